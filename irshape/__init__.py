@@ -359,7 +359,7 @@ def infer(
 
     model: a path or a `Model`.
     shapes: replaces the shapes of inputs, by their names as for `run`: `{"x": "[1,3,?,?]"}`.
-    values: of inputs of single layers, as for `load`; those of a `Model` are set in it.
+    values: of inputs of single layers, as for `load`; they are set in a given `Model`.
     symbols: also infer what every dynamic dimension is in terms of those of the inputs. `shapes`
     may then name dimensions, as in `{"input_ids": "[batch,seq]"}`.
     assume: conditions on these names, such as `"seq % 8 == 0"`.
@@ -434,15 +434,15 @@ def crosscheck(
     model: a path or a `Model`.
     inputs: as for `run`; without them they are drawn at random from `seed`.
     device: OpenVINO's name of the device. For an ONNX model `"onnxruntime"` or `"reference"`.
-    hint: the precision in which the device is asked to compute; f32 by default. The tolerance is
-    that of the precision in which it does.
+    hint: the precision in which the device is asked to compute; f32 by default. The tolerance
+    follows from the precision in which the device computes.
     layers: `"outputs"` compares only the outputs of the model, and blames no layer.
     config: further properties of OpenVINO for compiling the model.
     rtol, atol: replace the tolerances; `atol` is then absolute.
     save: a folder for the blamed layer as an IR of its own, with its inputs and outputs.
     record: a file for everything that the device answers.
     replay: such a file, which then answers in the device's place. OpenVINO is not needed; inputs,
-    device, hint and configuration are those of the recording.
+    device, hint and configuration come from the recording.
     max_memory: as for `run`.
     extension_libraries: files from which OpenVINO takes the operations of the model that are not
     its own (`Core.add_extension`). That of an installed openvino_tokenizers is found without.
@@ -493,12 +493,11 @@ def compare(
 ) -> ModelComparison:
     """Runs two models with the same inputs, and compares their tensors by name.
 
-    `.blamed` is the first layer of the second model whose output differs although it is given the
-    inputs that the first model computes.
+    `.blamed` is the first layer of the second model whose output differs although it is computed
+    from the first model's inputs of that layer.
 
     first, second: paths or models.
-    inputs: those of the first model, as for `run`; without them they are drawn at random from
-    `seed`.
+    inputs: of the first model, as for `run`; without them they are drawn at random from `seed`.
     rtol, atol: replace the tolerances; `atol` is then absolute.
     max_memory: as for `run`.
     runtime: what runs an ONNX model; by default onnxruntime if it is installed, else irshape.
@@ -535,9 +534,9 @@ def reduce(
 ) -> Reduction:
     """Finds the smallest model that still has a property, such as to make a program fail.
 
-    Layers are removed by delta debugging: what they fed becomes an input or a constant. Then
-    bodies are taken apart, and constants, shapes and attributes made small. The result has no
-    error of a rule that the model does not break: that of a sound model is sound.
+    Layers are removed by delta debugging: an input or a constant replaces each of their outputs.
+    Then bodies are taken apart, and constants, shapes and attributes made small. The result breaks
+    no rule that the model does not break: a sound model gives a sound result.
 
     model: a path or a `Model`.
     predicate: whether a model has the property. It must not depend on chance.
@@ -565,9 +564,10 @@ def requires(model: ModelLike) -> Requirements:
 
     model: a path or a `Model`.
 
-    The result has the `release`, `reads("2024.1")`, and `to_dict()`. It goes by the version of the
-    IR, the operations with their opsets, the element types, and the inferred shapes: older
-    releases refuse some. Constants in the .bin decide some shapes; without it fewer are known.
+    The result has the `release`, `reads("2024.1")`, and `to_dict()`. The answer follows from the
+    version of the IR, the operations with their opsets, the element types, and the inferred shapes,
+    some of which older releases refuse. Constants in the .bin decide some shapes; without it fewer
+    are known.
 
     Raises `ValueError` for a model of another format than the IR; for a path also what `load`
     raises.
@@ -603,7 +603,7 @@ def diff(
 
 
 def inspect(model: ModelLike, *, shapes: Mapping[str, ShapeLike] | None = None) -> Inspection:
-    """Tells what a model consists of and what it costs, without executing it.
+    """Describes the parts of a model and their costs, without executing it.
 
     model: a path or a `Model`.
     shapes: replaces the shapes of inputs, as for `infer`. Where shapes are dynamic, the numbers of

@@ -28,7 +28,7 @@ class Command(click.Command):
     """A command whose repeatable options take several values: `--from a b` is `--from a --from b`.
 
     Models come first. Once all are named, further words belong to the preceding option. A
-    NAME=VALUE that is no file always belongs to it.
+    NAME=VALUE that is not a file always belongs to it.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

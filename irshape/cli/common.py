@@ -28,7 +28,7 @@ def expand(paths: Iterable[str], *, only_ir: bool = False, foreign: bool = False
 
     A .bin stands for the .xml beside it, also if the .bin is gone. Raises `UsageError` for a path
     that leads to no file.
-    only_ir: skips each .xml or .json that is no model, as in folders.
+    only_ir: skips each .xml or .json that is not a model, as in folders.
     foreign: also searches folders for oneDNN graphs and, with the onnx package, ONNX models.
     """
     files: list[str] = []

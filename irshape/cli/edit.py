@@ -478,7 +478,7 @@ def command(
     """Change a model, and write it as another one.
 
     The changes are made in the order of the options below, whatever their order on the command
-    line. Names are those of the model that is read, as --rename comes last. Every change is
+    line. Names refer to the model that is read, since --rename comes last. Every change is
     checked: types and shapes are inferred anew where it reaches, and what an operation refuses is
     reported with the layer.
 

@@ -118,7 +118,7 @@ def _advised(problem: GraphError) -> str:
 def check_outputs(
     sources: Sequence[tuple[str, str]], outputs: Sequence[str], overwrite: bool
 ) -> None:
-    """Raises `UsageError` for outputs that are no IR or would replace a model that is read.
+    """Raises `UsageError` for outputs that are not IRs or would replace a model that is read.
 
     sources: the path of each model, and its `--weights`.
     """

@@ -68,7 +68,7 @@ def command(
     form: str,
     weights: str,
 ) -> None:
-    """Show what a model consists of, and what it costs.
+    """Show the parts of a model, and what it costs to run.
 
     That is: inputs, outputs and states; layers by type; constants by element type, with their
     bytes; multiply-adds and activations by layer; the peak of memory; the oldest OpenVINO that

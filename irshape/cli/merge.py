@@ -59,8 +59,8 @@ def command(
 ) -> None:
     """Join two models: outputs of A feed inputs of B.
 
-    The result has the inputs of A, then those of B that nothing feeds; and the outputs of A that
-    feed nothing, then those of B.
+    The result has the inputs of A, then the inputs of B that nothing feeds; and the outputs of A
+    that feed nothing, then the outputs of B.
 
     \b
     Examples:

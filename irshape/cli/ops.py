@@ -25,9 +25,9 @@ def command(type_name: str | None, form: str) -> None:
     """List the operations that irshape knows, or explain one.
 
     The list has every version of an operation, the opsets that contain it, and whether irshape
-    infers its shapes and evaluates it. After those of the opsets come the operations that the
-    library openvino_tokenizers adds to OpenVINO. With TYPE, the page of that operation: its inputs,
-    attributes and constraints.
+    infers its shapes and evaluates it. The operations of the opsets come first, then the operations
+    that the library openvino_tokenizers adds to OpenVINO. With TYPE, the page of that operation:
+    its inputs, attributes and constraints.
 
     Exit status: 0; 2 if there is no such operation.
     """

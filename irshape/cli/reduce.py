@@ -84,10 +84,10 @@ def command(
 ) -> None:
     """Find the smallest model for which a command still fails.
 
-    The command is run again and again, on ever smaller models. {} in it stands for the path of
-    the model, which is put at the end if there is no {}. A model is kept if the command ends with
-    the same exit status, or by the same signal, as on MODEL. To keep the search from slipping to
-    another failure, say with --contains what the command prints.
+    The command is run again and again, on ever smaller models. {} in it stands for the path of the
+    model, which is put at the end if there is no {}. A model is kept if the command ends with the
+    same exit status, or by the same signal, as on MODEL. --contains gives a text that the command
+    must print, so that the search does not slip to another failure.
 
     \b
     Examples:

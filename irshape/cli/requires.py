@@ -28,9 +28,9 @@ def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
 
     PATH is a file, a folder (searched for IRs), a glob, or - for standard input. The answer follows
     from the version of the IR, the operations with their opsets, the element types, and the
-    inferred shapes; for the release that runs it, from what was measured on its CPU plugin. What
-    CPU, GPU and NPU make of the model is judged by measurements and sources; docs/devices.md
-    explains the verdicts. --ask compiles it on those that are here, and prints what they say.
+    inferred shapes; for the release that runs it, from what was measured on its CPU plugin. The
+    verdicts on CPU, GPU and NPU follow from measurements and sources; docs/devices.md explains
+    them. --ask compiles the model on the devices of this machine and prints their answers.
 
     Several models also get one answer for all: the newest release that any of them needs, and the
     libraries that they need. The JSON then has `requires`, `libraries`, `unknown` (the models with

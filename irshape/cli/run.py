@@ -149,7 +149,7 @@ def _print_json(document: dict[str, Any]) -> None:
 
 
 def _print(arrays: dict[str, Any], rows: list[Range] | None, simulation: Simulation | None) -> None:
-    """Prints the simulation, the ranges of the layers, or those of the outputs, as text."""
+    """Prints as text the simulation, the ranges of the layers, or the ranges of the outputs."""
     if simulation is not None:
         echo("\n".join(fitted(_simulation(simulation))))
     elif rows is not None:

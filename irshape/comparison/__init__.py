@@ -1,1 +1,1 @@
-"""Compares results with those of OpenVINO, onnxruntime, oneDNN, or another model."""
+"""Compares irshape's results with OpenVINO, onnxruntime, oneDNN, or another model."""

@@ -116,7 +116,7 @@ def from_bytes(element_type: str, shape: list[int], raw: bytes) -> Array:
 
 
 def _texts(raw: bytes) -> list[bytes]:
-    """Returns the texts of a tensor. Raises `ValueError` if `raw` is no JSON list of them."""
+    """Returns the texts of a tensor. Raises `ValueError` if `raw` is not a JSON list of them."""
     try:
         return [bytes.fromhex(item) for item in json.loads(raw)]
     except (TypeError, RecursionError):

@@ -135,8 +135,8 @@ class FewerTensors:
         return any(self.run.rows[number].merged for number in self.run.rows_of.get(layer, ()))
 
     def _ask(self, numbers: list[int], unasked: set[Layer], limit: int) -> None:
-        """Asks for all tensors except those of `unasked` and those that were right when left out
-        before."""
+        """Asks for all tensors, except the outputs of `unasked` and of layers that were right when
+        left out before."""
         cost = self.cost + 1 if self._asked else 1 + RUNS_TO_COMPARE
         if self._silent or not unasked or cost > limit:
             return
@@ -167,7 +167,7 @@ class _Question(NamedTuple):
 
 
 def asked_without(run: CrosscheckRun, unasked: Collection[Layer]) -> CrosscheckRun | None:
-    """Asks the device for all tensors except those of some layers.
+    """Asks the device for all tensors except the outputs of some layers.
 
     Returns a run with its answer, not compared yet; None if the device gives no values.
     """

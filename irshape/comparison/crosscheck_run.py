@@ -68,8 +68,7 @@ class Limits(NamedTuple):
 class Circumstances(NamedTuple):
     """The conditions of a comparison.
 
-    options: device, hint, layers and configuration. precision: the one in which the device
-    computes.
+    options: device, hint, layers and configuration. precision: in which the device computes.
     label: what the model was cut out of, "" for a whole model.
     runs: how many runs beyond the first the device's answer took.
     """

@@ -47,7 +47,7 @@ def crosscheck(
 ) -> Comparison:
     """Cross-checks an IR with a device of OpenVINO, or with a recording of one.
 
-    The options are those of `by_format.crosscheck`.
+    The options are as for `by_format.crosscheck`.
     """
     limits = Limits(rtol, atol, None if save is None else Path(save), max_memory)
     options: dict[str, Any] = {

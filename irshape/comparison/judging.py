@@ -204,7 +204,7 @@ class Judge:
         return Alone(cut, inputs, outputs, theirs, right)
 
     def blame(self, suspect: Suspect, alone: Alone) -> None:
-        """Writes into the row of a layer to blame what the layer gives alone on the device.
+        """Writes the result of running a blamed layer alone on the device into its row.
 
         The first such layer is also saved, and its bodies are compared.
         """

@@ -3,7 +3,7 @@
 It runs in a separate process, since the library aborts on some graphs. `python -m
 irshape.comparison.onednn_runtime` receives folders. In each it reads `request.json` and the inputs,
 runs every operation as a partition of its own, and writes `answer.json` and the values. Tensors are
-dense, whatever strides the file gives them. The numbers are those of the C interface of oneDNN 3.2.
+dense, whatever strides the file gives them. The numbers come from the C interface of oneDNN 3.2.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def common_shapes(first: Model, second: Model) -> dict[Layer, PartialShape]:
 
 
 class Pairing:
-    """Finds the tensors of the first model that correspond to those of the second."""
+    """Finds the tensors of the first model that correspond to tensors of the second."""
 
     def __init__(self, first: Model, second: Model) -> None:
         self._layers = first.net.layers
@@ -176,5 +176,6 @@ def _in_pairs(ours: Sequence[_End], theirs: Sequence[_End]) -> Iterator[tuple[_E
 
 
 def _by_structure(first: Model, second: Model) -> Mapping[int, int]:
-    """Maps positions of layers in the second model to those of their partners in the first."""
+    """Maps the position of each layer of the second model to the position of its partner in the
+    first."""
     return {b: a for a, b in matched(*sides_of(first, second)).items()}

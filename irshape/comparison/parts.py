@@ -1,7 +1,7 @@
 """Runs a part of a model on a device that does not run the whole.
 
-An input without an element type in the IR gets that of its array. Layers that the device may not
-support are removed. irshape computes their outputs, and the device gets them as inputs.
+An input without an element type in the IR gets the type of its array. Layers that the device may
+not support are removed. irshape computes their outputs, and the device gets them as inputs.
 """
 
 from __future__ import annotations

@@ -297,7 +297,7 @@ class Recording:
         """Returns the recorded question for fewer tensors of the whole model that comes closest.
 
         It leaves out as many as possible of the tensors that `question` leaves out, and no others.
-        Only the recorded model counts; that of `question` may be another one.
+        Only the recorded model counts; `question` may be about another one.
         """
         unasked = {str(name) for name in question.options.get("unasked", ())}
         whole = self._questions[0].model

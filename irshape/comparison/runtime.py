@@ -233,7 +233,8 @@ def _exact(hint: str) -> dict[str, str]:
 
 
 def _watch_all(model: Any, unasked: Iterable[str]) -> None:
-    """Makes every inner tensor an output of the model, except those of the nodes in `unasked`."""
+    """Makes every inner tensor an output of the model, except the outputs of the nodes in
+    `unasked`."""
     unseen = _unseen(model) | set(unasked)
     for node in model.get_ops():
         if node.get_friendly_name() in unseen:
@@ -291,7 +292,8 @@ def _bytes(tensor: Any) -> bytes:
 
 
 def _device_name(core: Any, device: str) -> str:
-    """Returns OpenVINO's name of a device; for HETERO:GPU,CPU and the like, that of the first word.
+    """Returns OpenVINO's name of a device; for HETERO:GPU,CPU and the like, the name before the
+    colon.
 
     If OpenVINO has no name, returns the user's: running the model will tell why.
     """

@@ -1,4 +1,4 @@
-"""Suggests a cure for an obstacle, from the conditions of the fact behind it."""
+"""Suggests a cure for an obstacle, from the conditions of the fact that established it."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Condition(NamedTuple):
         return f"{self.key}{self.relation}{'|'.join(sorted(self.values))}"
 
     def holds(self, value: Callable[[str], str]) -> bool:
-        """Returns whether the condition holds. value: returns what the layer has under a key."""
+        """Returns whether the condition holds. value: returns the layer's value for a key."""
         text = value(self.key)
         if self.relation == ">":
             (limit,) = self.values

@@ -23,8 +23,8 @@ LayerKey = tuple[tuple[str, ...], str, str, str]
 class Connection(NamedTuple):
     """A port of the layer, and the layer at its other end; None if there is none.
 
-    declared: what the producer's port declares, None if nothing. inferred: None if no more is known
-    than what is declared. repeated: what the consumer's port declares, if it differs. clash:
+    declared: what the producer's port declares, None if nothing. inferred: None if inference adds
+    nothing to the declaration. repeated: what the consumer's port declares, if it differs. clash:
     whether the declaration contradicts what is inferred.
     """
 

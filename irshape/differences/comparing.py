@@ -215,8 +215,8 @@ class _Pair:
         return f"{layer.label}{port}{'' if source[0] in known else f', {word}'}"
 
     def _tensor_names(self, a: int, b: int) -> Iterator[Change]:
-        """Compares the names of outputs: those of inputs and outputs of the model, others on
-        demand."""
+        """Compares the names of the model's inputs and outputs, and on demand of all other
+        outputs."""
         one, other = self.first.layers[a], self.second.layers[b]
         if one.path:
             return
@@ -236,7 +236,7 @@ class _Pair:
                 )
 
     def inherits(self, a: int, changes: list[Change]) -> bool:
-        """Whether only types and shapes changed, and they follow from those of the inputs.
+        """Whether only types and shapes changed, as a result of changed inputs.
 
         The layer itself is the same, so nothing else can be the reason.
         """

@@ -63,7 +63,7 @@ class Change(NamedTuple):
 class LayerDiff(NamedTuple):
     """Two matched layers that differ.
 
-    inherited: whether only types or shapes changed, and they follow from those of the inputs.
+    inherited: whether only types or shapes changed, as a result of changed inputs.
     """
 
     first: Layer

@@ -21,7 +21,7 @@ _KEPT_BYTES = 8 << 20
 
 
 class Keeper:
-    """Runs the net of a model, and computes once what is the same in every run.
+    """Runs the net of a model, and computes outputs that are the same in every run only once.
 
     The first run keeps nothing. The second keeps outputs that depend only on constants. The second
     with inputs of the same shapes keeps outputs that depend only on these.

@@ -34,7 +34,7 @@ class Range(NamedTuple):
 
     values: None for texts. note: why this output contains the first NaN of a chain, if it does.
     runs: how often its layer has run. A layer in a body may run many times: `values` then covers
-    all runs, `shape` is that of the last.
+    all runs; `shape` belongs to the last run.
     """
 
     layer: Layer
@@ -127,7 +127,7 @@ def stats_dict(model: Model, rows: Sequence[Range]) -> dict[str, Any]:
 class Simulation(NamedTuple):
     """A run in which every f32 and f64 tensor is rounded after its layer, constants included.
 
-    outputs: those of this run. steps: in topological order.
+    outputs: of this run. steps: in topological order.
     """
 
     precision: Precision

@@ -60,7 +60,7 @@ def open_model(path: str | os.PathLike[str], weights: WeightsChoice = "beside") 
 
 
 def path_of(path: str | os.PathLike[str]) -> str:
-    """Returns the path of a model as text. Raises `TypeError` if it is no path."""
+    """Returns the path of a model as text. Raises `TypeError` if it is not a path."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"expected the path of a model, got {type(path).__name__}")
     return os.fspath(path)
@@ -115,7 +115,7 @@ def formats() -> tuple[InputFormat, ...]:
 
 
 def _cannot_open(name: str) -> OSError:
-    """Returns the error for a path that is no regular file."""
+    """Returns the error for a path that is not a regular file."""
     if not os.path.exists(name):
         return OSError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     if os.path.isdir(name):

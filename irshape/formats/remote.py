@@ -1,8 +1,8 @@
 """Reads models from URLs: https, s3, hf and all others of fsspec, which only this module uses.
 
-The .xml is read whole. Of the .bin, only the requested ranges are read: those of small integer
-constants, which determine shapes, in few requests. No content of a file causes another request,
-HTTP redirects are limited in number, and messages show no credentials.
+The .xml is read whole. Of the .bin, only the requested ranges are read: small integer constants,
+which determine shapes, take few requests. No content of a file causes another request, HTTP
+redirects are limited in number, and messages show no credentials.
 """
 
 from __future__ import annotations

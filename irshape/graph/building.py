@@ -145,9 +145,9 @@ class Building(Inferring):
         *,
         name: str | None = None,
     ) -> Output:
-        """Adds a constant: an array, numbers, or texts.
+        """Adds a constant: an array, numbers, or strings.
 
-        element_type: by default that of the array; f32 for Python floats, i64 for integers.
+        element_type: by default the type of the array; f32 for Python floats, i64 for integers.
         Raises `GraphError` for a value that does not fit its element type.
         """
         kind = None if element_type is None else element_type_of(element_type)
@@ -322,7 +322,8 @@ def _ports(inputs: int, outputs: int) -> tuple[PortHeads, PortDims]:
 
 
 def names_of(operation: type[Operation]) -> set[str]:
-    """Returns the names under which attributes may be given: those of Python and of the IR."""
+    """Returns the names under which attributes may be given: their Python names and their IR
+    names."""
     names = _names.get(operation)
     if names is None:
         names = {*operation.attributes, *(each.name for each in operation.attributes.values())}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array, ElementType]:
     """Returns a value as an array of an element type.
 
-    Raises `GraphError` if it is no array or does not fit the type. Without a type, arrays keep
+    Raises `GraphError` if it is not an array or does not fit the type. Without a type, arrays keep
     theirs; Python floats become f32, integers i64, truth values boolean, and texts string.
     """
     import numpy as np

@@ -86,7 +86,7 @@ def transplant(
     """Adds copies of layers to a graph, under new ids. Returns the new outputs by the old ones.
 
     layers: producers first.
-    fed: the outputs of the target that replace those of layers that are not copied.
+    fed: the outputs of the target that replace outputs of layers that are not copied.
     named: maps a name to the new one.
     Raises `GraphError` if a copy does not fit the types and shapes that now reach it.
     """
@@ -154,7 +154,7 @@ def _port_elsewhere(port: Port, source: Source) -> Port:
 
 
 def _rebase(raw: Layer, target: Structure, home: Structure, rebased: Rebased) -> None:
-    """Sets the offset of a constant to that of its bytes in another graph."""
+    """Sets the offset of a constant to the offset of its bytes in another graph."""
     if not raw.is_constant or home.bytes is target.bytes:
         return
     constant = Constant.of(raw.items, None)

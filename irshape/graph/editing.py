@@ -515,7 +515,7 @@ class Editing(Building):
         """Removes an output of the graph by its name, or all outputs of a tensor, and layers that
         only led to them.
 
-        Parameters stay. Raises `KeyError`, and `GraphError` for a tensor that is no output.
+        Parameters stay. Raises `KeyError`, and `GraphError` for a tensor that is not an output.
         """
         results = self.results_of(name)
         with self.changes:

@@ -154,9 +154,8 @@ class Graph(Editing):
     ) -> Graph:
         """Returns a graph of the layers between tensors. This graph is not changed.
 
-        inputs: one or several tensors, or their names as for `tensor`. A tensor that is no
-        Parameter becomes one, with the name that was given. By default all inputs that the outputs
-        need.
+        inputs: one or several tensors, or their names as for `tensor`. A tensor that is not a
+        Parameter becomes one, with the given name. By default all inputs that the outputs need.
         outputs: by default all of the graph. The new graph has the inputs and outputs in the given
         order, and the variables that are read, with their Assigns.
         Raises `KeyError`, and `GraphError` if an output depends on an input that is not given.
@@ -271,8 +270,8 @@ class Graph(Editing):
         return stripped(self, keep_bytes)
 
     def restore_weights(self, other: Graph) -> int:
-        """Replaces the values of constants by those of the same name in another graph. Returns how
-        many."""
+        """Replaces the values of constants by the constants of the same name in another graph.
+        Returns how many."""
         return restored(self, other)
 
     # states, and what programs do around a model

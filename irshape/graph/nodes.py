@@ -381,7 +381,7 @@ class GraphLayer:
     def output_names(self) -> tuple[str, ...]:
         """The names of this output of the graph, for a Result; they can be assigned.
 
-        Its own, or else those of the port that feeds it.
+        Its own names, or else the names of the port that feeds it.
         """
         names: tuple[str, ...] = self.graph.output_names_of(self)
         return names

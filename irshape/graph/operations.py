@@ -216,7 +216,7 @@ def _function(operations: Operations, kind: str) -> Any:
 
 
 def attributes_of(versions: Iterable[type[Operation]]) -> dict[str, Attribute]:
-    """Returns the attributes of all versions by their Python names, those of the newest first."""
+    """Returns the attributes of all versions by their Python names, newest version first."""
     merged: dict[str, Attribute] = {}
     for version in reversed(list(versions)):
         for name, declared in version.attributes.items():

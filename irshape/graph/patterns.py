@@ -158,8 +158,8 @@ class Pattern:
         type: one or several types of operations.
         inputs: the inputs of the layer; without any, all match.
         attributes: values, or functions that say whether the actual value fits. A negative `axis`
-        counts from the end. The other arguments are those of `any`.
-        Raises `GraphError` for a type or an attribute that does not exist.
+        counts from the end. The other arguments are as for `any`. Raises `GraphError` for a type or
+        an attribute that does not exist.
         """
         condition = _all(element_type, shape, rank, users, where)
         return Wanted(_declared(type, attributes), inputs or None, attributes, name, condition)
@@ -185,7 +185,7 @@ class Pattern:
         **attributes: Any,
     ) -> Wanted:
         """Matches a layer that may be missing: then `input` matches in its place. The other
-        arguments are those of `add`."""
+        arguments are as for `add`."""
         condition = _all(element_type, shape, rank, users, where)
         return Wanted(
             _declared(type, attributes), (input, *more), attributes, name, condition, optional=True
@@ -407,7 +407,7 @@ def _fits(output: Output, wanted: Wanted, state: _State) -> bool:
 
 
 def _attribute_fits(layer: GraphLayer, name: str, wanted: Any) -> bool:
-    """Whether an attribute of a layer matches that of a pattern."""
+    """Whether an attribute of a layer matches the pattern's."""
     operation = type(layer.operation)
     if name not in names_of(operation):
         return False

@@ -252,7 +252,7 @@ class Structure:
         return [name for name in output._names if name not in claimed or name in port.tensor_names]
 
     def walk(self) -> Iterator[GraphLayer]:
-        """Every layer, those of bodies behind the layer that holds them."""
+        """Every layer; the layers of bodies follow the layer that holds them."""
         for layer in self.layers:
             yield layer
             for body in layer.bodies.values():
@@ -448,7 +448,7 @@ class Structure:
             self.changes.put(self.content.by_tensor, name, output)
 
     def _give_output_names(self, result: GraphLayer, names: Iterable[str]) -> None:
-        """Gives a Result names of its own; without any it has those of its tensor."""
+        """Gives a Result names of its own; without any it has the names of its tensor."""
         text = written_names(names)
         if text != result.raw.output_names:
             self._restate(result, output_names=text)

@@ -167,7 +167,7 @@ def merged(
 
 
 def _both_infos(first: Editing, second: Editing) -> tuple[int, int] | None:
-    """The rt_info of two nets in one: elements that both have are those of the first."""
+    """The rt_info of two nets in one; the first net's elements win."""
     span = second.rt_info_span
     if span is None or second.source is None:
         return first.rt_info_span

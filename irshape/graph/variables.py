@@ -37,7 +37,7 @@ def _results_of(
 ) -> list[GraphLayer]:
     """The Results of the next values, one for each variable: a tensor can be another output too.
 
-    Raises `GraphError` for what is no output.
+    Raises `GraphError` for a value that is not an output.
     """
     removed: list[GraphLayer] = []
     for new, name in zip(ends.values(), pairs.values(), strict=True):

@@ -80,7 +80,7 @@ class _Compact:
 
 
 def text_of(graph: Structure, places: _Places | _Compact) -> bytes:
-    """The text of a graph; that of the file it was loaded from where nothing changed."""
+    """The text of a graph; where nothing changed, the text of the file it was loaded from."""
     return _text(graph, exported(graph, places.place))
 
 
@@ -194,7 +194,7 @@ def _pieces(graph: Structure, places: _Places | _Compact) -> Iterator[Piece]:
 
 
 def _in_parts(graph: Structure, offset: int, size: int) -> Iterator[Piece]:
-    """Bytes of constants; those of the file from which the graph was loaded stay in files."""
+    """The bytes of constants; bytes of the file from which the graph was loaded are not copied."""
     origin = None if graph.source is None else graph.source.weights
     if origin is not None and origin.path is not None and origin.identity is not None:
         end = origin.size

@@ -75,7 +75,7 @@ def _refuses(observation: Observation) -> bool:
 
 
 def _text(observation: Observation, reported: dict[Layer, str]) -> str:
-    """Returns the message of an observation; that of the reader if it could not read a node of
+    """Returns the message of an observation, or the reader's message if it could not read a node of
     another format."""
     subject = observation.subject
     if isinstance(subject, UnknownOperation) and observation.layer in reported:

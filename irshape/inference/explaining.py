@@ -91,8 +91,8 @@ class Reasons:
         self._static: dict[BodyResult, BodyResult] | None = None
 
     def find(self, name: str) -> tuple[BodyResult, int, int]:
-        """Returns the output that a name stands for, those of the net first. Raises
-        `ValueError`."""
+        """Returns the output that a name stands for; outputs of the net come before outputs of
+        bodies. Raises `ValueError`."""
         parts = layer_and_index(name)
         wanted = [(name, 0)] + ([] if parts is None else [parts])
         net, *inner = self.result.walk()

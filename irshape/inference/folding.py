@@ -27,7 +27,7 @@ _NOT_COMPUTABLE = (
 def fold(
     operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...]
 ) -> tuple[Value | None, ...]:
-    """Returns bounds of the outputs' values; None for an output of which nothing is known.
+    """Returns bounds of the outputs' values; None for an output about which nothing is known.
 
     The values are exact if all inputs are. If the operation only moves elements, the lower and
     upper bounds of its inputs are evaluated separately.

@@ -20,7 +20,7 @@ def parse_value(text: str) -> tuple[int | float, ...] | None:
     """Returns the elements of a value such as `[2, 3]`, `7` or `[[0, 1], [2, 3]]`, in row-major
     order.
 
-    None if the text is no value, or has too many elements.
+    None if the text is not a value, or has too many elements.
     """
     parsed = parse_array(text)
     return None if parsed is None else parsed[1]

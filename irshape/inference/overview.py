@@ -83,7 +83,8 @@ def _bounding(reasons: Reasons) -> Binding | None:
 
 
 def _not_bounded(reasons: Reasons, result: BodyResult) -> set[Symbol]:
-    """Returns the symbols that bounds of the inputs leave unbounded, without those of states."""
+    """Returns the symbols that bounds of the inputs leave unbounded, without the symbols of
+    states."""
     states = {
         symbol
         for place in dynamic_places(reasons.result)

@@ -102,8 +102,8 @@ def port_tensor(port: Port) -> Tensor:
     """Returns the tensor that an input port of a single layer declares, with its value if
     given.
 
-    A port without dimensions has those of its value. If the value has another number of elements,
-    the port decides, and a rule reports it.
+    A port without dimensions has the dimensions of its value. If the value has another number of
+    elements, the port decides, and a rule reports it.
     """
     shape = DYNAMIC_SHAPE if port.dims is None else PartialShape(port.dims)
     parsed = None if port.value is None else parse_array(port.value)

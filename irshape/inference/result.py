@@ -115,7 +115,7 @@ class BodyResult:
         return unsure
 
     def walk(self) -> Iterator[BodyResult]:
-        """Yields this result and those of all bodies inside, in file order."""
+        """Yields this result and the results of all bodies inside, in file order."""
         yield self
         for position in sorted(self.inner):
             for inner in self.inner[position].values():
@@ -198,7 +198,7 @@ class Inference:
             raise KeyError(self._absent(layer)) from None
 
     def _absent(self, layer: object) -> str:
-        """Says why there are no outputs."""
+        """Explains why there are no outputs."""
         if not isinstance(layer, str):
             return f"{layer!r} is neither a layer of the model nor an id as a string"
         named = [each.id for each in self.result.body.layers if each.name == layer]

@@ -29,7 +29,8 @@ def _never(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def sites(inference: Inference) -> Iterator[Site]:
-    """Yields every layer in file order, those of bodies after the layer that contains them."""
+    """Yields every layer in file order; the layers of bodies follow the layer that contains
+    them."""
     yield from _sites(inference.result, outermost=True)
 
 

@@ -1,4 +1,4 @@
-"""Inference with named sizes: every dynamic dimension in terms of those of the inputs.
+"""Inference with named sizes: every dynamic dimension as an expression of the inputs' dimensions.
 
 The model is inferred several times, until no layer adds a fact about the sizes. In between,
 dimensions are `SymbolicDimension`s. The result has plain ones, and the expressions beside them.

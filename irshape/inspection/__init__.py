@@ -1,1 +1,1 @@
-"""What a model consists of and what it costs, from inference alone: nothing is executed."""
+"""The parts of a model and their costs, from inference alone: nothing is executed."""

@@ -30,7 +30,7 @@ class Port(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name by which a user knows it: that of the tensor, or else of the layer."""
+        """The name by which a user knows it: the tensor name, or else the layer name."""
         return self.names[0] if self.names else self.layer.name
 
 
@@ -53,7 +53,7 @@ class ConstantsOfType(NamedTuple):
 
 
 class Inspection:
-    """What a model consists of and what it costs.
+    """The parts of a model and their costs.
 
     Works from inference alone. `to_dict` is what `irshape inspect --format json` prints.
     """
@@ -172,7 +172,7 @@ class Inspection:
 
     @cached_property
     def requirements(self) -> Requirements | None:
-        """What the model requires of OpenVINO; None for a model that is no IR."""
+        """What the model requires of OpenVINO; None for a model that is not an IR."""
         return Requirements(self.inference) if self.model.format.layers_as_written else None
 
     @property

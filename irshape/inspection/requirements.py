@@ -70,7 +70,7 @@ class Requirements:
 
     @cached_property
     def devices(self) -> dict[str, DeviceVerdict]:
-        """What each device makes of the model, by what is known of the newest release: `CPU`,
+        """The verdict of each device on the model, from the facts about the newest release: `CPU`,
         `GPU` and `NPU`, each with its `verdict`, `layers` and `unjudged`."""
         return {name: judge(self._inference, name) for name in DEVICES}
 

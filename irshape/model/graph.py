@@ -451,7 +451,7 @@ class Model:
 
     @property
     def layers(self) -> list[Layer]:
-        """The layers of the net, in file order; those of bodies are in `Layer.bodies`."""
+        """The layers of the net, in file order; the layers of bodies are in `Layer.bodies`."""
         return self.net.layers
 
     def walk(self) -> Iterator[Layer]:

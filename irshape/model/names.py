@@ -19,7 +19,7 @@ class Names(NamedTuple):
     """The names of one input or output.
 
     result: the `output_names` of a Result.
-    tensor: those of the port.
+    tensor: the names of the port.
     layers: of the layer that computes it, and of the Result.
     """
 
@@ -34,7 +34,7 @@ class Ends(Generic[T]):
 
     A name stands for the first that has it, among tensor names, then layer names, then positions.
     `id:3` stands for an id. The `output_names` of a Result are its tensor names, as in OpenVINO;
-    those of the port come after them.
+    the names of the port come after them.
     """
 
     def __init__(self, kind: Literal["input", "output"], ends: Iterable[tuple[T, Names]]) -> None:

@@ -123,7 +123,7 @@ Values without quotes occur in single layers.
 
 
 class Passage(tuple[int, int]):
-    """A span (start and end) of another source than that of its model."""
+    """A span (start and end) of a source other than its model's."""
 
     source: Source
 

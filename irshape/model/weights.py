@@ -122,7 +122,7 @@ class Weights:
 
     @property
     def fault(self) -> str | None:
-        """Says why there are no bytes; None if there are."""
+        """Explains why there are no bytes; None if there are."""
         if self.state == "ready":
             return None
         if self.state == "absent":
@@ -299,7 +299,8 @@ def array(constant: Constant) -> np.ndarray | None:
 def _strings(raw: bytes | memoryview, count: int) -> list[bytes] | str:
     """Returns the strings of a constant, or what is wrong with its bytes.
 
-    The bytes begin with the number of strings, the offset of each and that of the end, int32 each.
+    The bytes begin with the number of strings, the offset of each, and the offset of the end, int32
+    each.
     """
     if len(raw) < 4:
         return f"strings begin with their number, of 4 bytes, but size is {len(raw)}"

@@ -34,7 +34,7 @@ class Constraint(NamedTuple):
 
 
 def constraints(cls: type[Operation]) -> tuple[Constraint, ...]:
-    """Returns the constraints of an operation: declared ones first, then those of its code.
+    """Returns the constraints of an operation: declared ones first, then those stated by its code.
 
     Constraints on a single input or attribute are stated by its declaration and not included.
     """

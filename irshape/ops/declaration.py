@@ -296,7 +296,7 @@ class Operation:
         return cls.result is not None or cls.infer is not Operation.infer
 
     def infer(self, *inputs: Any, **context: Any) -> Tensor | tuple[Tensor, ...]:
-        """Returns the element types and shapes of the outputs for those of the inputs.
+        """Returns the element types and shapes of the outputs, given those of the inputs.
 
         An absent optional input is None. Raises `Violation`. Not needed where `result` is declared.
         """

@@ -175,7 +175,7 @@ class Binary(Broadcasting):
         return corners(self.exact, a, b)
 
     def symbolic(self, a: Expression, b: Expression) -> Expression | None:
-        """Returns the result for expressions of named sizes; None where it is no expression."""
+        """Returns the result for expressions of named sizes; None if it is not an expression."""
         return None
 
     def symbolic_real(self, a: Expression, b: Expression) -> Expression | None:

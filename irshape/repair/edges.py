@@ -64,7 +64,7 @@ def outputs_of(context: object, result: BodyResult) -> Outputs:
 
 
 def sources(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Proposes another output for an input whose declaration differs from that of its producer."""
+    """Proposes another output for an input whose declaration differs from its producer's."""
     site = sites.of(finding.layer)
     if site is None:
         return

@@ -34,7 +34,7 @@ ALWAYS_POSSIBLE = 10
 
 
 class NotFixableError(ValueError):
-    """Raised for a file that is no IR, and has no XML to edit."""
+    """Raised for a file that is not an IR, so there is no XML to edit."""
 
 
 class Alternative(NamedTuple):
@@ -130,7 +130,7 @@ def fix(
 ) -> Fixes:
     """Fixes one file. spared: the codes whose findings are left alone in this file.
 
-    Raises `OSError` if the file cannot be opened, `NotFixableError` if it is no IR.
+    Raises `OSError` if the file cannot be opened, `NotFixableError` if it is not an IR.
     """
     name = path_of(path)
     how = _How(settings, unsafe, spared)

@@ -102,7 +102,7 @@ def findings(context: Context, also: Collection[str] = ()) -> Iterator[Finding]:
     """Yields the findings of the rules in a model, in no particular order.
 
     also: names or codes of opt-in rules to run too. Findings reported under another id are yielded
-    unchanged: that of a rule that is not run, or a plugin's without a rule.
+    unchanged: the id of a rule that is not run, or a plugin's id without a rule.
     """
     asked = _asked(all_rules(), frozenset(also))
     for rule in asked:
@@ -151,7 +151,7 @@ def _of_plugin(rule: type[Rule], context: Context) -> list[Finding]:
 
 
 def _check_finding(finding: object) -> None:
-    """Raises `TypeError` if a plugin yields something that is no finding."""
+    """Raises `TypeError` if a plugin yields something other than a finding."""
     if not isinstance(finding, Finding):
         raise TypeError(f"check yields findings, not {finding!r}")
     said = finding.fault.says is not None or finding.fault.relation != "other"

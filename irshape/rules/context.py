@@ -231,7 +231,8 @@ class Context:
         return [each for each in self.observed(Fault) if each[1].rule == INPUT_SHAPES]
 
     def with_reasons(self, finding: Finding) -> Finding:
-        """Adds to a misfit the contradicting sizes that may cause it, those of inputs only once.
+        """Adds to a misfit the contradicting sizes that may cause it; reports sizes of inputs only
+        once.
 
         This takes a few times as long as inferring the model.
         """

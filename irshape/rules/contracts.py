@@ -202,7 +202,7 @@ def _tensors(inference: Inference) -> Iterator[Tensor]:
 
 
 def _contradicts(reasons: Reasons, tensor: Tensor, required: Statement) -> str | None:
-    """Returns what a tensor is instead of what is required; None if it meets the requirement."""
+    """Describes how a tensor differs from what is required; None if it meets the requirement."""
     inference = reasons.inference
     known = inference.expressions(tensor.layer)[tensor.port]
     shape = inference.outputs(tensor.layer)[tensor.port].shape

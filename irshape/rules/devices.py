@@ -82,8 +82,8 @@ class LikelyFailsOnDevice(_DeviceRule):
     """The device is likely to refuse the model.
 
     ## What it does
-    With `--device`, reports layers and inputs that were refused where something else may have been
-    the reason, or of which only a source or a document says that the device does not take them. Of
+    With `--device`, reports layers and inputs that were refused when something else may have been
+    the reason, or for which only a source or a document says that the device does not take them. Of
     NPU nothing is measured: all that irshape knows of it is at most likely.
 
     ## Why it matters
@@ -108,7 +108,7 @@ class LikelyFailsOnDevice(_DeviceRule):
 
 
 class NotJudgedForDevice(_DeviceRule):
-    """Nothing is known of this layer on the device.
+    """irshape has no facts about this layer on the device.
 
     ## What it does
     With `--device`, reports layers whose operation was not measured on it: custom operations, and

@@ -369,7 +369,7 @@ class ExportSpecialToken(_ExportRule):
 
 
 class ExportCache(_ExportRule):
-    """The key and value cache of a language model is not that of its configuration.
+    """The key and value cache of a language model does not match its configuration.
 
     ## What it does
     Compares the states of a language model whose shapes are [batch, heads, length, size] with
@@ -427,7 +427,7 @@ class ExportConfiguration(_ExportRule):
     """A configuration of an exported folder cannot be read.
 
     ## What it does
-    Reports a config.json, generation_config.json or model_index.json that is no JSON object.
+    Reports a config.json, generation_config.json or model_index.json that is not a JSON object.
 
     ## Why it matters
     OpenVINO GenAI and optimum-intel read it.

@@ -57,7 +57,7 @@ class EdgeFault(NamedTuple):
 
     @property
     def number(self) -> str | None:
-        """The id as OpenVINO reads it; None if it is no integer."""
+        """The id as OpenVINO reads it; None if it is not an integer."""
         return lenient_id(self.text)
 
     @property
@@ -115,8 +115,8 @@ class Links:
         )
 
     def _plain(self) -> bool:
-        """Returns whether the ends of all edges are in the usual notation, or in that of the
-        layers."""
+        """Returns whether the ends of all edges are in the usual notation, or in the notation of
+        the layers."""
         ends = self.body.ends
         texts = {*ends.from_ports, *ends.to_ports}
         if not self.wiring.complete:

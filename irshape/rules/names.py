@@ -30,9 +30,9 @@ class UnknownVariable(Rule):
     """An Assign names a variable that no ReadValue reads.
 
     ## What it does
-    Reports an Assign whose `variable_id` is not that of any ReadValue in the model or its bodies.
-    Where an earlier Assign of the same net has the variable already, and no Assign has one that is
-    read, it is a warning.
+    Reports an Assign whose `variable_id` no ReadValue in the model or its bodies has. Where an
+    earlier Assign of the same net has the variable already, and no Assign has one that is read, it
+    is a warning.
 
     ## Why it matters
     The assigned value is never used: one of the two names is wrong.
@@ -157,7 +157,7 @@ class UnassignedVariable(Rule):
     """A variable is read but never assigned.
 
     ## What it does
-    Reports a ReadValue whose `variable_id` is not that of any Assign in the model or its bodies.
+    Reports a ReadValue whose `variable_id` no Assign in the model or its bodies has.
 
     ## Why it matters
     The variable always keeps its initial value. A state that was meant to be carried from one call

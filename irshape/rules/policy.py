@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 
 def _start(model: Model) -> int:
-    """Returns the offset of a finding about the whole model: that of <net>, or of the first
-    layer."""
+    """Returns the offset of a finding about the whole model: of <net>, or of the first layer."""
     if model.kind == "net":
         return max(model.source.data.find(b"<net"), 0)
     return model.layers[0].offset if model.layers else 0
@@ -316,7 +315,7 @@ def _ends(context: Context) -> list[End]:
 
 
 def _names(end: End) -> list[str]:
-    """Returns the names of an input or output: those of its tensor and its layers, and the layer's
+    """Returns the names of an input or output: its tensor names, its layers' names, and the layer's
     id."""
     named = [*names_in(end.layer.output_names), *end.port.tensor_names]
     return [*named, *dict.fromkeys((end.layer.name, end.producer.name)), end.layer.id]

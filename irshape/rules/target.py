@@ -137,8 +137,8 @@ class IgnoredByTarget(Rule):
 
     ## What it does
     With `--target 2024.1`, reports inputs and attributes that this release reads without an error,
-    and whose meaning it does not know: the input `sink` of ScaledDotProductAttention before 2025.4,
-    `alignment="pytorch"` of RandomUniform before 2024.3.
+    although it does not know their meaning: the input `sink` of ScaledDotProductAttention before
+    2025.4, `alignment="pytorch"` of RandomUniform before 2024.3.
 
     ## Why it matters
     The model runs, and its results are wrong.
@@ -227,7 +227,7 @@ class OtherShapeInTarget(Rule):
 
     ## What it does
     With `--target 2023.1`, reports layers whose outputs this release infers otherwise: mostly wider
-    shapes, with fewer bounds. The shapes that irshape infers are those of the newest release.
+    shapes, with fewer bounds. irshape infers the shapes that the newest release infers.
     `tests/measured/releases.md` has the list.
 
     ## Why it matters

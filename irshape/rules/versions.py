@@ -170,7 +170,7 @@ class UnknownType(Rule):
 
     @classmethod
     def _misspelt(cls, context: Context, layer: Layer, name: str) -> Finding:
-        """Reports unusual capitals. OpenVINO ignores case in types, except in that of a
+        """Reports unusual capitals. OpenVINO ignores case in types, except in the type of a
         constant."""
         message, harmless = f"the type is written {name}, with these capitals", True
         if name == "Const":  # the bytes are found only under the exact type

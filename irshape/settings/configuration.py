@@ -23,7 +23,7 @@ T = TypeVar("T", Policy, Contract, CustomRule)
 class Configuration(NamedTuple):
     """Everything that can be configured.
 
-    `root`: the folder to which patterns and paths are relative, that of the file.
+    `root`: the folder of the file, to which patterns and paths are relative.
     """
 
     select: tuple[str, ...] | None = None

@@ -29,7 +29,7 @@ class TooLarge(ArithmeticError):
 
 
 class Symbol:
-    """A size with a name: that of an axis of an input.
+    """A named size of an axis of an input.
 
     `order` is its place among the symbols; later ones are replaced first.
     """

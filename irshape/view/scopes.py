@@ -42,7 +42,7 @@ class Group(NamedTuple):
     """A group of layers.
     parent: the position of the group that holds it, -1 for the outermost.
 
-    layer: the position of the layer that has this body; -1 for groups that are no bodies.
+    layer: the position of the layer that has this body; -1 for groups that are not bodies.
     """
 
     kind: Kind
@@ -79,7 +79,7 @@ class _Scope:
         return len(self.layers) + sum(scope.size for scope in self.scopes.values())
 
     def inside(self) -> Iterator[int]:
-        """Yields all its layers, those of inner scopes included."""
+        """Yields all its layers, including the layers of inner scopes."""
         yield from self.layers
         for scope in self.scopes.values():
             yield from scope.inside()

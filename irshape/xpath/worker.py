@@ -210,7 +210,7 @@ def consumers(nodes: Any) -> Iterator[Element]:
 
 
 def limit_memory(limit: int) -> None:
-    """Takes no more than so many bytes of address space, where the system can be told."""
+    """Limits the address space to a number of bytes, on systems that support it."""
     try:
         import resource
     except ImportError:  # Windows

@@ -267,7 +267,7 @@ def value_texts(values: Mapping[str, object]) -> dict[str, str]:
 def give_values(model: Model, values: Mapping[str, str]) -> None:
     """Sets the values of inputs of single layers, by port id, position or operand name.
 
-    Raises `ValueError` for a name that no layer has, and for a text that is no value.
+    Raises `ValueError` for a name that no layer has, and for a text that is not a value.
     """
     if model.kind != "layers":
         raise ValueError(

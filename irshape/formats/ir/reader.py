@@ -57,7 +57,7 @@ _TAG_OF_STATE = {
 
 
 def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = None) -> Model:
-    """Reads the bytes of `source` or, for single layers, those of `repaired`.
+    """Reads the bytes of `source` or, for single layers, the bytes of `repaired`.
 
     prefix: bytes to parse first, which give several layers a common root. Offsets do not count
     them.

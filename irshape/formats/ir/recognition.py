@@ -57,7 +57,7 @@ def _root_element(data: bytes) -> str | None:
 
 
 def opened_text(path: str, data: bytes) -> Source:
-    """Returns the text of an IR, with UTF-16 decoded. Raises `NotReadable` for bytes that are no
+    """Returns the text of an IR, with UTF-16 decoded. Raises `NotReadable` for bytes that are not
     XML."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         try:

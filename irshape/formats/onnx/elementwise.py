@@ -150,7 +150,8 @@ def power(node: Node) -> Outputs:
 
 @operator("Mod", 10, 13, 28)
 def mod(node: Node) -> Outputs:
-    """Converts Mod. With `fmod` the sign is that of the dividend, otherwise that of the divisor."""
+    """Converts Mod. With `fmod` the result has the sign of the dividend, otherwise of the
+    divisor."""
     a, b = node.need(0), node.need(1)
     if not node.flag("fmod"):
         if a.element_type.is_real and node.version < 28:

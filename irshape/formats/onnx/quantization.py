@@ -85,7 +85,7 @@ def dequantize(node: Node) -> Outputs:
 
 @operator("QuantizeLinear", *VERSIONS)
 def quantize(node: Node) -> Outputs:
-    """Rounds to even, and clamps to the range of the type, which is that of the zero point."""
+    """Rounds to even, and clamps to the range of the zero point's type."""
     x, scale = node.x, _lying(node, node.need(1), node.x)
     zero = node.input(2)
     given = node["output_dtype"]

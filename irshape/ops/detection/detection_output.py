@@ -299,7 +299,8 @@ class DetectionOutputs(Operation):
 
 
 def divided(name: str, tensor: Tensor, axis: int, divisor: int, holds: str) -> int:
-    """Returns the size of an axis divided by a number. Raises `Violation` if it is no multiple."""
+    """Returns the size of an axis divided by a number. Raises `Violation` if it is not a
+    multiple."""
     size = tensor.shape[axis].low
     require(
         size % divisor == 0,

@@ -70,7 +70,8 @@ def scaled(dim: Dimension, scale: float) -> Dimension:
 
 
 def scaled_expression(size: Expression, scale: float) -> Expression | None:
-    """Returns an expression times a scale, rounded down; None if the scale is no simple fraction.
+    """Returns an expression times a scale, rounded down; None if the scale is not a simple
+    fraction.
 
     The 1e-6 added to the scale makes a difference only for sizes in the hundred thousands.
     """

@@ -63,7 +63,8 @@ def _hidden_size(site: Site) -> bool:
 class Recurrent(Operation):
     """The base of all cells and sequences.
 
-    The states and weights of a sequence are those of a cell with a leading axis of directions.
+    The states and weights of a sequence have the shapes of a cell's, with a leading axis of
+    directions.
     """
 
     differs = facts(

@@ -142,7 +142,7 @@ class Transform(Operation):
     def sizes(
         self, dims: Sequence[Dimension], along: tuple[int, ...] | None, signal_size: Tensor | None
     ) -> list[Dimension]:
-        """Returns the dimensions of the result from those of `data`."""
+        """Returns the dimensions of the result from the dimensions of `data`."""
         raise NotImplementedError
 
     def check(self, data: Tensor, axes: Tensor, signal_size: Tensor | None) -> Iterator[Fault]:
@@ -205,7 +205,7 @@ def _unknown_axes(site: Site) -> bool:
 
 
 def _unknown_signal(site: Site) -> bool:
-    """Returns whether unknown signal sizes determine a dimension of which something is known.
+    """Returns whether unknown signal sizes determine a dimension about which something is known.
 
     The condition also holds where the rank of the signal sizes is unknown.
     """

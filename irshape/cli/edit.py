@@ -196,8 +196,8 @@ def _preprocess(graph: Graph, given: Given) -> str | None:
     for tensor, wanted in _by_tensor(graph, given, BEFORE).items():
         if "mean" in wanted or "scale" in wanted:
             notes += [
-                f"'{tensor.name}' already goes into {user.layer.label} with a constant, which "
-                "still applies, after what is added here"
+                f"'{tensor.name}' already feeds {user.layer.label}, which has a constant and "
+                "still applies, after the mean or scale that is added here"
                 for user in tensor.users
                 if user.layer.type in ("Subtract", "Divide", "Add", "Multiply")
                 and any(each.source.value is not None for each in user.layer.inputs)

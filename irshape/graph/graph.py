@@ -176,7 +176,7 @@ class Graph(Editing):
         is read in one part and assigned in another, or the graph has too few layers.
         """
         if cuts and parts is not None:
-            raise GraphError("give cuts, or the number of parts")
+            raise GraphError("give either cuts or the number of parts, not both")
         return parts_of(self, cuts if parts is None else balanced_cuts(self, parts))
 
     def around(self, layer: str | GraphLayer, distance: int = 2) -> Graph:

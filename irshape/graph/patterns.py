@@ -357,8 +357,8 @@ def _misfit(output: Output, wanted: Wanted) -> str:
         return f"{output!r} does not meet the conditions"
     if wanted.inputs is not None and len(wanted.inputs) != len(layer.inputs):
         return f"{layer.label} has {counted(len(layer.inputs), 'input')}, not {len(wanted.inputs)}"
-    name = "" if wanted.name is None else f", which '{wanted.name}' is"
-    return f"{output!r} is another one than elsewhere in the pattern{name}"
+    name = "" if wanted.name is None else f" as '{wanted.name}'"
+    return f"{output!r} is not the output that the pattern already matched{name}"
 
 
 def _match(output: Output, wanted: Wanted, state: _State) -> Iterator[_State]:

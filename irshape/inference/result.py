@@ -338,7 +338,8 @@ def _observations(result: BodyResult) -> Iterator[Observation]:
 
 
 def written(known: Expressions | None) -> list[str | None] | None:
-    """Returns the dimensions of an output as JSON has them."""
+    """Returns the named dimensions of an output for JSON: a string for each expression, else
+    None."""
     if known is None:
         return None
     return [None if expression is None else str(expression) for expression in known]

@@ -31,7 +31,7 @@ class DeviceSize(NamedTuple):
         name, colon, size = text.partition(":")
         if name.upper() not in DEVICES:
             raise ValueError(
-                f"'{name}' is not a device that irshape has facts about: cpu, gpu, npu"
+                f"'{name}' is not a device that irshape has facts about; choose cpu, gpu or npu"
             )
         return cls(name.upper(), parse_size(size) if colon else None)
 

@@ -52,7 +52,8 @@ class Requirements:
         self._libraries: dict[str, list[Layer]] = {}
         """The layers whose operations a library adds, by the package that brings it."""
         self.libraries: dict[str, Release] = {}
-        """The oldest release of each of those packages that has all its operations in the model."""
+        """For each of those packages, its oldest release that has all operations that the model
+        uses."""
         for layer in model.walk():
             try:
                 operation = find(layer.type, layer.version)

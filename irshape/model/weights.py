@@ -303,7 +303,7 @@ def _strings(raw: bytes | memoryview, count: int) -> list[bytes] | str:
     each.
     """
     if len(raw) < 4:
-        return f"strings begin with their number, of 4 bytes, but size is {len(raw)}"
+        return f"strings begin with their count, which takes 4 bytes, but there are {len(raw)}"
     (stored,) = struct.unpack_from("<i", raw)
     if stored < 0 or stored != count:
         return f"the .bin holds {stored} strings, but the shape has {count} elements"

@@ -85,7 +85,7 @@ class Kind:
         return self.name
 
     def describe_several(self) -> str:
-        """Returns the allowed elements of a list in words."""
+        """Describes in words which elements a list of this kind may contain."""
         return f"items, each {self.describe()}"
 
     def write(self, value: Any) -> str:

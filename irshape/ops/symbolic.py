@@ -205,7 +205,8 @@ def padded_size(
 
 
 def range_size(start: Tensor, stop: Tensor, step: Tensor, interval: Dimension) -> Dimension:
-    """Returns the number of elements of a range with a known whole step, as an expression."""
+    """Returns the length of a range whose step is a known integer, as an expression if there is
+    one, or else `interval`."""
     stride = step.value.exact if step.value is not None else None
     values = [tensor.value for tensor in (start, stop) if tensor.value is not None]
     facts = facts_of(values)

@@ -1,4 +1,5 @@
-"""Corrects notations that OpenVINO reads alike, and misspelt XML attributes that it ignores."""
+"""Corrects unusual notations of numbers and types that OpenVINO reads, and misspelt XML
+attributes."""
 
 from __future__ import annotations
 

@@ -445,7 +445,8 @@ class MissingResult(Rule):
 
     ## What it does
     Reports a net without a Result or an Assign, or without any layers, and a body without a Result.
-    If no layer has an output that a Result could use, it is an info: OpenVINO can write such nets.
+    If every layer is a Parameter or has no outputs, the finding is an info: OpenVINO can write such
+    nets.
 
     ## Why it matters
     The model computes nothing that could be read.

@@ -107,8 +107,8 @@ class Configuration(NamedTuple):
     def find(start: str | os.PathLike[str] = ".") -> "Configuration":
         """Returns the configuration of the folder, or of the nearest parent folder that has one.
 
-        It is read from an irshape.toml, or a pyproject.toml with `[tool.irshape]`. If there is
-        none, it is empty.
+        It is read from an irshape.toml, or a pyproject.toml with `[tool.irshape]`. Without such a
+        file, it has only defaults.
         """
         folder = os.path.abspath(start)
         while True:
@@ -505,7 +505,7 @@ def device_names(value: Any, _: str = "") -> tuple[str, ...]:
     for name in names:
         if name not in DEVICES:
             raise ValueError(
-                f"'{name}' is not a device that irshape has facts about: cpu, gpu, npu"
+                f"'{name}' is not a device that irshape has facts about; choose cpu, gpu or npu"
             )
     return names
 

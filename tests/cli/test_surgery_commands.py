@@ -312,7 +312,7 @@ def test_parts_share_the_weights() -> None:
     parts = graph.split(parts=3)
     assert [sum(layer.type == "MatMul" for layer in part) for part in parts] == [4, 4, 4]
     assert [len(part.outputs) for part in parts] == [1, 1, 1]
-    with pytest.raises(ValueError, match="give cuts, or the number of parts"):
+    with pytest.raises(ValueError, match="either cuts or the number of parts"):
         graph.split("m3", parts=2)
 
 

@@ -96,7 +96,7 @@ a ScatterElementsUpdate that reduces i8, u8 or booleans:
         | ScatterElementsUpdate-12(reduction=max i16[4] i64{[1]} i16[1] i64{0})
 a reduction over an axis that only execution knows:
     ReduceSum-1(keep_dims=false f32[?,?] i64[1]) | ReduceSum-1(keep_dims=true f32[?,?] i64[1])
-a ScatterNDUpdate of one element, before opset15:
+a ScatterNDUpdate with scalar updates, before opset15:
     ScatterNDUpdate-4(f32[4,3] i64{[2, 1]} f32[]) | ScatterNDUpdate-4(f32[4,3] i64{[[2, 1]]} f32[1])
     ScatterNDUpdate-4(f32[4,3] i64{[2, 1]} f32[]) | ScatterNDUpdate-15(f32[4,3] i64{[2, 1]} f32[])
 ScatterNDUpdate of opset15 of i8, u8, bf16, booleans or strings:

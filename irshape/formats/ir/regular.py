@@ -150,7 +150,7 @@ def read_around_body(window: Window, at: int, layer: Layer, early: Body) -> int:
 def read_edges(data: bytes, at: int, body: Body) -> int:
     """Gives a body the edges that begin at `at`. Returns where they end.
 
-    If one of them is irregular, none is read.
+    If one of them is irregular, reads none and returns `at`.
     """
     edges = _EDGES.match(data, at)
     if edges is None:

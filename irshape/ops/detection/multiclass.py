@@ -128,7 +128,8 @@ class DetectionSuppression(Operation):
     def as_outputs(
         self, boxes: Array, label: Array, scores: Array, chosen: Array, flat: Array, counts: Array
     ) -> tuple[Array, Array, Array]:
-        """Returns the three outputs. `flat` are the indices of boxes in the whole input."""
+        """Returns the three outputs. `flat`: the index of each chosen box among all boxes of the
+        flattened input."""
         integer = self.output_type.name.replace("i", "int")
         columns = [label[:, None].astype(np.float32), scores[:, None], chosen.reshape(-1, 4)]
         rows = np.concatenate(columns, axis=1).astype(boxes.dtype)

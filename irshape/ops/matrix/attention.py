@@ -20,8 +20,8 @@ from ..lazy import Array, np
 from ..tensors import Tensor
 
 MAX_SCORES: Final = 1 << 19
-"""The number of scores, of pairs of queries and keys, that are computed at a time. At least 16
-queries are computed at a time.
+"""The number of scores (one for each pair of a query and a key) that are computed at a time, or the
+scores of 16 queries if these are more.
 """
 
 

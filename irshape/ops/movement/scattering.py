@@ -133,7 +133,7 @@ class ScatterNDUpdate(Operation):
     """
 
     differs = facts(
-        not_run("2024.3", "a ScatterNDUpdate of one element, before opset15", _scalar_update),
+        not_run("2024.3", "a ScatterNDUpdate with scalar updates, before opset15", _scalar_update),
         not_run(
             "2024.3",
             "ScatterNDUpdate of opset15 of i8, u8, bf16, booleans or strings",

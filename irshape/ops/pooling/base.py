@@ -202,9 +202,9 @@ class Pooling(Operation):
                 )
             if self.avoids_padding and not along.span > max(along.begin, along.end):
                 raise Violation(
-                    f"a window of {along.span} along axis {axis + 2} can lie in the padding of "
-                    f"{along.begin} and {along.end} alone; with exclude-pad it would be the mean "
-                    "of nothing",
+                    f"a window of {along.span} along axis {axis + 2} can lie entirely in the "
+                    f"padding of {along.begin} and {along.end}; with exclude-pad it would have no "
+                    "elements to average",
                     at="pads_begin" if along.begin >= along.span else "pads_end",
                     expected=f"less than {along.span}",
                     actual=max(along.begin, along.end),

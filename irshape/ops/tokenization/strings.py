@@ -384,7 +384,7 @@ class Normalization(TokenizerOperation):
 
 
 class SkippingNormalization(Normalization):
-    """A normalization that has only flags as an additional input."""
+    """A normalization whose only input besides the strings is the optional `skips`."""
 
     skips = operand(ANY, optional=True)
 

@@ -270,7 +270,7 @@ MISTAKES = {
         lambda path: ready(path).outputs("scale"), KeyError, "of that name has the id '2'"
     ),
     "an id that is a number": Given(
-        lambda path: ready(path).outputs(2), KeyError, "2 is no layer of the model, and no id as a"
+        lambda path: ready(path).outputs(2), KeyError, "2 is neither a layer of the model nor an id"
     ),
     "a size that is a text": Given(
         lambda path: ready(path, shapes={"x": "[n]"}, symbols=True).evaluate({"n": "2"}),

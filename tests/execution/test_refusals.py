@@ -67,7 +67,7 @@ CALLS = {
         np.ones((3, 2, 1), np.int64), ("inputs are arrays by name or a list of arrays",)
     ),
     "rows of several lengths": Call(
-        {**prompt(2, 1, 4), "input_ids": [[1, 2], [3]]}, ("Parameter 'input_ids'", "no array")
+        {**prompt(2, 1, 4), "input_ids": [[1, 2], [3]]}, ("Parameter 'input_ids'", "not an array")
     ),
     "a type that OpenVINO does not have": Call(
         {**prompt(2, 1, 4), "input_ids": np.ones((2, 1), np.complex64)},

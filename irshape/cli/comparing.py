@@ -149,7 +149,7 @@ class Outcome(NamedTuple):
 
 def write_answer(answer: Outcome, form: str, output_file: str | None) -> None:
     """Writes the result in a format. If something differs, exits with status 1."""
-    from ..diagnostics.renderers.as_junit import document
+    from ..diagnostics.renderers.as_junit import Suite, document
     from ..diagnostics.renderers.common import json_text, plain
 
     on_terminal = output_file in (None, "-")
@@ -159,7 +159,7 @@ def write_answer(answer: Outcome, form: str, output_file: str | None) -> None:
     elif form == "json":
         text = json_text(answer.document(), 1) + "\n"
     elif form == "junit":
-        text = document([(answer.suite, answer.cases(), False)])
+        text = document([Suite(answer.suite, answer.cases(), is_file=False)])
     else:
         text = report_text(answer.report(), form)
     deliver(text, output_file)

@@ -337,14 +337,11 @@ class Judge:
             value = self.session.evaluate(row.layer, inputs)[row.port]
             values = {(self.run.positions[row.layer], row.port): value}
             for consumer in users_of(self.run, values):
-                layer = self.layers[consumer]
                 outputs = recompute(self.run, consumer, values, self.value_of)
-                for number in self.run.rows_of[layer]:
-                    port = self.rows[number].port
-                    theirs = self.run.theirs(layer, port)
-                    if theirs is None or not self.run.alike(
-                        layer, outputs[port], theirs, alone=True
-                    ):
+                for fed in self.rows_at(consumer):
+                    theirs = self.run.theirs(fed.layer, fed.port)
+                    mine = outputs[fed.port]
+                    if theirs is None or not self.run.alike(fed.layer, mine, theirs, alone=True):
                         return False
         except (ExecutionError, KeyError):
             return False

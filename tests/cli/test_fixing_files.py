@@ -195,7 +195,8 @@ copies in a file | models -o models/other.xml | 2
 copies on standard output | models -o - | 2 | err: several need a folder
 standard input among files | models - --in-place | 2 | err: changed in place
 standard input in a folder | - models -o new | 2 | err: '-' is not a file here
-a URL in a folder | models https://host/m.xml -o new | 2 | err: is not a file here
+a URL in a folder | models https://host/m.xml -o new | 2
+    | err: 'https://host/m.xml' is not a file here
 a way out of a pattern | models/a/*/../../b/st*.xml models/a/*.xml -o new
     | 0 new/a/wrong.xml new/b/stale.xml
 both ways of writing | models --check --in-place | 2 | err: exclude each other

@@ -267,7 +267,7 @@ MISTAKES = {
         lambda path: ready(path, shapes={"x": [2.0]}), TypeError, "2.0 is not a dimension"
     ),
     "a layer by its name": Given(
-        lambda path: ready(path).outputs("scale"), KeyError, "of that name has the id '2'"
+        lambda path: ready(path).outputs("scale"), KeyError, "no layer of the id 'scale'"
     ),
     "an id that is a number": Given(
         lambda path: ready(path).outputs(2), KeyError, "2 is neither a layer of the model nor an id"

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import product
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..faults import Violation
 from ..model.graph import Layer
-from ..model.names import layer_and_index
 from ..ops.bodies import BodyView
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
 from ..shapes import UNBOUNDED, Dimension, PartialShape
-from ..spelling import suggestion
 from ..symbols.expressions import Expression
 from .attainable import unknown_operands
 from .bodies import bind
@@ -23,7 +20,7 @@ from .bounding import Binding, Proposals
 from .declarations import Declarations
 from .input_sizes import sizes_for
 from .reasons import Explanation, Part, Step, Verdict
-from .result import BodyResult
+from .result import BodyResult, OutputNames
 
 if TYPE_CHECKING:
     from .result import Inference
@@ -56,7 +53,7 @@ class Place(NamedTuple):
 def explain(inference: Inference, tensor: str, axis: int | None) -> list[Explanation]:
     """See `Inference.explain`."""
     reasons = Reasons(inference)
-    body, position, port = reasons.find(tensor)
+    body, position, port = reasons.names.find(tensor)
     shape = body.outputs[position][port].shape
     if shape.dims is None:
         return [reasons.of_rank(tensor, body, position, port)]
@@ -79,52 +76,17 @@ class Reasons:
         self.result = inference.result
         self.proposals = Proposals(inference)
         self._symbols = frozenset(inference.sizes.symbols)
-        self._around: dict[BodyResult, tuple[BodyResult, int, str]] = {
-            inner: (outer, position, tag)
-            for outer in self.result.walk()
-            for position, bodies in outer.inner.items()
-            for tag, inner in bodies.items()
-        }
-        """The layer that contains a body, and the tag of the body."""
+        self.names = OutputNames(self.result)
         self._views: dict[BodyResult, BodyView[Tensor] | None] = {}
         self._makers: dict[Place, Place] = {}
         self._static: dict[BodyResult, BodyResult] | None = None
-
-    def find(self, name: str) -> tuple[BodyResult, int, int]:
-        """Returns the output that a name stands for; outputs of the net come before outputs of
-        bodies. Raises `ValueError`."""
-        parts = layer_and_index(name)
-        wanted = [(name, 0)] + ([] if parts is None else [parts])
-        net, *inner = self.result.walk()
-        for results in ([net], inner):
-            for result, position, layer in _layers(results):
-                for port, output in enumerate(layer.outputs):
-                    if name in output.tensor_names:
-                        return result, position, port
-            for (text, port), key in product(wanted, (_name, _id, self.label_of)):
-                for result, position, _ in _layers(results):
-                    if port < len(result.outputs[position]) and key(result, position) == text:
-                        return result, position, port
-        layers = net.body.layers
-        known = [text for layer in layers for port in layer.outputs for text in port.tensor_names]
-        known += [layer.name for layer in layers]
-        raise ValueError(f"the model has no tensor and no layer '{name}'{suggestion(name, known)}")
-
-    def label_of(self, result: BodyResult, position: int) -> str:
-        """Returns the name of a layer; in a body, after the name of the layer around it and the
-        tag."""
-        name = result.body.layers[position].name
-        if result not in self._around:
-            return name
-        outer, at, tag = self._around[result]
-        return f"{self.label_of(outer, at)}/{tag}/{name}"
 
     def view(self, result: BodyResult) -> BodyView[Tensor] | None:
         """Returns the port map of a body; None for the net, and for a faulty port map."""
         if result not in self._views:
             self._views[result] = None
-            if result in self._around:
-                outer, position, tag = self._around[result]
+            if result in self.names.around:
+                outer, position, tag = self.names.around[result]
                 with suppress(Violation):
                     self._views[result] = bind(outer.body.layers[position], tag, lambda _: {})
         return self._views[result]
@@ -162,7 +124,7 @@ class Reasons:
         view = self.view(place.body)
         if view is None:
             return
-        outer, position, _ = self._around[place.body]
+        outer, position, _ = self.names.around[place.body]
         for binding in view.inputs:
             if binding.internal == place.layer.id and binding.external is not None:
                 source = outer.wiring.sources[position][binding.external]
@@ -266,8 +228,8 @@ class Reasons:
     def label(self, place: Place) -> str:
         """Returns the tensor of a place, by its name if it has one."""
         layer = place.layer
-        if place.body in self._around:
-            return self.label_of(place.body, place.position)
+        if place.body in self.names.around:
+            return self.names.label_of(place.body, place.position)
         names = layer.outputs[place.port].tensor_names if place.port < len(layer.outputs) else []
         return next((name for name in names if not name.isdigit()), layer.name)
 
@@ -276,9 +238,9 @@ class Reasons:
         where = "axis" if place.kind == "dimension" else "element"
         at = f"{where} {place.at}"
         if layer.is_parameter:
-            if place.body not in self._around:
+            if place.body not in self.names.around:
                 return f"{at}, an input"
-            around = self._around[place.body]
+            around = self.names.around[place.body]
             branch = around[0].body.layers[around[1]].folded_type == "if"
             own = "from outside" if known or branch else "not the same in every iteration"
             return f"{at}, {own}"
@@ -326,7 +288,7 @@ class Reasons:
             return "constant"
         if known is None:
             return "data-dependent" if self.depends_on_data(place) else "lost"
-        if place.layer.is_parameter and place.body not in self._around:
+        if place.layer.is_parameter and place.body not in self.names.around:
             return "input"
         if dim.high == UNBOUNDED:
             return "unbounded"
@@ -357,7 +319,7 @@ class Reasons:
         """Returns what decides the rank of the outputs of a layer."""
         layer = body.body.layers[position]
         if layer.is_parameter:
-            return "an input of any rank" if body not in self._around else "of any rank"
+            return "an input of any rank" if body not in self.names.around else "of any rank"
         results = {tag: self._result_ranks(inner) for tag, inner in self._inner(body, position)}
         if results:
             said = " and ".join(f"{tag} gives rank {ranks}" for tag, ranks in results.items())
@@ -431,21 +393,6 @@ def _places(body: BodyResult, position: int, port: int) -> Iterator[Place]:
         yield Place(body, position, port, "dimension", index)
     for index in range(len(elements or ())):
         yield Place(body, position, port, "element", index)
-
-
-def _layers(results: Iterable[BodyResult]) -> Iterator[tuple[BodyResult, int, Layer]]:
-    for result in results:
-        for position, layer in enumerate(result.body.layers):
-            yield result, position, layer
-
-
-def _name(result: BodyResult, position: int) -> str:
-    return result.body.layers[position].name
-
-
-def _id(result: BodyResult, position: int) -> str:
-    layer = result.body.layers[position]
-    return "/".join((*layer.path, layer.id))
 
 
 def counterparts(one: BodyResult, other: BodyResult) -> dict[BodyResult, BodyResult]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from ..demands import Demand
 from ..faults import Fault
 from ..model.graph import Body, Layer, Model
+from ..model.names import layer_and_index
+from ..model.ports import names_in
 from ..model.wiring import OutputRef, Wiring
 from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
 from ..shapes import UNBOUNDED, Dimension
+from ..spelling import suggestion
 
 if TYPE_CHECKING:
     from ..symbols.conditions import Constraint
@@ -148,6 +152,72 @@ class Explainer(Protocol):
     def overview(self, inference: Inference) -> Overview: ...
 
 
+class OutputNames:
+    """The names of the outputs of a model: of tensors, and of layers by name and by id.
+
+    around: the layer that contains each body, as the body and the position that it has there, and
+    the tag of the body.
+    """
+
+    def __init__(self, result: BodyResult) -> None:
+        self._result = result
+        self.around: dict[BodyResult, tuple[BodyResult, int, str]] = {
+            inner: (outer, position, tag)
+            for outer in result.walk()
+            for position, bodies in outer.inner.items()
+            for tag, inner in bodies.items()
+        }
+
+    def find(self, name: str) -> tuple[BodyResult, int, int]:
+        """Returns the body, the layer's position and the output port that a name stands for.
+
+        name: a tensor name, a layer by name or id, or `LAYER:INDEX`. Outputs of the net come before
+        outputs of bodies. Raises `ValueError` for a name that the model does not have.
+        """
+        parts = layer_and_index(name)
+        wanted = [(name, 0)] + ([] if parts is None else [parts])
+        net, *inner = self._result.walk()
+        for results in ([net], inner):
+            for result, position, layer in _layers(results):
+                for port, output in enumerate(layer.outputs):
+                    if name in output.tensor_names:
+                        return result, position, port
+                if layer.is_result and name in names_in(layer.output_names):
+                    return result, position, 0
+            for (text, port), key in product(wanted, (_name, _id, self.label_of)):
+                for result, position, _ in _layers(results):
+                    if port < len(result.outputs[position]) and key(result, position) == text:
+                        return result, position, port
+        layers = net.body.layers
+        known = [text for layer in layers for port in layer.outputs for text in port.tensor_names]
+        known += [layer.name for layer in layers]
+        raise ValueError(f"the model has no tensor and no layer '{name}'{suggestion(name, known)}")
+
+    def label_of(self, result: BodyResult, position: int) -> str:
+        """Returns the name of a layer; in a body, after the name of the layer around it and the
+        tag."""
+        name = result.body.layers[position].name
+        if result not in self.around:
+            return name
+        outer, at, tag = self.around[result]
+        return f"{self.label_of(outer, at)}/{tag}/{name}"
+
+
+def _layers(results: Iterable[BodyResult]) -> Iterator[tuple[BodyResult, int, Layer]]:
+    for result in results:
+        for position, layer in enumerate(result.body.layers):
+            yield result, position, layer
+
+
+def _name(result: BodyResult, position: int) -> str:
+    return result.body.layers[position].name
+
+
+def _id(result: BodyResult, position: int) -> str:
+    layer = result.body.layers[position]
+    return "/".join((*layer.path, layer.id))
+
+
 class Inference:
     """Every output port of a model with its inferred element type and shape.
 
@@ -197,13 +267,20 @@ class Inference:
         except KeyError:
             raise KeyError(self._absent(layer)) from None
 
+    def tensor(self, name: str) -> Tensor:
+        """Returns an output by name: its element type and shape.
+
+        name: a tensor name, a layer by name or id, or `LAYER:INDEX` for an output of several.
+        Raises `ValueError` for a name that the model does not have.
+        """
+        body, position, port = OutputNames(self.result).find(name)
+        return body.outputs[position][port]
+
     def _absent(self, layer: object) -> str:
         """Explains why there are no outputs."""
         if not isinstance(layer, str):
             return f"{layer!r} is neither a layer of the model nor an id as a string"
-        named = [each.id for each in self.result.body.layers if each.name == layer]
-        hint = f"; the layer of that name has the id '{named[0]}'" if named else ""
-        return f"the model has no layer of the id '{layer}'{hint}"
+        return f"the model has no layer of the id '{layer}'; `tensor` takes names"
 
     @property
     def symbols(self) -> dict[str, NamedSize]:

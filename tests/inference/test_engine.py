@@ -203,6 +203,8 @@ def test_outputs_of_every_layer(path: Path) -> None:
         ]
         if not layer.path:
             assert inference.outputs(layer.id) == tensors
+            if layer.outputs:
+                assert inference.tensor(layer.id) == inference.tensor(layer.name) == tensors[0]
 
 
 def test_outputs_of_a_layer_that_the_model_does_not_have(tmp_path: Path) -> None:

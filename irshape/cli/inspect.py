@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..shapes import UNBOUNDED
+from ..shapes import UNBOUNDED, Dimension
 from ..spelling import counted
 from .arguments import Command, given_shapes, shape_option
 from .common import echo, form_option, load_or_exit, weights_option
 from .tables import fitted, text_table
 
 if TYPE_CHECKING:
-    from ..inspection.costs import LayerCost
     from ..inspection.device_memory import DeviceMemory
     from ..inspection.inspection import Inspection, Port
-    from ..shapes import Dimension
 
 SORTS = {
     "multiply-adds": "multiply_adds",
@@ -136,7 +134,6 @@ def _of_memory(memory: DeviceMemory) -> Iterator[str]:
     from ..diagnostics.renderers.common import plain
     from ..inspection.device_memory import UNCOUNTED
 
-    at_least = "" if memory.is_static else "at least "
     rows = [("weights, as stored", _bytes(memory.weights), "exact")]
     if memory.caches:
         token = "not known" if memory.per_token is None else _bytes(memory.per_token)
@@ -150,12 +147,10 @@ def _of_memory(memory: DeviceMemory) -> Iterator[str]:
         rows.append(("largest buffer of a known shape", _bytes(memory.largest), place))
         if limit is not None:
             rows.append(("largest buffer allowed", _bytes(limit), "the device's default"))
-    rows.append(
-        ("activations, at their peak", f"{at_least}{_bytes(memory.peak)}", "by irshape's plan")
-    )
+    rows.append(("activations, at their peak", _span(memory.peak, _bytes), "by irshape's plan"))
     of = "" if memory.device.memory is None else f"of {_bytes(memory.device.memory)}"
     fits = {None: "", True: "", False: ": it does not fit"}[memory.fits]
-    rows.append(("together", f"{at_least}{_bytes(memory.known)}", f"{of}{fits}"))
+    rows.append(("together", _span(memory.together, _bytes), f"{of}{fits}"))
     yield f"memory on {memory.device.name}"
     yield from _indented(rows, right=(1,), kept=(0,))
     yield f"  not known: {UNCOUNTED}"
@@ -238,14 +233,14 @@ def _costs(inspection: Inspection) -> Iterator[str]:
     costs = inspection.costs
     peak, at = inspection.peak
     elements, size = (total(costs, what) for what in ("elements", "bytes"))
-    where = "" if at is None else f", at {_place(at.type, at.name, at.id)}"
-    least = "" if inspection.is_static else "at least "
+    most = "" if peak.is_static or peak.high == UNBOUNDED else "the most "
+    where = "" if at is None else f", {most}at {_place(at.type, at.name, at.id)}"
     yield "costs of one evaluation"
     yield from _indented(
         [
             ("multiply-adds", _number(inspection.multiply_adds)),
             ("activations", f"{_number(elements)} elements, {_span(size, _bytes)}"),
-            ("memory peak", f"{least}{_bytes(peak)}{where}"),
+            ("memory peak", f"{_span(peak, _bytes)}{where}"),
         ]
     )
     if not inspection.is_static:
@@ -260,13 +255,13 @@ def _expensive(inspection: Inspection, top: int, sort: str) -> Iterator[str]:
     costs = by_largest(inspection.costs, SORTS[sort])
     if not costs:
         return
-    whole = sum(_low(cost, SORTS[sort]) for cost in costs)
+    most = [Dimension.of(getattr(cost, SORTS[sort])).high for cost in costs]
+    bounded = max(most) < UNBOUNDED
     yield f"layers by {sort}, {min(top, len(costs))} of {len(costs)}"
     head = ("ID", "TYPE", "NAME", "OUTPUT", "MULTIPLY-ADDS", "ACTIVATIONS", "PARAMETERS", "SHARE")
     rows = []
-    for cost in costs[:top]:
+    for cost, share in zip(costs[:top], most, strict=False):
         layer = cost.layer
-        share = f"{_low(cost, SORTS[sort]) / whole:.1%}" if whole else ""
         rows.append(
             (
                 plain("/".join([*layer.path, layer.id])),
@@ -276,7 +271,7 @@ def _expensive(inspection: Inspection, top: int, sort: str) -> Iterator[str]:
                 _number(cost.multiply_adds),
                 _span(cost.bytes, _bytes),
                 f"{cost.parameters:,}",
-                share,
+                f"{share / sum(most):.1%}" if bounded else "?",
             )
         )
     yield from text_table(
@@ -286,11 +281,6 @@ def _expensive(inspection: Inspection, top: int, sort: str) -> Iterator[str]:
         dropped=("ACTIVATIONS", "PARAMETERS", "OUTPUT"),
         indent=2,
     )
-
-
-def _low(cost: LayerCost, column: str) -> int:
-    value = getattr(cost, column)
-    return value if isinstance(value, int) else int(value.low)
 
 
 def _place(type: str, name: str, id: str) -> str:

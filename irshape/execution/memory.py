@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from math import prod
 
 from ..byte_sizes import written_size
 from ..inference.result import BodyResult
 from ..model.graph import Layer
 from ..ops.tensors import Tensor
+from ..shapes import UNBOUNDED
 
 
 def default_max_memory() -> int:
@@ -43,16 +46,23 @@ def least_bytes(tensor: Tensor) -> int:
     """
     if tensor.shape.dims is None:
         return 0
-    total = 1
-    for dim in tensor.shape.dims:
-        total *= dim.low
-    return total * max(tensor.element_type.bits // 8, 1)
+    return prod(dim.low for dim in tensor.shape.dims) * max(tensor.element_type.bits // 8, 1)
 
 
-def peak_memory(result: BodyResult) -> tuple[int, Layer | None]:
+def most_bytes(tensor: Tensor) -> int:
+    """Returns the largest number of bytes of a tensor: `UNBOUNDED` or more without a limit."""
+    if tensor.shape.dims is None:
+        return UNBOUNDED
+    return prod(dim.high for dim in tensor.shape.dims) * max(tensor.element_type.bits // 8, 1)
+
+
+def peak_memory(
+    result: BodyResult, bytes_of: Callable[[Tensor], int] = least_bytes
+) -> tuple[int, Layer | None]:
     """Returns the largest size of all tensors alive at one time, and the layer that runs then.
 
-    Mapped constants count as nothing. Temporary memory of a layer is not counted.
+    bytes_of: the size of a tensor, `least_bytes` or `most_bytes`. Mapped constants count as
+    nothing. Temporary memory of a layer is not counted.
     """
     layers, wiring = result.body.layers, result.wiring
     last: dict[int, int] = {}
@@ -67,9 +77,9 @@ def peak_memory(result: BodyResult) -> tuple[int, Layer | None]:
         layer = layers[position]
         if layer.is_constant:
             packed = any(tensor.element_type.is_packed for tensor in result.outputs[position])
-            live += sum(map(least_bytes, result.outputs[position])) if packed else 0
+            live += sum(map(bytes_of, result.outputs[position])) if packed else 0
         elif not layer.is_result:
-            sizes[position] = sum(map(least_bytes, result.outputs[position]))
+            sizes[position] = sum(map(bytes_of, result.outputs[position]))
             live += sizes[position]
         if live > peak:
             peak, at = live, layer

@@ -192,13 +192,11 @@ def total(costs: list[LayerCost], what: str) -> Dimension:
 
 
 def by_largest(costs: list[LayerCost], what: str) -> list[LayerCost]:
-    """The layers for which a column is not 0, the largest first, then in file order."""
+    """The layers for which a column is not 0, by their upper bounds, the largest first, then in
+    file order."""
 
     def size(cost: LayerCost) -> tuple[int, int]:
-        value = getattr(cost, what)
-        if isinstance(value, int):
-            return value, value
-        assert isinstance(value, Dimension)
-        return value.low, value.high
+        value = Dimension.of(getattr(cost, what))
+        return value.high, value.low
 
-    return sorted((cost for cost in costs if size(cost)[1]), key=size, reverse=True)
+    return sorted((cost for cost in costs if size(cost)[0]), key=size, reverse=True)

@@ -10,7 +10,8 @@ from ..devices.facts import DEVICES, facts_of
 from ..devices.models import tensor_size
 from ..model.graph import Layer
 from ..ops.tensors import Tensor
-from .inspection import Inspection
+from ..shapes import UNBOUNDED, Dimension
+from .inspection import Inspection, span
 
 UNCOUNTED = (
     "scratch buffers of kernels, weights that the plugin keeps in another layout or precision, "
@@ -87,9 +88,17 @@ class DeviceMemory:
         return None if None in sizes else sum(each or 0 for each in sizes)
 
     @property
+    def together(self) -> Dimension:
+        """The bytes of weights, caches and the peak of activations. Without an upper bound if a
+        cache grows."""
+        fixed = all(cache.fixed is not None for cache in self.caches)
+        known = self.peak + self.weights + (self.cached or 0)
+        return known if fixed else Dimension(known.low, UNBOUNDED)
+
+    @property
     def known(self) -> int:
-        """The bytes that are known to be taken: weights, caches and the peak of activations."""
-        return self.weights + (self.cached or 0) + self.peak
+        """The bytes that are known to be taken at least."""
+        return self.together.low
 
     @property
     def fits(self) -> bool | None:
@@ -119,8 +128,14 @@ class DeviceMemory:
                 "layer": None if self.largest_layer is None else self.largest_layer.reference,
                 "max_alloc": self.max_alloc,
             },
-            "activations": {"bytes": self.peak, "exact": self.is_static, "plan": "irshape"},
+            "activations": {
+                "bytes": self.peak.low,
+                "max": span(self.peak)["max"],
+                "exact": self.is_static,
+                "plan": "irshape",
+            },
             "known": self.known,
+            "most": span(self.together)["max"],
             "fits": self.fits,
             "not_known": UNCOUNTED,
         }

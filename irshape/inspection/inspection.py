@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from ..execution.memory import peak_memory
+from ..execution.memory import least_bytes, most_bytes, peak_memory
 from ..inference.result import BodyResult, Inference
 from ..model import rt_info
 from ..model.graph import Layer, Model
@@ -162,13 +162,17 @@ class Inspection:
         return total(self.costs, "multiply_adds")
 
     @cached_property
-    def peak(self) -> tuple[int, Layer | None]:
-        """The bytes of the tensors that are alive when most are, and the layer that runs then.
+    def peak(self) -> tuple[Dimension, Layer | None]:
+        """The bytes of the tensors that are alive when most are, and the layer that runs then: at
+        the upper bound, or at the lower one if there is no upper bound.
 
-        Dynamic dimensions count with their lower bounds, constants not at all.
+        Constants do not count.
         """
-        size, layer = peak_memory(self.inference.result)
-        return min(size, UNBOUNDED), layer
+        (low, first), (high, last) = (
+            peak_memory(self.inference.result, bytes_of) for bytes_of in (least_bytes, most_bytes)
+        )
+        peak = Dimension(min(low, UNBOUNDED), min(high, UNBOUNDED))
+        return peak, first if peak.high == UNBOUNDED else last
 
     @cached_property
     def requirements(self) -> Requirements | None:
@@ -222,7 +226,11 @@ class Inspection:
                 "elements": span(total(self.costs, "elements")),
                 "bytes": span(total(self.costs, "bytes")),
             },
-            "peak_memory": {"bytes": peak, "layer": None if at is None else at.reference},
+            "peak_memory": {
+                "bytes": peak.low,
+                "max": span(peak)["max"],
+                "layer": None if at is None else at.reference,
+            },
             "costs": [_cost(cost) for cost in self.costs],
             "rt_info": self.rt_info,
         }

@@ -198,6 +198,33 @@ def test_bytes_that_are_shared_count_once(tmp_path: Path) -> None:
     assert sizes == [4800, 2400, 2400]
 
 
+BOUNDS = {  # the lower and upper bound of the peak, the first layer, its share of two products
+    "[?,4]": (0, None, "first", "?"),
+    "[1..3,4]": (48, 144, "first", "66.7%"),
+    "[3,4]": (144, 144, "first", "66.7%"),
+}
+
+
+@pytest.mark.parametrize("shape", BOUNDS)
+def test_bounded_shapes_have_upper_figures(shape: str, tmp_path: Path) -> None:
+    graph = irshape.Graph()
+    x = graph.parameter("f32", "[?,4]", name="x")
+    first_product = graph.add("MatMul", x, np.ones((4, 8), np.float32), name="first")
+    graph.result(graph.add("MatMul", first_product, np.ones((8, 2), np.float32)), "y")
+    graph.save(tmp_path / "m.xml")
+    least, most, first, share = BOUNDS[shape]
+    options = (str(tmp_path / "m.xml"), "--shape", shape, "--device", "gpu")
+    document = json.loads(call(*options, "--format", "json")[1])
+    peak, memory = document["peak_memory"], document["device_memory"]
+    assert (peak["bytes"], peak["max"]) == (least, most)
+    assert (memory["activations"]["max"], memory["most"]) == (
+        most,
+        None if most is None else most + 192,  # the weights
+    )
+    row = call(*options)[1].partition("layers by multiply-adds")[2].splitlines()[2].split()
+    assert (row[2], row[-1]) == (first, share)
+
+
 REFUSED = table("""
 no such input | m.xml --shape y=[1] | 2 | the model has no input 'y'
 a shape without a value | m.xml --shape x | 2 | --shape takes [NAME=]SHAPE

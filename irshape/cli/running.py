@@ -107,6 +107,7 @@ def gathered(
     from ..element_types import DYNAMIC_TYPE
     from ..execution.inputs import array_of, beside, random_inputs
     from ..model.names import inputs_of
+    from ..shapes import PartialShape
 
     named = inputs_of(model)
     parameters = model.parameters
@@ -129,7 +130,14 @@ def gathered(
             layer: array_of(text, (layer.outputs and layer.outputs[0].element_type) or DYNAMIC_TYPE)
             for layer, text in files.items()
         }
-        wanted = {**(fitting or {}), **named.given(given_shapes(model, shapes))}
+        asked = named.given(given_shapes(model, shapes))
+        for layer in asked.keys() & fed.keys():
+            if not PartialShape.of(asked[layer]).encloses(PartialShape(fed[layer].shape)):
+                raise ValueError(
+                    f"--shape gives the input '{layer.name}' the shape {asked[layer]}, --input "
+                    f"an array of shape {list(fed[layer].shape)}; leave one of them out"
+                )
+        wanted = {**(fitting or {}), **asked}
         if random and len(fed) < len(parameters):
             return random_inputs(model, seed, wanted, fed, max_memory=max_memory)
     except ValueError as problem:

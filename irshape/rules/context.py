@@ -10,11 +10,12 @@ from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Fault
 from ..inference.result import BodyResult, Inference, Mismatch, OutputCount
 from ..model.graph import Body, Finding, Layer, Model, folded_type, heads_of
-from ..model.ports import PortHeads
+from ..model.ports import Port, PortHeads
 from ..model.weights import Constant
 from ..model.wiring import Wiring, wire
 from ..ops import registry
 from ..ops.declaration import AttributeFault
+from ..ops.tensors import Tensor
 from ..rule_ids import (
     INPUT_COUNT,
     INPUT_SHAPES,
@@ -152,6 +153,13 @@ class Context:
             folded = "const" if name == "constant" else name
             for body, position in self.by_type.get(folded, ()):
                 yield body.layers[position]
+
+    def outputs(self) -> Iterator[tuple[Layer, Port, Tensor]]:
+        """Yields every output port with its inferred tensor."""
+        for body, result in self.results.items():
+            for layer, tensors in zip(body.layers, result.outputs, strict=True):
+                for port, tensor in zip(layer.outputs, tensors, strict=False):
+                    yield layer, port, tensor
 
     @cached_property
     def ports(self) -> Ports:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from ..model.ends import End, ends
 from ..model.graph import Finding, Layer, Model
-from ..model.ports import Port, names_in
+from ..model.ports import names_in
 from ..rule_ids import (
     EXPECTED_INPUTS,
     EXPECTED_OUTPUTS,
@@ -161,7 +161,7 @@ class AllowedElementTypes(Rule):
             if not policy.allowed_element_types:
                 continue
             allowed = ", ".join(policy.allowed_element_types)
-            for layer, port, tensor in _outputs(context):
+            for layer, port, tensor in context.outputs():
                 element_type = tensor.element_type
                 if element_type.is_dynamic or element_type.name in policy.allowed_element_types:
                     continue
@@ -173,16 +173,6 @@ class AllowedElementTypes(Rule):
                     expected=allowed,
                     actual=element_type.name,
                 )
-
-
-def _outputs(context: Context) -> Iterator[tuple[Layer, Port, Tensor]]:
-    """Yields every output port with its inferred tensor."""
-    for body in context.bodies:
-        result = context.results.get(body)
-        if result is not None:
-            for layer, tensors in zip(body.layers, result.outputs, strict=True):
-                for port, tensor in zip(layer.outputs, tensors, strict=False):
-                    yield layer, port, tensor
 
 
 class PortsRule(Rule):
@@ -421,7 +411,7 @@ class TooManyWeights(Rule):
             reached = max(reached, end)
         if total > min(limits):
             yield cls.finding(
-                f"the weights take {total} bytes; the policy allows {min(limits)}",
+                f"the weights take {total:,} bytes; the policy allows {min(limits):,}",
                 _start(context.model),
                 expected=f"at most {min(limits)}",
                 actual=str(total),

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
-from ..byte_sizes import written_size
 from ..inference.result import BodyResult
 from ..model.graph import Body, Finding, Layer
 from ..model.wiring import OutputRef
@@ -18,6 +17,7 @@ from ..ops import registry
 from ..ops.tensors import Tensor
 from ..rule_ids import HUGE_TENSOR, LITERAL_BATCH, PINNED_DIMENSION
 from ..shapes import UNBOUNDED, Dimension, PartialShape
+from ..spelling import counted
 from .base import Rule
 from .context import Context
 
@@ -205,8 +205,9 @@ class HugeTensor(Rule):
     ## What it does
     Reports an output of 2^40 elements or more, about a million million. With `max-tensor` in the
     policy, such as `"1GiB"`, an output that may take more bytes is an error: the inferred bounds
-    count, and an unbounded dimension counts 1. Outputs that are computed from one that is reported
-    are not reported again.
+    count, and an unbounded dimension counts 1. irshape reports the largest of them, and how many
+    exceed the limit; as an info, that tensors have no upper bound. Without `max-tensor`, outputs
+    that are computed from one that is reported are not reported again.
 
     ## Why it matters
     The model cannot be run. A dimension has too many digits, or a product of sizes is not what was
@@ -243,53 +244,79 @@ class HugeTensor(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         limits = [policy.max_tensor for policy in context.settings.policies]
         limit = min((each for each in limits if each is not None), default=None)
+        if limit is not None:
+            yield from cls._over(context, limit)
+            return
         for result in context.results.values():
-            if limit is not None or _any_huge(result):
-                yield from cls._beyond(result, limit)
+            if _any_huge(result):
+                yield from cls._huge(result)
 
     @classmethod
-    def _beyond(cls, result: BodyResult, limit: int | None) -> Iterator[Finding]:
-        """Yields the first tensors that are huge, or may take more bytes than the policy allows.
+    def _over(cls, context: Context, limit: int) -> Iterator[Finding]:
+        """Yields the largest tensor that may take more bytes than the policy allows, and the first
+        whose size has no upper bound."""
+        tensors = list(context.outputs())
+        over = [each for each in tensors if _most_bytes(each[2]) > limit]
+        unbounded = [each for each in tensors if _is_unbounded(each[2].shape)]
+        if over:
+            layer, port, tensor = max(over, key=lambda each: _most_bytes(each[2]))
+            shape, size = tensor.shape, _most_bytes(tensor)
+            takes = "takes" if shape.is_static else "may take"
+            note = "; its unbounded dimensions count 1" if _is_unbounded(shape) else ""
+            others = f"; {len(over)} tensors exceed it" if len(over) > 1 else ""
+            yield cls.finding(
+                f"the tensor {shape} {takes} {size:,} bytes, the policy allows {limit:,}"
+                f"{others}{note}",
+                port.offset,
+                layer,
+                severity="error",
+                port=("output", port.id),
+                expected=f"at most {limit} bytes",
+                actual=str(size),
+                help="reduce the sizes that it depends on, or raise max-tensor in the policy",
+            )
+        if unbounded:
+            layer, port, tensor = unbounded[0]
+            yield cls.finding(
+                f"max-tensor counts 1 for unbounded dimensions, in "
+                f"{counted(len(unbounded), 'tensor')}, first {tensor.shape}",
+                port.offset,
+                layer,
+                severity="info",
+                port=("output", port.id),
+                expected=f"at most {limit} bytes",
+                actual="unbounded",
+                help="bound the dimensions that `irshape explain` calls unbounded",
+            )
 
-        Tensors that are computed from them are left out. An unbounded dimension counts as 1.
-        """
+    @classmethod
+    def _huge(cls, result: BodyResult) -> Iterator[Finding]:
+        """Yields the first tensors that are huge. Tensors that are computed from them are left
+        out."""
         layers, beyond = result.body.layers, set[int]()
         for position in result.wiring.order:
             for port, tensor in zip(
                 layers[position].outputs, result.outputs[position], strict=False
             ):
                 shape = tensor.shape
-                size = shape.least_size if limit is None else _most_bytes(tensor)
-                if size < (HUGE if limit is None else limit + 1):
+                size = shape.least_size
+                if size < HUGE:
                     continue
                 sources = result.wiring.sources[position]
                 inherited = any(source is not None and source[0] in beyond for source in sources)
                 beyond.add(position)
                 if inherited:
                     continue
-                if limit is None:
-                    least = "" if shape.is_static else "at least "
-                    message = f"has {least}{size:.3g} elements, more than any memory holds"
-                else:
-                    free = any(dim.high == UNBOUNDED for dim in shape.dims or ())
-                    note = "; its unbounded dimensions count 1" if free else ""
-                    message = (
-                        f"may take {written_size(size)}, the policy allows "
-                        f"{written_size(limit)}{note}"
-                    )
+                least = "" if shape.is_static else "at least "
                 yield cls.finding(
-                    f"the tensor {shape} {message}",
+                    f"the tensor {shape} has {least}{size:.3g} elements, more than any memory "
+                    "holds",
                     port.offset,
                     layers[position],
-                    severity=None if limit is None else "error",
                     port=("output", port.id),
-                    expected=f"fewer than {HUGE} elements"
-                    if limit is None
-                    else f"at most {limit} bytes",
+                    expected=f"fewer than {HUGE} elements",
                     actual=str(size),
-                    help="correct the size, or declare the dimension as dynamic"
-                    if limit is None
-                    else "bound the sizes that it depends on, or raise max-tensor in the policy",
+                    help="correct the size, or declare the dimension as dynamic",
                 )
 
 
@@ -309,6 +336,11 @@ def _most_bytes(tensor: Tensor) -> int:
         return 0
     sizes = [1 if dim.high == UNBOUNDED else dim.high for dim in tensor.shape.dims]
     return prod(sizes) * (tensor.element_type.bits or 0) // 8
+
+
+def _is_unbounded(shape: PartialShape) -> bool:
+    """Returns whether a shape has no rank, or a dimension without an upper bound."""
+    return shape.dims is None or any(dim.high == UNBOUNDED for dim in shape.dims)
 
 
 def _dynamic(shape: PartialShape) -> Iterator[int]:

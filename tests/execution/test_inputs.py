@@ -221,6 +221,8 @@ VALUES = [
     ("u8", "x=[[1,2,3],[4,5,256]]", 2, "a number that u8 does not have"),
     ("f32", "x=[1,2]", 1, "[2,3]"),
     ("f32", "x=7", 1, "[2,3]"),
+    ("f32", "[[1,2,3],[4,5,6]] -s [?,3]", 0, "1 to 6"),
+    ("f32", "[[1,2,3],[4,5,6]] -s x=[2,4]", 2, "[2,4]"),
 ]
 
 
@@ -230,5 +232,6 @@ def test_a_value_in_place_of_a_file(
 ) -> None:
     net = Net()
     net.result(net.layer("Relu", [net.parameter("2,3", type, name="x")], name="y"))
-    done, output = call("run", str(net.save(tmp_path)), "-i", given)
+    value, *shape = given.split(" -s ")
+    done, output = call("run", str(net.save(tmp_path)), "-i", value, *("-s" for _ in shape), *shape)
     assert (done, said in output) == (status, True), output

@@ -17,6 +17,12 @@ def enumerated(words: Iterable[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
+def first_of(words: Sequence[str], most: int) -> str:
+    """`a, b`, or `a, b, c … and 9 more`."""
+    more = len(words) - most
+    return ", ".join(words[:most]) + (f" … and {more} more" if more > 0 else "")
+
+
 def with_article(noun: str) -> str:
     """`a list`, `an int`."""
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"

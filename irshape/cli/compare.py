@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import click
 
+from ..spelling import counted, first_of
 from .arguments import Command
 from .common import keep_apart, load_or_exit
 from .comparing import (
@@ -31,6 +33,7 @@ from .running import (
 if TYPE_CHECKING:
     from ..comparison.model_pairs import ModelComparison, Pair
     from ..diagnostics.renderers.as_junit import Case
+    from ..model.graph import Model
 
 
 @click.command("compare", cls=Command)
@@ -95,7 +98,7 @@ def command(
                 progress=progress,
             )
     except (ExecutionError, ValueError) as problem:
-        click.echo(f"{first}, {second}: {problem}", err=True)
+        click.echo(f"{_refusing(problem, models)}: {problem}", err=True)
         if not inputs and not shapes:
             hint = "irshape: the inputs were drawn at random; --shape and --input give others"
             click.echo(hint, err=True)
@@ -120,6 +123,13 @@ def command(
     write_answer(answer, form, output_file)
 
 
+def _refusing(problem: Exception, models: Sequence[Model]) -> str:
+    """Returns the path of the model that cannot be run; the paths of both if no layer is named."""
+    layer = getattr(problem, "layer", None)
+    owners = [model for model in models if any(each is layer for each in model.walk())]
+    return ", ".join(model.path for model in owners or models)
+
+
 def _state(pair: Pair) -> str:
     return (
         "differs"
@@ -134,8 +144,6 @@ def _text(
     comparison: ModelComparison, worst: int | None, *, own_tolerance: bool = False
 ) -> list[str]:
     """Returns the lines of the text. own_tolerance: whether the user gave a tolerance."""
-    from ..spelling import counted
-
     pairs = [pair for pair in comparison.pairs if not pair.constant]
     states = [_state(pair) for pair in pairs]
     ran = ["" if name == "irshape" else f", run by {name}" for name in comparison.runtimes]
@@ -163,14 +171,14 @@ def _text(
     for name, unmatched in zip("AB", comparison.unmatched, strict=True):
         if unmatched:
             lines.append(
-                f"  only in {name}: {counted(len(unmatched), 'layer')}: {_first_five(unmatched)}"
+                f"  only in {name}: {counted(len(unmatched), 'layer')}: {first_of(unmatched, 5)}"
             )
     for names, other in zip(comparison.unpaired_outputs, "BA", strict=True):
         lines += [f"  output '{name}' has no partner in {other}" for name in names]
     if comparison.altered:
         lines.append(
             f"  {counted(len(comparison.altered), 'constant')} not the same in both: "
-            f"{_first_five(comparison.altered)}"
+            f"{first_of(comparison.altered, 5)}"
         )
     lines += roundings
     lines += [f"  {note}" for note in comparison.notes]
@@ -186,8 +194,6 @@ def _text(
 
 def _only_within_tolerance(comparison: ModelComparison) -> tuple[list[str], list[str]]:
     """Describes tensors, and constants, that are equal within the tolerance but not exactly."""
-    from ..spelling import counted
-
     close = [pair for pair in comparison.pairs if pair.verdict == "equal" and pair.errors.max_abs]
     tensors = [pair for pair in close if not pair.constant]
     constants = [pair.name for pair in close if pair.constant]
@@ -200,7 +206,7 @@ def _only_within_tolerance(comparison: ModelComparison) -> tuple[list[str], list
         ]
         if largest is not None
         else [],
-        [f"  {counted(len(constants), 'constant')} {said}: {_first_five(constants)}"]
+        [f"  {counted(len(constants), 'constant')} {said}: {first_of(constants, 5)}"]
         if constants
         else [],
     )
@@ -231,10 +237,6 @@ def _verdict(comparison: ModelComparison) -> list[str]:
     elif diverging is not None:
         lines.append("  no layer differs by itself: small errors add up")
     return lines
-
-
-def _first_five(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
 
 
 def _cases(comparison: ModelComparison) -> list[Case]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from ..model.graph import Layer, Model
@@ -118,12 +119,16 @@ class ModelComparison:
         )
 
     def worst(self, count: int = 5) -> list[Pair]:
-        """Returns the tensors with the largest errors, measured as multiples of the tolerance."""
-        return sorted(
-            (pair for pair in self.pairs if pair.excess > 0 and not pair.constant),
-            key=lambda pair: pair.excess,
-            reverse=True,
-        )[:count]
+        """Returns the tensors with the largest absolute errors, the largest first. Other shapes,
+        NaN or infinity on one side come before them."""
+
+        def size(pair: Pair) -> float:
+            errors = pair.errors
+            apart = any(one != other for one, other in (errors.nan, errors.inf))
+            return math.inf if apart or errors.max_abs is None else errors.max_abs
+
+        pairs = [pair for pair in self.pairs if pair.excess > 0 and not pair.constant]
+        return sorted(pairs, key=size, reverse=True)[:count]
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the document that `irshape compare --format json` prints."""

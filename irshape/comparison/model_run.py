@@ -86,7 +86,7 @@ class ModelRun(LayerwiseRun[Pair]):
             for source in sources
             if source is not None
         }
-        for one, other in paired_inputs(comparison.first, comparison.second):
+        for one, other, _ in paired_inputs(comparison.first, comparison.second):
             self.matched[self.positions[other], 0] = (self.layers_of_first.index(one), 0)
         self.constants_in_bodies = {
             (layer.path[1:], layer.name): layer

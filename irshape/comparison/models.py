@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from ..byte_sizes import written_size
@@ -14,6 +14,8 @@ from ..execution.session import Array, ExecutionError, Observer, Session
 from ..model.graph import Layer, Model
 from ..model.ids import is_number
 from ..numpy_types import dtype_of
+from ..shapes import PartialShape
+from ..spelling import first_of
 from .foreign import asked
 from .model_pairs import ModelComparison
 from .model_run import ModelRun, with_values_of_runtime
@@ -57,6 +59,7 @@ def compare(
     fed = session.bind(inputs)
     handed = _handed(first, second, fed)
     comparison = ModelComparison(first, second, coarser(first, second))
+    comparison.notes += _on_inputs(first, second, fed)
     of_first, of_second = (
         _by_runtime(comparison, first, fed, runtime),
         _by_runtime(comparison, second, handed, runtime),
@@ -127,12 +130,27 @@ def _by_runtime(
     return answer.version, values
 
 
+def _on_inputs(first: Model, second: Model, fed: Fed) -> Iterator[str]:
+    """Says which inputs are paired by order, or differ in shape, and which dynamic ones had which
+    shapes in the run."""
+    ran = []
+    for layer, other, means in paired_inputs(first, second):
+        own, its = (PartialShape.of(each.attribute("shape") or "") for each in (layer, other))
+        if means == "position" or own != its:
+            order = ", paired by order" if means == "position" else ""
+            yield f"input '{layer.name}' {own} of A is '{other.name}' {its} of B{order}"
+        if not (own.is_static and its.is_static):
+            ran.append(f"{layer.name}={PartialShape(fed[layer].shape)}")
+    if ran:
+        yield f"run with {first_of(ran, 5)}"
+
+
 def _handed(first: Model, second: Model, fed: Fed) -> Fed:
     """Returns the inputs for the second model.
 
     The inputs of the first are assigned by tensor name, else by layer name, else by order.
     """
-    handed = {other: fed[layer] for layer, other in paired_inputs(first, second)}
+    handed = {other: fed[layer] for layer, other, _ in paired_inputs(first, second)}
     for layer, given in handed.items():
         wanted = layer.outputs[0].element_type if layer.outputs else None
         if wanted is None or wanted.is_dynamic or given.dtype.kind == "O":

@@ -45,7 +45,7 @@ class _End(NamedTuple):
         return self.tensor_names[0] if self.tensor_names else self.layer_name
 
 
-def paired_inputs(first: Model, second: Model) -> list[tuple[Layer, Layer]]:
+def paired_inputs(first: Model, second: Model) -> list[tuple[Layer, Layer, Means]]:
     """Returns the inputs of two models in pairs, matched by name and the rest by order.
 
     Raises `ValueError` if one model has more inputs than the other.
@@ -56,8 +56,8 @@ def paired_inputs(first: Model, second: Model) -> list[tuple[Layer, Layer]]:
             f"{first.path} has {counted(len(ours), 'input')}, {second.path} has {len(theirs)}"
         )
     return [
-        (first.net.layers[a.source[0]], second.net.layers[b.source[0]])
-        for a, b, _ in _in_pairs(ours, theirs)
+        (first.net.layers[a.source[0]], second.net.layers[b.source[0]], means)
+        for a, b, means in _in_pairs(ours, theirs)
     ]
 
 
@@ -67,7 +67,7 @@ def common_shapes(first: Model, second: Model) -> dict[Layer, PartialShape]:
     Leaves out inputs whose shapes contradict each other. Raises as `paired_inputs` does.
     """
     shapes = {}
-    for layer, other in paired_inputs(first, second):
+    for layer, other, _ in paired_inputs(first, second):
         own, its = (PartialShape.of(each.attribute("shape") or "") for each in (layer, other))
         common = own.merge(its)
         if common is not None:

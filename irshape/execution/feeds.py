@@ -105,9 +105,8 @@ class Feeds:
             )
         if not declared.shape.encloses(PartialShape(array.shape)):
             raise ExecutionError(
-                f"the input has shape {declared.shape}, "
-                f"but the array has shape {list(array.shape)}; "
-                "give one that fits, or reshape the model (`irshape edit --reshape`)",
+                f"the input takes {declared.shape}, not {PartialShape(array.shape)}; give a shape "
+                "that fits, or reshape the model (`irshape edit --reshape`)",
                 layer,
             )
 

@@ -119,7 +119,12 @@ def test_inputs_are_drawn_in_sizes_that_both_models_accept(tmp_path: Path) -> No
         graph.result(irshape.op.relu(graph.parameter("f32", shape, name="x")), "y")
         graph.save(path)
     assert said("compare", *map(str, paths))[0] == 0
-    assert irshape.compare(*paths).ok
+    found = irshape.compare(*paths)
+    assert found.ok
+    assert [note for note in found.notes if "[2,3,5,5]" in note]
+    assert [note for note in found.notes if "[?,3,?,?]" in note and "[?,3,5,5]" in note]
+    status, output = said("compare", *map(str, paths), "-s", "[1,3,4,4]")
+    assert (status, "a.xml" in output, "b.xml" in output) == (1, False, True)
 
 
 def test_forms_of_the_answer(tmp_path: Path) -> None:
@@ -134,6 +139,9 @@ def test_forms_of_the_answer(tmp_path: Path) -> None:
         "compare", model.path, altered, "-f", "json", "-o", str(tmp_path / "report.json")
     )
     report = json.loads((tmp_path / "report.json").read_text())
+    status, output = said("compare", model.path, altered, "--worst", "100")
+    largest = [float(line.split()[0]) for line in output.splitlines() if " 0    0 " in line]
+    assert largest == sorted(largest, reverse=True) != []
     assert (status, report["ok"], report["blamed"]["b"]["type"]) == (1, False, "Convolution")
     assert report["altered_constants"] == ["Constant_35_compressed"]
     assert {"a", "b", "tensor", "verdict", "errors", "own_verdict"} <= set(report["tensors"][0])

@@ -13,12 +13,14 @@ release infers. Each fact is measured with IRs that differ in nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from ..element_types import DYNAMIC_TYPE
 from ..releases import FIRST, Detail, parse_release
 from ..shapes import UNBOUNDED, Dimension, PartialShape
+from .kinds import Malformed
 from .tensors import Tensor
 
 if TYPE_CHECKING:
@@ -142,9 +144,18 @@ class Site:
         tensor = self.inputs[index] if index < len(self.inputs) else None
         return "" if tensor is None else tensor.element_type.name
 
-    def attribute(self, name: str) -> str:
-        """Returns the text of an attribute in lower case; empty where it is absent."""
-        return (self.layer.attribute(name) or "").lower()
+    def attribute(self, name: str) -> Any:
+        """Returns what the operation reads as the value of an attribute, by its Python name.
+
+        None if the operation does not declare it, or cannot read its text.
+        """
+        declared = None if self.operation is None else self.operation.attributes.get(name)
+        if declared is None:
+            return None
+        text = self.layer.attribute(declared.name)
+        with suppress(Malformed):
+            return declared.default if text is None else declared.read(text)
+        return None
 
     @property
     def output(self) -> PartialShape | None:

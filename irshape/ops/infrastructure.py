@@ -83,7 +83,7 @@ def _bounded_result(site: Site) -> bool:
 
 def _overflow(site: Site) -> bool:
     """Returns whether a dimension is written as a number beyond i64."""
-    numbers = re.findall("[0-9]+", site.attribute("shape"))
+    numbers = re.findall("[0-9]+", site.layer.attribute("shape") or "")
     return any(int(number[:40]) > UNBOUNDED for number in numbers)
 
 

@@ -53,10 +53,8 @@ def _with_unknown_axes(shape: PartialShape, axes: PartialShape, keep_dims: bool)
 
 def _reduced_axes(site: Site) -> bool:
     """Returns whether unknown axes are removed although the rank of the result is known."""
-    keeps = site.attribute("keep_dims") in ("true", "1")
-    return (
-        not keeps and site.value(1) is None and any(o.shape.rank is not None for o in site.outputs)
-    )
+    ranks = [output.shape.rank for output in site.outputs]
+    return not site.attribute("keep_dims") and site.value(1) is None and ranks != [None]
 
 
 class Reduction(Operation):

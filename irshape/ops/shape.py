@@ -353,10 +353,9 @@ def _assume_ones(dims: Iterable[Dimension]) -> None:
 def _scalar_squeeze(site: Site) -> bool:
     """Returns whether a scalar is squeezed along an axis other than 0 and -1, which always pass."""
     shape = site.shape(0)
-    skips = site.attribute("allow_axis_skip") in ("true", "1")
     axes = site.value(1)
     return (
-        skips
+        site.attribute("allow_axis_skip")
         and shape is not None
         and shape.rank == 0
         and axes is not None

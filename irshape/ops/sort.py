@@ -189,8 +189,7 @@ class NonZero(Operation):
 
 def _places_unused(site: Site) -> bool:
     """Returns whether output 2 of an unsorted Unique, the indices, is unused."""
-    unsorted = site.attribute("sorted") in ("false", "0")
-    return unsorted and 2 in site.unused and not all(site.constant)
+    return not site.attribute("sorted") and 2 in site.unused and not all(site.constant)
 
 
 class Unique(Operation):

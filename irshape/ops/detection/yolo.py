@@ -18,7 +18,7 @@ from .agreement import attribute_size
 
 def _softmax_axes(site: Site) -> bool:
     """Returns whether softmax is used and no axes are joined."""
-    softmax = site.attribute("do_softmax") in ("", "true", "1")
+    softmax = site.attribute("do_softmax")
     return softmax and site.rank(0) is not None and site.output == site.shape(0)
 
 

@@ -28,7 +28,7 @@ scores of 16 queries if these are more.
 def _narrow_mask(site: Site) -> bool:
     """Returns whether a mask has one row for several queries, or one column for several keys."""
     query, key, mask = map(site.shape, (0, 1, 3))
-    if site.attribute("causal") in ("true", "1") or mask is None:
+    if site.attribute("causal") or mask is None:
         return False
     if mask.rank is None or mask.rank < 2:
         return False
@@ -45,7 +45,7 @@ def _narrow_mask(site: Site) -> bool:
 def _wide_mask(site: Site) -> bool:
     """Returns whether a mask has more rows than the query. A causal attention ignores its mask."""
     query, mask = site.shape(0), site.shape(3)
-    if site.attribute("causal") in ("true", "1"):
+    if site.attribute("causal"):
         return False
     if query is None or mask is None or not query.rank or not mask.rank:
         return False
@@ -68,7 +68,7 @@ def _boolean_mask(site: Site) -> bool:
     shapes = [tensor.shape for tensor in site.inputs if tensor]
     return (
         site.type_name(3) == "boolean"
-        and site.attribute("causal") not in ("true", "1")
+        and not site.attribute("causal")
         and site.rank(0) == 4
         and any(shape.static is None for shape in shapes)
     )

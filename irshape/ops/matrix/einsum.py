@@ -46,7 +46,7 @@ def _einsum_sizes(site: Site) -> bool:
 
 def _einsum_ellipsis(site: Site) -> bool:
     """Returns whether an ellipsis stands on one side of the arrow only, or for no axis."""
-    equation = (site.layer.attribute("equation") or "").replace(" ", "")
+    equation = site.attribute("equation").replace(" ", "")
     inputs, arrow, output = equation.partition("->")
     if arrow and ("..." in inputs) != ("..." in output):
         return True
@@ -58,7 +58,7 @@ def _einsum_ellipsis(site: Site) -> bool:
 
 
 def _einsum_scalar(site: Site) -> bool:
-    inputs = (site.layer.attribute("equation") or "").partition("->")[0].split(",")
+    inputs = site.attribute("equation").partition("->")[0].split(",")
     return not inputs[-1].strip()
 
 

@@ -208,7 +208,7 @@ class ScatterNDUpdate_15(ScatterNDUpdate):
 def _reduced_scatter(site: Site) -> bool:
     """Returns whether elements of small integers or booleans are reduced."""
     narrow = ("i8", "u8", "boolean")
-    return site.attribute("reduction") not in ("", "none") and site.type_name() in narrow
+    return site.attribute("reduction") not in (None, "none") and site.type_name() in narrow
 
 
 class ScatterElementsUpdate(Operation):

@@ -29,12 +29,10 @@ def _open_weights(site: Site) -> bool:
 
     It returns False for a cell with clipping or ReLU, which is decomposed before it runs.
     """
-    if site.layer.type.endswith("Cell"):
-        clip = site.attribute("clip") or "0"
-        if clip.strip("0.") or "relu" in site.attribute("activations"):
-            return False
-    weights = 4 if site.layer.type.startswith("LSTM") else 3
-    weights -= site.layer.type.endswith("Cell")
+    is_cell = site.layer.type.endswith("Cell")
+    if is_cell and (site.attribute("clip") or "relu" in site.attribute("activations")):
+        return False
+    weights = (4 if site.layer.type.startswith("LSTM") else 3) - is_cell
     return not all(site.constant[weights + 1 :])
 
 

@@ -6,7 +6,7 @@ The code that detects a fault states facts. Its place in the file is added in on
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypedDict, Unpack
 
 from . import wording
 from .element_types import ElementType
@@ -138,38 +138,34 @@ class Fault(_Facts):
         return super()._replace(**changes)
 
 
-def fault(
-    says: str | None = None,
-    *,
-    at: str = "",
-    relation: Relation = "other",
-    expected: object = None,
-    actual: object = None,
-    position: int | None = None,
-    of: str = "",
-    given: object = None,
-    accepted: bool = False,
-    rule: RuleId | None = None,
-    help: str | None = None,
-) -> Fault:
+class Stated(TypedDict, total=False):
+    """The facts of a fault that its author states, as `Fault` explains them."""
+
+    at: str
+    relation: Relation
+    expected: object
+    actual: object
+    position: int | None
+    of: str
+    given: object
+    accepted: bool
+    severity: Severity | None
+    help: str | None
+
+
+def fault(says: str | None = None, *, rule: RuleId | None = None, **facts: Unpack[Stated]) -> Fault:
     """A fault of a layer. `says` is needed for the relation `other` alone.
 
     A sentence is written for several things; where there is one, its noun is put in the singular.
     """
-    return Fault(
-        rule or RULES[relation],
-        None if says is None else wording.agreeing(says),
-        at,
-        _fact(expected),
-        _fact(actual),
-        help,
-        None,
-        relation,
-        position,
-        of,
-        _fact(given),
-        accepted,
-    )
+    if "expected" in facts:
+        facts["expected"] = _fact(facts["expected"])
+    if "actual" in facts:
+        facts["actual"] = _fact(facts["actual"])
+    if "given" in facts:
+        facts["given"] = _fact(facts["given"])
+    rule = rule or RULES[facts.get("relation", "other")]
+    return Fault(rule, None if says is None else wording.agreeing(says), **facts)
 
 
 _KEPT: Final = (type(None), str, bool, int, float, Between, ElementType, frozenset)
@@ -204,32 +200,10 @@ class Violation(Exception):
     """
 
     def __init__(
-        self,
-        says: str | None = None,
-        *,
-        at: str = "",
-        relation: Relation = "other",
-        expected: object = None,
-        actual: object = None,
-        position: int | None = None,
-        of: str = "",
-        given: object = None,
-        rule: RuleId | None = None,
-        help: str | None = None,
+        self, says: str | None = None, *, rule: RuleId | None = None, **facts: Unpack[Stated]
     ) -> None:
         super().__init__()
-        self.fault = fault(
-            says,
-            at=at,
-            relation=relation,
-            expected=expected,
-            actual=actual,
-            position=position,
-            of=of,
-            given=given,
-            rule=rule,
-            help=help,
-        )
+        self.fault = fault(says, rule=rule, **facts)
 
     def __str__(self) -> str:
         return self.fault.message
@@ -245,7 +219,13 @@ class Violation(Exception):
         return (Violation.of, (self.fault,))
 
 
-def require(condition: object, says: str | None = None, **facts: Any) -> None:
+def require(
+    condition: object,
+    says: str | None = None,
+    *,
+    rule: RuleId | None = None,
+    **facts: Unpack[Stated],
+) -> None:
     """Raises a `Violation` with these facts unless the condition holds."""
     if not condition:
-        raise Violation(says, **facts)
+        raise Violation(says, rule=rule, **facts)

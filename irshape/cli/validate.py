@@ -145,7 +145,7 @@ def _traced(report: Report) -> Iterator[str]:
             place = f"{plain_path(file.path)}:{finding.line}:{finding.column}"
             yield f"{place}: {finding.code} {plain(finding.message)}"
             if not finding.trials:
-                yield "  nothing to try"
+                yield "  no change was tried"
             for trial in finding.trials:
                 yield f"  cost {trial.cost:.2f}: {plain(trial.change)}: {trial.outcome}"
 

@@ -24,7 +24,7 @@ from junitparser import JUnitXml
 
 import irshape
 from diagnostics.findings import CLASSIFIER, HOSTILE, fixed_page, fixed_report, hostile_report
-from irshape.diagnostics.renderers import Options, common, formats, render
+from irshape.diagnostics.renderers import FOR_MACHINES, Options, common, formats, render
 from irshape.diagnostics.report import Diagnostic, FileReport, Report
 from irshape.model.source import Source
 
@@ -78,7 +78,7 @@ def test_snapshot(form: str, options: Options) -> None:
 def test_a_report_is_written_the_same_every_time_and_an_empty_one_too(form: str) -> None:
     assert render(fixed_report(), form) == render(fixed_report(), form)
     nothing = render(Report([FileReport("clean.xml", 3, [])]), form)
-    assert nothing == "" if form in ("concise", "github", "jsonl") else nothing.endswith("\n")
+    assert nothing.endswith("\n") or not nothing
     assert isinstance(render(Report([]), form), str)
 
 
@@ -522,7 +522,7 @@ def test_the_fixed_set_is_an_ir_that_can_be_read(tmp_path: Path) -> None:
     assert {"IR201", "IR202"} <= codes
 
 
-@pytest.mark.parametrize("form", ["gitlab", "junit", "markdown", "sarif"])
+@pytest.mark.parametrize("form", FOR_MACHINES)
 def test_infos_after_which_nothing_need_be_done(form: str) -> None:
     """Where every finding asks for attention, they are told only where infos are asked for."""
     report = irshape.validate(HERE.parents[1] / "examples" / "control_flow.xml")

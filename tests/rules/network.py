@@ -225,7 +225,7 @@ class Fault(Told):
         """Line and column of the finding."""
         marked = self._marked(where)
         at = "»" if "»" in marked else self.at or f'<layer id="{self.layer}"'
-        body = marked.index('<layer id="0" name="x"')
+        body = marked.index('<layer id="0" ')
         return position(marked, marked.index(at, body))
 
 

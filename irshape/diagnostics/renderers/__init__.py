@@ -13,7 +13,7 @@ from typing import Protocol, cast
 from ..report import Report
 from .common import DEFAULTS, Options, without_trifles
 
-__all__ = ["Options", "Renderer", "formats", "render", "renderer"]
+__all__ = ["FOR_MACHINES", "Options", "Renderer", "formats", "render", "renderer"]
 
 
 class Renderer(Protocol):

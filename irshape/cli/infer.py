@@ -80,7 +80,7 @@ def command(
 
     With --shape, the shapes are those that follow from other shapes of the inputs. On a terminal
     the table fits its width, and long names are shortened. A layer that does not fit its inputs is
-    marked with !.
+    marked with ! and has its declared shapes; what is inferred from these is marked with ?.
 
     With --symbols, the table shows expressions such as past+seq instead of intervals. --shape may
     name dimensions: --shape 'input_ids=[batch,seq]'.
@@ -120,8 +120,8 @@ def command(
     elif outputs and loaded.kind == "net":
         echo("\n".join(_outputs_table(document["layers"], outputs_of(loaded).names)))
     else:
-        refused = {(*layer.path, layer.id) for layer, _ in broken}
-        echo("\n".join(_table(document["layers"], refused, constants)))
+        marks = _marks(inference, [layer for layer, _ in broken])
+        echo("\n".join(_table(document["layers"], marks, constants)))
     if output is not None and not broken:
         from ..formats.ir.writer import write
 
@@ -196,10 +196,22 @@ def _outputs_table(layers: list[dict[str, Any]], names: list[str]) -> list[str]:
     return text_table(head, rows, shrinking={"OUTPUT": 12, "SHAPE": 20})
 
 
+def _marks(inference: Inference, refusing: list[Layer]) -> dict[tuple[str, ...], str]:
+    """Marks layers that do not fit their inputs with !, and what is inferred from their declared
+    shapes with ?. Empty if all fit."""
+    if not refusing:
+        return {}
+    unsure = [
+        result.body.layers[at] for result in inference.result.walk() for at in sorted(result.unsure)
+    ]
+    marked = dict.fromkeys(unsure, "?") | dict.fromkeys(refusing, "!")
+    return {(*layer.path, layer.id): mark for layer, mark in marked.items()}
+
+
 def _table(
-    layers: list[dict[str, Any]], refused: set[tuple[str, ...]], constants: bool
+    layers: list[dict[str, Any]], marks: dict[tuple[str, ...], str], constants: bool
 ) -> list[str]:
-    """Returns a table with a row for each output. It marks layers that do not fit their inputs."""
+    """Returns a table with a row for each output. marks: of layers, by their paths and ids."""
     from ..diagnostics.renderers.common import plain
 
     rows = []
@@ -208,7 +220,7 @@ def _table(
         if layer["type"].lower() == "const" and not constants:
             hidden += 1
             continue
-        mark = "!" if (*layer["path"], str(layer["id"])) in refused else ""
+        mark = marks.get((*layer["path"], str(layer["id"])), "")
         place = "/".join([*layer["path"], str(layer["id"])])
         for output in layer["outputs"] or [{"port": "", "element_type": "", "shape": ""}]:
             rows.append(
@@ -222,13 +234,17 @@ def _table(
                     written_shape(output),
                 )
             )
-    at = 0 if refused else 1
+    at = 0 if marks else 1
     lines = text_table(
         ("", "ID", "TYPE", "NAME", "PORT", "ELEMENT TYPE", "SHAPE")[at:],
         [row[at:] for row in rows],
         shrinking={"NAME": 12, "TYPE": 12, "SHAPE": 20, "ID": 8},
         dropped=("PORT",),
     )
+    if marks:
+        lines.append(
+            "! does not fit: declared shapes are shown; ? is inferred from declared shapes"
+        )
     if hidden:
         lines.append(f"{counted(hidden, 'constant')} not shown; --constants shows them")
     return lines

@@ -166,9 +166,11 @@ def _page(row: dict[str, Any]) -> str:
         lines.append(f"  {entry['name']}: {entry['values']} ({state})")
     lines += [] if row["attributes"] else ["  none"]
     lines.append("Constraints: what is reported when one is not met (… is what the layer has)")
-    lines += [f"  {entry['message']}" for entry in row["constraints"]] or [
-        "  none beyond the inputs and attributes above"
-    ]
+    custom = row["since"] is None and not row["library"]
+    lines += [f"  {entry['message']}" for entry in row["constraints"]] or (
+        [] if custom else ["  none beyond the inputs and attributes above"]
+    )
+    lines += ["  whatever else its `infer` refuses"] if custom else []
     width = terminal_width()
     if width is not None:
         lines = [short for line in lines for short in _wrapped(line, width)]

@@ -14,13 +14,12 @@ from ..inference.engine import infer
 from ..inference.result import BodyResult
 from ..model.graph import Model
 from ..numbers.tolerance import Hint
-from ..ops.registry import UnknownOperation, find
 from ..shapes import PartialShape
 from .answers import Answer, Device, Question, Unanswered
 from .crosscheck_run import Circumstances, CrosscheckRun, Limits, device_name
 from .devices import OpenVinoDevice
 from .judging import Judge
-from .parts import runnable_part
+from .parts import is_custom, runnable_part
 from .progress import Progress
 from .recording import Recorder, Recording
 from .result import Comparison, Row, TensorType, Verdict
@@ -105,17 +104,6 @@ def _replayed(
     return comparison
 
 
-def _has_custom_operation(model: Model) -> bool:
-    """Whether OpenVINO needs a library for an operation of the model."""
-    for layer in model.walk():
-        try:
-            if find(layer.type, layer.version).custom_version is not None:
-                return True
-        except UnknownOperation:
-            return True
-    return False
-
-
 def compared(
     session: Session,
     fed: Fed,
@@ -136,8 +124,6 @@ def compared(
     problems: list[str] = []
     if answer.refused:
         problems.append(f"OpenVINO {answer.version} refuses the model: {answer.refused}")
-        if not options.get("libraries") and _has_custom_operation(model):
-            problems.append("--extension-library FILE loads the library of a custom operation")
     if answer.crashed:
         problems.append(f"OpenVINO {answer.version} crashed: {answer.crashed}")
     if answer.problem:
@@ -145,10 +131,15 @@ def compared(
             f"OpenVINO {answer.version} cannot run the model on {asked_of}: {answer.problem}"
         )
     runs, notes = 0, list[str]()
-    if not answer.values and (answer.problem or answer.crashed):
+    if problems and not answer.values:
         part = runnable_part(session, fed, device, options, answer, label, told)
         if part is not None:
             answer, runs, notes = part
+    if answer.refused and not options.get("libraries") and any(map(is_custom, model.walk())):
+        problems.append(
+            "--extension-library FILE loads the library of a custom operation"
+            + ("" if answer.values else "; `irshape extract --to` saves the part before it")
+        )
     comparison = Comparison(model, asked_of, answer, _shape_rows(model, answer), problems)
     comparison.notes += notes
     hint: Hint | None = options["hint"]

@@ -23,6 +23,7 @@ from ..model.ids import is_number
 from ..model.ports import Port
 from ..model.wiring import wire
 from ..numpy_types import element_type_of
+from ..ops.registry import UnknownOperation, find
 from .answers import Answer, Device, Question, Unanswered
 from .devices import written
 from .progress import Progress
@@ -59,17 +60,17 @@ def runnable_part(
     """Returns the answer of a device for the part of a model that it can run.
 
     The device is asked with inputs of known types, then without the layers that its message names,
-    then without those that have bodies, until it gives values. Returns None if it
-    runs none of these, gave no types and shapes, or is not there at all. refused: its answer for
-    the whole model.
+    then without those that have bodies, until it gives values; a model that OpenVINO refuses,
+    without its custom operations. Returns None if it runs none of these, gave no types and shapes,
+    or is not there at all. refused: its answer for the whole model.
     """
-    known = refused.shapes and refused.facts.get("capabilities")
+    known = refused.refused or (refused.shapes and refused.facts.get("capabilities"))
     if not known or options["layers"] != "all":
         return None
     runs = 0
     model = session.model
     open_inputs = [each for each in model.parameters if _is_open(each)]
-    for without in _candidates(model, refused.problem or "", bool(open_inputs)):
+    for without in _candidates(model, refused, bool(open_inputs)):
         wanted = (
             f"the model without {_layers(without)}" if without else "the model with typed inputs"
         )
@@ -97,8 +98,20 @@ def runnable_part(
                     f"the device runs the model without {labels}; the rest is compared, with "
                     "irshape's values in their place"
                 )
-            return Part(answer._replace(shapes=refused.shapes), runs, notes)
+            return Part(
+                answer._replace(shapes=refused.shapes or answer.shapes, refused=refused.refused),
+                runs,
+                notes,
+            )
     return None
+
+
+def is_custom(layer: Layer) -> bool:
+    """Returns whether OpenVINO needs a library for the operation of a layer."""
+    try:
+        return find(layer.type, layer.version).custom_version is not None
+    except UnknownOperation:
+        return True
 
 
 def _is_open(parameter: Layer) -> bool:
@@ -118,14 +131,17 @@ def _layers(layers: list[Layer]) -> str:
     return f"layer{'s' * (len(layers) > 1)} {', '.join(layer.id for layer in layers)}"
 
 
-def _candidates(model: Model, message: str, has_open_inputs: bool) -> Iterator[list[Layer]]:
+def _candidates(model: Model, refused: Answer, has_open_inputs: bool) -> Iterator[list[Layer]]:
     """Yields groups of layers that the device may not support.
 
     The first is empty if an input without a type may be the reason.
     """
+    if refused.refused:
+        yield from filter(None, [[layer for layer in model.net.layers if is_custom(layer)]])
+        return
     if has_open_inputs:
         yield []
-    names = {name for groups in _NAMED.findall(message) for name in groups}
+    names = {name for groups in _NAMED.findall(refused.problem or "") for name in groups}
     named = [layer for layer in model.net.layers if layer.id in names and _can_go(layer)]
     with_bodies = [layer for layer in model.net.layers if layer.bodies]
     if named:

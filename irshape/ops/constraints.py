@@ -66,8 +66,9 @@ def _follow(
     constraints: dict[Constraint, None],
     seen: set[FunctionType],
 ) -> None:
-    """Collects the constraints of a function, and of the functions in `ops` that it calls."""
-    if function in seen or not function.__module__.startswith(__package__ or ""):
+    """Collects the constraints of a function, and of those that it calls in `ops` or in the module
+    of a custom operation."""
+    if function in seen or not function.__module__.startswith((__package__ or "", cls.__module__)):
         return
     seen.add(function)
     for call in _calls(function):
@@ -94,7 +95,10 @@ def _follow(
 
 @cache
 def _calls(function: FunctionType) -> tuple[ast.Call, ...]:
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except OSError:  # a custom operation without a file
+        return ()
     return tuple(
         sorted(
             (node for node in ast.walk(tree) if isinstance(node, ast.Call)),

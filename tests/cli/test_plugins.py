@@ -77,6 +77,31 @@ def test_a_plugin_file_declares_operations_and_rules(tmp_path: Path, type_name: 
     assert [np.load(file).tolist() for file in out.iterdir()] == [[[2.0] * 3] * 2]
 
 
+def test_the_layers_around_a_custom_one_are_cross_checked(tmp_path: Path) -> None:
+    net = Net()
+    before = net.layer("Relu", [net.parameter("2,3", name="x")], name="before")
+    own = net.layer("Scaled", [before], version="extension", name="own", outputs=["FP32:2,3"])
+    net.result(net.layer("Relu", [own], name="after"))
+    path = net.save(tmp_path)
+    (tmp_path / "my_ops.py").write_text(PLUGIN.format(name="Scaled"))
+    status, output = call("crosscheck", "--extension", "Scaled", str(path))
+    assert (status, "0 outputs, 0 equal" in output, "irshape extract" in output) == (1, True, True)
+    status, output = call("crosscheck", "--plugin", str(tmp_path / "my_ops.py"), str(path))
+    assert (status, "2 outputs, 2 equal" in output, "without Scaled 'own'" in output) == (
+        1,
+        True,
+        True,
+    )
+
+
+def test_the_page_of_a_custom_operation_claims_no_completeness(tmp_path: Path) -> None:
+    checks = "        require(data.rank != 1, 'no scalars', at='data')\n        return Tensor"
+    text = PLUGIN.format(name="Scaled").replace("        return Tensor", checks, 1)
+    (tmp_path / "my_ops.py").write_text(text.replace("operand\n", "operand, require\n", 1))
+    status, page = call("ops", "Scaled", "--plugin", str(tmp_path / "my_ops.py"))
+    assert (status, "no scalars" in page, "none beyond" in page) == (0, True, False)
+
+
 def test_worker_processes_know_the_plugins(tmp_path: Path) -> None:
     paths = []
     for number in range(4):

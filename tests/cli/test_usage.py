@@ -284,8 +284,8 @@ def test_infer_says_what_fails_first_and_marks_its_row(tmp_path: Path) -> None:
     status, output, error = call("infer", path, "--shape", "[4,5]")
     assert status == 1
     assert "'add'" in error.splitlines()[0]
-    marked = [line.split()[1] for line in output.splitlines() if line.startswith("!")]
-    assert marked == ["2"]
+    marked = [line.split()[:2] for line in output.splitlines() if line[:2] in ("! ", "? ")]
+    assert marked[:-1] == [["!", "2"], ["?", "3"], ["?", "4"]]
 
 
 def test_infer_hides_constants_in_the_table_alone() -> None:

@@ -52,6 +52,13 @@ ABSENT: dict[int, frozenset[str]] = {2: frozenset(("RNNCell", "ShuffleChannels")
 refuses them.
 """
 
+
+def lacks(opset: int, type_name: str) -> bool:
+    """Returns whether an opset lacks a type that earlier opsets have."""
+    partial = PARTIAL_OPSETS.get(opset)
+    return type_name in ABSENT.get(opset, ()) or (partial is not None and type_name not in partial)
+
+
 OPERATIONS: dict[tuple[str, int], tuple[int, int]] = {
     ("ScaledDotProductAttention", 13): (2023, 3),
     ("FakeConvert", 13): (2023, 3),

@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from functools import cache, lru_cache
 
 from ..model.graph import Layer
-from ..releases import ABSENT, OPSETS, PARTIAL_OPSETS
+from ..releases import OPSETS, lacks
 from .declaration import LibraryOperation, Operation
 
 ENTRY_POINT_GROUP = "irshape.operations"
@@ -174,26 +174,15 @@ def of_plugins(type_name: str) -> tuple[type[Operation], ...]:
     return tuple(sorted(candidates, key=lambda cls: cls.since))
 
 
-def opsets(cls: type[Operation]) -> range:
+def opsets(cls: type[Operation]) -> tuple[int, ...]:
     """Returns the opsets that contain a version of an operation.
 
-    They range from its `since` to the one before the next version, or to the newest that has the
-    type.
+    They begin at its `since` and end before the next version. Some opsets lack earlier operations.
     """
-    last: int | None = vars(cls).get("until")
-    if last is None:
-        later = [other.since for other in versions(cls.type_name()) if other.since > cls.since]
-        last = min(later) - 1 if later else _newest_opset(cls)
-    return range(cls.since, last + 1)
-
-
-def _newest_opset(cls: type[Operation]) -> int:
-    complete = [
-        opset
-        for opset in OPSETS
-        if opset not in PARTIAL_OPSETS or cls.type_name() in PARTIAL_OPSETS[opset]
-    ]
-    return max(cls.since, *complete)
+    later = [other.since for other in versions(cls.type_name()) if other.since > cls.since]
+    last = vars(cls).get("until") or min(later, default=max(OPSETS) + 1) - 1
+    later_opsets = range(cls.since + 1, last + 1)
+    return (cls.since, *(opset for opset in later_opsets if not lacks(opset, cls.type_name())))
 
 
 def plugins() -> tuple[type[Operation], ...]:
@@ -318,11 +307,7 @@ def _declared_as(type_name: str, version: str) -> type[Operation]:
         raise _unknown_version(type_name, version, known, numbered=match is not None)
     opset = int(match[1])
     for cls in known:
-        if (
-            cls.custom_version is None
-            and opset in opsets(cls)
-            and cls.type_name() not in ABSENT.get(opset, ())
-        ):
+        if cls.custom_version is None and opset in opsets(cls):
             return cls
     if known:
         spans = ", ".join(map(opset_span, known))
@@ -355,7 +340,7 @@ def opset_span(cls: type[Operation]) -> str:
     span = opsets(cls)
     if len(span) == 1:
         return f"opset{span[0]}"
-    gaps = [f"opset{opset}" for opset in span if cls.type_name() in ABSENT.get(opset, ())]
+    gaps = [f"opset{opset}" for opset in range(span[0], span[-1]) if opset not in span]
     but = f" (except {', '.join(gaps)})" if gaps else ""
     return f"opset{span[0]} to opset{span[-1]}{but}"
 

@@ -77,7 +77,10 @@ def check(case: Case, oracle: Oracle) -> None:
         (row,) = compared([case], {written(oracle.release): oracle})
         difference = unexplained(row, oracle.release)
         if difference:
-            pytest.fail(f"{case.id}: {written(oracle.release)} {': '.join(difference)}")
+            pytest.fail(
+                f"{case.id}: {written(oracle.release)} {': '.join(difference)}; explain it in "
+                "`differs` of the operation, or in tests/differential/older_differences.tsv"
+            )
         return
     beside_others = tables.answer(case, oracle)
     if beside_others is not None:

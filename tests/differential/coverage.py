@@ -22,6 +22,7 @@ from differential.cases import Case, Input, Node  # noqa: E402
 from differential.known_differences import KNOWN  # noqa: E402
 from irshape.ops import registry  # noqa: E402
 from irshape.ops.declaration import Operation  # noqa: E402
+from irshape.releases import OPSETS  # noqa: E402
 
 OPERATIONS = TESTS / "measured" / "operations.md"
 DIFFERENCES = TESTS.parent / "docs" / "differences.md"
@@ -97,7 +98,8 @@ def operations_page() -> str:
         "# Operations",
         "",
         (
-            "Every version of every operation of OpenVINO's opset1 to opset17: whether irshape "
+            "Every version of every operation of OpenVINO's opset1 to "
+            f"opset{max(OPSETS)}: whether irshape "
             "infers its types and shapes, whether it evaluates it in NumPy, and how many rows of"
         ),
         (

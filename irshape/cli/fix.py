@@ -296,19 +296,21 @@ class _Account:
 
     def summary(self, *, alone: bool) -> str:
         """Summarizes the results of all files."""
+        by = "" if self.writes or not self.changed else " with --in-place or --output"
+        unwritten = "; nothing was written" if by else ""
         if alone:
-            fixed = f"{counted(self.fixed, 'finding')} {self.done}"
-            return f"{fixed}, {self.left} left{_by_unsafe_fixes(self.unsafe)}"
+            fixed = f"{counted(self.fixed, 'finding')} {self.done}{by}"
+            return f"{fixed}, {self.left} left{_by_unsafe_fixes(self.unsafe)}{unwritten}"
         of_all = counted(self.files, "file")
         if self.changed:
             fixed = _fixed(self.fixed, self.done, self.infos)
-            said = f"{fixed} in {self.changed} of {of_all}"
-            said += "" if self.writes else " with --in-place"
+            said = f"{fixed} in {self.changed} of {of_all}{by}"
         else:
             said = f"nothing {'was fixed' if self.writes else 'to fix'} in {of_all}"
         if self.left:
             left_in = counted(self.with_left, "file")
             said += f", {self.left} left in {left_in}{_by_unsafe_fixes(self.unsafe)}"
+        said += unwritten
         if self.problems:
             said += f"; {counted(self.problems, 'file')} could not be read or written"
         return said

@@ -207,8 +207,8 @@ a baseline that is not there | models --in-place --baseline none.json | 2
 the diff | models | 1 | out: +++ models/a/wrong.xml¶ | out: +++ models/b/stale.xml¶
     | err: models/a/wrong.xml: 1 finding can be fixed¶ | err: models/b/undecided.xml:
     | err: : left: error[IR113]
-    | err: irshape: 2 findings can be fixed in 2 of 4 files with --in-place, 1 left
-        in 1 file (1 can be fixed with --unsafe-fixes)¶
+    | err: irshape: 2 findings can be fixed in 2 of 4 files with --in-place or --output, 1 left
+        in 1 file (1 can be fixed with --unsafe-fixes); nothing was written¶
     | not: sound.xml | not: other.xml
 a list | models --check | 1
     | out: models/a/wrong.xml: 1 finding can be fixed¶models/b/stale.xml: 1 finding can be fixed¶

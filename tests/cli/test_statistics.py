@@ -76,7 +76,7 @@ ROWS = {
             TABLE,
             "",
             "3 files, 6 layers: 2 errors, 3 infos (shown with --verbose)",
-            "`irshape fix` can fix 2 findings (shown with --show-fixes)",
+            "`irshape fix --in-place` can fix 2 findings (shown with --show-fixes)",
         ],
     ),
     "infos too": Row(
@@ -87,7 +87,7 @@ ROWS = {
             TABLE,
             "",
             "3 files, 6 layers: 2 errors, 3 infos",
-            "`irshape fix` can fix 2 findings (shown with --show-fixes)",
+            "`irshape fix --in-place` can fix 2 findings (shown with --show-fixes)",
         ],
     ),
     "a selection": Row(

@@ -253,12 +253,21 @@ class Fixable(NamedTuple):
 
 FIXABLE = {
     "none": Fixable(0, 0, 40, "1 file, 1 layer: 40 errors"),
-    "safe": Fixable(1, 0, 2, "`irshape fix` can fix 1 finding (shown with --show-fixes)"),
+    "safe": Fixable(
+        1, 0, 2, "`irshape fix --in-place` can fix 1 finding (shown with --show-fixes)"
+    ),
     "unsafe": Fixable(
-        0, 2, 0, "`irshape fix --unsafe-fixes` can fix 2 findings (shown with --show-fixes)"
+        0,
+        2,
+        0,
+        "`irshape fix --in-place --unsafe-fixes` can fix 2 findings (shown with --show-fixes)",
     ),
     "both": Fixable(
-        3, 1, 0, "`irshape fix` can fix 3 findings, --unsafe-fixes 1 more (shown with --show-fixes)"
+        3,
+        1,
+        0,
+        "`irshape fix --in-place` can fix 3 findings, --unsafe-fixes 1 more "
+        "(shown with --show-fixes)",
     ),
 }
 

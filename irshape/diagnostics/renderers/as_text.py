@@ -202,10 +202,10 @@ def _what_fix_does(report: Report, options: Options) -> Iterator[str]:
     safe, unsafe = firsts.count(True), firsts.count(False)
     flag = "--unsafe-fixes"
     if safe:
-        told = f"`irshape fix` can fix {counted(safe, 'finding')}"
+        told = f"`irshape fix --in-place` can fix {counted(safe, 'finding')}"
         told += f", {flag} {unsafe} more" if unsafe else ""
     elif unsafe:
-        told = f"`irshape fix {flag}` can fix {counted(unsafe, 'finding')}"
+        told = f"`irshape fix --in-place {flag}` can fix {counted(unsafe, 'finding')}"
     else:
         return
     yield told + ("" if options.fixes or not firsts else " (shown with --show-fixes)")

@@ -100,15 +100,4 @@ def given_shapes(model: Model, shapes: Sequence[str]) -> dict[str, str]:
     from ..model.names import inputs_of
 
     inputs = inputs_of(model)
-    given = []
-    for text in shapes:
-        if not text.lstrip().startswith("["):
-            given.append(text)
-        elif len(inputs.names) == 1:
-            given.append(f"{inputs.names[0]}={text}")
-        else:
-            raise click.UsageError(
-                f"--shape '{text}' names no input; the model has {len(inputs.names)}: "
-                + ", ".join(f"{name}=…" for name in inputs.names)
-            )
-    return pairs(given, "--shape", inputs.__contains__)
+    return pairs(shapes, "--shape", inputs.__contains__, inputs.names)

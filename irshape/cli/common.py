@@ -174,7 +174,10 @@ def refuse_overwriting(source: str, output: str, weights: str, overwrite: bool) 
     It also does so if the name does not end in .xml.
     """
     if not output.endswith(".xml"):
-        raise click.UsageError(f"'{output}': the name of an IR ends in .xml")
+        raise click.UsageError(
+            f"'{output}': irshape writes IRs, and no ONNX; the name of an IR ends in .xml: "
+            f"-o {os.path.splitext(output)[0]}.xml"
+        )
     for new in (output, os.path.splitext(output)[0] + ".bin"):
         if overwrite or not os.path.exists(new):
             continue
@@ -314,12 +317,16 @@ def load_among(path: str, paths: Sequence[str], statuses: set[int]) -> Model | N
 
 
 def pairs(
-    values: Iterable[str], option: str, known: Callable[[str], bool] | None = None
+    values: Iterable[str],
+    option: str,
+    known: Callable[[str], bool] | None = None,
+    ends: Sequence[str] = (),
 ) -> dict[str, str]:
     """Parses `NAME=VALUE` options into a dictionary.
 
     A name may contain `=`. The text is then split where `known` accepts the name. Raises
     `UsageError` for a name given twice and for a malformed value.
+    ends: the inputs or outputs that can be named; a value without a name belongs to the only one.
     """
     named: dict[str, str] = {}
     for value in values:
@@ -329,6 +336,11 @@ def pairs(
             for at in range(1, len(words))
             if (name := "=".join(words[:at]))
         ]
+        if len(words) == 1 and len(ends) > 1:
+            names = " or ".join(f"{name}=…" for name in ends)
+            raise click.UsageError(f"{option} '{value}' does not say for which: {names}")
+        if len(words) == 1 and ends:
+            splits = [(ends[0], value)]
         if not splits:
             raise click.UsageError(f"{option} takes {_metavar(option)}, got '{value}'")
         fitting = [split for split in splits if known is not None and known(split[0])]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..model.names import layer_and_index
-from ..shapes import Dimension, PartialShape
+from ..model.names import layer_and_index, port_name
+from ..shapes import UNBOUNDED, Dimension, PartialShape
 from ..spelling import counted, suggestion
 from .arguments import Command, Option
 from .common import pairs
@@ -50,9 +50,16 @@ def _make_stateful(graph: Graph, given: Given) -> None:
 
 
 def _reshape(graph: Graph, given: Given) -> None:
+    graph.reshape({name: PartialShape.of(text) for name, text in _shapes(graph, given).items()})
+
+
+def _shapes(graph: Graph, given: Given) -> dict[str, str]:
     names = {name for each in graph.inputs for name in (*each.names, each.layer.name)}
-    shapes = pairs(given["reshape"], "--reshape", names.__contains__)
-    graph.reshape({name: PartialShape.of(text) for name, text in shapes.items()})
+    return pairs(given["reshape"], "--reshape", names.__contains__, _names(graph.inputs))
+
+
+def _names(ends: Iterable[Output]) -> list[str]:
+    return [(*each.names, port_name(each.layer, each.index))[0] for each in ends]
 
 
 def _batch(graph: Graph, given: Given) -> None:
@@ -81,7 +88,7 @@ def _constant_in_the_way(graph: Graph, given: Given) -> str | None:
         if dims:
             shapes[f"id:{each.layer.id}"] = PartialShape(tuple(dims))
     by_name = {name: f"id:{each.layer.id}" for each in graph.inputs for name in each.names}
-    for name, shape in pairs(given["reshape"], "--reshape", by_name.__contains__).items():
+    for name, shape in _shapes(graph, given).items():
         shapes[by_name.get(name, name)] = shape
     try:
         inference = infer(graph.source, shapes)
@@ -90,6 +97,27 @@ def _constant_in_the_way(graph: Graph, given: Given) -> str | None:
     refused = refusing(inference)
     fit = fitting_size(inference, refused[0][0]) if refused else None
     return None if fit is None else str(fit)
+
+
+def _too_large(graph: Graph) -> Iterator[str]:
+    """Yields a line for each upper bound of an input that is larger than a layer accepts."""
+    from ..inference.engine import infer
+    from ..inference.named_sizes import tensor_name
+    from ..inference.overview import limits
+
+    dims = [dim for each in graph.inputs for dim in each.shape.dims or ()]
+    if all(dim.is_static or dim.high == UNBOUNDED for dim in dims):
+        return
+    inference = infer(graph.model(), symbols=True)
+    for symbol, high, why in limits(inference):
+        for layer, given in zip(inference.model.parameters, graph.inputs, strict=True):
+            for axis, size in enumerate(inference.expressions(layer)[0] or ()):
+                bound = given.shape[axis]
+                if size is not None and size.atom is symbol and high < bound.high < UNBOUNDED:
+                    yield (
+                        f"axis {axis} of '{tensor_name(layer)}' is {bound}, but the model accepts "
+                        f"at most {high}, which {why}"
+                    )
 
 
 def _bind(graph: Graph, given: Given) -> None:
@@ -187,13 +215,9 @@ def _drop_inputs(graph: Graph, given: Given) -> str | None:
     return f"{counted(len(unused), 'unused input')} removed"
 
 
-BEFORE = ("input_type", "input_layout", "mean", "scale")
-AFTER = ("output_type", "output_layout")
-
-
 def _preprocess(graph: Graph, given: Given) -> str | None:
     notes: list[str] = []
-    for tensor, wanted in _by_tensor(graph, given, BEFORE).items():
+    for tensor, wanted in _by_tensor(graph, given, graph.inputs, BEFORE).items():
         if "mean" in wanted or "scale" in wanted:
             notes += [
                 f"'{tensor.name}' already feeds {user.layer.label}, which has a constant and "
@@ -202,61 +226,62 @@ def _preprocess(graph: Graph, given: Given) -> str | None:
                 if user.layer.type in ("Subtract", "Divide", "Add", "Multiply")
                 and any(each.source.value is not None for each in user.layer.inputs)
             ]
-        graph.preprocess(
-            tensor,
-            element_type=_element_type(wanted.get("input_type")),
-            layout=_layouts(wanted.get("input_layout"), "image=NHWC:NCHW"),
-            mean=_numbers(wanted.get("mean")),
-            scale=_numbers(wanted.get("scale")),
-        )
+        graph.preprocess(tensor, **wanted)
     return "; ".join(notes) or None
 
 
 def _postprocess(graph: Graph, given: Given) -> None:
-    for tensor, wanted in _by_tensor(graph, given, AFTER).items():
-        graph.postprocess(
-            tensor,
-            element_type=_element_type(wanted.get("output_type")),
-            layout=_layouts(wanted.get("output_layout"), "image=NCHW:NHWC"),
-        )
+    for tensor, wanted in _by_tensor(graph, given, graph.outputs, AFTER).items():
+        graph.postprocess(tensor, **wanted)
 
 
-def _by_tensor(graph: Graph, given: Given, options: Iterable[str]) -> dict[Output, dict[str, str]]:
-    """Groups the values of several options by tensor."""
-    wanted: dict[Output, dict[str, str]] = {}
-    for option in options:
-        flag = f"--{option.replace('_', '-')}"
-        for name, text in pairs(given[option], flag).items():
-            of_tensor = wanted.setdefault(graph.tensor(name), {})
-            if option in of_tensor:
-                raise ValueError(f"{flag} gives two values to '{name}', once by another name")
-            of_tensor[option] = text
+def _by_tensor(
+    graph: Graph, given: Given, ends: Iterable[Output], options: Mapping[str, Argument]
+) -> dict[Output, dict[str, Any]]:
+    """Groups the values of several options by tensor, by the argument that each is."""
+    wanted: dict[Output, dict[str, Any]] = {}
+    for flag, (argument, parse) in options.items():
+        texts = given[flag.removeprefix("--").replace("-", "_")]
+        with refusals([flag]):
+            for name, text in pairs(texts, flag, ends=_names(ends)).items():
+                of_tensor = wanted.setdefault(graph.tensor(name), {})
+                if argument in of_tensor:
+                    raise ValueError(f"two values for '{name}', once by another name")
+                of_tensor[argument] = parse(text)
     return wanted
 
 
-def _element_type(text: str | None) -> str | None:
+def _element_type(text: str) -> str:
     """Checks the name of an element type, and returns it. Raises `ValueError`."""
-    if text is not None:
-        from ..element_types import ElementType
+    from ..element_types import ElementType
 
-        ElementType.of(text)
+    ElementType.of(text)
     return text
 
 
-def _layouts(text: str | None, example: str) -> tuple[str, str] | None:
-    if text is None:
-        return None
+def _layouts(text: str) -> tuple[str, str]:
     before, colon, after = text.partition(":")
     if not colon or not before or not after:
         raise ValueError(
-            f"expected NAME=FROM:TO, as {example}, got '{text}'; for a layout that stays, give it "
+            f"expected FROM:TO, as NHWC:NCHW, got '{text}'; for a layout that stays, give it "
             "twice, as NHWC:NHWC"
         )
     return before, after
 
 
-def _numbers(text: str | None) -> Any:
-    return None if text is None else _value(text)
+Argument = tuple[str, Callable[[str], Any]]
+"""An argument of `Graph.preprocess` or `Graph.postprocess`, and what parses its value."""
+
+BEFORE: dict[str, Argument] = {
+    "--input-type": ("element_type", _element_type),
+    "--input-layout": ("layout", _layouts),
+    "--mean": ("mean", _value),
+    "--scale": ("scale", _value),
+}
+AFTER: dict[str, Argument] = {
+    "--output-type": ("element_type", _element_type),
+    "--output-layout": ("layout", _layouts),
+}
 
 
 def _fold(graph: Graph, given: Given) -> str:
@@ -333,7 +358,7 @@ _SECTIONS = {
     ),
     "Shapes and values of inputs": (
         _Change(
-            "--reshape NAME=SHAPE...",
+            "--reshape [NAME=]SHAPE...",
             _reshape,
             "Give an input another shape, as x=[1,3,?,?].",
         ),
@@ -381,29 +406,29 @@ _SECTIONS = {
     ),
     "Preprocessing and postprocessing": (
         _Change(
-            "--input-type NAME=TYPE...",
+            "--input-type [NAME=]TYPE...",
             _preprocess,
             "Let an input take another element type, as image=u8; a Convert follows it.",
         ),
         _Change(
-            "--input-layout NAME=FROM:TO...",
+            "--input-layout [NAME=]FROM:TO...",
             _preprocess,
             "Let an input take another layout, as image=NHWC:NCHW; a Transpose follows it.",
         ),
         _Change(
-            "--mean NAME=VALUE...",
+            "--mean [NAME=]VALUE...",
             _preprocess,
             "Subtract this from an input: a number, or a list with one for each channel, which "
             "is axis C of the layout, or axis 1 without a layout.",
         ),
-        _Change("--scale NAME=VALUE...", _preprocess, "Then divide the input by this."),
+        _Change("--scale [NAME=]VALUE...", _preprocess, "Then divide the input by this."),
         _Change(
-            "--output-type NAME=TYPE...",
+            "--output-type [NAME=]TYPE...",
             _postprocess,
             "Convert an output to another element type.",
         ),
         _Change(
-            "--output-layout NAME=FROM:TO...",
+            "--output-layout [NAME=]FROM:TO...",
             _postprocess,
             "Transpose an output to another layout.",
         ),
@@ -512,13 +537,14 @@ def command(
     graph = graph_or_exit(model, weights)
     axes = first_axes(graph)
     for apply, flags in steps.items():
-        with refusals(", ".join(flags), lambda: _constant_in_the_way(graph, given)):
+        with refusals(flags, lambda: _constant_in_the_way(graph, given)):
             account = apply(graph, given)
         if account is not None and not quiet:
             click.echo(f"{flags[0]}: {account}", err=True)
-    if given["batch"] is not None or given["reshape"]:
-        for line in kept_batches(graph, axes):
-            click.echo(f"warning: {plain(line)}", err=True)
+    resized = given["batch"] or given["reshape"]
+    warnings = [*kept_batches(graph, axes)] if resized else []
+    for line in (*warnings, *(_too_large(graph) if resized or given["seq"] else ())):
+        click.echo(f"warning: {plain(line)}", err=True)
     if name is not None:
         graph.name = name
     write_graphs({output: graph}, quiet=quiet)

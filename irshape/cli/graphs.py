@@ -73,31 +73,35 @@ def graph_or_exit(path: str, weights: str) -> Graph:
 
 
 @contextmanager
-def refusals(subject: str = "", why: Callable[[], str | None] | None = None) -> Iterator[None]:
+def refusals(
+    flags: Sequence[str] = (), why: Callable[[], str | None] | None = None
+) -> Iterator[None]:
     """Ends the command if a change cannot be made. Nothing is written then.
 
     The exit status is 2 for an unknown name or an unreadable value, 1 if an operation refuses the
     change.
-    subject: what the message begins with, such as the option. why: returns a further line on a
-    refusal.
+    flags: the options that ask for the change. why: returns a further line on a refusal.
     """
     from ..diagnostics.renderers.common import plain
     from ..graph.errors import GraphError
 
-    prefix = f"{subject}: " if subject else ""
+    def prefix(argument: str | None = None) -> str:
+        at_fault = [flag for flag in flags if argument and flag.endswith(f"-{argument}")]
+        return f"{', '.join(at_fault or flags)}: " if flags else ""
+
     try:
         yield
     except KeyError as problem:
-        raise click.UsageError(plain(f"{prefix}{problem.args[0]}")) from None
+        raise click.UsageError(plain(f"{prefix()}{problem.args[0]}")) from None
     except GraphError as problem:
-        click.echo(plain(f"irshape: {prefix}{_advised(problem)}"), err=True)
+        click.echo(plain(f"irshape: {prefix(problem.argument)}{_advised(problem)}"), err=True)
         further = None if why is None else why()
         if further is not None:
             click.echo(plain(f"irshape: {further}"), err=True)
         click.echo("irshape: nothing was written", err=True)
         raise click.exceptions.Exit(1) from None
     except ValueError as problem:
-        raise click.UsageError(plain(f"{prefix}{problem}")) from None
+        raise click.UsageError(plain(f"{prefix()}{problem}")) from None
 
 
 _HELP = {

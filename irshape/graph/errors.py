@@ -68,8 +68,8 @@ class GraphError(ValueError):
     operand: the input or attribute at fault, if known.
     expected, actual: what the operation takes and what it would get.
     help: what to do.
-    argument: the argument of the call that would help. place: the line of the program that made the
-    call.
+    argument: the argument of the call that is wrong or would help.
+    place: the line of the program that made the call.
     """
 
     def __init__(

@@ -23,7 +23,8 @@ def _permutation(layouts: Layouts) -> list[int]:
     """Returns the axes of the first layout in the order of the second. Raises `GraphError`."""
     before, after = layouts
     if sorted(before) != sorted(after) or len(set(before)) != len(before):
-        raise GraphError(f"the layouts '{before}' and '{after}' have different dimensions")
+        message = f"the layouts '{before}' and '{after}' have different dimensions"
+        raise GraphError(message, argument="layout")
     return [before.index(letter) for letter in after]
 
 
@@ -46,7 +47,8 @@ def preprocessed(
             dims = shape.dims
             if dims is None or len(dims) != len(order):
                 raise GraphError(
-                    f"the input '{old.layer.name}' is {shape}, which has no layout {layout}"
+                    f"the input '{old.layer.name}' is {shape}, which has no layout {layout}",
+                    argument="layout",
                 )
             outer: list[Dimension] = [dims[0]] * len(order)
             for at, axis in enumerate(order):
@@ -58,11 +60,12 @@ def preprocessed(
             value = graph.add("Convert", value, destination_type=str(kind))
         if order != sorted(order):
             value = graph.add("Transpose", value, order)
-        for type, numbers in (("Subtract", mean), ("Divide", scale)):
+        for argument, type, numbers in (("mean", "Subtract", mean), ("scale", "Divide", scale)):
             if numbers is not None:
-                operand = _by_channel(graph, old, numbers, layout)
+                operand = _by_channel(graph, old, numbers, layout, argument)
                 if type == "Divide" and operand.value is not None and not operand.value.all():
-                    raise GraphError("the scale is 0; nothing can be divided by it")
+                    message = "the scale is 0; nothing can be divided by it"
+                    raise GraphError(message, argument=argument)
                 value = graph.add(type, value, operand)
         with graph.batch():
             for user in old.users:
@@ -108,7 +111,7 @@ def _channels(layout: str, rank: int) -> int:
 
 
 def _by_channel(
-    graph: Editing, input: Output, numbers: float | Sequence[float], layout: str
+    graph: Editing, input: Output, numbers: float | Sequence[float], layout: str, argument: str
 ) -> Output:
     """Returns numbers for each channel in a shape that broadcasts over the input."""
     import numpy as np
@@ -117,14 +120,16 @@ def _by_channel(
     if array.ndim:
         rank = input.shape.rank
         if rank is None:
-            raise GraphError(f"{input!r} is of dynamic rank, and has no axis of channels")
+            message = f"{input!r} is of dynamic rank, and has no axis of channels"
+            raise GraphError(message, argument=argument)
         axis = _channels(layout, rank)
         channels = input.shape[axis]
         if channels.is_static and array.size not in (1, channels.low):
             raise GraphError(
                 f"{counted(array.size, 'number')} for the channels, but axis {axis} of "
                 f"{input.shape} has {channels}; name the layout if its axis C is another one, as "
-                "NHWC:NHWC"
+                "NHWC:NHWC",
+                argument=argument,
             )
         array = array.reshape([-1 if at == axis else 1 for at in range(rank)])
     return graph.constant(array.astype(np.float32), input.element_type)

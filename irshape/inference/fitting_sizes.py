@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -65,7 +64,7 @@ def fitting_size(inference: Inference, refused: Layer) -> Fit | None:
     }
     tries = 0
     for size in sorted(_static_sizes(sizes), reverse=True):
-        for constant, shape in _constants_before(body, refused):
+        for constant, shape in body.constants_before(refused):
             for other in _candidates(body, refused, size, shape):
                 tries += 1
                 if tries > MAX_TRIES:
@@ -138,19 +137,3 @@ def _is_limit(model: Model, sizes: Sizes, size: int, other: int, refused: Layer)
     return _fits(model, sizes, size, other, refused) and (
         other + 1 == size or not _fits(model, sizes, size, other + 1, refused)
     )
-
-
-def _constants_before(body: BodyResult, layer: Layer) -> Iterator[tuple[Layer, PartialShape]]:
-    """Returns the constants that a layer depends on and their shapes, nearest first."""
-    start = body.body.layers.index(layer)
-    waiting, seen = deque([start]), {start}
-    while waiting:
-        at = waiting.popleft()
-        for source in body.wiring.sources[at]:
-            if source is None or source[0] in seen:
-                continue
-            seen.add(source[0])
-            waiting.append(source[0])
-            producer = body.body.layers[source[0]]
-            if producer.is_constant and body.outputs[source[0]]:
-                yield producer, body.outputs[source[0]][0].shape

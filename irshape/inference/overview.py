@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..faults import Fault
 from ..model.graph import Layer
-from ..shapes import UNBOUNDED
+from ..shapes import UNBOUNDED, Dimension
 from ..symbols.expressions import Symbol
 from .bounding import Binding
 from .explaining import Place, Reasons, counterparts
@@ -59,7 +59,10 @@ def overview(inference: Inference) -> Overview:
         None if fix is None else fix.shapes,
         () if fix is None else _left(reasons, fix.result, bounded=False),
         tuple(_contradictions(inference)),
-        tuple(_limits(reasons, every)),
+        tuple(
+            f"{symbol.name} is at most {high}, which {why}"
+            for symbol, high, why in limits(inference)
+        ),
         inference.model.path,
     )
 
@@ -152,28 +155,40 @@ def _contradictions(inference: Inference) -> Iterator[str]:
             yield f"{layer.type} '{layer.name}' (line {line}) needs {said}"
 
 
-def _limits(reasons: Reasons, symbols: Iterable[Symbol]) -> Iterator[str]:
-    """Yields the largest sizes of inputs that a layer requires, with this layer."""
-    inference = reasons.inference
-    requiring: dict[object, Layer] = {}
+def limits(inference: Inference) -> Iterator[tuple[Symbol, int, str]]:
+    """Yields the sizes of inputs that a layer limits, each with the largest one and the reason.
+
+    The model was inferred with symbols.
+    """
+    requiring: dict[Symbol, Layer] = {}
     for each in inference.constraints:
-        bounded = each.right.atom
+        sides = {">=": {each.right.atom}, "==": {each.left.atom, each.right.atom}}
+        symbols = each.left.symbols | each.right.symbols
         if (
-            each.relation == ">="
+            len(symbols) == 1  # other inputs do not bound it
+            and not symbols.isdisjoint(sides.get(each.relation, ()))
             and not (each.assumed or each.conditional)
             and isinstance(each.source, Layer)
-            and isinstance(bounded, Symbol)
-            and each.left.symbols <= {bounded}  # other inputs do not bound it
         ):
-            requiring.setdefault(bounded, each.source)
-    for symbol in symbols:
-        high = inference.sizes.facts.ranges[symbol][1]
+            (symbol,) = symbols
+            requiring.setdefault(symbol, each.source)
+    for symbol in inference.sizes.symbols:
+        low, high = inference.sizes.facts.ranges[symbol]
         layer = requiring.get(symbol)
-        if layer is not None and high != math.inf:
-            yield (
-                f"{symbol.name} is at most {high}, which {layer.type} '{layer.name}' "
-                f"(line {reasons.line(layer)}) requires"
-            )
+        if layer is not None and low != high != math.inf:
+            yield symbol, int(high), _limiting(inference, layer, int(high))
+
+
+def _limiting(inference: Inference, layer: Layer, high: int) -> str:
+    """Names a layer that limits a size, and the nearest constant of that size before it."""
+    place = inference.model.source.place
+    said = f"{layer.type} '{layer.name}' (line {place(layer.offset)[0]}) requires"
+    body = next(each for each in inference.result.walk() if layer in each.body.layers)
+    for constant, shape in body.constants_before(layer):
+        if Dimension.of(high) in (shape.dims or ()):
+            line = place(constant.offset)[0]
+            return f"{said}: constant '{constant.name}' (line {line}) is {shape}"
+    return said
 
 
 def _made_by(reasons: Reasons, place: Place) -> str:

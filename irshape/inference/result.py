@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from types import MappingProxyType
@@ -16,7 +17,7 @@ from ..model.wiring import OutputRef, Wiring
 from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
-from ..shapes import UNBOUNDED, Dimension
+from ..shapes import UNBOUNDED, Dimension, PartialShape
 from ..spelling import suggestion
 
 if TYPE_CHECKING:
@@ -124,6 +125,21 @@ class BodyResult:
         for position in sorted(self.inner):
             for inner in self.inner[position].values():
                 yield from inner.walk()
+
+    def constants_before(self, layer: Layer) -> Iterator[tuple[Layer, PartialShape]]:
+        """Yields the constants of the body that a layer depends on and their shapes, nearest
+        first."""
+        start = self.body.layers.index(layer)
+        waiting, seen = deque([start]), {start}
+        while waiting:
+            for source in self.wiring.sources[waiting.popleft()]:
+                if source is None or source[0] in seen:
+                    continue
+                seen.add(source[0])
+                waiting.append(source[0])
+                producer = self.body.layers[source[0]]
+                if producer.is_constant and self.outputs[source[0]]:
+                    yield producer, self.outputs[source[0]][0].shape
 
 
 NO_DEMANDS: Final[frozenset[Demand]] = frozenset()

@@ -88,6 +88,8 @@ edit remove to input 1 | edit m.xml --remove shift:1 | x:f32[?,3] bias:f32[3]
     | first:f32[3] second:f32[3] | shift
 edit preprocess | edit tail.xml --input-type y=u8 --input-layout y=CN:NC --scale y=255 | y:u8[3,?]
     | out:f32[?,3]
+edit without a name | edit tail.xml --reshape [2,3] --input-type u8 --scale 255 --output-type f16
+    | y:u8[2,3] | out:f16[2,3]
 edit postprocess | edit tail.xml --output-type squash=f16 --output-layout squash=NC:CN | y:f32[?,3]
     | out:f16[3,?]
 edit f16 | edit m.xml --f16 --keep turned | x:f32[?,3] bias:f32[3] | first:f32[?,3] second:f32[?,3]
@@ -164,13 +166,13 @@ onto a model whose weights are taken | edit m.xml --restore-weights tail.xml -o 
 onto the second of two | merge m.xml tail.xml --connect positive=y -o tail.xml | 2 | 'tail.xml'
 no such file | edit none.xml --fold | 2 | none.xml
 a broken model | edit broken.xml --fold | 1 | only a sound model
-another extension | edit m.xml --fold -o out.onnx | 2 | the name of an IR ends in .xml
+another extension | edit m.xml --fold -o out.onnx | 2 | irshape writes IRs, and no ONNX
 edit nothing | edit m.xml | 2 | say what to change
 a shape that does not fit | edit m.xml --reshape x=[2,4] | 1 | --reshape: Add 'shift'
 a shape that is none | edit m.xml --reshape x=[2,a] | 2 | --reshape:
 a batch that is none | edit m.xml --batch many | 2 | --batch:
 reshape a misspelt input | edit m.xml --reshape bios=[3] | 2 | did you mean 'bias'?
-reshape without a value | edit m.xml --reshape x | 2 | NAME=SHAPE
+a value for one of two inputs | edit m.xml --reshape [3] | 2 | for which: x=… or bias=…
 rename to a name that is taken | edit m.xml --rename x=bias | 1 | --rename:
 rename to two names | edit m.xml --rename x=b=q | 2 | the new name 'b=q' would contain '='
 a sequence that does not fit | edit positions.xml --seq 16 --batch 1 | 1 | --seq: Add 'positions'
@@ -183,16 +185,19 @@ set a malformed attribute | edit m.xml --set shift:auto_broadcast=maybe | 2 | ma
 set without an attribute | edit m.xml --set shift=1 | 2 | LAYER:ATTRIBUTE=VALUE
 keep without f16 | edit m.xml --keep a | 2 | --keep belongs to --f16
 beam_idx alone | edit m.xml --beam-idx b | 2 | --beam-idx belongs to --make-stateful
-a layout that is none | edit m.xml --input-layout x=NC | 2 | NAME=FROM:TO
+a layout that is none | edit m.xml --input-type x=u8 --input-layout x=NC --scale x=2 | 2
+    | Error: --input-layout: expected FROM:TO
 a scale of 0 | edit m.xml --scale x=0 | 1 | --scale: the scale is 0
-a mean of other channels | edit m.xml --mean x=[1,2] | 1 | --mean: 2 numbers for the channels
+a mean of other channels | edit m.xml --input-type x=u8 --mean x=[1,2] --scale x=2 | 1
+    | irshape: --mean: 2 numbers for the channels
 an element type that is none | edit m.xml --input-type x=f99 | 2
     | --input-type: unknown element type 'f99'
 a mean twice | edit m.xml --mean x=127 --mean x=5 | 2 | 'x' twice: '127' and '5'
-a scale twice by two names | edit m.xml --scale x=2 --scale x:0=5 | 2 | two values to 'x:0'
+a scale twice by two names | edit m.xml --scale x=2 --scale x:0=5 | 2 | two values for 'x:0'
 a shape twice | edit m.xml --reshape x=[1,3] x=[2,3] | 2 | --reshape gives 'x' twice
 an empty name | edit m.xml --rename x= | 1 | a name cannot be empty
-layouts of other dimensions | edit m.xml --input-layout x=NC:NHWC | 1 | different dimensions
+layouts of other dimensions | edit m.xml --mean x=1 --input-layout x=NC:NHWC | 1
+    | irshape: --input-layout: the layouts
 inline what has no body | edit m.xml --inline shift | 1 | --inline:
 iterations without a loop | edit m.xml --max-iterations 3 | 2 | --max-iterations belongs to --inline
 drop what is no output | edit m.xml --drop-output double | 1 | is not an output of the graph
@@ -239,6 +244,31 @@ def test_an_output_that_keeps_its_batch_is_said_with_the_constant(
     assert (status, "Reshape 'flat'" in said, "Const 'c3'" in said) == (0, True, True)
     status, _, err = call("edit", "tail.xml", "--batch", "4", "-o", "out.xml")
     assert (status, "warning" in err) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("change", "warned"),
+    [
+        (["--seq", "..12"], True),
+        (["--reshape", "[1,4..12,4]"], True),
+        (["--seq", "..8"], False),
+        (["--batch", "1"], False),
+    ],
+)
+def test_an_upper_bound_beyond_a_table_is_said_with_layer_and_constant(
+    change: list[str], warned: bool, folder: Path
+) -> None:
+    graph = irshape.Graph()
+    x = graph.parameter("f32", "[1,?,4]", name="x")
+    size = graph.op.gather(graph.op.shape_of(x), [1], 0)
+    positions = graph.constant(np.ones((1, 8, 4), np.float32), name="table")
+    added = graph.op.add(x, graph.op.slice(positions, [0], size, [1], [1]), name="added")
+    graph.result(added, "y")
+    graph.save("table.xml")
+    status, _, err = call("edit", "table.xml", *change, "-o", "out.xml")
+    said = [line for line in err.splitlines() if line.startswith("warning")]
+    assert (status, len(said)) == (0, warned)
+    assert all(word in line for line in said for word in ("'x'", "at most 8", "'added'", "'table'"))
 
 
 def test_setting_an_attribute_leaves_the_others_as_they_are_written(folder: Path) -> None:

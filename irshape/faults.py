@@ -6,6 +6,8 @@ The code that detects a fault states facts. Its place in the file is added in on
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Any, Final, Literal, NamedTuple, TypedDict, Unpack
 
 from . import wording
@@ -229,3 +231,18 @@ def require(
     """Raises a `Violation` with these facts unless the condition holds."""
     if not condition:
         raise Violation(says, rule=rule, **facts)
+
+
+def bug_of_plugin(declared: type, error: Exception) -> str:
+    """Says what to do about an operation or a rule of a plugin that failed, and in which line of
+    its file."""
+    path = getattr(sys.modules.get(declared.__module__), "__file__", None)
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == path:
+            place = f", {os.path.basename(path)}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return (
+        f"a bug in the plugin {declared.__module__}:{declared.__name__}{place}: correct it, or "
+        "report it to its authors; IRSHAPE_DEBUG=1 shows the traceback"
+    )

@@ -7,7 +7,7 @@ from math import prod
 
 from ..demands import NOTED, Demand
 from ..element_types import ElementType
-from ..faults import Fault, Violation, fault
+from ..faults import Fault, Violation, bug_of_plugin, fault
 from ..model.graph import Layer, Model
 from ..model.weights import Constant, numbers_of, raw_bytes
 from ..ops.declaration import Operation, check_inputs, check_specified
@@ -184,13 +184,12 @@ def internal_error(operation: Operation, error: Exception) -> Fault:
     kind = type(operation)
     plugin = plugin_of(kind)
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    if plugin is None:
-        blamed = f"irshape's {kind.type_name()} of {kind.version_name()}: please report it"
-    else:
-        blamed = f"the plugin {plugin}: please report it to its authors"
+    own = f"a bug in irshape's {kind.type_name()} of {kind.version_name()}: please report it with "
     return fault(
         f"{'irshape' if plugin is None else f'the plugin {plugin}'} failed on this layer ({text}); "
         "the declared types and shapes of its ports are used",
         rule=INTERNAL_ERROR,
-        help=f"a bug in {blamed} with this layer; IRSHAPE_DEBUG=1 shows where it happens",
+        help=f"{own}this layer; IRSHAPE_DEBUG=1 shows where it happens"
+        if plugin is None
+        else bug_of_plugin(kind, error),
     )

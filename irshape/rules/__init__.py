@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from importlib import import_module
 
-from ..faults import Fault, fault
+from ..faults import Fault, bug_of_plugin, fault
 from ..model.graph import Finding
 from ..rule_ids import INTERNAL_ERROR, RuleId, Severity
 from .base import HEADINGS, Rule, Suspect
@@ -71,9 +71,7 @@ def all_rules() -> tuple[type[Rule], ...]:
     ]
     from .plugins import plugin_rules
 
-    return tuple(
-        sorted([*own, *plugin_rules({rule.name for rule in own})], key=lambda rule: rule.code)
-    )
+    return tuple(sorted([*own, *plugin_rules(own)], key=lambda rule: rule.code))
 
 
 @lru_cache(maxsize=1)
@@ -140,11 +138,10 @@ def _of_plugin(rule: type[Rule], context: Context) -> list[Finding]:
             raise
         plugin = f"{rule.__module__}:{rule.__name__}"
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        help = f"a bug in the plugin {plugin}: please report it to its authors"
         failed = fault(
             f"the rule {rule.name} of the plugin {plugin} failed ({text})",
             rule=INTERNAL_ERROR,
-            help=f"{help}; IRSHAPE_DEBUG=1 shows where it happens",
+            help=bug_of_plugin(rule, error),
         )
         reported.append(Finding(failed, 0))
     return reported

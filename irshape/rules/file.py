@@ -394,8 +394,8 @@ class InternalError(Rule):
     ```
 
     ## How to fix it
-    Please report it together with the layer. With `IRSHAPE_DEBUG=1` in the environment, the
-    exception is raised where it occurs.
+    Please report it together with the layer. Of a plugin of your own, correct the line that is
+    named. With `IRSHAPE_DEBUG=1` in the environment, the exception is raised where it occurs.
     """
 
     id = INTERNAL_ERROR

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 
 from ..ops.registry import registered_operations
@@ -22,14 +22,16 @@ class PluginError(ValueError):
     """Raised for a plugin that cannot be used. The message names it."""
 
 
-def plugin_rules(taken: Collection[str] = ()) -> tuple[type[Rule], ...]:
-    """Returns the rules of plugins. taken: names that they must not have. Raises `PluginError`."""
+def plugin_rules(own: Iterable[type[Rule]] = ()) -> tuple[type[Rule], ...]:
+    """Returns the rules of plugins. own: rules whose names they must not have. Raises
+    `PluginError`."""
+    taken = {rule.name: rule.code for rule in own}
     rules = (*(_of_packages() if declares(ENTRY_POINT_GROUP) else ()), *_registered)
     for rule in rules:
         if rule.name in taken:
             raise PluginError(
-                f"the plugin {rule.__module__}:{rule.__name__} declares {rule.name}, which is a "
-                "rule of irshape"
+                f"the plugin {rule.__module__}:{rule.__name__} declares '{rule.name}', the name of "
+                f"{taken[rule.name]}; choose another"
             )
     return rules
 

@@ -423,8 +423,11 @@ def _custom_rule(table: Mapping[str, Any], place: str) -> CustomRule:
             raise ConfigurationError(f"{place}: it has no {key}")
     code = fields["code"]
     rule = RuleId(code, fields.get("name", code.lower()), fields.get("severity", "error"))
-    if any(rule.name in (other.name, other.code) for other in all_rules()):
-        raise ConfigurationError(f"{place}.name: {rule.name} is a rule of irshape")
+    for other in all_rules():
+        if rule.name in (other.name, other.code):
+            raise ConfigurationError(
+                f"{place}.name: '{rule.name}' is the name of {other.code}; choose another"
+            )
     return CustomRule(
         rule, fields["xpath"], fields["message"], fields.get("help"), fields.get("files", ())
     )

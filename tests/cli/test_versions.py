@@ -429,7 +429,7 @@ NO_LAYER = "x = bad_plugin:NoLayerNamedLayer"
             f"{NO_LAYER}\ny{NO_LAYER[1:]}",
             "declares already",
         ),
-        (RULE.format(code="IR950", name="cycle"), NO_LAYER, "cycle, which is a rule of irshape"),
+        (RULE.format(code="IR950", name="cycle"), NO_LAYER, "'cycle', the name of IR114; choose"),
         ("raise OSError('no')", "x = bad_plugin:Rule", "cannot be loaded: OSError: no"),
         ("Rule = 1", "x = bad_plugin:Rule", "is not an irshape.rules.Rule"),
     ],
@@ -706,5 +706,7 @@ def test_a_plugin_that_fails_is_blamed_by_name(
     (failed,) = [found for found in diagnostics if found.code == "IR011"]
     assert "the plugin odd_plugin:Odd failed " in failed.message
     assert f"({message}" in failed.message
-    assert (failed.help or "").startswith("a bug in the plugin odd_plugin:Odd: ")
+    assert failed.help
+    assert failed.help.startswith("a bug in the plugin odd_plugin:Odd")
+    assert ("Odd, odd_plugin.py:" in failed.help) == ("raise " in text)
     assert [found.code for found in diagnostics if found is not failed] == others.split()

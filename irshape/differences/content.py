@@ -100,10 +100,17 @@ class Side:
         if not isinstance(declaration, tuple) or declaration[1]:
             return dict(layer.attributes)
         operation = declaration[0]
-        return {
-            declared.name: repr(getattr(operation, name))
+        values = {
+            declared.name: getattr(operation, name)
             for name, declared in type(operation).attributes.items()
         }
+        axis = values.get("axis")
+        if type(axis) is int and axis < 0 and operation.custom_version is None:
+            tensors = [*self.result.inputs.get(position, ())[:1], *self.result.outputs[position]]
+            ranks = [tensor.rank for tensor in tensors if tensor is not None]
+            if ranks and None not in ranks:  # the axis of a OneHot is one of its output
+                values["axis"] = axis + max(rank for rank in ranks if rank is not None)
+        return {name: repr(value) for name, value in values.items()}
 
     def _label_of(self, body: BodyResult) -> int:
         """Returns a label of a body, equal for bodies that compute the same."""

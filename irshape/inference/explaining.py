@@ -12,12 +12,12 @@ from ..ops.bodies import BodyView
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
 from ..shapes import UNBOUNDED, Dimension, PartialShape
+from ..spelling import first_of
 from ..symbols.expressions import Expression
 from .attainable import unknown_operands
 from .bodies import bind
-from .body_engine import BodyEngine
+from .body_engine import BodyEngine, declarations_of
 from .bounding import Binding, Proposals
-from .declarations import Declarations
 from .input_sizes import sizes_for
 from .reasons import Explanation, Part, Step, Verdict
 from .result import BodyResult, OutputNames
@@ -256,7 +256,10 @@ class Reasons:
             ]
             return f"{at}, where " + " and ".join(given) if given else at
         if known is None:
-            return f"{at}, decided by data" if self.depends_on_data(place) else f"{at}, lost here"
+            if not self.depends_on_data(place):
+                return f"{at}, lost here"
+            deciding = self._deciding(place.body, place.position)
+            return f"{at}, decided by data{': ' if deciding else ''}{first_of(deciding, 3)}"
         return at
 
     def depends_on_data(self, place: Place) -> bool:
@@ -324,18 +327,38 @@ class Reasons:
         if results:
             said = " and ".join(f"{tag} gives rank {ranks}" for tag, ranks in results.items())
             return f"where {said}"
-        sources = body.wiring.sources[position]
         inputs = body.inputs.get(position, ())
         if any(tensor is not None and tensor.rank is None for tensor in inputs):
             return "has the rank of its input"
-        declaration = Declarations(self.inference.model).of(layer)
-        if not isinstance(declaration, UnknownOperation):
-            for name in unknown_operands(declaration[0], inputs):
-                index = [operand.name for operand in declaration[0].operands].index(name)
-                source = sources[index] if index < len(sources) else None
-                by = "" if source is None else f" by '{body.body.layers[source[0]].name}'"
-                return f"decided by the value of `{name}`{by}"
+        deciding = self._unknown_values(body, position)
+        if deciding:
+            return f"decided by the value of {deciding[0]}"
         return "of unknown rank from here on"
+
+    def _deciding(self, body: BodyResult, position: int) -> list[str]:
+        """Returns the inputs of a layer without bodies whose data decides its shapes: those whose
+        values inference needs, or else all that are not constant."""
+        if position in body.inner:
+            return []
+        layers = [body.body.layers[each[0]] for each in body.wiring.sources[position] if each]
+        return self._unknown_values(body, position) or [
+            f"'{layer.name}'" for layer in layers if not layer.is_constant
+        ]
+
+    def _unknown_values(self, body: BodyResult, position: int) -> list[str]:
+        """Returns the inputs of a layer whose unknown values decide its shapes, each with the
+        layer that it comes from."""
+        declaration = declarations_of(self.inference).of(body.body.layers[position])
+        if isinstance(declaration, UnknownOperation):
+            return []
+        names = [operand.name for operand in declaration[0].operands]
+        unknown = unknown_operands(declaration[0], body.inputs.get(position, ()))
+        sources = body.wiring.sources[position]
+        return [
+            f"`{name}` by '{body.body.layers[source[0]].name}'"
+            for name, source in zip(names, sources, strict=False)
+            if name in unknown and source is not None
+        ]
 
     def _branch(self, inner: BodyResult, place: Place) -> Dimension | None:
         """Returns the dimension that a branch gives to an output of an If."""

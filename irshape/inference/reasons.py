@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from shlex import quote
 from typing import Any, Literal, NamedTuple
 
@@ -118,6 +118,19 @@ class Group(NamedTuple):
     """Some of them: `logits[1] = past + seq`."""
 
 
+def _merged(groups: tuple[Group, ...]) -> Iterator[Group]:
+    """Yields the groups, those of inputs together with what is unbounded because of them."""
+    inputs = {group.cause: group for group in groups if group.verdict == "input"}
+    for group in groups:
+        if group.verdict == "unbounded" and (own := inputs.pop(group.cause, None)) is not None:
+            yield group._replace(
+                dimensions=own.dimensions + group.dimensions,
+                examples=(own.examples[:1] + group.examples)[: len(group.examples)],
+            )
+        elif group.verdict != "input" or group.cause in inputs:
+            yield group
+
+
 class Overview(NamedTuple):
     """The dynamic dimensions of a model, and the inputs to bound or fix."""
 
@@ -156,10 +169,12 @@ class Overview(NamedTuple):
         lines = [f"contradiction: {text}" for text in self.contradictions]
         if not self.groups:
             return "\n".join([*lines, "every dimension is static"])
-        for group in self.groups:
+        for group in _merged(self.groups):
             count = f"{group.dimensions} dimension{'s' * (group.dimensions != 1)}"
             lines.append(f"{group.verdict}: {group.cause} ({count})")
             lines += [f"  {example}" for example in group.examples]
+            if group.dimensions > len(group.examples) > 1:
+                lines.append(f"  … and {group.dimensions - len(group.examples)} more")
         lines += [f"limit: {text}" for text in self.limits]
         if self.bind is not None:
             but = ", except as listed," if self.unbounded else ""
@@ -174,6 +189,8 @@ class Overview(NamedTuple):
             lines += [f"  except {text}" for text in self.dynamic]
         elif any(group.verdict == "input" for group in self.groups):
             lines.append("no sizes of the inputs were found that every layer takes")
+        if self.bind is not None or self.fix is not None:
+            lines.append("these sizes are examples, unless a limit or a layer requires them")
         return "\n".join(lines)
 
     def _edit(self, shapes: Mapping[str, str]) -> str:

@@ -216,6 +216,15 @@ def test_an_edit_is_all_that_is_reported(name: str, names: str, tmp_path: Path) 
         assert end is None or (change["new"] or "").startswith(end.split(" ")[0])
 
 
+@pytest.mark.parametrize(("axis", "status"), [(3, 0), (2, 1)])
+def test_an_axis_may_count_from_either_end(axis: int, status: int, tmp_path: Path) -> None:
+    original = ROOT / "examples" / "encoder.xml"
+    graph = Graph.load(original)
+    graph["block1/attention/softmax"].set(axis=axis)  # -1 of rank 4
+    graph.save(tmp_path / "new.xml")
+    assert call(str(original), str(tmp_path / "new.xml"))[0] == status
+
+
 def test_what_only_passes_other_shapes_on_is_inherited(tmp_path: Path) -> None:
     original = ROOT / "examples" / "encoder.xml"
     graph = Graph.load(original)

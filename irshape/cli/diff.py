@@ -26,7 +26,7 @@ TONES = {"-": "red", "+": "green", "~": "yellow"}
 @click.command("diff", cls=Command)
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
-@form_option("text", "json", "html")
+@form_option("text", "json")
 @click.option(
     "-o", "--output-file", metavar="FILE", help="Write the output to a file instead of stdout."
 )
@@ -85,7 +85,7 @@ def command(
     \b
     Examples:
       irshape diff before.xml after.xml
-      irshape diff float.xml int8.xml --format html -o int8.html
+      irshape diff float.xml int8.xml --view int8.html
       irshape diff a.xml b.xml --ignore constants --also names rt-info
 
     Exit status, as that of diff: 0 if the models are equal, 1 if they differ, 2 if one of them
@@ -129,10 +129,6 @@ def _write(
         from ..diagnostics.renderers.common import json_text
 
         output = json_text(difference.to_dict(), 1) + "\n"
-    elif form == "html":
-        from ..differences.as_html import page
-
-        output = page(difference)
     else:
         lines = list(_text(difference, limit))
         if not to_file:

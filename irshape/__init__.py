@@ -456,7 +456,7 @@ def crosscheck(
     `ValueError` for options that do not fit the format of the model and for a file that is not a
     recording; for a path also what `load` raises.
     """
-    from .comparison.by_format import crosscheck as crosscheck_model
+    from .comparison.crosschecking import crosscheck as crosscheck_model
 
     return crosscheck_model(
         _sound(model, force),

@@ -114,7 +114,7 @@ def command(
     Exit status: 0; 1 if something differs or cannot be compared; 2 if a path cannot be opened or
     the runtime is not installed.
     """
-    from ..comparison.by_format import crosscheck
+    from ..comparison.crosschecking import crosscheck
     from ..execution.session import ExecutionError
 
     replay, max_memory = options["replay"], options["max_memory"]

@@ -68,17 +68,18 @@ class Limits(NamedTuple):
 class Circumstances(NamedTuple):
     """The conditions of a comparison.
 
-    options: device, hint, layers and configuration. precision: in which the device computes.
+    options: device, hint, layers and configuration.
     label: what the model was cut out of, "" for a whole model.
+    precision: in which the device computes.
     runs: how many runs beyond the first the device's answer took.
     """
 
     device: Device
     options: Mapping[str, Any]
     limits: Limits
-    precision: Hint
-    label: str
     progress: Progress
+    label: str = ""
+    precision: Hint = "f32"
     runs: int = 0
 
 

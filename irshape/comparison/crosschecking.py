@@ -1,4 +1,7 @@
-"""Cross-checks the element type, shape and value of every layer with OpenVINO."""
+"""Cross-checks the element type, shape and value of every layer with OpenVINO.
+
+A model in another format is handed to the runtime of that format (`foreign`).
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from ..inference.result import BodyResult
 from ..model.graph import Model
 from ..numbers.tolerance import Hint
 from ..shapes import PartialShape
+from . import foreign
 from .answers import Answer, Device, Question, Unanswered
 from .crosscheck_run import Circumstances, CrosscheckRun, Limits, device_name
 from .devices import OpenVinoDevice
@@ -44,10 +48,36 @@ def crosscheck(
     progress: Observer | None = None,
     phase: Callable[[str, int], None] | None = None,
 ) -> Comparison:
-    """Cross-checks an IR with a device of OpenVINO, or with a recording of one.
+    """Implements `irshape.crosscheck`. Without inputs they are drawn at random from `seed`.
 
-    The options are as for `by_format.crosscheck`.
+    rtol, atol: replace the tolerances of the precision; `atol` is then absolute.
+    hint: the precision in which the device is to compute, f32 by default. The tolerance follows the
+    precision in which the device says that it computes.
+    layers: `outputs` compares only the outputs of the model, and blames no layer.
+    save: a folder to which the blamed layer is written as an IR of its own, with its inputs and
+    outputs.
+    record: a file to which everything that the device answers is written.
+    replay: such a file. It answers in the device's place, without OpenVINO. The inputs, device,
+    hint and configuration are the recorded ones.
+    extension_libraries: files from which OpenVINO is to add operations (`Core.add_extension`).
+    progress: called with each layer that irshape computes.
+    phase: called when a phase begins, with its description and the number of layers for `progress`.
+
+    Raises `RuntimeError` if the runtime is not installed, `ExecutionError` for inputs that do not
+    fit, `ValueError` for options that exclude each other and for a file that is no recording.
     """
+    told = Progress(progress, phase)
+    if model.format.runtimes:
+        openvino_only = hint or save or config or record or replay or extension_libraries
+        if openvino_only or layers != "all":
+            raise ValueError(
+                "--hint, --layers, --save, --record, --replay and --extension-library are for "
+                "OpenVINO's devices: "
+                "`irshape convert` the model, and cross-check the IR"
+            )
+        return foreign.crosscheck(
+            model, inputs, device=device, rtol=rtol, atol=atol, seed=seed, progress=told
+        )
     limits = Limits(rtol, atol, None if save is None else Path(save), max_memory)
     options: dict[str, Any] = {
         "device": device,
@@ -57,7 +87,6 @@ def crosscheck(
     }
     if extension_libraries:
         options["libraries"] = [str(Path(library).resolve()) for library in extension_libraries]
-    told = Progress(progress, phase)
     if replay is not None:
         if inputs is not None or record is not None:
             raise ValueError("a recording includes its inputs, and cannot be recorded again")
@@ -69,7 +98,8 @@ def crosscheck(
     with ExitStack() as stack:
         live: Device = stack.enter_context(OpenVinoDevice())
         recorder = None if record is None else stack.enter_context(Recorder(live))
-        comparison = compared(session, fed, recorder or live, options, limits, told)
+        circumstances = Circumstances(recorder or live, options, limits, told)
+        comparison = compared(session, fed, circumstances)
         if recorder is not None and record is not None:
             recorder.save(record)
     return comparison
@@ -92,7 +122,8 @@ def _replayed(
         session = Session(model, max_memory=limits.max_memory)
         known = recording.inputs
         fed = session.bind({each: known[each.id] for each in model.parameters if each.id in known})
-        comparison = compared(session, fed, recording, recording.options, limits, told)
+        circumstances = Circumstances(recording, recording.options, limits, told)
+        comparison = compared(session, fed, circumstances)
         if not recording.is_of(model):
             comparison.notes.append(
                 f"'{path}' was recorded from another model: its layers or constants differ"
@@ -104,19 +135,12 @@ def _replayed(
     return comparison
 
 
-def compared(
-    session: Session,
-    fed: Fed,
-    device: Device,
-    options: Mapping[str, Any],
-    limits: Limits,
-    told: Progress,
-    label: str = "",
-) -> Comparison:
-    """Compares a model with a device's answer. label: what the model was cut out of, if anything.
+def compared(session: Session, fed: Fed, circumstances: Circumstances) -> Comparison:
+    """Compares a model with a device's answer.
 
     Raises `ExecutionError` for inputs that do not fit, `Unanswered` if a recording has no answer.
     """
+    device, options, _, told, label, *_ = circumstances
     model, asked_of = session.model, options["device"]
     session.check_fit(fed)
     told.begin(f"running {label.rstrip('/') or 'the model'} on {asked_of}")
@@ -132,7 +156,7 @@ def compared(
         )
     runs, notes = 0, list[str]()
     if problems and not answer.values:
-        part = runnable_part(session, fed, device, options, answer, label, told)
+        part = runnable_part(session, fed, circumstances, answer)
         if part is not None:
             answer, runs, notes = part
     if answer.refused and not options.get("libraries") and any(map(is_custom, model.walk())):
@@ -150,31 +174,26 @@ def compared(
             f"the device computes in {precision}, where {hint or 'f32'} was asked for"
         )
     if answer.values:
-        circumstances = Circumstances(device, options, limits, precision, label, told, runs)
-        run = CrosscheckRun(session, answer, comparison, circumstances, fed)
+        known = circumstances._replace(precision=precision, runs=runs)
+        run = CrosscheckRun(session, answer, comparison, known, fed)
         try:
             run.compare()
             Judge(run, compared).judge().explain_precision()
         except MemoryError:  # beside what layers need, which refuse by themselves
             problems.append("there is not enough memory to compare all that the device answers")
     if options["layers"] == "outputs" and not label and not comparison.values_agree:
-        return _by_layers(comparison, session, fed, device, options, limits, told)
+        return _by_layers(comparison, session, fed, circumstances)
     return comparison
 
 
 def _by_layers(
-    outputs: Comparison,
-    session: Session,
-    fed: Fed,
-    device: Device,
-    options: Mapping[str, Any],
-    limits: Limits,
-    told: Progress,
+    outputs: Comparison, session: Session, fed: Fed, circumstances: Circumstances
 ) -> Comparison:
     """Compares all layers after outputs differed, since only that shows what explains the
     difference."""
     try:
-        whole = compared(session, fed, device, {**options, "layers": "all"}, limits, told)
+        options = {**circumstances.options, "layers": "all"}
+        whole = compared(session, fed, circumstances._replace(options=options))
     except Unanswered:
         outputs.notes.append(
             "what makes the outputs differ is not known: the recording has the outputs alone"

@@ -291,17 +291,14 @@ class Judge:
         if layer.bodies:
 
             def compare_body(model: Model, inputs: Mapping[str, Array], name: str) -> Comparison:
-                inner = limits._replace(save=None if limits.save is None else limits.save / name)
                 session = Session(model, max_memory=limits.max_memory)
-                return self.compared(
-                    session,
-                    session.bind({model.net.by_id[id]: array for id, array in inputs.items()}),
-                    self.circumstances.device,
-                    {**self.circumstances.options, "layers": "all"},
-                    inner,
-                    self.circumstances.progress,
+                fed = session.bind({model.net.by_id[id]: array for id, array in inputs.items()})
+                inside = self.circumstances._replace(
+                    options={**self.circumstances.options, "layers": "all"},
+                    limits=limits._replace(save=limits.save and limits.save / name),
                     label=f"{self.circumstances.label}{name}/",
                 )
+                return self.compared(session, fed, inside)
 
             comparison.inside = look_inside(self.session, layer, alone.inputs, compare_body)
 

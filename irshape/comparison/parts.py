@@ -24,9 +24,9 @@ from ..model.ports import Port
 from ..model.wiring import wire
 from ..numpy_types import element_type_of
 from ..ops.registry import UnknownOperation, find
-from .answers import Answer, Device, Question, Unanswered
+from .answers import Answer, Question, Unanswered
+from .crosscheck_run import Circumstances
 from .devices import written
-from .progress import Progress
 from .reproducer import parameter_in_place_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -49,13 +49,7 @@ class Part(NamedTuple):
 
 
 def runnable_part(
-    session: Session,
-    fed: Fed,
-    device: Device,
-    options: Mapping[str, Any],
-    refused: Answer,
-    label: str,
-    told: Progress,
+    session: Session, fed: Fed, circumstances: Circumstances, refused: Answer
 ) -> Part | None:
     """Returns the answer of a device for the part of a model that it can run.
 
@@ -64,6 +58,7 @@ def runnable_part(
     without its custom operations. Returns None if it runs none of these, gave no types and shapes,
     or is not there at all. refused: its answer for the whole model.
     """
+    device, options, _, told, label, *_ = circumstances
     known = refused.refused or (refused.shapes and refused.facts.get("capabilities"))
     if not known or options["layers"] != "all":
         return None
@@ -81,13 +76,8 @@ def runnable_part(
             part, inputs = _without(model, without, outputs, fed)
             with tempfile.TemporaryDirectory(prefix="irshape-") as folder:
                 arrays = {**by_id(fed), **inputs}
-                question = Question(
-                    f"{label}{wanted}",
-                    written(part, Path(folder)),
-                    arrays,
-                    options,
-                )
-                answer = device.ask(question)
+                model_file = written(part, Path(folder))
+                answer = device.ask(Question(f"{label}{wanted}", model_file, arrays, options))
         except (ExecutionError, Unanswered, ValueError, OSError):
             continue
         if answer.values:

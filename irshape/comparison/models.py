@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Literal
 
-from ..byte_sizes import written_size
 from ..execution.feeds import Fed, Given
 from ..execution.inputs import random_inputs
-from ..execution.session import Array, ExecutionError, Observer, Session
-from ..model.graph import Layer, Model
+from ..execution.ranges import all_tensors
+from ..execution.session import Array, Observer, Session
+from ..model.graph import Model
 from ..model.ids import is_number
 from ..numpy_types import dtype_of
 from ..shapes import PartialShape
@@ -60,48 +60,17 @@ def compare(
     handed = _handed(first, second, fed)
     comparison = ModelComparison(first, second, coarser(first, second))
     comparison.notes += _on_inputs(first, second, fed)
-    of_first, of_second = (
-        _by_runtime(comparison, first, fed, runtime),
-        _by_runtime(comparison, second, handed, runtime),
-    )
+    of_first = _by_runtime(comparison, first, fed, runtime)
+    of_second = _by_runtime(comparison, second, handed, runtime)
     comparison.runtimes = (of_first[0], of_second[0])
-    kept = _kept(session, fed, of_first[1], progress)
+    kept = {
+        layer.id: with_values_of_runtime(layer, outputs, of_first[1])
+        for layer, outputs in all_tensors(session, fed, progress).items()
+    }
     run = ModelRun(comparison, other, kept, of_second[1], rtol, atol)
     run.compare_run(handed, progress)
     run.finish()
     return comparison
-
-
-def _kept(
-    session: Session,
-    fed: Fed,
-    values: Mapping[str, Array],
-    progress: Observer | None,
-) -> dict[str, tuple[Array, ...]]:
-    """Returns the outputs of every layer of the first model by layer id.
-
-    Values of its runtime take precedence over irshape's. Raises `ExecutionError` if the outputs
-    take more memory than the session may use.
-    """
-    kept: dict[str, tuple[Array, ...]] = {}
-    taken = 0
-
-    def keep(layer: Layer, given: tuple[Array, ...], computed: tuple[Array, ...]) -> None:
-        nonlocal taken
-        if progress is not None:
-            progress(layer, given, computed)
-        if not layer.is_result:
-            kept[layer.id] = with_values_of_runtime(layer, computed, values)
-            taken += 0 if layer.is_constant else sum(array.nbytes for array in computed)
-        if taken > session.max_memory:
-            raise ExecutionError(
-                "the tensors of the whole run take more than the "
-                f"{written_size(session.max_memory)} allowed (--max-memory)",
-                layer,
-            )
-
-    session.run(fed, observe=keep)
-    return kept
 
 
 def _by_runtime(

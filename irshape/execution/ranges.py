@@ -191,6 +191,34 @@ def unrounded(array: Array) -> Array:
     return array.astype(np.float32) if array.dtype.name in ("float16", "bfloat16") else array
 
 
+def all_tensors(
+    session: Session, inputs: Given, progress: Observer | None
+) -> dict[Layer, tuple[Array, ...]]:
+    """Runs a model. Returns the outputs of every layer of its net but the Results.
+
+    Raises `ExecutionError`, also if they take more memory than the session may use.
+    """
+    kept: dict[Layer, tuple[Array, ...]] = {}
+    taken = 0
+
+    def keep(layer: Layer, given: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
+        nonlocal taken
+        if progress is not None:
+            progress(layer, given, outputs)
+        if not layer.is_result:
+            kept[layer] = outputs
+            taken += 0 if layer.is_constant else sum(array.nbytes for array in outputs)
+        if taken > session.max_memory:
+            raise ExecutionError(
+                "the tensors of the whole run take more than the "
+                f"{written_size(session.max_memory)} allowed (--max-memory)",
+                layer,
+            )
+
+    session.run(inputs, observe=keep)
+    return kept
+
+
 def simulate(
     model: Model,
     inputs: Given,
@@ -206,31 +234,14 @@ def simulate(
     max_memory, max_iterations: as for `Session`.
     """
     limits: Any = {"max_memory": max_memory, "max_iterations": max_iterations}
-    exact = Session(model, **limits)
-    kept: dict[Layer, tuple[Array, ...]] = {}
-    taken = 0
-
-    def keep(layer: Layer, given: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
-        nonlocal taken
-        if progress is not None:
-            progress(layer, given, outputs)
-        if layer.is_constant or layer.is_result or layer.is_parameter:
-            return
-        kept[layer] = outputs
-        taken += sum(array.nbytes for array in outputs)
-        if taken > exact.max_memory:
-            raise ExecutionError(
-                "the tensors of the whole run take more than the "
-                f"{written_size(exact.max_memory)} allowed (--max-memory)",
-                layer,
-            )
-
-    exact.run(inputs, observe=keep)
+    kept = all_tensors(Session(model, **limits), inputs, progress)
     steps: list[SimulatedOutput] = []
 
     def observe(layer: Layer, given: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
         if progress is not None:
             progress(layer, given, outputs)
+        if layer.is_constant or layer.is_parameter:
+            return
         for port, (reference, array) in enumerate(zip(kept.pop(layer, ()), outputs, strict=False)):
             if not is_real(reference) or reference.shape != array.shape:
                 continue

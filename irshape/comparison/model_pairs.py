@@ -9,7 +9,7 @@ from ..model.graph import Layer, Model
 from ..numbers.statistics import Errors
 from ..spelling import counted
 from .pairing import Means
-from .result import Verdict
+from .result import Verdict, reference
 
 
 class Pair(NamedTuple):
@@ -133,22 +133,12 @@ class ModelComparison:
     def to_dict(self) -> dict[str, Any]:
         """Returns the document that `irshape compare --format json` prints."""
 
-        def reference(pair: Pair) -> dict[str, Any]:
+        def matched(pair: Pair) -> dict[str, Any]:
             return {
                 "tensor": pair.name,
                 "matched_by": pair.means,
-                "a": {
-                    "id": pair.first.id,
-                    "name": pair.first.name,
-                    "type": pair.first.type,
-                    "port": pair.first_port,
-                },
-                "b": {
-                    "id": pair.second.id,
-                    "name": pair.second.name,
-                    "type": pair.second.type,
-                    "port": pair.second_port,
-                },
+                "a": reference(pair.first, pair.first_port),
+                "b": reference(pair.second, pair.second_port),
             }
 
         blamed, diverging = self.blamed, self.diverging
@@ -161,15 +151,15 @@ class ModelComparison:
             "ok": self.ok,
             "blamed": None
             if blamed is None
-            else {**reference(blamed), "causes": list(blamed.causes)},
-            "diverging": None if diverging is None else reference(diverging),
+            else {**matched(blamed), "causes": list(blamed.causes)},
+            "diverging": None if diverging is None else matched(diverging),
             "altered_constants": self.altered,
             "unmatched": {"a": self.unmatched[0], "b": self.unmatched[1]},
             "unmatched_outputs": dict(zip("ab", self.unpaired_outputs, strict=True)),
             "notes": self.notes,
             "tensors": [
                 {
-                    **reference(pair),
+                    **matched(pair),
                     "constant": pair.constant,
                     "verdict": pair.verdict,
                     "errors": pair.errors.to_dict(),

@@ -123,6 +123,11 @@ class Row(NamedTuple):
         return self.error / self.allowed
 
 
+def reference(layer: Layer, port: int) -> dict[str, Any]:
+    """Returns an output of a layer of the net for JSON."""
+    return {"id": layer.id, "name": layer.name, "type": layer.type, "port": port}
+
+
 def _verdict(measured: Measured, remark: Remark | None) -> Verdict:
     explained = measured == "differs" and remark is not None and remark.explains
     return "explained" if explained else measured
@@ -290,14 +295,7 @@ class Comparison:
             "openvino": self.version,
             "hint": self.hint,
             "ok": self.ok,
-            "blamed": None
-            if blamed is None
-            else {
-                "id": blamed.layer.id,
-                "name": blamed.layer.name,
-                "type": blamed.layer.type,
-                "port": blamed.port,
-            },
+            "blamed": None if blamed is None else reference(blamed.layer, blamed.port),
             "inside": None if self.inside is None else self.inside.to_dict(),
             "problems": self.problems,
             "notes": self.notes,
@@ -326,13 +324,7 @@ class Inside(NamedTuple):
 
     @property
     def blamed(self) -> Row | None:
-        """The first output in the body that differs from the device's even when its layer is
-        computed from
-
-        the device's inputs.
-
-        None if the body agrees in all runs that were compared.
-        """
+        """`Comparison.blamed` of the body; None if it agrees in all runs that were compared."""
         return self.comparison.blamed
 
     @property
@@ -342,21 +334,12 @@ class Inside(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the result for JSON."""
-        blamed = self.blamed
-        layer = None
-        if blamed is not None:
-            layer = {
-                "id": blamed.layer.id,
-                "name": blamed.layer.name,
-                "type": blamed.layer.type,
-                "port": blamed.port,
-            }
-        inner = self.comparison.inside
+        blamed, inner = self.blamed, self.comparison.inside
         return {
             "path": self.path,
             "iteration": self.iteration,
             "looked_at": self.looked_at,
-            "blamed": layer,
+            "blamed": None if blamed is None else reference(blamed.layer, blamed.port),
             "errors": None if blamed is None else (blamed.own_errors or blamed.errors).to_dict(),
             "inside": None if inner is None else inner.to_dict(),
         }

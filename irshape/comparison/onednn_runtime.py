@@ -24,90 +24,20 @@ LIBRARY = "libdnnl.so.3"
 MAX_DIMS, UNKNOWN_RANK, UNKNOWN_SIZE = 12, -1, -(2**63)
 STRIDED, DEBUG_POLICY = 2, 2
 
-KINDS = [
-    "Abs",
-    "AbsBackward",
-    "Add",
-    "AvgPool",
-    "AvgPoolBackward",
-    "BatchNormTrainingBackward",
-    "BatchNormForwardTraining",
-    "BatchNormInference",
-    "BiasAdd",
-    "BiasAddBackward",
-    "Clamp",
-    "ClampBackward",
-    "Concat",
-    "Convolution",
-    "ConvolutionBackwardData",
-    "ConvolutionBackwardWeights",
-    "ConvTranspose",
-    "ConvTransposeBackwardData",
-    "ConvTransposeBackwardWeights",
-    "Dequantize",
-    "Divide",
-    "DynamicDequantize",
-    "DynamicQuantize",
-    "Elu",
-    "EluBackward",
-    "End",
-    "Exp",
-    "GELU",
-    "GELUBackward",
-    "HardSwish",
-    "HardSwishBackward",
-    "Interpolate",
-    "InterpolateBackward",
-    "LayerNorm",
-    "LayerNormBackward",
-    "LeakyReLU",
-    "Log",
-    "LogSoftmax",
-    "LogSoftmaxBackward",
-    "MatMul",
-    "Maximum",
-    "MaxPool",
-    "MaxPoolBackward",
-    "Minimum",
-    "Mish",
-    "MishBackward",
-    "Multiply",
-    "PReLU",
-    "PReLUBackward",
-    "Quantize",
-    "Reciprocal",
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "ReLU",
-    "ReLUBackward",
-    "Reorder",
-    "Round",
-    "Sigmoid",
-    "SigmoidBackward",
-    "SoftMax",
-    "SoftMaxBackward",
-    "SoftPlus",
-    "SoftPlusBackward",
-    "Sqrt",
-    "SqrtBackward",
-    "Square",
-    "SquaredDifference",
-    "StaticReshape",
-    "StaticTranspose",
-    "Subtract",
-    "Tanh",
-    "TanhBackward",
-    "TypeCast",
-    "Wildcard",
-    "HardSigmoid",
-    "HardSigmoidBackward",
-    "Select",
-]
+_KINDS = """
+Abs AbsBackward Add AvgPool AvgPoolBackward BatchNormTrainingBackward BatchNormForwardTraining
+BatchNormInference BiasAdd BiasAddBackward Clamp ClampBackward Concat Convolution
+ConvolutionBackwardData ConvolutionBackwardWeights ConvTranspose ConvTransposeBackwardData
+ConvTransposeBackwardWeights Dequantize Divide DynamicDequantize DynamicQuantize Elu EluBackward
+End Exp GELU GELUBackward HardSwish HardSwishBackward Interpolate InterpolateBackward LayerNorm
+LayerNormBackward LeakyReLU Log LogSoftmax LogSoftmaxBackward MatMul Maximum MaxPool
+MaxPoolBackward Minimum Mish MishBackward Multiply PReLU PReLUBackward Quantize Reciprocal
+ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReLU ReLUBackward Reorder
+Round Sigmoid SigmoidBackward SoftMax SoftMaxBackward SoftPlus SoftPlusBackward Sqrt
+SqrtBackward Square SquaredDifference StaticReshape StaticTranspose Subtract Tanh TanhBackward
+TypeCast Wildcard HardSigmoid HardSigmoidBackward Select
+"""
+KINDS = _KINDS.split()
 """The kinds of operations. The index of a kind is its number in the C interface."""
 
 ATTRIBUTES = {
@@ -150,15 +80,14 @@ TYPES = {
 }
 """The numbers of the element types, and the NumPy types with the same number of bits."""
 
-STATUS = {
-    1: "out_of_memory",
-    2: "invalid_arguments",
-    3: "unimplemented",
-    4: "last_impl_reached",
-    5: "runtime_error",
-    6: "not_required",
-}
-STATUS |= {7: "invalid_graph", 8: "invalid_graph_op", 9: "invalid_shape", 10: "invalid_data_type"}
+_ELEMENTS: dict[str, Any] = {"s64": c_int64, "f32": c_float, "bool": c_uint8}
+"""The types of C for the elements of attributes. Any other attribute is a text."""
+
+_STATUS = """
+success out_of_memory invalid_arguments unimplemented last_impl_reached runtime_error not_required
+invalid_graph invalid_graph_op invalid_shape invalid_data_type
+"""
+STATUS = dict(enumerate(_STATUS.split()))
 
 
 class LogicalTensor(ctypes.Structure):
@@ -254,41 +183,21 @@ def operation(
     for name, attribute in entry.get("attrs", {}).items():
         if name not in ATTRIBUTES or NEWER.get((entry["kind"], name)) == attribute["value"]:
             continue
-        value, code = attribute["value"], c_int(ATTRIBUTES[name])
-        if attribute["type"] in ("s64", "s64[]"):
+        value, type = attribute["value"], attribute["type"].removesuffix("[]")
+        elements: Any
+        if type in _ELEMENTS:
             values = value if isinstance(value, list) else [value]
-            library(
-                "dnnl_graph_op_set_attr_s64",
-                operation,
-                code,
-                (c_int64 * max(len(values), 1))(*values),
-                c_size_t(len(values)),
-            )
-        elif attribute["type"] in ("f32", "f32[]"):
-            values = value if isinstance(value, list) else [value]
-            library(
-                "dnnl_graph_op_set_attr_f32",
-                operation,
-                code,
-                (c_float * max(len(values), 1))(*values),
-                c_size_t(len(values)),
-            )
-        elif attribute["type"] == "bool":
-            library(
-                "dnnl_graph_op_set_attr_bool",
-                operation,
-                code,
-                (c_uint8 * 1)(int(value)),
-                c_size_t(1),
-            )
+            count = len(values)
+            elements = (_ELEMENTS[type] * max(count, 1))(*values)
         else:
-            library(
-                "dnnl_graph_op_set_attr_str",
-                operation,
-                code,
-                c_char_p(value.encode()),
-                c_size_t(len(value)),
-            )
+            type, elements, count = "str", c_char_p(value.encode()), len(value)
+        library(
+            f"dnnl_graph_op_set_attr_{type}",
+            operation,
+            c_int(ATTRIBUTES[name]),
+            elements,
+            c_size_t(count),
+        )
     for side in ("input", "output"):
         for tensor in entry.get(f"{side}s", []):
             library(f"dnnl_graph_op_add_{side}", operation, byref(tensors[tensor["id"]]))

@@ -112,24 +112,22 @@ def asked(model: Model, fed: Fed, runtime: str) -> tuple[Answer, dict[str, Array
     Returns the answer, and the values by tensor name. Values whose type NumPy lacks are left out.
     Raises `RuntimeError` if the runtime is not installed.
     """
-    with tempfile.TemporaryDirectory(prefix="irshape-") as name:
-        return _asked(model, fed, runtime, Path(name))
-
-
-def _asked(model: Model, fed: Fed, runtime: str, folder: Path) -> tuple[Answer, dict[str, Array]]:
-    (folder / "request.json").write_text(json.dumps(_request(model, fed, runtime, folder)))
-    ended = _ended(model, runtime, folder)
-    file = folder / "answer.json"
-    answered = json.loads(file.read_text()) if file.exists() else {}
+    with tempfile.TemporaryDirectory(prefix="irshape-") as folder_name:
+        folder = Path(folder_name)
+        (folder / "request.json").write_text(json.dumps(_request(model, fed, runtime, folder)))
+        beside = Path(model.path).resolve().parent
+        ended = ask_process(RUNTIMES[runtime].module, folder, TIMEOUT, cwd=beside)
+        file = folder / "answer.json"
+        answered = json.loads(file.read_text()) if file.exists() else {}
+        values = {
+            name: np.load(folder / file, allow_pickle=False)
+            for name, file in answered.get("values", {}).items()
+        }
     if answered.get("absent"):
         raise RuntimeError(
             f"{runtime} is not installed ({answered['absent']}); the cross-check needs it: "
             f"pip install '{RUNTIMES[runtime].package}'"
         )
-    values = {
-        name: np.load(folder / file, allow_pickle=False)
-        for name, file in answered.get("values", {}).items()
-    }
     for name, kind in answered.get("types", {}).items():
         if kind == "bf16":
             values[name] = values[name].view(dtype_of(ElementType.of("bf16")))
@@ -169,12 +167,6 @@ def _request(model: Model, fed: Fed, runtime: str, folder: Path) -> dict[str, An
             name[1:]: list(tensor.shape.static or ()) for _, name, tensor in tensors
         }
     return request
-
-
-def _ended(model: Model, runtime: str, folder: Path) -> str | None:
-    """Runs the process. Returns how it ended if it gave no answer, else None."""
-    module = RUNTIMES[runtime].module
-    return ask_process(module, folder, TIMEOUT, cwd=Path(model.path).resolve().parent)
 
 
 def _stored(array: Array) -> Array:

@@ -22,6 +22,8 @@ from ..rule_ids import (
 )
 from .builder import Builder, NodeOutput
 
+END = 2**31 - 1
+"""Where a slice up to the end of an axis stops."""
 ANY_NUMBER = 100
 """A kind of node that takes this many inputs takes any number of them."""
 
@@ -81,6 +83,54 @@ class SourceNode:
     def transposed(self, value: NodeOutput, order: Sequence[int]) -> NodeOutput:
         """Adds a Transpose."""
         return self.add("Transpose", value, self.numbers(list(order)))
+
+    def scalar(self, value: NodeOutput) -> NodeOutput:
+        """Returns a value of one element as a scalar."""
+        return value if value.rank == 0 else self.reshaped(value, [])
+
+    def along(self, value: NodeOutput, axis: int, rank: int) -> NodeOutput:
+        """Returns a list so shaped that it broadcasts along one axis of a tensor of that rank."""
+        return self.reshaped(value, [-1 if index == axis else 1 for index in range(rank)])
+
+    def broadcast(self, value: NodeOutput, sizes: NodeOutput) -> NodeOutput:
+        """Returns a value repeated to a shape."""
+        return self.add("Broadcast", value, sizes, version="opset3", mode="numpy")
+
+    def sliced(
+        self, value: NodeOutput, start: int, stop: int, axis: int = 0, *, step: int = 1
+    ) -> NodeOutput:
+        """Returns a part of a value along one axis."""
+        return self.add("Slice", value, *(self.numbers([n]) for n in (start, stop, step, axis)))
+
+    def clamped(self, value: NodeOutput, low: NodeOutput, high: NodeOutput) -> NodeOutput:
+        """Returns a value within two bounds. If they cross, the upper one wins."""
+        return self.add("Minimum", self.add("Maximum", value, low), high)
+
+    def shape_of(self, value: NodeOutput) -> NodeOutput:
+        """Returns the shape of a value, as i64."""
+        return self.add("ShapeOf", value, version="opset3", output_type=ElementType.of("i64"))
+
+    def gathered(self, value: NodeOutput, indices: Any, axis: int = 0) -> NodeOutput:
+        """Returns the elements of a value at these places of an axis; of a single place, without
+        the axis."""
+        return self.add(
+            "Gather", value, self.numbers(indices), self.numbers(axis), version="opset8"
+        )
+
+    def size_of(self, value: NodeOutput, axis: int) -> NodeOutput:
+        """Returns the size of an axis, as a scalar of i64."""
+        return self.gathered(self.shape_of(value), axis)
+
+    def counted(self, size: NodeOutput, element_type: str = "i64") -> NodeOutput:
+        """Returns the numbers from 0 up to a size."""
+        return self.add(
+            "Range",
+            self.numbers(0),
+            size,
+            self.numbers(1),
+            version="opset4",
+            output_type=ElementType.of(element_type),
+        )
 
     def rank(self, value: NodeOutput, what: str = "") -> int:
         """Returns the rank of a value. Raises `Violation` if it is unknown.

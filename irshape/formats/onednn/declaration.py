@@ -180,6 +180,10 @@ class GraphOperation(SourceNode):
         within((axis,), rank, at=name, of="input")
         return int(axis % rank)
 
+    def channel_axis(self, rank: int) -> int:
+        """Returns the axis of the channels, of which `data_format` decides."""
+        return rank - 1 if self["data_format"] == "NXC" else 1
+
     def channels_second(self, value: NodeOutput) -> NodeOutput:
         """Moves the channels directly after the batch, as OpenVINO has them.
 

@@ -14,59 +14,37 @@ from .declaration import (
     word,
 )
 
-UNARY = {
-    "Abs": "Abs",
-    "Exp": "Exp",
-    "HardSwish": "HSwish",
-    "Log": "Log",
-    "Mish": "Mish",
-    "ReLU": "ReLU",
-    "Round": "Round",
-    "Sigmoid": "Sigmoid",
-    "Sqrt": "Sqrt",
-    "Tanh": "Tanh",
-}
-"""Kinds with one input that OpenVINO has too."""
+UNARY = ("Abs", "Exp", "HardSwish", "Log", "Mish", "ReLU", "Round", "Sigmoid", "Sqrt", "Tanh")
+"""Kinds with one input that OpenVINO has too, all but HardSwish under the same name."""
 
-BINARY = {
-    "Add": "Add",
-    "Divide": "Divide",
-    "GreaterEqual": "GreaterEqual",
-    "Maximum": "Maximum",
-    "Minimum": "Minimum",
-    "Multiply": "Multiply",
-    "SquaredDifference": "SquaredDifference",
-    "Subtract": "Subtract",
-}
-"""Kinds with two inputs that OpenVINO has too."""
+BINARY = (
+    *("Add", "Divide", "GreaterEqual", "Maximum", "Minimum", "Multiply"),
+    *("SquaredDifference", "Subtract"),
+)
+"""Kinds with two inputs that OpenVINO has under the same name."""
 
 
-def _unary(operation: GraphOperation) -> Outputs:
-    return operation.as_declared(operation.add(UNARY[operation.kind], operation.x))
+def _unary(node: GraphOperation) -> Outputs:
+    type = "HSwish" if node.kind == "HardSwish" else node.kind
+    return node.as_declared(node.add(type, node.x))
 
 
 for _name in UNARY:
     kind(_name, 1)(_unary)
 
 
-def _binary(operation: GraphOperation) -> Outputs:
-    a, b = operation.inputs
-    result = operation.add(
-        BINARY[operation.kind],
-        *same_type(operation, a, b),
-        auto_broadcast=operation["auto_broadcast"],
-    )
-    return operation.as_declared(result)
+def _binary(node: GraphOperation) -> Outputs:
+    a, b = node.inputs
+    result = node.add(node.kind, *same_type(node, a, b), auto_broadcast=node["auto_broadcast"])
+    return node.as_declared(result)
 
 
-def same_type(
-    operation: GraphOperation, a: NodeOutput, b: NodeOutput
-) -> tuple[NodeOutput, NodeOutput]:
+def same_type(node: GraphOperation, a: NodeOutput, b: NodeOutput) -> tuple[NodeOutput, NodeOutput]:
     """Converts two real values to one type: f32 if their types differ. oneDNN accepts mixed
     types."""
     if a.element_type is b.element_type or not (a.element_type.is_real and b.element_type.is_real):
         return a, b
-    return operation.convert(a, "f32"), operation.convert(b, "f32")
+    return node.convert(a, "f32"), node.convert(b, "f32")
 
 
 for _name in BINARY:
@@ -74,159 +52,126 @@ for _name in BINARY:
 
 
 @kind("Select", 3, auto_broadcast=word("numpy", "none", "numpy"))
-def select(operation: GraphOperation) -> Outputs:
-    condition, a, b = operation.inputs
-    return operation.as_declared(
-        operation.add(
-            "Select",
-            condition,
-            *same_type(operation, a, b),
-            auto_broadcast=operation["auto_broadcast"],
-        )
+def select(node: GraphOperation) -> Outputs:
+    condition, a, b = node.inputs
+    return node.as_declared(
+        node.add("Select", condition, *same_type(node, a, b), auto_broadcast=node["auto_broadcast"])
     )
 
 
 @kind("TypeCast", 1)
 @kind("Reorder", 1)
-def type_cast(operation: GraphOperation) -> Outputs:
+def type_cast(node: GraphOperation) -> Outputs:
     """Converts to the declared type of the output.
 
     A reorder changes the layout too, on which no value depends.
     """
-    converted = operation.convert(operation.x, operation.output_type)
-    return converted if converted is not operation.x else operation.add("Identity", converted)
+    converted = node.convert(node.x, node.output_type)
+    return converted if converted is not node.x else node.add("Identity", converted)
 
 
 @kind("Elu", 1, alpha=number(required=True))
-def elu(operation: GraphOperation) -> Outputs:
-    return operation.add("Elu", operation.x, alpha=operation["alpha"])
+def elu(node: GraphOperation) -> Outputs:
+    return node.add("Elu", node.x, alpha=node["alpha"])
 
 
 @kind("LeakyReLU", 1, alpha=number(required=True))
-def leaky_relu(operation: GraphOperation) -> Outputs:
-    return operation.add(
-        "PReLU", operation.x, operation.numbers([operation["alpha"]], operation.x.element_type.name)
-    )
+def leaky_relu(node: GraphOperation) -> Outputs:
+    return node.add("PReLU", node.x, node.numbers([node["alpha"]], node.x.element_type.name))
 
 
 @kind("PReLU", 2, data_format=FORMAT, per_channel_broadcast=flag(1))
-def prelu(operation: GraphOperation) -> Outputs:
+def prelu(node: GraphOperation) -> Outputs:
     """Converts PReLU, whose slope lies along the channels or broadcasts as in NumPy."""
-    x, slope = operation.inputs
-    rank = operation.rank(x)
-    if operation["per_channel_broadcast"] and slope.rank == 1:
-        channel = rank - 1 if operation["data_format"] == "NXC" else 1
-        slope = operation.reshaped(slope, [-1 if axis == channel else 1 for axis in range(rank)])
-    zero = operation.like(x, 0)
-    x_, slope = same_type(operation, x, slope)
-    return operation.as_declared(
-        operation.add(
-            "Select", operation.add("Less", x, zero), operation.add("Multiply", x_, slope), x_
-        )
+    x, slope = node.inputs
+    rank = node.rank(x)
+    if node["per_channel_broadcast"] and slope.rank == 1:
+        slope = node.along(slope, node.channel_axis(rank), rank)
+    zero = node.like(x, 0)
+    x_, slope = same_type(node, x, slope)
+    return node.as_declared(
+        node.add("Select", node.add("Less", x, zero), node.add("Multiply", x_, slope), x_)
     )
 
 
 @kind("GELU", 1, mode=word("gelu_erf", "gelu_erf", "gelu_tanh"))
-def gelu(operation: GraphOperation) -> Outputs:
-    return operation.add(
+def gelu(node: GraphOperation) -> Outputs:
+    return node.add(
         "Gelu",
-        operation.x,
+        node.x,
         version="opset7",
-        approximation_mode="ERF" if operation["mode"] == "gelu_erf" else "TANH",
+        approximation_mode="ERF" if node["mode"] == "gelu_erf" else "TANH",
     )
 
 
 @kind("HardSigmoid", 1, alpha=number(required=True), beta=number(required=True))
-def hard_sigmoid(operation: GraphOperation) -> Outputs:
-    x = operation.x
-    return operation.add(
-        "HardSigmoid",
-        x,
-        operation.like(x, operation["alpha"]),
-        operation.like(x, operation["beta"]),
-    )
+def hard_sigmoid(node: GraphOperation) -> Outputs:
+    x = node.x
+    return node.add("HardSigmoid", x, node.like(x, node["alpha"]), node.like(x, node["beta"]))
 
 
 @kind("Clamp", 1, min=number(required=True), max=number(required=True))
-def clamp(operation: GraphOperation) -> Outputs:
-    x = operation.x
-    return operation.add(
-        "Minimum",
-        operation.add("Maximum", x, operation.like(x, operation["min"])),
-        operation.like(x, operation["max"]),
-    )
+def clamp(node: GraphOperation) -> Outputs:
+    x = node.x
+    return node.clamped(x, node.like(x, node["min"]), node.like(x, node["max"]))
 
 
 @kind("Reciprocal", 1)
-def reciprocal(operation: GraphOperation) -> Outputs:
-    return operation.add("Divide", operation.like(operation.x, 1), operation.x)
+def reciprocal(node: GraphOperation) -> Outputs:
+    return node.add("Divide", node.like(node.x, 1), node.x)
 
 
 @kind("Square", 1)
-def square(operation: GraphOperation) -> Outputs:
-    return operation.add("Multiply", operation.x, operation.x)
+def square(node: GraphOperation) -> Outputs:
+    return node.add("Multiply", node.x, node.x)
 
 
 @kind("Pow", 1, beta=number(required=True))
-def power(operation: GraphOperation) -> Outputs:
-    return operation.add("Power", operation.x, operation.like(operation.x, operation["beta"]))
+def power(node: GraphOperation) -> Outputs:
+    return node.add("Power", node.x, node.like(node.x, node["beta"]))
 
 
 @kind("SoftPlus", 1, beta=number(1.0))
-def soft_plus(operation: GraphOperation) -> Outputs:
-    beta = operation.like(operation.x, operation["beta"])
-    return operation.add(
-        "Divide", operation.add("SoftPlus", operation.add("Multiply", operation.x, beta)), beta
-    )
+def soft_plus(node: GraphOperation) -> Outputs:
+    beta = node.like(node.x, node["beta"])
+    return node.add("Divide", node.add("SoftPlus", node.add("Multiply", node.x, beta)), beta)
 
 
 @kind("BiasAdd", 2, data_format=FORMAT)
-def bias_add(operation: GraphOperation) -> Outputs:
-    x, bias = operation.inputs
-    rank = operation.rank(x)
-    channel = rank - 1 if operation["data_format"] == "NXC" else 1
-    a, b = same_type(
-        operation,
-        x,
-        operation.reshaped(bias, [-1 if axis == channel else 1 for axis in range(rank)]),
-    )
-    return operation.as_declared(operation.add("Add", a, b))
+def bias_add(node: GraphOperation) -> Outputs:
+    x, bias = node.inputs
+    rank = node.rank(x)
+    a, b = same_type(node, x, node.along(bias, node.channel_axis(rank), rank))
+    return node.as_declared(node.add("Add", a, b))
 
 
-def reduced(operation: GraphOperation, type: str, value: NodeOutput, axis: int) -> NodeOutput:
+def reduced(node: GraphOperation, type: str, value: NodeOutput, axis: int) -> NodeOutput:
     """Reduces a value over one axis, which keeps size 1."""
-    return operation.add(type, value, operation.numbers([axis]), keep_dims=True)
+    return node.add(type, value, node.numbers([axis]), keep_dims=True)
 
 
 @kind("SoftMax", 1, (1, 2), axis=integer(-1), mode=word("none", "none", "inf_as_zero"))
-def softmax(operation: GraphOperation) -> Outputs:
+def softmax(node: GraphOperation) -> Outputs:
     """SoftMax. The optional second output is the logarithm of the sum of exponentials.
 
     With inf_as_zero, rows that are -inf throughout become 0.
     """
-    x, axis = operation.x, operation.axis()
-    normalized = operation.add("SoftMax", x, version="opset8", axis=axis)
-    if operation["mode"] == "inf_as_zero":
-        lowest = operation.add(
-            "Equal", reduced(operation, "ReduceMax", x, axis), operation.like(x, float("-inf"))
-        )
-        normalized = operation.add("Select", lowest, operation.like(x, 0), normalized)
-    normalized = operation.as_declared(normalized)
-    if len(operation.outputs) < 2:
+    x, axis = node.x, node.axis()
+    normalized = node.add("SoftMax", x, version="opset8", axis=axis)
+    if node["mode"] == "inf_as_zero":
+        lowest = node.add("Equal", reduced(node, "ReduceMax", x, axis), node.like(x, float("-inf")))
+        normalized = node.add("Select", lowest, node.like(x, 0), normalized)
+    normalized = node.as_declared(normalized)
+    if len(node.outputs) < 2:
         return normalized
-    wide = operation.convert(x, "f32")
-    greatest = operation.add(
-        "Maximum", reduced(operation, "ReduceMax", wide, axis), operation.numbers(-3.4e38, "f32")
+    wide = node.convert(x, "f32")
+    greatest = node.add(
+        "Maximum", reduced(node, "ReduceMax", wide, axis), node.numbers(-3.4e38, "f32")
     )
-    total = reduced(
-        operation,
-        "ReduceSum",
-        operation.add("Exp", operation.add("Subtract", wide, greatest)),
-        axis,
-    )
-    return normalized, operation.add("Add", operation.add("Log", total), greatest)
+    total = reduced(node, "ReduceSum", node.add("Exp", node.add("Subtract", wide, greatest)), axis)
+    return normalized, node.add("Add", node.add("Log", total), greatest)
 
 
 @kind("LogSoftmax", 1, axis=integer(-1))
-def log_softmax(operation: GraphOperation) -> Outputs:
-    return operation.as_declared(operation.add("LogSoftmax", operation.x, axis=operation.axis()))
+def log_softmax(node: GraphOperation) -> Outputs:
+    return node.as_declared(node.add("LogSoftmax", node.x, axis=node.axis()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...element_types import ElementType
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE
 from ..nodes import refusal
@@ -10,48 +9,30 @@ from .declaration import FORMAT, GraphOperation, Outputs, flag, floats, integer,
 
 
 @kind("StaticReshape", 1, shape=ints(required=True), special_zero=flag(0))
-def static_reshape(operation: GraphOperation) -> Outputs:
-    shape = operation["shape"]
-    return operation.add(
-        "Reshape",
-        operation.x,
-        operation.numbers(shape, shape=(len(shape),)),
-        special_zero=bool(operation["special_zero"]),
-    )
+def static_reshape(node: GraphOperation) -> Outputs:
+    return node.reshaped(node.x, node["shape"], zero=bool(node["special_zero"]))
 
 
 @kind("StaticTranspose", 1, order=ints(required=True))
-def static_transpose(operation: GraphOperation) -> Outputs:
-    rank, order = operation.rank(operation.x), operation["order"]
+def static_transpose(node: GraphOperation) -> Outputs:
+    rank, order = node.rank(node.x), node["order"]
     if sorted(axis + rank if axis < 0 else axis for axis in order) != list(range(rank)):
         raise refusal("order", tuple(order), f"a permutation of {rank} axes")
-    return operation.transposed(operation.x, [axis % rank for axis in order])
+    return node.transposed(node.x, [axis % rank for axis in order])
 
 
 @kind("Concat", (1, 1000), axis=integer(required=True))
-def concat(operation: GraphOperation) -> Outputs:
-    return operation.add("Concat", *operation.inputs, axis=operation.axis())
+def concat(node: GraphOperation) -> Outputs:
+    return node.add("Concat", *node.inputs, axis=node.axis())
 
 
 @kind("GenIndex", 1, axis=integer(required=True))
-def gen_index(operation: GraphOperation) -> Outputs:
+def gen_index(node: GraphOperation) -> Outputs:
     """Gives each element its position along an axis."""
-    x, axis, rank = operation.x, operation.axis(), operation.rank(operation.x)
-    i32 = ElementType.of("i32")
-    sizes = operation.add("ShapeOf", x, version="opset3", output_type=ElementType.of("i64"))
-    size = operation.add(
-        "Gather", sizes, operation.numbers(axis), operation.numbers(0), version="opset8"
-    )
-    line = operation.add(
-        "Range", operation.numbers(0), size, operation.numbers(1), version="opset4", output_type=i32
-    )
-    return operation.add(
-        "Broadcast",
-        operation.reshaped(line, [-1 if index == axis else 1 for index in range(rank)]),
-        sizes,
-        version="opset3",
-        mode="numpy",
-    )
+    x, axis, rank = node.x, node.axis(), node.rank(node.x)
+    sizes = node.shape_of(x)
+    line = node.counted(node.gathered(sizes, axis), "i32")
+    return node.broadcast(node.along(line, axis, rank), sizes)
 
 
 @kind(
@@ -63,29 +44,29 @@ def gen_index(operation: GraphOperation) -> Outputs:
     coordinate_transformation_mode=word("half_pixel", "half_pixel", "align_corners"),
     data_format=FORMAT,
 )
-def interpolate(operation: GraphOperation) -> Outputs:
+def interpolate(node: GraphOperation) -> Outputs:
     """Requires exactly one of sizes and scales. The other may be present but empty."""
-    sizes, scales = operation["sizes"], operation["scales"]
-    if bool(sizes) == bool(scales) or len(operation.inputs) > 1:
+    sizes, scales = node["sizes"], node["scales"]
+    if bool(sizes) == bool(scales) or len(node.inputs) > 1:
         raise Violation(
             "exactly one of `sizes` and `scales` is given", at="sizes", rule=ATTRIBUTE_VALUE
         )
-    x = operation.channels_second(operation.x)
-    axes = list(range(2, operation.rank(x)))
-    given = operation.numbers(sizes) if sizes else operation.numbers(scales, "f32")
-    resized = operation.add(
+    x = node.channels_second(node.x)
+    axes = list(range(2, node.rank(x)))
+    given = node.numbers(sizes) if sizes else node.numbers(scales, "f32")
+    resized = node.add(
         "Interpolate",
         x,
         given,
-        operation.numbers(axes),
+        node.numbers(axes),
         version="opset11",
         mode="nearest"
-        if operation["mode"] == "nearest"
+        if node["mode"] == "nearest"
         else "linear_onnx"
         if len(axes) <= 3
         else "linear",
         shape_calculation_mode="sizes" if sizes else "scales",
-        coordinate_transformation_mode=operation["coordinate_transformation_mode"],
+        coordinate_transformation_mode=node["coordinate_transformation_mode"],
         nearest_mode="round_prefer_floor",
     )
-    return operation.channels_as_given(resized)
+    return node.channels_as_given(resized)

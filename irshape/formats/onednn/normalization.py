@@ -8,43 +8,47 @@ EPSILON = number(1e-5)
 
 
 def _spread(
-    operation: GraphOperation, value: NodeOutput, axes: list[int]
+    node: GraphOperation, value: NodeOutput, axes: list[int]
 ) -> tuple[NodeOutput, NodeOutput, NodeOutput]:
     """Returns a value minus its mean, in f32, and the mean and variance over the axes, kept as
     1."""
-    wide = operation.convert(value, "f32")
-    where = operation.numbers(axes)
-    mean = operation.add("ReduceMean", wide, where, keep_dims=True)
-    centred = operation.add("Subtract", wide, mean)
+    wide = node.convert(value, "f32")
+    where = node.numbers(axes)
+    mean = node.add("ReduceMean", wide, where, keep_dims=True)
+    centred = node.add("Subtract", wide, mean)
     return (
         centred,
         mean,
-        operation.add(
-            "ReduceMean", operation.add("Multiply", centred, centred), where, keep_dims=True
-        ),
+        node.add("ReduceMean", node.add("Multiply", centred, centred), where, keep_dims=True),
     )
 
 
-def _divided(operation: GraphOperation, value: NodeOutput, variance: NodeOutput) -> NodeOutput:
-    epsilon = operation.numbers(operation["epsilon"], "f32")
-    return operation.add(
-        "Divide", value, operation.add("Sqrt", operation.add("Add", variance, epsilon))
-    )
+def _squeezed(node: GraphOperation, axes: list[int], *values: NodeOutput) -> list[NodeOutput]:
+    """Returns values without these axes."""
+    return [node.add("Squeeze", value, node.numbers(axes)) for value in values]
+
+
+def _divided(node: GraphOperation, value: NodeOutput, variance: NodeOutput) -> NodeOutput:
+    epsilon = node.numbers(node["epsilon"], "f32")
+    return node.add("Divide", value, node.add("Sqrt", node.add("Add", variance, epsilon)))
 
 
 def _affine(
-    operation: GraphOperation,
+    node: GraphOperation,
     value: NodeOutput,
     gamma: NodeOutput,
     beta: NodeOutput | None,
-    shape: list[int] | None = None,
+    rank: int | None = None,
 ) -> NodeOutput:
-    """Computes gamma * value + beta in f32, with gamma and beta reshaped to `shape`."""
-    parts = [operation.convert(part, "f32") for part in (gamma, beta) if part is not None]
-    if shape is not None:
-        parts = [operation.reshaped(part, shape) for part in parts]
-    value = operation.add("Multiply", value, parts[0])
-    return operation.add("Add", value, parts[1]) if len(parts) > 1 else value
+    """Computes gamma * value + beta in f32.
+
+    rank: of a value along whose channels gamma and beta lie.
+    """
+    parts = [node.convert(part, "f32") for part in (gamma, beta) if part is not None]
+    if rank is not None:
+        parts = [node.along(part, 1, rank) for part in parts]
+    value = node.add("Multiply", value, parts[0])
+    return node.add("Add", value, parts[1]) if len(parts) > 1 else value
 
 
 @kind(
@@ -56,42 +60,32 @@ def _affine(
     keep_stats=flag(1),
     epsilon=EPSILON,
 )
-def layer_norm(operation: GraphOperation) -> Outputs:
+def layer_norm(node: GraphOperation) -> Outputs:
     """LayerNorm over the axes from `begin_norm_axis` on.
 
     With keep_stats the mean and the variance are outputs too.
     """
-    x, axis, rank = operation.x, operation.axis("begin_norm_axis"), operation.rank(operation.x)
+    x, axis, rank = node.x, node.axis("begin_norm_axis"), node.rank(node.x)
     axes = list(range(axis, rank))
-    centred, mean, variance = _spread(operation, x, axes)
-    normalized = _divided(operation, centred, variance)
-    if operation["use_affine"] and len(operation.inputs) == 3:
-        normalized = _affine(operation, normalized, operation.inputs[1], operation.inputs[2])
-    normalized = operation.convert(normalized, operation.output_type)
-    if not operation["keep_stats"] or len(operation.outputs) == 1:
+    centred, mean, variance = _spread(node, x, axes)
+    normalized = _divided(node, centred, variance)
+    if node["use_affine"] and len(node.inputs) == 3:
+        normalized = _affine(node, normalized, node.inputs[1], node.inputs[2])
+    normalized = node.convert(normalized, node.output_type)
+    if not node["keep_stats"] or len(node.outputs) == 1:
         return normalized
-    where = operation.numbers(axes)
-    return (
-        normalized,
-        operation.add("Squeeze", mean, where),
-        operation.add("Squeeze", variance, where),
-    )
+    return (normalized, *_squeezed(node, axes, mean, variance))
 
 
 @kind("RMSNorm", (1, 2), begin_norm_axis=integer(-1), epsilon=EPSILON)
-def rms_norm(operation: GraphOperation) -> Outputs:
-    x, axis, rank = operation.x, operation.axis("begin_norm_axis"), operation.rank(operation.x)
-    wide = operation.convert(x, "f32")
-    mean = operation.add(
-        "ReduceMean",
-        operation.add("Multiply", wide, wide),
-        operation.numbers(list(range(axis, rank))),
-        keep_dims=True,
-    )
-    normalized = _divided(operation, wide, mean)
-    if len(operation.inputs) == 2:
-        normalized = _affine(operation, normalized, operation.inputs[1], None)
-    return operation.convert(normalized, operation.output_type)
+def rms_norm(node: GraphOperation) -> Outputs:
+    axes = node.numbers(list(range(node.axis("begin_norm_axis"), node.rank(node.x))))
+    wide = node.convert(node.x, "f32")
+    mean = node.add("ReduceMean", node.add("Multiply", wide, wide), axes, keep_dims=True)
+    normalized = _divided(node, wide, mean)
+    if len(node.inputs) == 2:
+        normalized = _affine(node, normalized, node.inputs[1], None)
+    return node.convert(normalized, node.output_type)
 
 
 @kind(
@@ -104,42 +98,29 @@ def rms_norm(operation: GraphOperation) -> Outputs:
     epsilon=EPSILON,
     data_format=FORMAT,
 )
-def group_norm(operation: GraphOperation) -> Outputs:
-    x = operation.channels_second(operation.x)
-    rank, groups = operation.rank(x), operation["groups"]
-    sizes = operation.add("ShapeOf", x, version="opset3", output_type="i64")
-    grouped = operation.add("Reshape", x, operation.numbers([0, groups, -1]), special_zero=True)
-    centred, mean, variance = _spread(operation, grouped, [2])
-    normalized = operation.add(
-        "Reshape", _divided(operation, centred, variance), sizes, special_zero=False
-    )
-    if operation["use_affine"] and len(operation.inputs) == 3:
-        normalized = _affine(
-            operation,
-            normalized,
-            operation.inputs[1],
-            operation.inputs[2],
-            [1, -1, *([1] * (rank - 2))],
-        )
-    normalized = operation.convert(operation.channels_as_given(normalized), operation.output_type)
-    if not operation["keep_stats"] or len(operation.outputs) == 1:
+def group_norm(node: GraphOperation) -> Outputs:
+    x = node.channels_second(node.x)
+    rank, groups = node.rank(x), node["groups"]
+    sizes = node.shape_of(x)
+    grouped = node.add("Reshape", x, node.numbers([0, groups, -1]), special_zero=True)
+    centred, mean, variance = _spread(node, grouped, [2])
+    normalized = node.add("Reshape", _divided(node, centred, variance), sizes, special_zero=False)
+    if node["use_affine"] and len(node.inputs) == 3:
+        normalized = _affine(node, normalized, node.inputs[1], node.inputs[2], rank)
+    normalized = node.convert(node.channels_as_given(normalized), node.output_type)
+    if not node["keep_stats"] or len(node.outputs) == 1:
         return normalized
-    where = operation.numbers([2])
-    return (
-        normalized,
-        operation.add("Squeeze", mean, where),
-        operation.add("Squeeze", variance, where),
-    )
+    return (normalized, *_squeezed(node, [2], mean, variance))
 
 
 @kind("BatchNormInference", 5, epsilon=EPSILON, data_format=FORMAT)
-def batch_norm_inference(operation: GraphOperation) -> Outputs:
-    x = operation.channels_second(operation.x)
-    others = [operation.convert(value, x.element_type) for value in operation.inputs[1:]]
-    normalized = operation.add(
-        "BatchNormInference", x, *others, version="opset5", epsilon=operation["epsilon"]
+def batch_norm_inference(node: GraphOperation) -> Outputs:
+    x = node.channels_second(node.x)
+    others = [node.convert(value, x.element_type) for value in node.inputs[1:]]
+    normalized = node.add(
+        "BatchNormInference", x, *others, version="opset5", epsilon=node["epsilon"]
     )
-    return operation.channels_as_given(normalized)
+    return node.channels_as_given(normalized)
 
 
 @kind(
@@ -150,34 +131,28 @@ def batch_norm_inference(operation: GraphOperation) -> Outputs:
     momentum=number(),
     data_format=FORMAT,
 )
-def batch_norm_training(operation: GraphOperation) -> Outputs:
+def batch_norm_training(node: GraphOperation) -> Outputs:
     """Normalizes by the biased mean and variance of the batch.
 
     The running mean and variance move towards them, the variance unbiased.
     """
-    x = operation.channels_second(operation.x)
-    rank = operation.rank(x)
+    x = node.channels_second(node.x)
+    rank = node.rank(x)
     axes = [0, *range(2, rank)]
-    lie = [1, -1, *([1] * (rank - 2))]
-    centred, mean, variance = _spread(operation, x, axes)
-    normalized = _divided(operation, centred, variance)
-    if len(operation.inputs) == 5:
-        normalized = _affine(operation, normalized, operation.inputs[3], operation.inputs[4], lie)
-    where = operation.numbers(axes)
-    mean, variance = (operation.add("Squeeze", value, where) for value in (mean, variance))
-    momentum = operation["momentum"] or 0.0
+    centred, mean, variance = _spread(node, x, axes)
+    normalized = _divided(node, centred, variance)
+    if len(node.inputs) == 5:
+        normalized = _affine(node, normalized, node.inputs[3], node.inputs[4], rank)
+    mean, variance = _squeezed(node, axes, mean, variance)
+    momentum = node["momentum"] or 0.0
     moved = []
-    for running, own in ((operation.inputs[1], mean), (operation.inputs[2], variance)):
-        kept = operation.add(
-            "Multiply", operation.convert(running, "f32"), operation.numbers(momentum, "f32")
-        )
+    for running, own in ((node.inputs[1], mean), (node.inputs[2], variance)):
+        kept = node.add("Multiply", node.convert(running, "f32"), node.numbers(momentum, "f32"))
         moved.append(
-            operation.add(
-                "Add", kept, operation.add("Multiply", own, operation.numbers(1 - momentum, "f32"))
-            )
+            node.add("Add", kept, node.add("Multiply", own, node.numbers(1 - momentum, "f32")))
         )
     return (
-        operation.convert(operation.channels_as_given(normalized), operation.output_type),
+        node.convert(node.channels_as_given(normalized), node.output_type),
         *moved,
         mean,
         variance,

@@ -11,15 +11,13 @@ _RANGE = {"u8": (0, 255), "i8": (-128, 127), "u4": (0, 15), "i4": (-8, 7)}
 PER = word("per_tensor", "per_tensor", "per_channel", "per_group")
 
 
-def _lying(
-    operation: GraphOperation, values: list[float] | list[int], element_type: str, name: str
-) -> NodeOutput:
+def _lying(node: GraphOperation, values: list[float] | list[int], name: str) -> NodeOutput:
     """Returns scales or zero points as a constant that broadcasts to the data."""
-    x = operation.x
-    if operation["qtype"] == "per_tensor":
+    x = node.x
+    if node["qtype"] == "per_tensor":
         check_length(name, values, 1)
-        return operation.numbers(values[0], element_type)
-    axis, rank = operation.axis(), operation.rank(operation.x)
+        return node.numbers(values[0], "f32")
+    axis, rank = node.axis(), node.rank(node.x)
     dim = x.shape.dims[axis] if x.shape.dims is not None else None
     sizes = x.shape.static
     if (
@@ -31,37 +29,26 @@ def _lying(
         and len(values) % sizes[1] == 0
         and not sizes[0] % (len(values) // sizes[1])
     ):
-        inputs = (
-            sizes[0] * sizes[1] // len(values)
-        )  # weights of a grouped ConvTranspose, in IOX: one number for each output of each group
+        # weights of a grouped ConvTranspose, in IOX: one number for each output of each group
+        inputs = sizes[0] * sizes[1] // len(values)
         spread = [
             values[row // inputs * sizes[1] + column]
             for row in range(sizes[0])
             for column in range(sizes[1])
         ]
-        return operation.numbers(spread, element_type, shape=(*sizes[:2], *([1] * (rank - 2))))
+        return node.numbers(spread, "f32", shape=(*sizes[:2], *([1] * (rank - 2))))
     if dim is not None and not dim.contains(len(values)):
         raise refusal(name, f"{len(values)} numbers", f"{dim}, the size of axis {axis}")
-    return operation.numbers(
-        values,
-        element_type,
-        shape=tuple(len(values) if index == axis else 1 for index in range(rank)),
-    )
+    return node.along(node.numbers(values, "f32"), axis, rank)
 
 
-def _quantized(
-    operation: GraphOperation, scaled: NodeOutput, zero: NodeOutput | None
-) -> NodeOutput:
+def _quantized(node: GraphOperation, scaled: NodeOutput, zero: NodeOutput | None) -> NodeOutput:
     """Rounds to even, adds the zero point, and clamps to the range of the output's type."""
-    low, high = _RANGE.get(operation.output_type.name, (-(2**31), 2**31 - 128))
-    level = operation.add("Round", scaled, mode="half_to_even")
-    level = level if zero is None else operation.add("Add", level, zero)
-    level = operation.add(
-        "Minimum",
-        operation.add("Maximum", level, operation.numbers(low, "f32")),
-        operation.numbers(high, "f32"),
-    )
-    return operation.convert(level, operation.output_type)
+    low, high = _RANGE.get(node.output_type.name, (-(2**31), 2**31 - 128))
+    level = node.add("Round", scaled, mode="half_to_even")
+    level = level if zero is None else node.add("Add", level, zero)
+    level = node.clamped(level, node.numbers(low, "f32"), node.numbers(high, "f32"))
+    return node.convert(level, node.output_type)
 
 
 @kind(
@@ -73,49 +60,44 @@ def _quantized(
     scales=floats(required=True),
     zps=ints(),
 )
-def quantize(operation: GraphOperation) -> Outputs:
-    scale = _lying(operation, operation["scales"], "f32", "scales")
-    zero = _lying(operation, operation["zps"], "f32", "zps") if operation["zps"] else None
-    return _quantized(
-        operation, operation.add("Divide", operation.convert(operation.x, "f32"), scale), zero
-    )
+def quantize(node: GraphOperation) -> Outputs:
+    scale = _lying(node, node["scales"], "scales")
+    zero = _lying(node, node["zps"], "zps") if node["zps"] else None
+    return _quantized(node, node.add("Divide", node.convert(node.x, "f32"), scale), zero)
 
 
 @kind("Dequantize", 1, qtype=PER, axis=integer(1), scales=floats(required=True), zps=ints())
-def dequantize(operation: GraphOperation) -> Outputs:
-    real = operation.convert(operation.x, "f32")
-    if operation["zps"]:
-        real = operation.add("Subtract", real, _lying(operation, operation["zps"], "f32", "zps"))
-    return operation.as_declared(
-        operation.add("Multiply", real, _lying(operation, operation["scales"], "f32", "scales"))
-    )
+def dequantize(node: GraphOperation) -> Outputs:
+    real = node.convert(node.x, "f32")
+    if node["zps"]:
+        real = node.add("Subtract", real, _lying(node, node["zps"], "zps"))
+    return node.as_declared(node.add("Multiply", real, _lying(node, node["scales"], "scales")))
 
 
-def _given(operation: GraphOperation, index: int) -> NodeOutput | None:
+def _given(node: GraphOperation, index: int) -> NodeOutput | None:
     """Converts an input with scales or zero points to f32, in a shape that broadcasts to the data.
 
     There is one number for all, for each place of an axis, or for each group of elements.
     """
-    if index >= len(operation.inputs):
+    if index >= len(node.inputs):
         return None
-    value = operation.convert(operation.inputs[index], "f32")
-    if operation["qtype"] == "per_channel":
-        rank, axis = operation.rank(operation.x), operation.axis()
-        return operation.reshaped(value, [-1 if place == axis else 1 for place in range(rank)])
-    if operation["qtype"] == "per_tensor":
-        return operation.reshaped(value, [])
-    groups, sizes = operation["group_shape"], value.shape.static
-    rank = operation.rank(operation.x)
+    value = node.convert(node.inputs[index], "f32")
+    if node["qtype"] == "per_channel":
+        return node.along(value, node.axis(), node.rank(node.x))
+    if node["qtype"] == "per_tensor":
+        return node.reshaped(value, [])
+    groups, sizes = node["group_shape"], value.shape.static
+    rank = node.rank(node.x)
     if not groups or len(groups) != rank or sizes is None or len(sizes) != rank:
-        raise refusal("group_shape", groups, f"a size for each axis of {operation.x.shape}")
-    whole = operation.x.shape.static
+        raise refusal("group_shape", groups, f"a size for each axis of {node.x.shape}")
+    whole = node.x.shape.static
     if whole is not None and any(
         count * size != extent
         for count, size, extent in zip(sizes, groups, whole, strict=True)
         if size != extent or count != 1
     ):
         raise Violation(
-            f"groups of {groups} do not divide {operation.x.shape} into {value.shape}",
+            f"groups of {groups} do not divide {node.x.shape} into {value.shape}",
             rule=INPUT_SHAPES,
             at="group_shape",
             expected=whole,
@@ -125,26 +107,20 @@ def _given(operation: GraphOperation, index: int) -> NodeOutput | None:
         if group > 1 and sizes[axis] > 1:
             inner = [1] * (rank + 1)
             inner[axis + 1] = group
-            wide = operation.add(
-                "Tile",
-                operation.add("Unsqueeze", value, operation.numbers([axis + 1])),
-                operation.numbers(inner),
+            wide = node.add(
+                "Tile", node.add("Unsqueeze", value, node.numbers([axis + 1])), node.numbers(inner)
             )
             sizes = (*sizes[:axis], sizes[axis] * group, *sizes[axis + 1 :])
-            value = operation.reshaped(wide, sizes)
+            value = node.reshaped(wide, sizes)
     return value
 
 
 @kind("DynamicDequantize", (2, 3), qtype=PER, axis=integer(1), group_shape=ints())
-def dynamic_dequantize(operation: GraphOperation) -> Outputs:
-    real, scale, zero = (
-        operation.convert(operation.x, "f32"),
-        _given(operation, 1),
-        _given(operation, 2),
-    )
+def dynamic_dequantize(node: GraphOperation) -> Outputs:
+    real, scale, zero = (node.convert(node.x, "f32"), _given(node, 1), _given(node, 2))
     assert scale is not None
-    real = real if zero is None else operation.add("Subtract", real, zero)
-    return operation.as_declared(operation.add("Multiply", real, scale))
+    real = real if zero is None else node.add("Subtract", real, zero)
+    return node.as_declared(node.add("Multiply", real, scale))
 
 
 @kind(
@@ -155,11 +131,7 @@ def dynamic_dequantize(operation: GraphOperation) -> Outputs:
     axis=integer(1),
     group_shape=ints(),
 )
-def dynamic_quantize(operation: GraphOperation) -> Outputs:
-    scale = _given(operation, 1)
+def dynamic_quantize(node: GraphOperation) -> Outputs:
+    scale = _given(node, 1)
     assert scale is not None
-    return _quantized(
-        operation,
-        operation.add("Divide", operation.convert(operation.x, "f32"), scale),
-        _given(operation, 2),
-    )
+    return _quantized(node, node.add("Divide", node.convert(node.x, "f32"), scale), _given(node, 2))

@@ -10,26 +10,24 @@ from .declaration import FLOATS, GraphOperation, Outputs, flag, ints, kind
 KINDS = ("ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum")
 
 
-def _reduce(operation: GraphOperation) -> Outputs:
+def _reduce(node: GraphOperation) -> Outputs:
     """Reduces over the axes in the attribute or in the second input. Exactly one of them must
     exist."""
-    x = operation.x
-    listed = operation["axes"]
-    if len(operation.inputs) == 2:
-        if "axes" in operation.given:
+    x = node.x
+    listed = node["axes"]
+    if len(node.inputs) == 2:
+        if "axes" in node.given:
             raise Violation(
                 "the axes are specified twice, as an attribute and as an input",
                 rule=ATTRIBUTE_VALUE,
                 at="axes",
                 expected="one of the two",
             )
-        operation.note(
-            f"{operation.kind} takes its axes as an input; the library (3.2 to 3.13) "
+        node.note(
+            f"{node.kind} takes its axes as an input; the library (3.2 to 3.13) "
             "refuses that, though its specification allows it"
         )
-        return operation.add(
-            operation.kind, x, operation.inputs[1], keep_dims=bool(operation["keep_dims"])
-        )
+        return node.add(node.kind, x, node.inputs[1], keep_dims=bool(node["keep_dims"]))
     if listed is None:
         raise Violation(
             "the axes are missing",
@@ -52,14 +50,12 @@ def _reduce(operation: GraphOperation) -> Outputs:
             for axis, dim in enumerate(x.shape.dims or ())
             if axis not in {number % x.rank for number in listed}
         ]
-        if not operation["keep_dims"] and 0 in kept:
-            operation.note(
+        if not node["keep_dims"] and 0 in kept:
+            node.note(
                 "the library (3.2 to 3.13) aborts the process on a dimension of 0 that "
                 "is not reduced, unless keep_dims is true"
             )
-    return operation.add(
-        operation.kind, x, operation.numbers(listed), keep_dims=bool(operation["keep_dims"])
-    )
+    return node.add(node.kind, x, node.numbers(listed), keep_dims=bool(node["keep_dims"]))
 
 
 for _name in KINDS:

@@ -11,7 +11,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from ...element_types import ElementType
 from ...faults import Violation
 from ...ops.conditions import within
 from ...ops.tensors import Tensor
@@ -148,10 +147,6 @@ class Node(SourceNode):
         if rank is not None:
             within(axes, rank + end, at=name, of="input", least=-rank)
         return [axis + rank if axis < 0 and rank is not None else axis for axis in axes]
-
-    def shape_of(self, value: NodeOutput) -> NodeOutput:
-        """Returns the shape of a value, as i64."""
-        return self.add("ShapeOf", value, version="opset3", output_type=ElementType.of("i64"))
 
     def flag(self, name: str) -> bool:
         """Returns an attribute that is 0 or 1. Raises `Violation`."""

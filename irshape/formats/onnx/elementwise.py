@@ -12,6 +12,7 @@ from ...rule_ids import (
 )
 from ..nodes import refusal
 from .declaration import Node, NodeOutput, Outputs, operator
+from .package import NAMES
 
 UNARY: dict[str, tuple[str, tuple[int, ...]]] = {
     "Abs": ("Abs", (1, 6, 13)),
@@ -80,7 +81,7 @@ for _name, (_, _versions) in UNARY.items():
     operator(_name, *_versions)(_unary)
 
 
-def broadcast(node: Node) -> tuple[NodeOutput, NodeOutput]:
+def operands(node: Node) -> tuple[NodeOutput, NodeOutput]:
     """Returns the two inputs, ready to broadcast.
 
     Before version 7, the axes of the second input align with those of the first from `axis` on, or
@@ -119,7 +120,7 @@ def broadcast(node: Node) -> tuple[NodeOutput, NodeOutput]:
 
 
 def _binary(node: Node) -> Outputs:
-    return node.add(BINARY[node.kind][0], *broadcast(node))
+    return node.add(BINARY[node.kind][0], *operands(node))
 
 
 for _name, (_, _versions) in BINARY.items():
@@ -129,18 +130,16 @@ for _name, (_, _versions) in BINARY.items():
 @operator("Div", 1, 6, 7, 13, 14)
 def div(node: Node) -> Outputs:
     """Converts Div, which rounds integers towards zero in ONNX."""
-    a, b = broadcast(node)
-    return (
-        node.add("Divide", a, b, m_pythondiv=False)
-        if a.element_type.kind == "integer"
-        else node.add("Divide", a, b)
-    )
+    a, b = operands(node)
+    if a.element_type.kind == "integer":
+        return node.add("Divide", a, b, m_pythondiv=False)
+    return node.add("Divide", a, b)
 
 
 @operator("Pow", 1, 7, 12, 13, 15)
 def power(node: Node) -> Outputs:
     """Converts Pow, whose result has the type of the base."""
-    a, b = broadcast(node)
+    a, b = operands(node)
     if a.element_type is b.element_type:
         return node.add("Power", a, b)
     if a.element_type.is_real or not b.element_type.is_real:
@@ -193,20 +192,11 @@ def reciprocal(node: Node) -> Outputs:
 def cast(node: Node) -> Outputs:
     from .tensors import element_type
 
-    if isinstance(node["to"], str):  # version 1 names the type
-        number = {
-            "FLOAT": 1,
-            "DOUBLE": 11,
-            "FLOAT16": 10,
-            "INT32": 6,
-            "INT64": 7,
-            "BOOL": 9,
-            "UINT8": 2,
-            "INT8": 3,
-        }.get(node["to"].upper(), 0)
-    else:
-        number = node["to"]
-    return converted(node, element_type(number))
+    to = node["to"]
+    if isinstance(to, str):  # version 1 names the type
+        named = NAMES.get(to.lower())
+        return converted(node, ElementType.of(named) if named else element_type(0))
+    return converted(node, element_type(to))
 
 
 @operator("CastLike", 15, 19, 21, 23, 24, 25)
@@ -232,9 +222,7 @@ def converted(node: Node, kind: ElementType) -> NodeOutput:
         and x.element_type.is_real
         and x.element_type.bits > kind.bits
     ):
-        x = node.add(
-            "Minimum", node.add("Maximum", x, node.like(x, -greatest)), node.like(x, greatest)
-        )
+        x = node.clamped(x, node.like(x, -greatest), node.like(x, greatest))
     return node.add("Convert", x, destination_type=kind)
 
 
@@ -247,14 +235,9 @@ SATURATED = {"f8e4m3": 448.0, "f8e5m2": 57344.0, "f4e2m1": 6.0}
 
 @operator("LeakyRelu", 1, 6, 16)
 def leaky_relu(node: Node) -> Outputs:
-    return node.add(
-        "PReLU",
-        node.x,
-        node.numbers(
-            [node["alpha"]],
-            node.x.element_type.name if not node.x.element_type.is_dynamic else "f32",
-        ),
-    )
+    kind = node.x.element_type
+    slope = node.numbers([node["alpha"]], "f32" if kind.is_dynamic else kind.name)
+    return node.add("PReLU", node.x, slope)
 
 
 @operator("PRelu", 1, 6, 7, 9, 16)
@@ -345,8 +328,7 @@ def clip(node: Node) -> Outputs:
         # version 1 has no defaults
         low = least if node["min"] is None else max(node["min"], least)
         high = most if node["max"] is None else min(node["max"], most)
-        clipped = node.add("Maximum", clipped, node.numbers(low, kind.name))
-        return node.add("Minimum", clipped, node.numbers(high, kind.name))
+        return node.clamped(clipped, node.numbers(low, kind.name), node.numbers(high, kind.name))
     lower, upper = node.input(1), node.input(2)
     if lower is not None:
         clipped = node.add("Maximum", clipped, lower)
@@ -373,7 +355,4 @@ def dropout(node: Node) -> Outputs:
     if not node.wants(1):
         return output
     kind = "boolean" if node.version >= 10 else node.x.element_type.name
-    mask = node.add(
-        "Broadcast", node.numbers(1, kind), node.shape_of(node.x), version="opset3", mode="numpy"
-    )
-    return output, mask
+    return output, node.broadcast(node.numbers(1, kind), node.shape_of(node.x))

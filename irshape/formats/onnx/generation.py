@@ -8,6 +8,7 @@ from ...element_types import ElementType
 from ...faults import Violation
 from ...model.weights import number_bytes
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, MISSING_ATTRIBUTE
+from ..nodes import END
 from .declaration import Node, NodeOutput, Outputs, operator
 from .tensors import Tensors, element_type, elements_of
 
@@ -67,7 +68,7 @@ def constant_of_shape(node: Node) -> Outputs:
                 at="value", relation="count", expected=1, actual=elements, rule=ATTRIBUTE_VALUE
             )
         value = node.builder.constant(kind, (), data)
-    return node.add("Broadcast", value, node.x, version="opset3", mode="numpy")
+    return node.broadcast(value, node.x)
 
 
 @operator("Shape", 1, 13, 15, 19, 21, 23, 24, 25)
@@ -78,20 +79,13 @@ def shape(node: Node) -> Outputs:
     start, end = node["start"] or 0, node["end"]
     if not start and end is None:
         return sizes
-    stop = 2**31 - 1 if end is None else end
+    stop = END if end is None else end
     rank = node.x.rank
     if rank is not None:
         start, stop = (
             min(max(number + rank if number < 0 else number, 0), rank) for number in (start, stop)
         )
-    return node.add(
-        "Slice",
-        sizes,
-        node.numbers([start]),
-        node.numbers([stop]),
-        node.numbers([1]),
-        node.numbers([0]),
-    )
+    return node.sliced(sizes, start, stop)
 
 
 @operator("Size", 1, 13, 19, 21, 23, 24, 25)
@@ -101,7 +95,7 @@ def size(node: Node) -> Outputs:
 
 @operator("Range", 11, 27)
 def range_(node: Node) -> Outputs:
-    start, stop, step = (_scalar(node, node.need(index)) for index in range(3))
+    start, stop, step = (node.scalar(node.need(index)) for index in range(3))
     kind = start.element_type
     if kind.is_dynamic:
         raise Violation(
@@ -109,10 +103,6 @@ def range_(node: Node) -> Outputs:
             rule=INPUT_ELEMENT_TYPE,
         )
     return node.add("Range", start, stop, step, version="opset4", output_type=kind)
-
-
-def _scalar(node: Node, value: NodeOutput) -> NodeOutput:
-    return value if value.rank == 0 else node.reshaped(value, [])
 
 
 @operator("EyeLike", 9, 22)
@@ -125,11 +115,7 @@ def eye_like(node: Node) -> Outputs:
             actual=f"rank {node.x.rank}",
         )
     kind = node.x.element_type if node["dtype"] is None else element_type(node["dtype"])
-    sizes = node.shape_of(node.x)
-    rows, columns = (
-        node.add("Gather", sizes, node.numbers(index), node.numbers(0), version="opset8")
-        for index in (0, 1)
-    )
+    rows, columns = (node.size_of(node.x, axis) for axis in (0, 1))
     return node.add("Eye", rows, columns, node.numbers(node["k"]), output_type=kind)
 
 

@@ -38,14 +38,13 @@ def resize(node: Node) -> Outputs:
         "asymmetric" if old else _one_of(node, "coordinate_transformation_mode", COORDINATES)
     )
     nearest = "floor" if old else _one_of(node, "nearest_mode", NEAREST)
-    for name in ("exclude_outside",):
-        if node[name]:
-            raise Violation(
-                f"Resize with `{name}` has no counterpart in OpenVINO",
-                at=name,
-                expected=0,
-                actual=node[name],
-            )
+    if node["exclude_outside"]:
+        raise Violation(
+            "Resize with `exclude_outside` has no counterpart in OpenVINO",
+            at="exclude_outside",
+            expected=0,
+            actual=node["exclude_outside"],
+        )
     if node["keep_aspect_ratio_policy"] not in (None, "stretch"):
         raise Violation(
             "Resize that keeps the ratio of the sides has no counterpart in OpenVINO",
@@ -115,7 +114,7 @@ def _interpolated(
     elif mode != "nearest" and len(axes) == rank and rank > 2:
         kept = list(range(2, rank))  # the batch and the channels keep their sizes
     if len(kept) < len(axes):
-        given = node.add("Gather", given, node.numbers(kept), node.numbers(0), version="opset8")
+        given = node.gathered(given, kept)
     if mode == "linear":
         mode = "linear_onnx" if len(kept) <= 3 and not more.get("antialias") else "linear"
     return node.add(
@@ -190,13 +189,7 @@ def roi_align(node: Node) -> Outputs:
 def non_max_suppression(node: Node) -> Outputs:
     def scalar(index: int, default: float, kind: str) -> NodeOutput:
         given = node.input(index)
-        return (
-            node.numbers(default, kind)
-            if given is None
-            else given
-            if given.rank == 0
-            else node.reshaped(given, [])
-        )
+        return node.numbers(default, kind) if given is None else node.scalar(given)
 
     inputs = scalar(2, 0, "i64"), scalar(3, 0.0, "f32"), scalar(4, -3.4028235e38, "f32")
     encoding = "center" if node.flag("center_point_box") else "corner"

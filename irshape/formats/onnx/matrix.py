@@ -7,7 +7,7 @@ from typing import Any
 from ...faults import Violation
 from ...ops.conditions import at_least
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
-from ..nodes import check_length, refusal
+from ..nodes import END, check_length, refusal
 from .declaration import Node, NodeOutput, Outputs, operator
 
 
@@ -133,22 +133,25 @@ def _window(node: Node, x: NodeOutput, w: NodeOutput) -> dict[str, Any]:
     return spatial(node, rank - 2)
 
 
+def convolved(node: Node, x: NodeOutput, w: NodeOutput, window: dict[str, Any]) -> NodeOutput:
+    """Returns the convolution of data with a filter, in the groups of the node."""
+    groups = node["group"]
+    if groups < 1:
+        raise refusal("group", groups, "1 or more")
+    if groups == 1:
+        return node.add("Convolution", x, w, **window)
+    return node.add("GroupConvolution", x, grouped(node, w, groups), **window)
+
+
 def grouped(node: Node, w: NodeOutput, groups: int) -> NodeOutput:
     """Returns the filter with the groups as an extra first axis."""
     first = w.shape.dims[0] if w.shape.dims is not None else None
     if first is not None and first.is_static and first.low % groups:
         raise refusal("group", groups, f"a divisor of {first}, the channels of the filter")
-    tail = node.add(
-        "Slice",
-        node.shape_of(w),
-        node.numbers([1]),
-        node.numbers([2**31 - 1]),
-        node.numbers([1]),
-        node.numbers([0]),
-    )
     static = w.shape.static
     if static is not None:
         return node.reshaped(w, [groups, static[0] // groups, *static[1:]])
+    tail = node.sliced(node.shape_of(w), 1, END)
     return node.reshaped(w, node.add("Concat", node.numbers([groups, -1]), tail, axis=0))
 
 
@@ -156,23 +159,15 @@ def biased(node: Node, value: NodeOutput, bias: NodeOutput | None, rank: int) ->
     """Adds a number for each channel."""
     if bias is None:
         return value
-    return node.add("Add", value, node.reshaped(bias, [1, -1, *([1] * (rank - 2))]))
+    return node.add("Add", value, node.along(bias, 1, rank))
 
 
 @operator("Conv", 1, 11, 22)
 def conv(node: Node) -> Outputs:
     x, w = node.need(0), node.need(1)
     window = _window(node, x, w)
-    rank = len(window["strides"]) + 2
-    groups = node["group"]
-    if groups < 1:
-        raise refusal("group", groups, "1 or more")
-    convolved = (
-        node.add("Convolution", x, w, **window)
-        if groups == 1
-        else node.add("GroupConvolution", x, grouped(node, w, groups), **window)
-    )
-    return biased(node, convolved, node.input(2), rank)
+    product = convolved(node, x, w, window)
+    return biased(node, product, node.input(2), len(window["strides"]) + 2)
 
 
 @operator("ConvInteger", 10)
@@ -185,12 +180,7 @@ def conv_integer(node: Node) -> Outputs:
     if zero is not None and zero.rank == 1:
         zero = node.reshaped(zero, [-1, *([1] * (len(window["strides"]) + 1))])
     w = node.convert(_without_zero_point(node, w, zero, row=False), "f32")
-    convolved = (
-        node.add("Convolution", x, w, **window)
-        if node["group"] == 1
-        else node.add("GroupConvolution", x, grouped(node, w, node["group"]), **window)
-    )
-    return node.convert(convolved, "i32")
+    return node.convert(convolved(node, x, w, window), "i32")
 
 
 def _sized(node: Node, window: dict[str, Any], x: NodeOutput, w: NodeOutput, rank: int) -> None:

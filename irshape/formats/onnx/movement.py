@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
+from typing import Any
+
 from ...element_types import ElementType
 from ...faults import Violation
 from ...ops.conditions import distinct
 from ...rule_ids import DUPLICATE_VALUES, INPUT_VALUE, MISSING_ATTRIBUTE
-from ..nodes import refusal
+from ..nodes import END, refusal
 from .declaration import Node, NodeOutput, Outputs, operator
 
 I64 = ElementType.of("i64")
@@ -33,30 +36,14 @@ def flatten(node: Node) -> Outputs:
     if axis == 1 and 0 not in (static or ()):
         return node.reshaped(x, [0, -1], zero=True)
     if axis == 0:
-        return node.reshaped(
-            x, [1, -1] if static is None or 0 not in static else [1, _count(static)]
-        )
+        return node.reshaped(x, [1, -1] if static is None or 0 not in static else [1, prod(static)])
     if static is not None and 0 in static:
-        return node.reshaped(x, [_count(static[:axis]), _count(static[axis:])])
+        return node.reshaped(x, [prod(static[:axis]), prod(static[axis:])])
     if x.rank is not None and axis == x.rank:
         return node.reshaped(x, [-1, 1])
-    first = node.add(
-        "Slice",
-        node.shape_of(x),
-        node.numbers([0]),
-        node.numbers([axis]),
-        node.numbers([1]),
-        node.numbers([0]),
-    )
+    first = node.sliced(node.shape_of(x), 0, axis)
     rows = node.add("ReduceProd", first, node.numbers([0]), keep_dims=True)
     return node.reshaped(x, node.add("Concat", rows, node.numbers([-1]), axis=0))
-
-
-def _count(sizes: tuple[int, ...]) -> int:
-    total = 1
-    for size in sizes:
-        total *= size
-    return total
 
 
 @operator("Squeeze", 1, 11, 13, *LONG)
@@ -149,18 +136,14 @@ def slice_(node: Node) -> Outputs:
         ones = (
             node.numbers([1] * (count[0] if count else 1))
             if count is not None
-            else node.add(
-                "Broadcast", node.numbers(1), node.shape_of(start), version="opset3", mode="numpy"
-            )
+            else node.broadcast(node.numbers(1), node.shape_of(start))
         )
         step = (
             node.convert(ones, start.element_type)
             if count is None and not start.element_type.is_dynamic
             else ones
         )
-    if axes_given is None:
-        return node.add("Slice", x, start, stop, step)
-    return node.add("Slice", x, start, stop, step, axes_given)
+    return node.add("Slice", x, start, stop, step, *([axes_given] if axes_given else []))
 
 
 @operator("Gather", 1, 11, 13)
@@ -181,9 +164,7 @@ def _from_front(node: Node, indices: NodeOutput, data: NodeOutput, axis: int) ->
     known = indices.tensor.value
     if known is not None and all(number >= 0 for number in known.lower):
         return indices
-    size = node.add(
-        "Gather", node.shape_of(data), node.numbers(axis), node.numbers(0), version="opset8"
-    )
+    size = node.size_of(data, axis)
     zero = node.like(indices, 0)
     return node.add(
         "Select",
@@ -200,12 +181,13 @@ def gather_nd(node: Node) -> Outputs:
     )
 
 
+_REDUCTIONS = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
+
+
 @operator("Scatter", 9, 11)
 @operator("ScatterElements", 11, 13, 16, 18)
 def scatter_elements(node: Node) -> Outputs:
     axis = node.axis("axis", node.x.rank, negative_since=9)
-    modes = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
-    reduction = node.choice("reduction", modes, "none")
     return node.add(
         "ScatterElementsUpdate",
         node.x,
@@ -213,21 +195,20 @@ def scatter_elements(node: Node) -> Outputs:
         node.need(2),
         node.numbers(axis),
         version="opset12",
-        reduction=reduction,
+        reduction=node.choice("reduction", _REDUCTIONS, "none"),
         use_init_val=True,
     )
 
 
 @operator("ScatterND", 11, 13, 16, 18)
 def scatter_nd(node: Node) -> Outputs:
-    modes = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
     return node.add(
         "ScatterNDUpdate",
         node.x,
         node.need(1),
         node.need(2),
         version="opset15",
-        reduction=node.choice("reduction", modes, "none"),
+        reduction=node.choice("reduction", _REDUCTIONS, "none"),
     )
 
 
@@ -258,10 +239,7 @@ def pad(node: Node) -> Outputs:
     value = (
         node.input(2) if node.version >= 11 else node.numbers(node["value"], x.element_type.name)
     )
-    if value is None:
-        value = node.like(x, 0)
-    elif value.rank != 0:
-        value = node.reshaped(value, [])
+    value = node.like(x, 0) if value is None else node.scalar(value)
     if node.version < 11:
         listed = list(node["pads"] or node["paddings"] or ())
         begins, ends = _padding(node, listed, node["axes"])
@@ -326,28 +304,9 @@ def _wrapped(node: Node, begins: list[int], ends: list[int]) -> NodeOutput:
             )
         parts = [wrapped]
         if begin:
-            parts.insert(
-                0,
-                node.add(
-                    "Slice",
-                    wrapped,
-                    node.numbers([-begin]),
-                    node.numbers([2**31 - 1]),
-                    node.numbers([1]),
-                    node.numbers([axis]),
-                ),
-            )
+            parts.insert(0, node.sliced(wrapped, -begin, END, axis))
         if end:
-            parts.append(
-                node.add(
-                    "Slice",
-                    wrapped,
-                    node.numbers([0]),
-                    node.numbers([end]),
-                    node.numbers([1]),
-                    node.numbers([axis]),
-                )
-            )
+            parts.append(node.sliced(wrapped, 0, end, axis))
         wrapped = node.add("Concat", *parts, axis=axis) if len(parts) > 1 else wrapped
     return wrapped if wrapped is not node.x else node.add("Identity", wrapped)
 
@@ -372,22 +331,12 @@ def trilu(node: Node) -> Outputs:
     """Compares row and column numbers, since OpenVINO has no operation for triangles."""
     x = node.x
     rank = node.rank(x, "as a batch of matrices")
-    sizes = node.shape_of(x)
-    zero, one = node.numbers(0), node.numbers(1)
-    rows, columns = (
-        node.add("Gather", sizes, node.numbers(rank + index), zero, version="opset8")
-        for index in (-2, -1)
-    )
-    down = node.add(
-        "Unsqueeze",
-        node.add("Range", zero, rows, one, version="opset4", output_type=I64),
-        node.numbers([1]),
-    )
-    along = node.add("Range", zero, columns, one, version="opset4", output_type=I64)
+    rows, columns = (node.counted(node.size_of(x, rank + index)) for index in (-2, -1))
+    down = node.add("Unsqueeze", rows, node.numbers([1]))
     k = node.input(1)
     if k is not None:
-        down = node.add("Add", down, k if k.rank == 0 else node.reshaped(k, []))
-    kept = node.add("GreaterEqual" if node.flag("upper") else "LessEqual", along, down)
+        down = node.add("Add", down, node.scalar(k))
+    kept = node.add("GreaterEqual" if node.flag("upper") else "LessEqual", columns, down)
     return node.add("Select", kept, x, node.like(x, 0))
 
 
@@ -422,7 +371,7 @@ def reverse_sequence(node: Node) -> Outputs:
 def one_hot(node: Node) -> Outputs:
     """Converts OneHot. Indices and depth have any type; negative indices count from the end."""
     indices, depth, values = (node.need(index) for index in range(3))
-    depth = node.convert(depth if depth.rank == 0 else node.reshaped(depth, []), "i64")
+    depth = node.convert(node.scalar(depth), "i64")
     indices = node.convert(indices, "i64")
     inside = node.add(
         "LogicalAnd",
@@ -432,16 +381,8 @@ def one_hot(node: Node) -> Outputs:
     positive = node.add("Select", inside, node.add("FloorMod", indices, depth), node.numbers(-1))
     off, on = node.all("Split", values, node.numbers(0), num_splits=2)
     zero = node.numbers([0])
-    axis = node["axis"]
-    return node.add(
-        "OneHot",
-        positive,
-        depth,
-        node.add("Squeeze", on, zero),
-        node.add("Squeeze", off, zero),
-        version="opset1",
-        axis=axis,
-    )
+    on, off = (node.add("Squeeze", value, zero) for value in (on, off))
+    return node.add("OneHot", positive, depth, on, off, version="opset1", axis=node["axis"])
 
 
 @operator("TopK", 1, 10, 11, 24)
@@ -471,20 +412,13 @@ def top_k(node: Node) -> Outputs:
 @operator("Unique", 11, 28)
 def unique(node: Node) -> Outputs:
     inputs = (node.x,) if node["axis"] is None else (node.x, node.numbers(node["axis"]))
-    outputs = node.all(
-        "Unique",
-        *inputs,
-        sorted=node.flag("sorted"),
-        index_element_type=I64,
-        count_element_type=I64,
-    )
-    return tuple(outputs)
+    types: dict[str, Any] = {"index_element_type": I64, "count_element_type": I64}
+    return node.all("Unique", *inputs, sorted=node.flag("sorted"), **types)
 
 
 @operator("CumSum", 11, 14)
 def cum_sum(node: Node) -> Outputs:
-    axis = node.need(1)
-    axis = axis if axis.rank == 0 else node.reshaped(axis, [])
+    axis = node.scalar(node.need(1))
     return node.add(
         "CumSum", node.x, axis, exclusive=node.flag("exclusive"), reverse=node.flag("reverse")
     )

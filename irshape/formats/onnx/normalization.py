@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...element_types import ElementType
 from ...faults import Violation
 from ..nodes import refusal
 from .declaration import Node, NodeOutput, Outputs, operator
+from .reduction import place_of_first
 
 
 def _along(node: Node, type: str) -> Outputs:
@@ -29,28 +29,9 @@ def _along(node: Node, type: str) -> Outputs:
 
 def _softmax(node: Node, type: str, x: NodeOutput, axis: int) -> NodeOutput:
     if type == "Hardmax":
-        i64 = ElementType.of("i64")
         rank = node.rank(x, "along its axis")
-        greatest = node.all(
-            "TopK",
-            x,
-            node.numbers(1),
-            version="opset11",
-            axis=axis,
-            mode="max",
-            sort="value",
-            stable=True,
-            index_element_type=i64,
-        )[1]
-        size = node.add(
-            "Gather", node.shape_of(x), node.numbers(axis), node.numbers(0), version="opset8"
-        )
-        positions = node.reshaped(
-            node.add(
-                "Range", node.numbers(0), size, node.numbers(1), version="opset4", output_type=i64
-            ),
-            [-1 if index == axis else 1 for index in range(rank)],
-        )
+        greatest = place_of_first(node, x, axis, "max")
+        positions = node.along(node.counted(node.size_of(x, axis)), axis, rank)
         return node.add("ConvertLike", node.add("Equal", greatest, positions), x)
     return node.add(type, x, version="opset8" if type == "SoftMax" else "opset5", axis=axis)
 
@@ -94,20 +75,11 @@ def batch_normalization(node: Node) -> Outputs:
             actual=0,
         )
     x, *others = (node.need(index) for index in range(5))
-    scale, bias, mean, variance = (
+    alike = (
         value if value.element_type is x.element_type else node.add("ConvertLike", value, x)
         for value in others
     )
-    return node.add(
-        "BatchNormInference",
-        x,
-        scale,
-        bias,
-        mean,
-        variance,
-        version="opset5",
-        epsilon=node["epsilon"],
-    )
+    return node.add("BatchNormInference", x, *alike, version="opset5", epsilon=node["epsilon"])
 
 
 def _training(node: Node) -> Outputs:
@@ -120,16 +92,8 @@ def _training(node: Node) -> Outputs:
     own_variance = node.add(
         "ReduceMean", node.add("Multiply", centred, centred), axes, keep_dims=False
     )
-    normalized = node.add(
-        "BatchNormInference",
-        x,
-        scale,
-        bias,
-        own_mean,
-        own_variance,
-        version="opset5",
-        epsilon=node["epsilon"],
-    )
+    inputs = (x, scale, bias, own_mean, own_variance)
+    normalized = node.add("BatchNormInference", *inputs, version="opset5", epsilon=node["epsilon"])
     momentum = node["momentum"]
 
     def moved(running: NodeOutput, own: NodeOutput) -> NodeOutput:
@@ -146,19 +110,9 @@ def _training(node: Node) -> Outputs:
 def instance_normalization(node: Node) -> Outputs:
     x, scale, bias = (node.need(index) for index in range(3))
     rank = node.rank(x, "over all spatial axes")
-    normalized = node.add(
-        "MVN",
-        x,
-        node.numbers(list(range(2, rank))),
-        version="opset6",
-        normalize_variance=True,
-        eps=node["epsilon"],
-        eps_mode="inside_sqrt",
-    )
-    lie = [1, -1, *([1] * (rank - 2))]
-    return node.add(
-        "Add", node.add("Multiply", normalized, node.reshaped(scale, lie)), node.reshaped(bias, lie)
-    )
+    normalized = _mvn(node, x, node.numbers(list(range(2, rank))), node["epsilon"])
+    scale, bias = (node.along(value, 1, rank) for value in (scale, bias))
+    return node.add("Add", node.add("Multiply", normalized, scale), bias)
 
 
 @operator("LayerNormalization", 17)
@@ -173,15 +127,7 @@ def layer_normalization(node: Node) -> Outputs:
     axes = node.numbers(list(range(axis, rank)))
     kind = x.element_type
     wide = x if kind.name in ("f32", "f64") or node["stash_type"] != 1 else node.convert(x, "f32")
-    normal = node.add(
-        "MVN",
-        wide,
-        axes,
-        version="opset6",
-        normalize_variance=True,
-        eps=node["epsilon"],
-        eps_mode="inside_sqrt",
-    )
+    normal = _mvn(node, wide, axes, node["epsilon"])
     scaled = node.add("Multiply", normal if wide is x else node.convert(normal, kind), scale)
     if bias is not None:
         scaled = node.add("Add", scaled, bias)
@@ -196,24 +142,14 @@ def layer_normalization(node: Node) -> Outputs:
 
 @operator("GroupNormalization", 21)
 def group_normalization(node: Node) -> Outputs:
-    return node.add(
-        "GroupNormalization",
-        node.need(0),
-        node.need(1),
-        node.need(2),
-        num_groups=node["num_groups"],
-        epsilon=node["epsilon"],
-    )
+    inputs = (node.need(index) for index in range(3))
+    attributes = {"num_groups": node["num_groups"], "epsilon": node["epsilon"]}
+    return node.add("GroupNormalization", *inputs, **attributes)
 
 
 @operator("LRN", 1, 13)
 def lrn(node: Node) -> Outputs:
-    attributes = {
-        "alpha": node["alpha"],
-        "beta": node["beta"],
-        "bias": node["bias"],
-        "size": node["size"],
-    }
+    attributes = {name: node[name] for name in ("alpha", "beta", "bias", "size")}
     return node.add("LRN", node.x, node.numbers([1]), **attributes)
 
 
@@ -234,12 +170,18 @@ def lp_normalization(node: Node) -> Outputs:
 
 @operator("MeanVarianceNormalization", 9, 13)
 def mean_variance_normalization(node: Node) -> Outputs:
-    return node.add(
-        "MVN",
-        node.x,
-        node.numbers(node["axes"] or [0, 2, 3]),
-        version="opset6",
-        normalize_variance=True,
-        eps=1e-9,
-        eps_mode="outside_sqrt",
-    )
+    axes = node.numbers(node["axes"] or [0, 2, 3])
+    return _mvn(node, node.x, axes, 1e-9, eps_mode="outside_sqrt")
+
+
+def _mvn(
+    node: Node,
+    x: NodeOutput,
+    axes: NodeOutput,
+    epsilon: float,
+    *,
+    eps_mode: str = "inside_sqrt",
+) -> NodeOutput:
+    """Returns a value minus its mean, divided by its deviation, over these axes."""
+    modes = {"normalize_variance": True, "eps": epsilon, "eps_mode": eps_mode}
+    return node.add("MVN", x, axes, version="opset6", **modes)

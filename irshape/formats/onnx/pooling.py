@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from ...element_types import ElementType
@@ -45,13 +46,16 @@ def max_pool(node: Node) -> Outputs:
 
 @operator("AveragePool", 1, 7, 10, 11, 19, 22)
 def average_pool(node: Node) -> Outputs:
-    window = _pool(node)
+    return _average(node, node.x, _pool(node), exclude_pad=not node["count_include_pad"])
+
+
+def _average(node: Node, x: NodeOutput, window: dict[str, Any], *, exclude_pad: bool) -> NodeOutput:
+    """Returns the mean of each window. Windows with gaps came with opset16."""
     dilated = any(number != 1 for number in window["dilations"])
-    exclude = not node["count_include_pad"]
-    if dilated:
-        return node.add("AvgPool", node.x, version="opset16", exclude_pad=exclude, **window)
-    window.pop("dilations")
-    return node.add("AvgPool", node.x, version="opset14", exclude_pad=exclude, **window)
+    if not dilated:
+        window.pop("dilations")
+    version = "opset16" if dilated else "opset14"
+    return node.add("AvgPool", x, version=version, exclude_pad=exclude_pad, **window)
 
 
 def _spatial_axes(node: Node) -> NodeOutput:
@@ -100,15 +104,9 @@ def global_lp_pool(node: Node) -> Outputs:
 def lp_pool(node: Node) -> Outputs:
     """Computes the mean of the powers, times the number of elements in the window."""
     window, p = _pool(node), _exponent(node)
-    elements = 1
-    for size in window["kernel"]:
-        elements *= size
+    elements = prod(window["kernel"])
     powers = node.add("Power", node.add("Abs", node.x), node.like(node.x, p))
-    if all(number == 1 for number in window["dilations"]):
-        window.pop("dilations")
-        mean = node.add("AvgPool", powers, version="opset14", exclude_pad=False, **window)
-    else:
-        mean = node.add("AvgPool", powers, version="opset16", exclude_pad=False, **window)
+    mean = _average(node, powers, window, exclude_pad=False)
     return node.add(
         "Power", node.add("Multiply", mean, node.like(node.x, elements)), node.like(node.x, 1 / p)
     )

@@ -7,7 +7,7 @@ from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_SHAPES
 from .declaration import Node, NodeOutput, Outputs, operator
 from .elementwise import SATURATED
-from .matrix import _window, grouped
+from .matrix import _window, biased, convolved
 from .tensors import element_type
 
 VERSIONS = (10, 13, 19, 21, 23, 24, 25, 28)
@@ -38,7 +38,7 @@ def _lying(node: Node, value: NodeOutput | None, x: NodeOutput) -> NodeOutput | 
     rank = node.rank(x, "with one scale for each place of an axis")
     axis = node.axis("axis", rank, negative_since=10)
     if not block:
-        return node.reshaped(value, [-1 if index == axis else 1 for index in range(rank)])
+        return node.along(value, axis, rank)
     size = x.shape.dims[axis] if x.shape.dims is not None else None
     if size is None or not size.is_static:
         raise Violation(
@@ -61,13 +61,7 @@ def _lying(node: Node, value: NodeOutput | None, x: NodeOutput) -> NodeOutput | 
         raise Violation(
             message, rule=INPUT_SHAPES, at="block_size", expected=wanted, actual=value.shape
         )
-    return node.add(
-        "Gather",
-        value,
-        node.numbers([index // block for index in range(size.low)]),
-        node.numbers(axis),
-        version="opset8",
-    )
+    return node.gathered(value, [index // block for index in range(size.low)], axis)
 
 
 @operator("DequantizeLinear", *VERSIONS)
@@ -118,9 +112,7 @@ def quantized(
     else:
         level = node.add("Round", scaled, mode="half_to_even")
         level = level if zero is None else node.add("Add", level, zero)
-    level = node.add(
-        "Minimum", node.add("Maximum", level, node.numbers(low, "f32")), node.numbers(high, "f32")
-    )
+    level = node.clamped(level, node.numbers(low, "f32"), node.numbers(high, "f32"))
     return node.convert(level, kind)
 
 
@@ -134,7 +126,7 @@ def _real(
         return (
             part
             if part.rank == 0 or part.shape.static == (1,) or part.rank == rank
-            else node.reshaped(part, [-1 if axis == channel else 1 for axis in range(rank)])
+            else node.along(part, channel, rank)
         )
 
     return node.add(
@@ -164,25 +156,14 @@ def qlinear_conv(node: Node) -> Outputs:
     rank = len(window["strides"]) + 2
     data = _real(node, x, x_scale, x_zero, channel=1, rank=rank)
     weights = _real(node, w, w_scale, w_zero, channel=0, rank=rank)
-    groups = node["group"]
-    convolved = (
-        node.add("Convolution", data, weights, **window)
-        if groups == 1
-        else node.add("GroupConvolution", data, grouped(node, weights, groups), **window)
-    )
-    bias = node.input(8)
+    product, bias = convolved(node, data, weights, window), node.input(8)
     if bias is not None:  # of i32, in units of the two scales
         unit = node.add("Multiply", node.convert(x_scale, "f32"), node.convert(w_scale, "f32"))
-        convolved = node.add(
-            "Add",
-            convolved,
-            node.reshaped(
-                node.add("Multiply", node.convert(bias, "f32"), unit), [1, -1, *([1] * (rank - 2))]
-            ),
-        )
+        real = node.add("Multiply", node.convert(bias, "f32"), unit)
+        product = biased(node, product, real, rank)
     return quantized(
         node,
-        node.add("Divide", convolved, node.convert(scale, "f32")),
+        node.add("Divide", product, node.convert(scale, "f32")),
         node.convert(zero, "f32"),
         zero.element_type,
     )

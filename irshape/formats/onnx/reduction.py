@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf
+from typing import Literal
 
 from ...element_types import ElementType
 from ...faults import Violation
@@ -35,14 +36,7 @@ def _or_all(node: Node, axes: NodeOutput) -> NodeOutput:
     """Returns axes that are known only at run time; all axes if there are none then."""
     none = node.add("Equal", node.shape_of(axes), node.numbers([0]))
     count = node.add("Select", none, node.shape_of(node.shape_of(node.x)), node.numbers([0]))
-    all_axes = node.add(
-        "Slice",
-        _all_axes(node),
-        node.numbers([0]),
-        count,
-        node.numbers([1]),
-        version="opset8",
-    )
+    all_axes = node.add("Slice", _all_axes(node), node.numbers([0]), count, node.numbers([1]))
     return node.add("Concat", axes, all_axes, axis=0)
 
 
@@ -51,14 +45,7 @@ def _all_axes(node: Node) -> NodeOutput:
     if x.rank is not None:
         return node.numbers(list(range(x.rank)), shape=(x.rank,))
     rank = node.add("Squeeze", node.shape_of(node.shape_of(x)))
-    return node.add(
-        "Range",
-        node.numbers(0),
-        rank,
-        node.numbers(1),
-        version="opset4",
-        output_type=ElementType.of("i64"),
-    )
+    return node.counted(rank)
 
 
 def reduced(node: Node, type: str, value: NodeOutput, axes: NodeOutput | None) -> NodeOutput:
@@ -131,9 +118,7 @@ def reduce_log_sum_exp(node: Node) -> Outputs:
     )  # ONNX computes integers in double precision
     greatest = node.add("ReduceMax", real, axes, keep_dims=True)
     limit = {"f16": 65504.0, "f64": 1.7e308}.get(real.element_type.name, 3.4e38)
-    finite = node.add(
-        "Minimum", node.add("Maximum", greatest, node.like(real, -limit)), node.like(real, limit)
-    )
+    finite = node.clamped(greatest, node.like(real, -limit), node.like(real, limit))
     total = node.add(
         "ReduceSum",
         node.add("Exp", node.add("Subtract", real, finite)),
@@ -197,32 +182,20 @@ def arg_max(node: Node) -> Outputs:
     rank = node.rank(x, "with its axis")
     axis = node.axis("axis", rank)
     last = bool(node["select_last_index"])
-    i64 = ElementType.of("i64")
     if last:
-        x = node.add(
-            "Slice",
-            x,
-            node.numbers([-1]),
-            node.numbers([-(2**63) + 1]),
-            node.numbers([-1]),
-            node.numbers([axis]),
-            version="opset8",
-        )
-    mode = "max" if node.kind == "ArgMax" else "min"
-    index = node.all(
-        "TopK",
-        x,
-        node.numbers(1),
-        version="opset11",
-        axis=axis,
-        mode=mode,
-        sort="value",
-        stable=True,
-        index_element_type=i64,
-    )[1]
+        x = node.sliced(x, -1, -(2**63) + 1, axis, step=-1)
+    index = place_of_first(node, x, axis, "max" if node.kind == "ArgMax" else "min")
     if last:
-        size = node.add(
-            "Gather", node.shape_of(node.x), node.numbers(axis), node.numbers(0), version="opset8"
-        )
+        size = node.size_of(node.x, axis)
         index = node.add("Subtract", node.add("Subtract", size, node.numbers(1)), index)
     return index if node.flag("keepdims") else node.add("Squeeze", index, node.numbers([axis]))
+
+
+def place_of_first(node: Node, x: NodeOutput, axis: int, mode: Literal["max", "min"]) -> NodeOutput:
+    """Returns where the greatest or least element lies along an axis; of equal ones, the first."""
+    modes = {"axis": axis, "mode": mode, "sort": "value", "stable": True}
+    i64 = ElementType.of("i64")
+    outputs = node.all(
+        "TopK", x, node.numbers(1), version="opset11", index_element_type=i64, **modes
+    )
+    return outputs[1]

@@ -30,23 +30,17 @@ def _parts(node: Node) -> tuple[list[NodeOutput], dict[str, Any], bool]:
         )
     data = x if batch_first else node.add("Transpose", x, node.numbers([1, 0, 2]))
     shape = node.shape_of(data)
-    zero = node.numbers(0)
-    batch = node.add("Gather", shape, node.numbers([0]), zero, version="opset8")
-    length = node.add("Gather", shape, node.numbers([1]), zero, version="opset8")
+    batch, length = node.gathered(shape, [0]), node.gathered(shape, [1])
     lengths = node.input(4)
     if lengths is None:
-        lengths = node.convert(
-            node.add("Broadcast", length, batch, version="opset3", mode="numpy"), "i32"
-        )
+        lengths = node.convert(node.broadcast(length, batch), "i32")
     kind = x.element_type.name
     wanted = node.add("Concat", batch, node.numbers([directions, hidden]), axis=0)
 
     def state(index: int) -> NodeOutput:
         given = node.input(index)
         if given is None:
-            return node.add(
-                "Broadcast", node.numbers(0, kind), wanted, version="opset3", mode="numpy"
-            )
+            return node.broadcast(node.numbers(0, kind), wanted)
         return given if batch_first else node.add("Transpose", given, node.numbers([1, 0, 2]))
 
     states = [state(5), *([state(6)] if node.kind == "LSTM" else [])]
@@ -110,13 +104,7 @@ def _bias(node: Node, directions: int, hidden: int, kind: str) -> NodeOutput:
     late = node.kind == "GRU" and bool(node["linear_before_reset"])
     if given is None:
         width = (gates + late) * hidden
-        return node.add(
-            "Broadcast",
-            node.numbers(0, kind),
-            node.numbers([directions, width]),
-            version="opset3",
-            mode="numpy",
-        )
+        return node.broadcast(node.numbers(0, kind), node.numbers([directions, width]))
     of_x, of_h = node.all("Split", given, node.numbers(1), num_splits=2)
     if not late:
         return _ordered(node, node.add("Add", of_x, of_h))

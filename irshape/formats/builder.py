@@ -127,16 +127,7 @@ class Builder:
         """
         outputs = self._added(type, inputs, version, name, attributes)
         if isinstance(outputs, Fault):  # nobody knows how many outputs there are
-            raise Violation.of(
-                Fault(
-                    outputs.rule,
-                    outputs.message,
-                    "",
-                    outputs.expected,
-                    outputs.actual,
-                    outputs.help,
-                )
-            )
+            raise Violation.of(outputs._replace(message=outputs.message, at=""))
         return outputs
 
     def add(
@@ -191,15 +182,8 @@ class Builder:
         return layer, tuple(self.output(layer, tensor) for tensor in outputs)
 
     def parameter(self, name: str, tensor: Tensor) -> NodeOutput:
-        shape = tensor.shape.text
-        layer = self.layer(
-            "Parameter",
-            "opset1",
-            (),
-            ("shape", shape, "element_type", str(tensor.element_type)),
-            name=name,
-        )
-        return self.output(layer, tensor)
+        items = ("shape", tensor.shape.text, "element_type", str(tensor.element_type))
+        return self.output(self.layer("Parameter", "opset1", (), items, name=name), tensor)
 
     def result(self, name: str, value: NodeOutput) -> Layer:
         return self.layer("Result", "opset1", (value,), name=name)
@@ -258,14 +242,8 @@ class Builder:
     ) -> NodeOutput:
         """Adds a Const layer whose bytes are already in the .bin."""
         items = (
-            "element_type",
-            str(element_type),
-            "shape",
-            ", ".join(map(str, shape)),
-            "offset",
-            str(offset),
-            "size",
-            str(size),
+            *("element_type", str(element_type), "shape", ", ".join(map(str, shape))),
+            *("offset", str(offset), "size", str(size)),
         )
         layer = self.layer("Const", "opset1", (), items, name=name)
         tensor = Tensor(element_type, PartialShape(shape))
@@ -285,7 +263,7 @@ class Builder:
                 rule=INPUT_ELEMENT_TYPE,
                 expected="a known type",
             )
-        key = (element_type, *_shape_and_bytes(values, kind, shape))
+        key = (element_type, *shape_and_bytes(values, kind, shape))
         known = self._constants.get(key)
         if known is None:
             known = self._constants[key] = self.constant(kind, key[1], key[2])
@@ -390,8 +368,8 @@ def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
     return numbers
 
 
-def _shape_and_bytes(
-    values: Any, kind: ElementType, shape: tuple[int, ...] | None
+def shape_and_bytes(
+    values: Any, kind: ElementType, shape: tuple[int, ...] | None = None
 ) -> tuple[tuple[int, ...], bytes]:
     """Converts numbers to the shape and bytes of a constant of this type and, if given, this
     shape."""

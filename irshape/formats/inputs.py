@@ -1,4 +1,4 @@
-"""Describes how a file of an input format is recognised and read."""
+"""Describes how a file of an input format is recognised and read, or why it is not."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import os
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ..faults import Fault
 from ..model.format import Format
-from ..model.graph import Model
+from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
+from ..rule_ids import RuleId
 
 WeightsPath = str | os.PathLike[str] | None
 """The path of a .bin, or None to read the model without one."""
@@ -28,3 +30,19 @@ class InputFormat(NamedTuple):
 
     None if the reader uses the bytes directly.
     """
+
+
+def unreadable(
+    source: Source,
+    rule: RuleId,
+    message: str,
+    offset: int = 0,
+    *,
+    expected: str | None = None,
+    actual: str | None = None,
+    help: str | None = None,
+    begun: Model | None = None,
+) -> NotReadable:
+    """Returns the error for a file that cannot be read. begun: what was read of it."""
+    fault = Fault(rule, message, expected=expected, actual=actual, help=help)
+    return NotReadable(Finding(fault, offset), source, begun)

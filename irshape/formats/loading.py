@@ -7,13 +7,12 @@ import os
 import sys
 from typing import BinaryIO, Literal, NamedTuple
 
-from ..faults import Fault
-from ..model.graph import Finding, Model, NotReadable
+from ..model.graph import Model
 from ..model.source import Source
 from ..rule_ids import SIZE_LIMIT
 from ..urls import is_url, with_suffix, without_credentials
 from . import ir
-from .inputs import InputFormat
+from .inputs import InputFormat, unreadable
 
 _XML = (b"<", b"\xef\xbb\xbf<")
 """The usual beginnings of an IR. No file of another format begins so."""
@@ -194,18 +193,13 @@ def source_of(shown: str, data: bytes) -> Source:
     shown: the name of the model in messages.
     """
     if len(data) > MAX_XML_BYTES:
-        raise NotReadable(
-            Finding(
-                Fault(
-                    SIZE_LIMIT,
-                    f"the file is larger than {MAX_XML_BYTES} bytes, the limit for an .xml",
-                    expected=f"at most {MAX_XML_BYTES} bytes",
-                    actual="more",
-                    help="check what the file is; constants belong in the .bin",
-                ),
-                0,
-            ),
+        raise unreadable(
             Source(shown, data[:_PEEK]),
+            SIZE_LIMIT,
+            f"the file is larger than {MAX_XML_BYTES} bytes, the limit for an .xml",
+            expected=f"at most {MAX_XML_BYTES} bytes",
+            actual="more",
+            help="check what the file is; constants belong in the .bin",
         )
     opens_text = format_of(data).opens_text
     return Source(shown, data) if opens_text is None else opens_text(shown, data)

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..element_types import ElementType
-from ..faults import Fault, Violation
-from ..model.graph import Finding, NotReadable
-from ..model.source import Source
+from ..faults import Violation
 from ..ops.conditions import distinct, within
 from ..rule_ids import (
     ATTRIBUTE_VALUE,
@@ -189,19 +187,6 @@ def failure(error: Exception) -> Violation:
         help="a bug in irshape: please report it with this node; IRSHAPE_DEBUG=1 shows where it "
         "happens",
     )
-
-
-def unreadable(
-    source: Source,
-    rule: RuleId,
-    message: str,
-    offset: int = 0,
-    *,
-    expected: str | None = None,
-    help: str | None = None,
-) -> NotReadable:
-    """Returns the error for a file that cannot be read."""
-    return NotReadable(Finding(Fault(rule, message, expected=expected, help=help), offset), source)
 
 
 def check_length(attribute: str, numbers: Sequence[Any], length: int) -> None:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 
 from ...faults import Fault
 from ...model.edges import Edge
-from ...model.graph import Body, Finding, Layer, Model, NotReadable
+from ...model.graph import Body, Finding, Layer, Model
 from ...model.ids import lenient_id, plain_id
 from ...model.ports import Port
 from ...model.source import Source
@@ -30,6 +31,7 @@ from ...rule_ids import (
     Severity,
 )
 from ...spelling import enumerated
+from ..inputs import unreadable
 from . import FORMAT
 from .grammar import OPAQUE
 
@@ -44,6 +46,8 @@ class Elements:
         self.source = source
         self.model = Model(source, format=FORMAT)
         self.findings = self.model.findings
+        self.stop = partial(unreadable, source, begun=self.model)
+        """Returns the error for a file of which nothing past an offset can be read."""
         self.port_ids: set[str] = set()
         """The well-formed ids seen so far. There are few different ones, and they repeat often."""
         self.shapes: dict[bytes, tuple[int, ...]] = {}
@@ -86,19 +90,6 @@ class Elements:
             help="remove it, or correct its name",
             port=port,
         )
-
-    def stop(
-        self,
-        rule: RuleId,
-        message: str,
-        offset: int,
-        *,
-        expected: str | None = None,
-        actual: str | None = None,
-        help: str | None = None,
-    ) -> NotReadable:
-        fault = Fault(rule, message, expected=expected, actual=actual, help=help)
-        return NotReadable(Finding(fault, offset), self.source, self.model)
 
     def layer(self, attributes: list[str], offset: int, body: Body, fragment: bool) -> Layer:
         if (

@@ -19,13 +19,14 @@ from ...element_types import ElementType
 from ...faults import Fault
 from ...inference.declarations import newest_fitting
 from ...inference.literals import MAX_VALUE_TEXT, parse_value
-from ...model.graph import Finding, Layer, Model, NotReadable
+from ...model.graph import Finding, Layer, Model
 from ...model.ids import is_number
 from ...model.ports import Port
 from ...model.source import Source
 from ...ops.registry import UnknownOperation, find
 from ...rule_ids import LEFT_OUT, MALFORMED_XML
 from ...spelling import suggestion
+from ..inputs import unreadable
 from .reader import read
 
 _ENCODING = re.compile(rb"\A\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([A-Za-z][\w.\-]*)[\"']")
@@ -101,15 +102,8 @@ def _in_utf8(source: Source) -> Source:
     try:
         return Source(source.path, source.data.decode(encoding).encode())
     except (LookupError, UnicodeError) as problem:
-        raise NotReadable(
-            Finding(
-                Fault(
-                    MALFORMED_XML, f"the file cannot be decoded: {problem}", help="save it as UTF-8"
-                ),
-                0,
-            ),
-            source,
-        ) from None
+        message = f"the file cannot be decoded: {problem}"
+        raise unreadable(source, MALFORMED_XML, message, help="save it as UTF-8") from None
 
 
 # What comments say
@@ -307,6 +301,3 @@ def _operand_names(layer: Layer) -> list[str]:
 
 _MAX_LISTS = 16
 """How many lists in one comment are examined."""
-
-
-# Which version a layer is of

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ...faults import Fault
-from ...model.graph import Finding, NotReadable
 from ...model.source import Source
 from ...rule_ids import MALFORMED_XML, NOT_AN_IR
+from ..inputs import unreadable
 
 PEEK = 1 << 16
 """How many bytes decide what a file is."""
@@ -59,44 +58,34 @@ def _root_element(data: bytes) -> str | None:
 def opened_text(path: str, data: bytes) -> Source:
     """Returns the text of an IR, with UTF-16 decoded. Raises `NotReadable` for bytes that are not
     XML."""
+    rule, actual = NOT_AN_IR, ""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         try:
             return Source(path, data.decode("utf-16").encode(), "utf-8-sig", data)
         except UnicodeDecodeError as error:
-            fault = Fault(
-                MALFORMED_XML,
-                f"the file begins as UTF-16 and is not: {error.reason}",
-                help="save it as UTF-8",
-            )
+            rule = MALFORMED_XML
+            message = f"the file begins as UTF-16 and is not: {error.reason}"
+            hint = "save it as UTF-8"
     elif not data or data.isspace():
-        fault = Fault(
-            NOT_AN_IR,
-            "the file is empty",
-            expected="<net> or <layer>",
-            actual="nothing",
-            help="give the .xml of a model",
-        )
+        message, actual = "the file is empty", "nothing"
+        hint = "give the .xml of a model"
     elif _root_element(data) in _INNER and data[-PEEK:].rstrip().endswith(b"</net>"):
-        fault = Fault(
-            MALFORMED_XML,
+        rule = MALFORMED_XML
+        message = (
             "the file is not well-formed XML: its beginning is lost, with the <net> that </net> "
-            "closes in its last line",
-            help="get the whole file: its first lines are missing",
+            "closes in its last line"
         )
+        hint = "get the whole file: its first lines are missing"
     elif _HTML.match(data) and not _LAYER.search(data):
-        fault = Fault(
-            NOT_AN_IR,
-            "the file is an HTML page, such as a server sends in place of a file",
-            expected="<net> or <layer>",
-            actual="<html>",
-            help="download the .xml itself",
-        )
+        message = "the file is an HTML page, such as a server sends in place of a file"
+        hint, actual = "download the .xml itself", "<html>"
     elif not _BEGINS.match(data):
         message, hint = _not_xml(data)
-        fault = Fault(NOT_AN_IR, message, expected="<net> or <layer>", help=hint)
     else:
         return Source(path, data)
-    raise NotReadable(Finding(fault, 0), Source(path, data))
+    expected = "<net> or <layer>" if rule == NOT_AN_IR else None
+    source = Source(path, data)
+    raise unreadable(source, rule, message, expected=expected, actual=actual or None, help=hint)
 
 
 _COMPILED = "a compiled model cannot be read back; give the .xml that it was compiled from"

@@ -32,7 +32,8 @@ from ...rule_ids import (
 )
 from ...shapes import PartialShape
 from ..builder import Builder, NodeOutput, completed, declare
-from ..nodes import check_count, failure, missing, refusal, unreadable
+from ..inputs import unreadable
+from ..nodes import check_count, failure, missing, refusal
 from . import FORMAT
 from .declaration import TYPES, Declaration, DeclaredAttribute, GraphOperation, declarations
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from ...element_types import ElementType
 from ...faults import Violation
-from ...model.weights import number_bytes
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, MISSING_ATTRIBUTE
+from ..builder import shape_and_bytes
 from ..nodes import END
 from .declaration import Node, NodeOutput, Outputs, operator
 from .tensors import Tensors, element_type, elements_of
@@ -44,14 +44,7 @@ def constant(node: Node) -> Outputs:
 def own_numbers(node: Node, values: Any, kind: str) -> NodeOutput:
     """Returns a constant that is not shared with equal ones."""
     element = ElementType.of(kind)
-    plain = number_bytes(values, element)
-    if plain is None:
-        import numpy as np
-
-        from ...numpy_types import dtype_of, pack
-
-        array = np.asarray(values, dtype_of(element))
-        plain = array.shape, pack(array, element)
+    plain = shape_and_bytes(values, element)
     return node.builder.constant(element, *plain, name=node.builder.name)
 
 

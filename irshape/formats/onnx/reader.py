@@ -30,7 +30,8 @@ from ...rule_ids import (
     UNREADABLE_FILE,
 )
 from ..builder import Builder, NodeOutput, completed, declare
-from ..nodes import failure, unreadable
+from ..inputs import unreadable
+from ..nodes import failure
 from . import FORMAT
 from .checks import UndeclaredOperator, UndefinedInput, UnknownOperator, check_node
 from .declaration import Node, declarations

@@ -10,6 +10,7 @@ import mmap
 import os
 import stat
 import struct
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -146,9 +147,7 @@ class Tensors:
                 expected="sizes from 0 up",
                 actual=list(shape),
             )
-        elements = 1
-        for size in shape:
-            elements *= size
+        elements = math.prod(shape)
         if kind.name == "string":
             return self.strings(tensor.string_data, shape, elements, name)
         needed = kind.byte_size(elements)
@@ -192,9 +191,7 @@ class Tensors:
                 expected=elements,
                 actual=len(texts),
             )
-        offsets = [0]
-        for text in texts:
-            offsets.append(offsets[-1] + len(text))
+        offsets = [0, *accumulate(map(len, texts))]
         data = struct.pack(f"<i{len(offsets)}i", len(texts), *offsets) + b"".join(texts)
         return self.builder.constant(ElementType.of("string"), shape, data, name=name)
 

@@ -12,12 +12,15 @@ import click
 def changed_since(commit: str, files: Sequence[str]) -> list[str]:
     """Returns the files that are new or have changed since a commit. A .bin counts for its .xml.
 
-    A .bin counts also if it is gone. Raises `UsageError` if git does not know the commit.
+    A .bin counts also if it is gone. In a repository without commits, all files are new since HEAD.
+    Raises `UsageError` if git does not know the commit.
     """
     if commit.startswith("-"):
         raise click.UsageError(f"--since takes a commit or a branch, got '{commit}'")
     top = _git("rev-parse", "--show-toplevel").strip()
-    differing = _git("-C", top, "diff", "--name-only", "--no-ext-diff", "-z", commit, "--")
+    unborn = commit == "HEAD" and not _git("rev-list", "--max-count=1", "--all")
+    compare = ["ls-files"] if unborn else ["diff", "--name-only", "--no-ext-diff", commit]
+    differing = _git("-C", top, *compare, "-z", "--")
     new = _git("-C", top, "ls-files", "--others", "--exclude-standard", "-z")
     changed = {
         os.path.realpath(os.path.join(top, name))

@@ -23,13 +23,16 @@ FOREIGN = {".json": "oneDNN graph", ".onnx": "ONNX model"}
 """The formats other than IR, by the suffix of their files."""
 
 
-def expand(paths: Iterable[str], *, only_ir: bool = False, foreign: bool = False) -> list[str]:
+def expand(
+    paths: Iterable[str], *, only_ir: bool = False, foreign: bool = False, empty: bool = False
+) -> list[str]:
     """Returns the files that paths name. Searches folders for IRs, resolves globs, and keeps `-`.
 
     A .bin stands for the .xml beside it, also if the .bin is gone. Raises `UsageError` for a path
     that leads to no file.
     only_ir: skips each .xml or .json that is not a model, as in folders.
     foreign: also searches folders for oneDNN graphs and, with the onnx package, ONNX models.
+    empty: accepts folders without any.
     """
     files: list[str] = []
     for path in map(_described_by, paths):
@@ -39,7 +42,7 @@ def expand(paths: Iterable[str], *, only_ir: bool = False, foreign: bool = False
             files += _behind(path)
         elif os.path.isdir(path):
             inside = _inside(path, _suffixes(foreign))
-            if not inside:
+            if not inside and not empty:
                 raise click.UsageError(_empty(path, foreign))
             files += inside
         elif os.path.exists(path):

@@ -105,6 +105,7 @@ def refusals(
 
 
 _HELP = {
+    "outputs": "add it to --from, or give --to, where the part ends",
     "prefix": "give --prefix for the names of the second, as in --prefix second/",
     "batch_from": "give --batch-from, an input of the same batch",
     "max_iterations": "give --max-iterations",

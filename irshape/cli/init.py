@@ -43,6 +43,12 @@ repos:
         # for oneDNN graphs in a folder: \\.(xml|bin|onnx)$|^FOLDER/.*\\.json$
         files: \\.(xml|bin|onnx)$
         require_serial: true
+      - id: irshape-deleted  # git names no deleted .bin to the hook above
+        name: irshape (deleted files)
+        entry: irshape validate . --only-ir --since HEAD
+{arguments}        language: system
+        pass_filenames: false
+        always_run: true
 """
 
 
@@ -68,11 +74,11 @@ repos:
 def command(
     folder: str, target: str | None, plugin: tuple[str, ...], extensions: tuple[str, ...]
 ) -> None:
-    """Write a configuration and a pre-commit hook.
+    """Write a configuration and pre-commit hooks.
 
-    They are irshape.toml, with the keys that are most used as comments, and the hook in
-    .pre-commit-config.yaml, which runs the irshape that is installed. A file that exists stays: the
-    hook is then printed, to be added by hand.
+    They are irshape.toml, with the keys that are most used as comments, and two hooks in
+    .pre-commit-config.yaml, which run the irshape that is installed. A file that exists stays: the
+    hooks are then printed, to be added by hand.
 
     Exit status: 0; 2 if the folder has a configuration already, or a file cannot be written.
     """
@@ -103,9 +109,9 @@ def command(
     for path in files:
         click.echo(f"irshape: wrote '{path}'", err=True)
     if hooks not in files:
-        click.echo(f"irshape: '{hooks}' exists; add this hook to its repos:", err=True)
+        click.echo(f"irshape: '{hooks}' exists; add these hooks to its repos:", err=True)
         echo(hook, newline=False)
     click.echo(
-        "irshape: git runs the hook after `pip install pre-commit` and `pre-commit install`",
+        "irshape: git runs the hooks after `pip install pre-commit` and `pre-commit install`",
         err=True,
     )

@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 FOR_PEOPLE = ("text", "concise")
 """The formats that a terminal shows directly, in its encoding and in colour."""
 
-COUNTED = ("text", "json")
+COUNTED = (*FOR_PEOPLE, "json")
 """The formats that support --statistics."""
 
 
@@ -166,7 +166,7 @@ def counted_forms(forms: tuple[Form, ...]) -> tuple[Form, ...]:
     """
     for form in forms:
         if form.name not in COUNTED:
-            raise click.UsageError(f"--statistics are text or json, not {form.name}")
+            raise click.UsageError(f"--statistics are text, concise or json, not {form.name}")
     return forms or (Form("text", None),)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -115,8 +116,8 @@ def command(
     )
     for line in _traced(report) if trace else ():
         click.echo(line, err=True)
-    searched = files if since is None and files != list(paths) else []
-    for note in () if quiet else notes(finished, wanted, searched):
+    whole = since is None and wanted.shard is None and any(map(os.path.isdir, paths))
+    for note in () if quiet else notes(finished, wanted, files if whole else []):
         click.echo(f"irshape: {note}", err=True)
     if view is not None:
         _draw(view, files[0], wanted, weights)
@@ -128,7 +129,8 @@ def command(
 
 def _chosen_files(paths: tuple[str, ...], wanted: Chosen, since: str | None) -> list[str]:
     """Returns the files that paths name and the options select."""
-    files = wanted.part(expand(paths, only_ir=wanted.only_ir, foreign=True))
+    files = expand(paths, only_ir=wanted.only_ir, foreign=True, empty=since is not None)
+    files = wanted.part(files)
     if since is None:
         return files
     from .changed import changed_since

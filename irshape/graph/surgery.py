@@ -53,6 +53,7 @@ def extracted(graph: G, inputs: Names | None, outputs: Names | None, *, again: b
                 raise GraphError(
                     f"the outputs also depend on the input '{layer.name}'",
                     help="extract from it too, or cut at a tensor that it leads to",
+                    argument="outputs" if outputs is None else None,
                 )
         needed |= allowed
     part._remove_all(layer for layer in part.layers if layer not in needed)

@@ -106,7 +106,8 @@ def test_a_pattern_that_matches_nothing_is_said(
 ) -> None:
     Path("irshape.toml").write_text(table.format(pattern))
     assert call("models")[2].count(f"'{pattern}'") == said
-    assert call("models/m.xml")[2].count(pattern) == 0  # a hook names single files
+    for given in (["models/m.xml"], ["models/m.bin"], ["models", "--shard", "1/2"]):  # as hooks do
+        assert call(*given)[2].count(pattern) == 0
 
 
 def test_contracts_say_nothing_without_weights(folder: Path) -> None:
@@ -135,6 +136,8 @@ CHANGES = {
     "the .bin is gone": ("rm models/m.bin", ["m.xml"]),
     "the ONNX model": ("echo >> models/vit.onnx", ["vit.onnx"]),
     "a new model": ("cp models/m.xml 'models/new one.xml'", ["new one.xml"]),
+    "all, before the first commit": ("rm -rf .git; git init -q", ["m.xml", "vit.onnx"]),
+    "all, staged": ("rm -rf .git; git init -q; git add -A", ["m.xml", "vit.onnx"]),
     "committed": ("echo >> models/m.bin; git commit -qam change", []),
 }
 
@@ -196,14 +199,18 @@ def test_init_writes_what_validate_and_a_hook_use(
     assert status == 0, error
     assert str(Configuration.find().target) == str(target and (2024, 6))
     (local,) = yaml.safe_load(printed if hooked else hooks.read_text())["repos"]
-    (hook,) = local["hooks"]
-    (published, _) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    for key in ("id", "entry", "files", "require_serial"):
-        assert hook[key] == published[key]
+    *published, _ = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    for written, there in zip(local["hooks"], published, strict=True):
+        for key in ("id", "entry", "files", "require_serial", "pass_filenames", "always_run"):
+            assert written.get(key) == there.get(key)
+    hook, deleted = local["hooks"]
     given = [end for end in ("xml", "bin", "onnx", "json") if re.search(hook["files"], f"a.{end}")]
     assert given == ["xml", "bin", "onnx"]
     assert hooks.read_text() == ("repos: []\n" if hooked else hooks.read_text())
-    assert call("models")[0] == 0
+    for gone, failed in ((), 0), (("models/m.bin",), 1), (("models/m.xml", "models/vit.onnx"), 0):
+        for name in gone:
+            Path(name).unlink()
+        assert calling.call(*deleted["entry"].split()[1:])[0] == failed
     status, _, error = calling.call("init")
     assert (status, "already" in error) == (2, True)
 
@@ -213,7 +220,7 @@ def test_init_keeps_custom_operations(folder: Path) -> None:
     arguments = ["--plugin", "my ops #1.py", "--extension", "Swish6@my_ops"]
     assert calling.call("init", *arguments)[0] == 0
     (local,) = yaml.safe_load(Path(".pre-commit-config.yaml").read_text())["repos"]
-    assert local["hooks"][0]["args"] == ["--plugin", "my ops #1.py"]
+    assert [hook["args"] for hook in local["hooks"]] == [["--plugin", "my ops #1.py"]] * 2
     assert [str(each) for each in Configuration.find().extensions] == ["Swish6@my_ops"]
 
 

@@ -38,7 +38,7 @@ def test_several_formats_at_once(tmp_path: Path) -> None:
     )
     assert (status, output) == (
         1,
-        f"{WRONG}:15:9: IR201 declared [8,16], inferred [8,16,1,1] with keep_dims=true: "
+        f"{WRONG}:15:9: error[IR201] declared [8,16], inferred [8,16,1,1] with keep_dims=true: "
         "rank 2 instead of 4\n",
     )
     assert json.loads(sarif.read_text())["version"] == "2.1.0"

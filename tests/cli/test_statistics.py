@@ -120,8 +120,9 @@ def test_the_table(name: str, models: Path) -> None:
     assert output.splitlines() == row.lines
 
 
-def test_both_formats_of_one_run(models: Path) -> None:
-    status, output = call("--statistics", "-f", "text", "-f", "json=counts.json", ".")
+@pytest.mark.parametrize("form", ["text", "concise"])
+def test_both_formats_of_one_run(form: str, models: Path) -> None:
+    status, output = call("--statistics", "-f", form, "-f", "json=counts.json", ".")
     assert (status, output.splitlines()[0]) == (1, TABLE)
     jsonschema.validate(json.loads((models / "counts.json").read_text()), SCHEMA)
 
@@ -130,5 +131,5 @@ def test_both_formats_of_one_run(models: Path) -> None:
 def test_other_formats_are_refused(form: str, models: Path) -> None:
     status, output = call("--statistics", "-f", form, ".")
     assert status == 2
-    assert f"--statistics are text or json, not {form.partition('=')[0]}" in output
+    assert f"--statistics are text, concise or json, not {form.partition('=')[0]}" in output
     assert not (models / "page.html").exists()

@@ -157,6 +157,7 @@ extract a misspelt tensor | extract m.xml --to dubble | 2
     | there is no tensor 'dubble'; did you mean 'double'?
 extract with an input too few | extract m.xml --from double --to shift | 1
     | the outputs also depend on the input 'bias'
+extract without an end | extract m.xml --from double | 1 | add it to --from, or give --to
 extract around and to | extract m.xml --around shift --to double | 2 | takes the place of
 distance alone | extract m.xml --to double --distance 1 | 2 | --distance belongs to
 onto itself | extract m.xml --to double -o m.xml | 2 | --overwrite allows replacing it

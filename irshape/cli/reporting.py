@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -180,8 +180,6 @@ def write_report(
     fixes: bool = False,
     statistics: bool = False,
     fail_level: Severity = "error",
-    weights: str = "beside",
-    values: Mapping[str, str] | None = None,
 ) -> None:
     """Writes a report in every requested format. The files appear together or not at all.
 
@@ -197,8 +195,6 @@ def write_report(
         statistics=statistics,
         fail_level=fail_level,
         root=os.path.abspath(root),
-        weights=weights,
-        values=values,
     )
     files: dict[Path, bytes] = {}
     for form in chosen:

@@ -111,8 +111,6 @@ def command(
         fixes=show_fixes,
         statistics=statistics,
         fail_level=level,
-        weights=weights,
-        values=given,
     )
     for line in _traced(report) if trace else ():
         click.echo(line, err=True)

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..diagnostics.neighbourhood import agrees, port_text
 from ..diagnostics.report import Diagnostic
 from ..inference.result import BodyResult
 from ..model.graph import Body, Layer
 from ..model.ports import Port
 from ..model.wiring import wire
+from ..view.port_texts import agrees, port_text
 from ..view.scopes import scope_of
 from ..view.showing import Subject
 

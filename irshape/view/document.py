@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..diagnostics.neighbourhood import agrees, as_declared, port_text, value_text
 from ..diagnostics.report import Diagnostic
 from ..inference.body_engine import declarations_of
 from ..inference.ports import declared as declared_tensor
@@ -21,6 +20,7 @@ from ..model.wiring import OutputRef, Wiring, wire
 from ..spelling import counted
 from .constants import Constants
 from .operations import operation_page
+from .port_texts import agrees, as_declared, port_text, value_text
 from .scopes import Group, grouped
 from .texts import Texts, XmlLines, rt_info
 

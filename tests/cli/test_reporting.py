@@ -162,7 +162,7 @@ def test_one_format_is_not_imported_for_another() -> None:
     )
     modules = done.stdout.splitlines()[-1]
     assert "renderers.as_text" in modules
-    for other in ("as_html", "as_sarif", "as_json", "'numpy'", "'lxml'", "neighbourhood"):
+    for other in ("as_html", "as_sarif", "as_json", "'numpy'", "'lxml'"):
         assert other not in modules
 
 

@@ -46,9 +46,6 @@ class Options(NamedTuple):
     fail_level: Severity = "error"
     root: str | None = None
     """The folder of the checkout. Formats for code hosts write paths relative to it."""
-    weights: str = "beside"
-    values: Mapping[str, str] | None = None
-    """The values with which the files were read. The page reads files again to draw them."""
 
 
 DEFAULTS = Options()

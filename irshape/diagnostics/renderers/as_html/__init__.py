@@ -1,4 +1,4 @@
-"""Renders the report as a page: summary, findings with filters, drawings of failing layers, rules.
+"""Renders the report as a page: summary, findings with filters, rules.
 
 The page is a single file that loads nothing. It is HTML and well-formed XML at the same time.
 Filters are style rules, so they work without JavaScript; the script adds the search.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....rule_ids import SEVERITIES
 from ....spelling import counted
@@ -28,13 +28,8 @@ from ..common import (
 )
 from .markup import html_page, message, prose, text
 
-if TYPE_CHECKING:
-    from ....model.graph import Layer
-    from ...neighbourhood import LayerKey
-
 MAX_FINDINGS = 5_000
-MAX_DRAWINGS = 300
-"""A page with more would open slowly. The page says what is left out."""
+"""A page with more would open slowly. The page says how many it leaves out."""
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
@@ -68,14 +63,9 @@ def _body(
             f'<p class="note">{counted(left, "finding")} of lesser severity left out: the page '
             f"shows {MAX_FINDINGS:,} at most.</p>\n"
         )
-    drawings = MAX_DRAWINGS
     for at, file in failing:
         if kept[at]:
-            section, drawn = _file(at, file, kept[at], drawings, options)
-            drawings -= drawn
-            yield section
-    if not drawings:
-        yield f'<p class="note">Only the first {MAX_DRAWINGS:,} layers are drawn.</p>\n'
+            yield _file(at, file, kept[at])
     if not failing:
         yield (
             '<section class="clean"><p class="big">✓</p>'
@@ -84,13 +74,12 @@ def _body(
     yield '<p id="none" class="note" hidden="">Nothing fits the filter.</p>\n'
     if pages:
         yield _rules(pages)
-    yield f"</main>\n<footer>irshape {__version__}. {_LEGEND}</footer>\n"
+    yield f"</main>\n<footer>irshape {__version__}. {_DRAWN}</footer>\n"
 
 
-_LEGEND = (
-    "In a drawing: what feeds the layer on the left, what it feeds on the right. A line carries "
-    "the element type and shape that were inferred, and the value where it is known;"
-    " where the file declares something else, both stand there."
+_DRAWN = (
+    "<code>irshape validate MODEL --view FILE</code> draws a model with its findings, and the "
+    "inferred types and shapes."
 )
 
 
@@ -224,45 +213,23 @@ def _table(report: Report) -> str:
     return f"<section>\n{failing}{passed}</section>\n"
 
 
-def _file(
-    at: int, file: FileReport, kept: list[int], drawings: int, options: Options
-) -> tuple[str, int]:
-    """Returns the section of a file, with a card for each layer that has findings.
-
-    Also returns how many layers it draws, at most `drawings`.
-    """
-    from ...neighbourhood import layer_key, neighbourhoods
-
-    around = neighbourhoods(file, options.weights, options.values) if drawings else {}
-    cards: dict[LayerKey | None, list[int]] = {}
+def _file(at: int, file: FileReport, kept: list[int]) -> str:
+    """Returns the section of a file, with a card for each layer that has findings."""
+    cards: dict[object, list[int]] = {}
     for index in kept:
         layer = file.diagnostics[index].layer
-        cards.setdefault(None if layer is None else layer_key(layer), []).append(index)
-    anchors = {key: f"layer-{at}-{number}" for number, key in enumerate(cards)}
-    severities = {
-        key: min((file.diagnostics[index].severity for index in of_layer), key=SEVERITIES.index)
-        for key, of_layer in cards.items()
-    }
-
-    def mark(layer: Layer) -> tuple[str, str]:
-        key = (layer.path, layer.id, layer.type, layer.name)
-        return severities.get(key, ""), anchors.get(key, "")
-
+        key = layer and (*layer["path"], layer["id"], layer["type"], layer["name"])
+        cards.setdefault(key, []).append(index)
     parts = []
-    drawn = 0
-    for key, of_layer in cards.items():
-        picture = ""
-        if key in around and drawn < drawings:
-            from .drawing import drawing
-
-            drawn += 1
-            picture = f'<div class="scroll">{drawing(around[key], mark)}</div>\n'
+    for of_layer in cards.values():
+        of_card = [file.diagnostics[index] for index in of_layer]
+        severity = min((each.severity for each in of_card), key=SEVERITIES.index)
         findings = "".join(
-            _finding(file, file.diagnostics[index], f"finding-{at}-{index}") for index in of_layer
+            _finding(file, each, f"finding-{at}-{index}")
+            for index, each in zip(of_layer, of_card, strict=True)
         )
         parts.append(
-            f'<article class="card {severities[key]}" id="{anchors[key]}">\n'
-            f"{_title(file.diagnostics[of_layer[0]].layer)}{findings}{picture}</article>\n"
+            f'<article class="card {severity}">\n{_title(of_card[0].layer)}{findings}</article>\n'
         )
     counts = tally({severity: count(file, severity) for severity in SEVERITIES})
     head = (
@@ -271,8 +238,7 @@ def _file(
     )
     return (
         f'<section class="file" data-file="{at}" id="file-{at}">\n{head}{"".join(parts)}'
-        "</section>\n",
-        drawn,
+        "</section>\n"
     )
 
 

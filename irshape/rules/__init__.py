@@ -1,8 +1,8 @@
-"""The rules, one module for each family of codes. A rule's docstring is its documentation page
+"""The rules. Each module contains one family of codes. A rule's docstring is its documentation page
 (`irshape rule CODE`).
 
-Plugins import from here: they derive from `Rule`, read a `Context`, yield `Finding`s, and report
-from operations under a `RuleId`.
+Plugins import from here. Their rules derive from `Rule`, read a `Context` and yield `Finding`s.
+Their operations report under a `RuleId`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _by_name() -> dict[str, type[Rule]]:
 
 
 def forget_rules() -> None:
-    """Makes the next call collect the rules again, after one has been added."""
+    """Makes the next call of `all_rules` collect the rules again. Call it after adding a rule."""
     all_rules.cache_clear()
     _by_name.cache_clear()
 
@@ -91,7 +91,7 @@ def rule_named(name: str) -> type[Rule]:
 
 
 def rule_of(rule_id: RuleId) -> type[Rule] | None:
-    """Returns the rule with an id; None for a plugin's id without a rule."""
+    """Returns the rule with an id; None if a plugin reports under an id that has no rule."""
     rule = _by_name().get(rule_id.code)
     return rule if rule is not None and rule.id == rule_id else None
 
@@ -99,8 +99,9 @@ def rule_of(rule_id: RuleId) -> type[Rule] | None:
 def findings(context: Context, also: Collection[str] = ()) -> Iterator[Finding]:
     """Yields the findings of the rules in a model, in no particular order.
 
-    also: names or codes of opt-in rules to run too. Findings reported under another id are yielded
-    unchanged: the id of a rule that is not run, or a plugin's id without a rule.
+    also: names or codes of opt-in rules to run too. Findings that the reader or the inference
+    reports under the id of a rule that is not run, or under a plugin's id without a rule, are
+    yielded unchanged.
     """
     asked = _asked(all_rules(), frozenset(also))
     for rule in asked:
@@ -126,7 +127,7 @@ def _asked(rules: tuple[type[Rule], ...], also: frozenset[str]) -> list[type[Rul
 def _of_plugin(rule: type[Rule], context: Context) -> list[Finding]:
     """Returns the findings of a plugin's rule. If the rule fails, returns a finding that says so.
 
-    With IRSHAPE_DEBUG set, its error is raised instead.
+    If IRSHAPE_DEBUG is set, raises the rule's error instead.
     """
     reported: list[Finding] = []
     try:

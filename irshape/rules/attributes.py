@@ -18,7 +18,7 @@ class UnknownAttribute(Rule):
     that no writer of OpenVINO is known to emit.
 
     ## Why it matters
-    It has no effect. What it was meant to do is not done.
+    The attribute has no effect: OpenVINO computes the layer without it.
 
     ## What OpenVINO does
     Ignores it silently.
@@ -31,7 +31,8 @@ class UnknownAttribute(Rule):
     ```
 
     ## How to fix it
-    Remove it, or use the operation's name for it; `irshape ops ReduceMean` lists the attributes.
+    Remove it, or write the name that the operation has for it; `irshape ops ReduceMean` lists the
+    attributes.
 
     ## Use instead
     ```xml
@@ -51,7 +52,7 @@ class MisspeltAttribute(Rule):
     one that it has.
 
     ## Why it matters
-    The attribute that was meant takes its default.
+    The intended attribute takes its default.
 
     ## What OpenVINO does
     Silently ignores it and computes with the default.

@@ -26,13 +26,13 @@ Suspect = Literal[
 ]
 """The possible origins of a finding.
 
-The `repair` folder has a function with this name for each. For `ports`, ports are made to agree
-with what is read.
+The `repair` folder has a function with the name of each. The function for `ports` changes declared
+ports to the types and shapes that irshape infers.
 """
 
 
 class Page(NamedTuple):
-    """The documentation of a rule: one sentence, and Markdown text under each of the headings."""
+    """The documentation of a rule: one sentence, and Markdown text for each heading."""
 
     summary: str
     sections: dict[str, str]
@@ -50,7 +50,7 @@ HEADINGS = (
 
 
 class Rule:
-    """A rule: one code, everything that is reported under it, and what it suspects.
+    """A rule: its code, its findings, and the possible origins of the findings.
 
     A rule implements `check`, or names a fault that the reader or the inference reports under its
     `id`, or both. `findings` yields the findings of both kinds. The docstring is the documentation:
@@ -71,14 +71,15 @@ class Rule:
     Rules for conditions that an operation refuses need not set it.
     """
     doubt: ClassVar[Literal["nothing", "layer", "wiring"]] = "nothing"
-    """What an error of this rule leaves uncertain. `irshape fix` does not change ports there.
+    """The part of a model that an error of this rule leaves uncertain. `irshape fix` does not
+    change ports in that part.
 
-    That is nothing, the outputs of its layer, or which layers feed each other.
+    The part is nothing, the outputs of the finding's layer, or all edges.
     """
     stops_runs: ClassVar[bool] = False
     """Whether an error of this rule affects types, shapes or bytes.
 
-    Such a model is not computed unless the user forces it.
+    irshape does not compute a model with such an error unless the user forces it.
     """
 
     def __init_subclass__(cls) -> None:

@@ -7,18 +7,19 @@ from .base import Rule
 
 
 class ValueDifference(Rule):
-    """A layer computes other values than it is compared with.
+    """A layer computes values that differ from those that it is compared with.
 
     ## What it does
-    In the reports of `irshape crosscheck` and `irshape compare`, reports each output that differs
-    by more than the tolerance although its layer received the other side's own inputs, and each
-    output of the model that differs. `irshape validate` never reports it.
+    In the reports of `irshape crosscheck` and `irshape compare`, reports each output of a layer
+    that differs by more than the tolerance although the layer received the same inputs on both
+    sides. Also reports each output of the model that differs. `irshape validate` never reports
+    this.
 
     ## Why it matters
-    The model does not compute the same on the device, or the two models are not the same.
+    The device computes the model differently, or the two models are not equivalent.
 
     ## What OpenVINO does
-    Has no such comparison.
+    Does not compare values.
 
     ## Example
     ```sh
@@ -34,17 +35,17 @@ class ValueDifference(Rule):
 
 
 class ShapeDifference(Rule):
-    """The runtime has another element type or shape for an output than irshape infers.
+    """The runtime and irshape infer different element types or shapes for an output.
 
     ## What it does
-    In the reports of `irshape crosscheck`, reports each output whose type or shape, as the runtime
-    infers it, contradicts irshape's.
+    In the reports of `irshape crosscheck`, reports each output for which the runtime infers an
+    element type or shape that contradicts the one that irshape infers.
 
     ## Why it matters
-    One of the two is wrong about the operation.
+    Either the runtime or irshape is wrong about the operation.
 
     ## What OpenVINO does
-    Has no such comparison.
+    Does not compare its shapes with those of another program.
 
     ## Example
     ```sh
@@ -52,7 +53,7 @@ class ShapeDifference(Rule):
     ```
 
     ## How to fix it
-    Please report it with the layer: the two are meant to agree.
+    Please report the finding together with the layer: irshape should infer what the runtime infers.
     """
 
     id = SHAPE_DIFFERENCE
@@ -66,10 +67,10 @@ class NotCompared(Rule):
     rejects the model, crashes or cannot run it, or irshape cannot evaluate one of its layers.
 
     ## Why it matters
-    What was not compared may differ.
+    The parts that were not compared may differ.
 
     ## What OpenVINO does
-    Has no such comparison.
+    Does not compare values.
 
     ## Example
     ```sh

@@ -30,11 +30,11 @@ class OperationConstraint(Rule):
     this family covers.
 
     ## Why it matters
-    The layer cannot be computed, or not as the specification says.
+    The layer cannot be computed, or its result is not the specified one.
 
     ## What OpenVINO does
-    Rejects most such layers, stopping at the first one, without a line. Silently accepts what it
-    does not check.
+    Rejects most of these layers. It stops at the first one and does not name the line. It silently
+    accepts violations that it does not check.
 
     ## Example
     ```xml
@@ -60,7 +60,8 @@ class OperationConstraint(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        """Reports inputs that only a Const may feed but another layer feeds."""
+        """Yields a finding for each input that must come from a Const, but comes from another
+        layer."""
         if context.model.kind == "layers":
             return
         for type_name in context.by_type:
@@ -106,7 +107,7 @@ class InputCount(Rule):
     layer.
 
     ## What OpenVINO does
-    Rejects it, without a line. Silently ignores surplus inputs of some operations.
+    Rejects the layer without naming the line. Silently ignores surplus inputs of some operations.
 
     ## Example
     ```xml
@@ -143,16 +144,17 @@ class InputElementType(Rule):
     """An input has an element type that the operation does not accept.
 
     ## What it does
-    Compares the element type of every input with those that the operation accepts, and with those
-    of the other inputs if they have to agree.
+    Compares the element type of every input with the types that the operation accepts. If the
+    operation requires equal types, also compares it with the types of the other inputs.
 
     ## Why it matters
     The specification does not say what the layer computes. Often a Convert is missing, or two
     inputs are swapped.
 
     ## What OpenVINO does
-    Mostly rejects it and names the layer, without a line: "Element type of axes input must be
-    integer. Got: f32". Some run all the same, such as PReLU with a `slope` of another type.
+    Rejects most of these layers. It names the layer, but not the line: "Element type of axes input
+    must be integer. Got: f32". Some layers run nevertheless, for example PReLU with a `slope` of
+    another type.
 
     ## Example
     ```xml
@@ -181,13 +183,14 @@ class InputRank(Rule):
     """An input has a rank that the operation does not accept.
 
     ## What it does
-    Compares the number of dimensions of every input with those that the operation accepts.
+    Compares the number of dimensions of every input with the ranks that the operation accepts.
 
     ## Why it matters
     The layer cannot be computed. Often a Reshape, Squeeze or Unsqueeze is missing.
 
     ## What OpenVINO does
-    Rejects it, without a line. Operations that do not check the rank accept it silently.
+    Rejects the layer without naming the line. Operations that do not check the rank accept it
+    silently.
 
     ## Example
     ```xml
@@ -216,15 +219,15 @@ class InputValue(Rule):
     """The value of an input is out of range.
 
     ## What it does
-    Reports an axis, index, size or other value that the operation does not allow. The value is
-    known from a constant, or from the shapes that it is computed from.
+    Reports an axis, index, size or other value that the operation does not allow. irshape knows the
+    value from a constant, or computes it from shapes.
 
     ## Why it matters
     The layer cannot be computed.
 
     ## What OpenVINO does
-    Rejects most such values and names the layer, without a line: "Axis 7 out of the tensor rank
-    range [-4, 3]." Silently accepts some.
+    Rejects most of these values. It names the layer, but not the line: "Axis 7 out of the tensor
+    rank range [-4, 3]." It silently accepts some of them.
 
     ## Example
     ```xml
@@ -254,14 +257,15 @@ class InputShapes(Rule):
 
     ## What it does
     Reports inputs whose shapes the operation cannot combine: shapes that do not broadcast, or that
-    differ in a dimension where they have to agree. Two layers that need contrary sizes of the same
-    dynamic dimension are reported too, each named with what it needs: no size fits both.
+    differ in a dimension where they have to agree. Also reports two layers that need different
+    sizes of one dynamic dimension, so that no size fits both. The finding names each layer and the
+    sizes that it needs.
 
     ## Why it matters
     The layer cannot be computed. Often one of its edges comes from the wrong layer.
 
     ## What OpenVINO does
-    Rejects it, without a line: "Argument shapes are inconsistent."
+    Rejects the layer without naming the line: "Argument shapes are inconsistent."
 
     ## Example
     ```xml
@@ -284,7 +288,7 @@ class InputShapes(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         if context.settings.contracts:
-            return  # contracts tell it with the names that they give
+            return  # BrokenContract reports these sizes by name
         before = {layer for layer, _ in context.observed(Fault)}
         for layer, fault in contrary_sizes(context.model, context.inference.result):
             if layer not in before:
@@ -292,11 +296,11 @@ class InputShapes(Rule):
 
 
 class DuplicateValues(Rule):
-    """An input that must contain unique values contains one twice.
+    """An input that must contain unique values contains a value twice.
 
     ## What it does
-    Reports repeated axes and the like where the specification requires unique ones. A negative axis
-    counts as the axis that it stands for.
+    Reports repeated axes and other repeated values where the specification requires unique ones. A
+    negative axis counts as the axis that it stands for.
 
     ## Why it matters
     The specification forbids it: other implementations may reject it or compute something else.
@@ -328,9 +332,9 @@ class PortMapRule(Rule):
     """A port map or back edge does not fit the layer and its body.
 
     ## What it does
-    Reports an entry of a port map or a back edge of a Loop, TensorIterator or If that names a port
-    or layer that does not exist, or a layer that is neither a Parameter nor a Result. Also reports
-    an entry whose two ends are incompatible.
+    Checks the port maps and back edges of Loop, TensorIterator and If. Reports an entry that names
+    a port or layer that does not exist, or a layer that is neither a Parameter nor a Result. Also
+    reports an entry whose two ends are incompatible.
 
     ## Why it matters
     The body does not get its inputs, or its outputs go nowhere.

@@ -56,7 +56,7 @@ class Context:
         *,
         reasons: bool = True,
     ) -> None:
-        """reasons: explain in messages what determines a shape, which takes time."""
+        """reasons: explain in messages what determines a shape. This takes time."""
         self.model = model
         self.inference = inference
         self.settings = settings
@@ -93,12 +93,13 @@ class Context:
 
     @cached_property
     def every_layer(self) -> list[Layer]:
-        """The layers in file order, those inside bodies after the layer that contains them."""
+        """The layers in file order. The layers of a body come after the layer that contains it."""
         return list(self.model.walk() if len(self.bodies) > 1 else self.model.layers)
 
     @cached_property
     def constants(self) -> list[tuple[Layer, Constant]]:
-        """The Const layers whose attributes describe a constant; other rules report the rest."""
+        """The Const layers whose attributes describe a constant. Other rules report the other Const
+        layers."""
         layers = [body.layers[position] for body, position in self.by_type.get("const", ())]
         known = {items: self._constant(items) for items in {layer.items for layer in layers}}
         described = [(layer, known[layer.items]) for layer in layers]
@@ -124,7 +125,7 @@ class Context:
 
     @cached_property
     def kinds(self) -> dict[tuple[str, str], None]:
-        """The types of layers with their versions, as they are written."""
+        """The types of layers with their versions, as the file writes them."""
         return dict.fromkeys(
             [(layer.type, layer.version) for body in self.bodies for layer in body.layers]
         )
@@ -239,8 +240,8 @@ class Context:
         return [each for each in self.observed(Fault) if each[1].rule == INPUT_SHAPES]
 
     def with_reasons(self, finding: Finding) -> Finding:
-        """Adds to a misfit the contradicting sizes that may cause it; reports sizes of inputs only
-        once.
+        """Returns a finding with the contradicting sizes that may cause it, if a layer rejects its
+        inputs. Sizes of inputs are added to the first of these findings only.
 
         This takes a few times as long as inferring the model.
         """
@@ -270,7 +271,8 @@ class Context:
         return size_conflicts(self.model, sizes_of_inputs(self.inference))
 
     def placed(self, layer: Layer, fault: Fault) -> Finding:
-        """Returns a fault of a layer, placed at the input port or attribute that it is about."""
+        """Returns a finding for a fault of a layer, at the input port or attribute that the fault
+        concerns."""
         position = _operand_position(layer, fault.at)
         if position is not None and position < len(layer.inputs):
             port = layer.inputs[position]
@@ -283,7 +285,7 @@ class Context:
 
     @cached_property
     def read_under(self) -> dict[Layer, set[RuleId]]:
-        """The rules under which the reader reports something about a layer."""
+        """Maps each layer to the rules under which the reader reports findings about it."""
         rules: dict[Layer, set[RuleId]] = {}
         for finding in self.model.findings:
             if finding.layer is not None:
@@ -294,7 +296,7 @@ class Context:
     def torn(self) -> bool:
         """Whether a <layers> or <edges> is repeated or misspelt, so that a part was not read.
 
-        If so, nothing is reported as missing.
+        If so, no rule reports that something is missing.
         """
         return any(
             finding.rule in (MISSPELT_ELEMENT, REPEATED_ELEMENT)
@@ -304,7 +306,7 @@ class Context:
 
     @cached_property
     def doubtful(self) -> set[Layer]:
-        """Layers with uncertain attributes.
+        """The layers with uncertain attributes.
 
         Their inference used a default in place of the intended value, so it proves nothing about
         their ports.
@@ -319,9 +321,10 @@ class Context:
 
     @cached_property
     def mistyped(self) -> set[Layer]:
-        """The Const layers whose `element_type` contradicts their own port and one they feed.
+        """The Const layers whose `element_type` contradicts both their own port and a port that
+        they feed.
 
-        In this case the attribute is the wrong one.
+        irshape then takes the attribute to be wrong, not the ports.
         """
         differing: dict[Layer, ElementType] = {
             layer: mismatch.declared.element_type
@@ -344,12 +347,12 @@ class Context:
 
     @cached_property
     def without_outputs(self) -> set[Layer]:
-        """Layers that declare no output port although their operation has outputs."""
+        """The layers that declare no output port although their operation has outputs."""
         return {layer for layer, count in self.observed(OutputCount) if not count.declared}
 
     @cached_property
     def miscounted(self) -> set[Layer]:
-        """Layers with a wrong number of inputs."""
+        """The layers with a wrong number of inputs."""
         return {layer for layer, fault in self.observed(Fault) if fault.rule == INPUT_COUNT}
 
 

@@ -26,8 +26,8 @@ KINDS = ("unbounded", "dynamic", "lost", "data-dependent")
 
 
 class Statement(NamedTuple):
-    """A statement of a contract: certain tensors have these dimensions, or none of a certain
-    kind."""
+    """A statement of a contract: certain tensors have these dimensions, or no dimension of a
+    certain kind."""
 
     tensors: str
     """A pattern of tensor names, such as `state.*`."""
@@ -41,7 +41,7 @@ _NOTHING = r"nothing\s+is\s+(?P<kind>[a-z-]+)\s*"
 
 
 def statement(text: str) -> Statement:
-    """Reads a statement. Raises `ValueError`."""
+    """Returns a statement read from its text. Raises `ValueError` for a malformed one."""
     match = re.fullmatch(_NOTHING, text) or re.fullmatch(_NONE_OF, text)
     if match is not None:
         kind = match["kind"]
@@ -70,23 +70,24 @@ class Tensor(NamedTuple):
 
 
 class BrokenContract(Rule):
-    """A dimension is not what a contract says.
+    """A dimension differs from the one that a contract requires.
 
     ## What it does
-    Infers the model with named sizes for each `[[contract]]` that applies to the file, and reports
-    each statement of `require` that does not hold, at the layer that makes the tensor. A statement
-    says what the dimensions of tensors are, `logits = [batch, seq, 32000]`, or that there are none
-    of a kind: `state.* has no lost dimension`, `nothing is unbounded`. The kinds are `unbounded`,
+    Infers the model with named sizes for each `[[contract]]` that applies to the file. Reports each
+    statement of `require` that does not hold, at the layer that produces the tensor. A statement
+    gives the dimensions of tensors (`logits = [batch, seq, 32000]`), or excludes a kind of
+    dimension (`state.* has no lost dimension`, `nothing is unbounded`). The kinds are `unbounded`,
     `dynamic`, `lost` and `data-dependent`. A dimension that breaks `nothing is …` is reported at
     the layer where it begins, not at every layer after it. A name in a statement can be a tensor
-    name, a layer name or, for an output of the model, the name of its Result. A layer that requires
-    a size that other layers exclude is reported together with them. Without the .bin, as
-    with `--weights none`, nothing is reported: sizes may depend on the values of constants.
+    name, a layer name or, for an output of the model, the name of its Result. If a layer requires a
+    size that other layers exclude, the rule reports it and names them. Without the .bin, for
+    example with `--weights none`, the rule reports nothing, since sizes may depend on the values of
+    constants.
 
     ## Why it matters
-    It is your requirement. A change of an exporter that pins the batch, or that makes a length
-    depend on data, shows in no type and often in no shape until a model is compiled for another
-    device.
+    It is your requirement. A new version of an exporter may fix the batch, or make a length depend
+    on data. The types do not show this, and often the shapes do not either, until the model is
+    compiled for another device.
 
     ## What OpenVINO does
     Reads the model.
@@ -100,8 +101,8 @@ class BrokenContract(Rule):
     ```
 
     ## How to fix it
-    `irshape explain MODEL TENSOR` tells which layer makes the dimension what it is. Export the
-    model anew, or change the contract.
+    `irshape explain MODEL TENSOR` shows which layer determines the dimension. Export the model
+    again, or change the contract.
     """
 
     id = BROKEN_CONTRACT
@@ -174,7 +175,7 @@ def _lacks_values(model: Model) -> bool:
 def _follows(reasons: Reasons, tensor: Tensor, breaking: set[tuple[int, int]]) -> bool:
     """Returns whether a tensor breaks a statement only because an input of its layer does.
 
-    That is so if the layer adds no unknown size of its own.
+    This is the case if the layer itself adds no unknown size.
     """
     from ..inference.explaining import Place
 
@@ -188,7 +189,7 @@ def _follows(reasons: Reasons, tensor: Tensor, breaking: set[tuple[int, int]]) -
 
 
 def _tensors(inference: Inference) -> Iterator[Tensor]:
-    """Yields the tensors of the net. Those that feed a layer come before its own."""
+    """Yields the tensors of the net. The inputs of a layer come before its outputs."""
     layers = inference.result.body.layers
     for position in inference.result.wiring.order:
         layer = layers[position]
@@ -202,7 +203,8 @@ def _tensors(inference: Inference) -> Iterator[Tensor]:
 
 
 def _contradicts(reasons: Reasons, tensor: Tensor, required: Statement) -> str | None:
-    """Describes how a tensor differs from what is required; None if it meets the requirement."""
+    """Returns how a tensor differs from the required dimensions; None if it meets the
+    requirement."""
     inference = reasons.inference
     known = inference.expressions(tensor.layer)[tensor.port]
     shape = inference.outputs(tensor.layer)[tensor.port].shape

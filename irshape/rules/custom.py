@@ -20,11 +20,11 @@ PLACEHOLDERS = ("id", "name", "type", "version", "text")
 """The placeholders of a message: fields of the layer, and the matched attribute or text."""
 
 _evaluators: dict[int, Evaluator] = {}
-"""The worker of each process. A forked process must not use its parent's."""
+"""The XPath worker of each process. A forked process must not use the worker of its parent."""
 
 
 def evaluator() -> Evaluator:
-    """Returns the worker of this process."""
+    """Returns the XPath worker of this process."""
     import atexit
 
     from ..xpath.evaluator import Evaluator
@@ -57,7 +57,7 @@ class CustomRuleFailed(Rule):
     The model has not been checked against that rule.
 
     ## What OpenVINO does
-    Has no such rules.
+    Has no rules of this kind.
 
     ## Example
     ```toml

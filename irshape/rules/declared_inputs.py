@@ -1,4 +1,5 @@
-"""IR2xx: declarations of input ports, compared with the outputs that feed them and given values."""
+"""IR2xx: declarations of input ports, compared with the outputs that feed them and with given
+values."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from .context import Context
 
 
 class InputDifference(NamedTuple):
-    """An input port that declares something other than the output port that feeds it."""
+    """An input port whose declaration differs from the output port that feeds it."""
 
     layer: Layer
     port: Port
@@ -32,7 +33,7 @@ class InputDifference(NamedTuple):
 def input_differences(context: Context) -> list[InputDifference]:
     """Returns input ports that differ from the outputs that feed them.
 
-    Ports whose cause is reported elsewhere are left out.
+    Ports are left out if another rule reports the cause of the difference.
     """
     differences: list[InputDifference] = []
     if context.model.kind == "layers":
@@ -46,7 +47,7 @@ def input_differences(context: Context) -> list[InputDifference]:
             port, producer = layer.inputs[index], layers[source[0]]
             feeding = producer.outputs[source[1]]
             if port.precision is None and port.dims in ((), feeding.dims):
-                continue  # it declares nothing else
+                continue  # the port declares nothing that differs
             if (producer, source[1]) in reported:
                 continue  # the producer is wrong
             if position in wiring.cyclic and source[0] in wiring.cyclic:
@@ -56,17 +57,17 @@ def input_differences(context: Context) -> list[InputDifference]:
 
 
 class InputMismatch(Rule):
-    """An input port declares something other than the port that feeds it.
+    """An input port declares another shape than the port that feeds it.
 
     ## What it does
-    Compares the `<dim>`s of every input port with those of the output port at the other end of its
-    edge. If that output port is itself wrong, only that is reported.
+    Compares the `<dim>`s of every input port with the `<dim>`s of the output port at the other end
+    of its edge. If the output port is itself wrong, irshape reports only the output port.
 
     ## Why it matters
-    The file says two things about one tensor. Often an edge comes from the wrong layer.
+    The file contradicts itself about one tensor. Often an edge comes from the wrong layer.
 
     ## What OpenVINO does
-    Silently ignores what input ports declare.
+    Silently ignores the shapes that input ports declare.
 
     ## Example
     ```xml
@@ -124,15 +125,15 @@ class InputTypeMismatch(Rule):
     """An input port declares another precision than the port that feeds it.
 
     ## What it does
-    Compares the `precision` of every input port, if it has one, with that of the output port at the
-    other end of its edge.
+    Compares the `precision` of every input port that has one with the `precision` of the output
+    port at the other end of its edge.
 
     ## Why it matters
-    The file says two things about one tensor. Often an edge comes from the wrong layer, or a
+    The file contradicts itself about one tensor. Often an edge comes from the wrong layer, or a
     Convert was removed.
 
     ## What OpenVINO does
-    Silently ignores what input ports declare.
+    Silently ignores the types that input ports declare.
 
     ## Example
     ```xml
@@ -183,11 +184,12 @@ class ValueMismatch(Rule):
     """The value that a comment gives for an input does not fit its port.
 
     ## What it does
-    In a file that holds single layers instead of a network, a comment beside a port can give its
-    value. Compares the number of its elements with the dimensions of the port.
+    In a file that holds single layers instead of a network, a comment beside an input port can give
+    its value. The rule compares the number of elements of the value with the dimensions of the
+    port.
 
     ## Why it matters
-    One of the two is wrong, and so is what is inferred from them.
+    Either the value or the port is wrong, and so are the shapes that irshape infers from them.
 
     ## What OpenVINO does
     Does not read files of single layers.

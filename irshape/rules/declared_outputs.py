@@ -1,4 +1,4 @@
-"""IR2xx: declarations of output ports, compared with what is inferred."""
+"""IR2xx: declarations of output ports, compared with the inferred types and shapes."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ MAX_QUOTING = 20
 
 
 class OutputDifference(NamedTuple):
-    """An output port that declares something other than its inferred tensor."""
+    """An output port whose declaration differs from its inferred tensor."""
 
     layer: Layer
     port: Port
     declared: Tensor
     inferred: Tensor
     unknown: str = ""
-    """The inputs of a single layer whose unknown values determine the shape."""
+    """Names the inputs of a single layer whose unknown values determine the shape."""
 
     @property
     def where(self) -> tuple[str, str]:
@@ -54,8 +54,8 @@ def output_differences(context: Context) -> dict[RuleId, list[OutputDifference]]
 
 
 def output_contradictions(context: Context) -> dict[RuleId, list[OutputDifference]]:
-    """Does the same for ports that contradict what is inferred, and not only say less. Only these
-    are errors."""
+    """Returns the wrong declarations that contradict the inferred tensor, by rule. Declarations
+    that are only less precise are left out: they are not errors."""
     observed = context.observed(Mismatch)
     if context.model.kind != "layers":
         observed = [(layer, mismatch) for layer, mismatch in observed if not mismatch.says_less]
@@ -91,7 +91,7 @@ def _by_rule(
 def _shape_rule(difference: OutputDifference, unsure: bool) -> RuleId | None:
     """Returns the rule that reports the declared shape; None if it is right or possible.
 
-    unsure: whether the inferred shape depends on what some layer declares.
+    unsure: whether the inferred shape depends on the declaration of some layer.
     """
     layer, port = difference.layer, difference.port
     given, inferred = difference.declared.shape, difference.inferred.shape
@@ -113,7 +113,7 @@ def _without_values(
 ) -> tuple[RuleId | None, OutputDifference]:
     """Returns the rule that reports the declared shape of a single layer without given values.
 
-    If axes are unknown, all are tried.
+    If axes are unknown, the function tries all of them.
     """
     layer, given = difference.layer, difference.declared.shape
     result = context.inference.result
@@ -136,7 +136,7 @@ def _without_values(
 
 
 def _unsure(result: BodyResult) -> set[Layer]:
-    """Returns the layers, bodies included, whose outputs depend on what some layer declares."""
+    """Returns the layers, also in bodies, whose outputs depend on the declaration of some layer."""
     layers = {result.body.layers[position] for position in result.unsure}
     for inner in result.inner.values():
         for body in inner.values():
@@ -152,7 +152,7 @@ def _as_port(shape: PartialShape) -> PartialShape:
 
 
 def _advice(context: Context, shape: PartialShape) -> str:
-    """Says what to declare for a shape, in the terms of the file's format."""
+    """Returns advice on how to declare a shape in the format of the file."""
     if not context.model.format.ports_as_written:
         return f"declare {shape}"
     if not shape.dims:
@@ -170,7 +170,7 @@ def _shape_finding(
     help: str,
     severity: Severity | None = None,
 ) -> Finding:
-    """Returns a rule's finding about a declared shape, at the port."""
+    """Returns a rule's finding about the shape that a port declares."""
     return rule.finding(
         message,
         difference.port.offset,
@@ -188,15 +188,15 @@ class OutputShapeMismatch(Rule):
 
     ## What it does
     Compares the `<dim>`s of every output port, also inside bodies, with the shape that follows from
-    the operation, its attributes and its inputs. The layers after such a port are checked with the
-    shape that it declares, so that one mistake is reported once.
+    the operation, its attributes and its inputs. irshape checks the layers after the port with its
+    declared shape, so that it reports one mistake once.
 
     ## Why it matters
     The file contradicts itself. Tools that trust the ports, and people who read them, work with a
     wrong shape.
 
     ## What OpenVINO does
-    Silently ignores what output ports declare, and infers the shapes itself.
+    Silently ignores the shapes that output ports declare, and infers the shapes itself.
 
     ## Example
     ```xml
@@ -252,7 +252,8 @@ class OutputShapeMismatch(Rule):
 
 
 def _attributes(context: Context, layer: Layer, differences: int) -> str:
-    """Names the attributes that determine an output, unless there are too many findings."""
+    """Returns text that names the attributes that determine an output; empty if there are too many
+    findings."""
     if not context.reasons or differences > MAX_EXPLAINED:
         return ""
     return context.shared(deciding_attributes, layer)
@@ -263,7 +264,7 @@ def _constants(context: Context) -> dict[Layer, Constant]:
 
 
 def _decided_by(context: Context, layer: Layer) -> str:
-    """Quotes the constants whose values determine a shape."""
+    """Returns text that quotes the constants whose values determine a shape."""
     place = context.shared(places).get(layer)
     declaration = Declarations(context.model).of(layer)
     if place is None or isinstance(declaration, registry.UnknownOperation):
@@ -287,7 +288,8 @@ def _decided_by(context: Context, layer: Layer) -> str:
 
 
 def _reason(given: PartialShape, inferred: PartialShape) -> str:
-    """Says where two shapes differ, if they differ in rank or in a single dimension."""
+    """Returns text that says where two shapes differ, if they differ in rank or in a single
+    dimension."""
     if given.dims is None or inferred.dims is None:
         return ""
     if len(given.dims) != len(inferred.dims):
@@ -310,11 +312,11 @@ class OutputTypeMismatch(Rule):
     operation and its inputs.
 
     ## Why it matters
-    The file contradicts itself. Often a part of the model was converted to another type and its
+    The file contradicts itself. Often a part of the model was converted to another type, but its
     ports were not.
 
     ## What OpenVINO does
-    Silently ignores what output ports declare, as long as it is the name of a type.
+    Silently ignores the declared type, as long as it is the name of an element type.
 
     ## Example
     ```xml
@@ -372,15 +374,15 @@ class UnprovenDimension(Rule):
     """An output port declares a size that nothing in the file guarantees.
 
     ## What it does
-    Reports a port with a static dimension where a dynamic one is inferred that may have this size,
-    but need not.
+    Reports a port that declares a static dimension where irshape infers a dynamic one. The declared
+    size is possible, but not certain.
 
     ## Why it matters
-    The layer may produce another size than the file says. Often an input was made dynamic and the
+    The layer may produce another size than the file says. Often an input was made dynamic, but the
     ports after it were not.
 
     ## What OpenVINO does
-    Silently ignores what output ports declare, and uses the dynamic dimension.
+    Silently ignores the declared size, and uses the dynamic dimension.
 
     ## Example
     ```xml
@@ -427,23 +429,23 @@ class UnprovenDimension(Rule):
                 f"{_attributes(context, difference.layer, len(differences))}: nothing in the file "
                 + ("fixes the rank" if inferred.dims is None else "makes the dimension static"),
                 help=_advice(context, inferred),
-                # in other formats a declared shape is a promise of the exporter
+                # in other formats, the exporter vouches for a declared shape
                 severity=None if context.model.format.ports_as_written else "info",
             )
 
 
 class LooserDeclaration(Rule):
-    """An output port declares less than is certain.
+    """An output port declares a dynamic dimension whose size is certain.
 
     ## What it does
-    Reports a port with a dynamic dimension whose size can be inferred.
+    Reports a port that declares a dynamic dimension where irshape infers a size.
 
     ## Why it matters
-    The file is correct, but says less than it could: the ports were written for other shapes than
-    the model has now.
+    The file is correct, but less precise than it could be. The ports were written for other shapes
+    than the model has now.
 
     ## What OpenVINO does
-    Ignores what output ports declare, and uses the inferred size.
+    Ignores the declared dimension, and uses the inferred size.
 
     ## Example
     ```xml

@@ -1,4 +1,4 @@
-"""IR801 to IR803: obstacles for a model on the devices that the settings name."""
+"""IR801 to IR803: reasons why the devices that the settings name may refuse a model."""
 
 from __future__ import annotations
 
@@ -53,15 +53,16 @@ class FailsOnDevice(_DeviceRule):
 
     ## What it does
     With `--device gpu` (or `[devices]` in the configuration), reports the layers and inputs that
-    the plugin of this device refuses, by what was measured with OpenVINO 2026.4.1. Without a
-    device, nothing is reported. `irshape requires MODEL` prints the verdicts of all devices.
+    the plugin of this device refused when it was measured with OpenVINO 2026.4.1. Without a device,
+    the rule reports nothing. `irshape requires MODEL` prints the verdicts of all devices.
 
     ## Why it matters
-    A model that is read and inferred can still be refused where it is deployed.
+    The device on which a model is deployed can refuse it although OpenVINO reads it and infers its
+    shapes.
 
     ## What OpenVINO does
-    Refuses it in `compile_model`, often without a word about the layer. `query_model` needs the
-    device, and calls models supported that are then refused.
+    Refuses the model in `compile_model`, often without naming the layer. `query_model` needs the
+    device, and reports models as supported that `compile_model` then refuses.
 
     ## Example
     ```xml
@@ -72,7 +73,7 @@ class FailsOnDevice(_DeviceRule):
     ```
 
     ## How to fix it
-    The message says what would cure it. `docs/devices.md` explains the facts and their limits.
+    The message says which change would help. `docs/devices.md` explains the facts and their limits.
     """
 
     id = FAILS_ON_DEVICE
@@ -82,9 +83,10 @@ class LikelyFailsOnDevice(_DeviceRule):
     """The device is likely to refuse the model.
 
     ## What it does
-    With `--device`, reports layers and inputs that were refused when something else may have been
-    the reason, or for which only a source or a document says that the device does not take them. Of
-    NPU nothing is measured: all that irshape knows of it is at most likely.
+    With `--device`, reports layers and inputs that the device is likely to refuse. Either it
+    refused them in a measurement that may have failed for another reason, or only source code or a
+    document says that it does not support them. No NPU was measured, so this rule reports all
+    findings about NPU.
 
     ## Why it matters
     The model may be refused where it is deployed. Try it there, or change it first.
@@ -101,7 +103,7 @@ class LikelyFailsOnDevice(_DeviceRule):
     ```
 
     ## How to fix it
-    The message says what would cure it.
+    The message says which change would help.
     """
 
     id = LIKELY_FAILS_ON_DEVICE
@@ -111,11 +113,12 @@ class NotJudgedForDevice(_DeviceRule):
     """irshape has no facts about this layer on the device.
 
     ## What it does
-    With `--device`, reports layers whose operation was not measured on it: custom operations, and
-    those of newer opsets. The verdict on the model is `unknown` unless another layer fails.
+    With `--device`, reports layers whose operation was not measured on the device: custom
+    operations, and operations of newer opsets. The verdict on the model is `unknown`, unless
+    another layer has the verdict `fails` or `likely`.
 
     ## Why it matters
-    That nothing stands against the rest of the model says nothing about these layers.
+    The device may refuse these layers even if it accepts the rest of the model.
 
     ## What OpenVINO does
     Compiles the model, or refuses it.

@@ -1,4 +1,4 @@
-"""IR11x: edges that name missing layers or ports, and layers that are not fed or not used."""
+"""IR11x: edges that name missing layers or ports, inputs that nothing feeds, and unused layers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class DanglingEdge(Rule):
     ## What it does
     Reports an edge whose `from-layer` or `to-layer` is not the id of a layer in the same body, or
     whose port is not the id of an output or input port of that layer. Edges name ports by id, not
-    by position. Edges inside a body only see the layers of that body.
+    by position. An edge inside a body can name only layers of that body.
 
     ## Why it matters
     The layer at the other end has no input, or the wrong one.
@@ -98,8 +98,8 @@ class MalformedEdge(Rule):
 
     ## What it does
     Reports an edge without `from-layer`, `from-port`, `to-layer` or `to-port`, or with a value
-    there that is not a whole number. A number with a sign or leading zeros, which OpenVINO reads,
-    is a warning.
+    there that is not a whole number. OpenVINO reads a number with a sign or leading zeros; for such
+    a number the finding is a warning.
 
     ## Why it matters
     The edge connects nothing.
@@ -251,8 +251,9 @@ class MissingEdge(Rule):
     The layer lacks an input, so what it computes is undefined.
 
     ## What OpenVINO does
-    Rejects it without the layer's id: "index '1' out of range", or "Argument has 0 outputs (1
-    expected)". Trailing optional inputs may be omitted, but then together with their ports.
+    Rejects the model without naming the layer's id: "index '1' out of range", or "Argument has 0
+    outputs (1 expected)". Trailing optional inputs may be omitted, but only together with their
+    ports.
 
     ## Example
     ```xml
@@ -297,8 +298,8 @@ class Cycle(Rule):
     """Layers depend on each other in a cycle.
 
     ## What it does
-    Reports, once for each body, layers that depend on their own output, and lists the layers of the
-    cycle.
+    Reports layers that depend on their own output, once for each body. The finding lists the layers
+    of the cycle.
 
     ## Why it matters
     There is no order in which the layers could be computed. A loop in a model is a Loop or a
@@ -373,16 +374,16 @@ class UnreachableLayer(Rule):
     """No path leads from the layer to a Result or an Assign.
 
     ## What it does
-    Reports the last layer of a branch that leads nowhere, and how many layers only it uses. An
-    unused input or a single unused constant is an info.
+    Reports the last layer of a branch that leads nowhere, and how many layers only it uses. For an
+    unused input or a single unused constant, the finding is an info.
 
     ## Why it matters
     Something that was meant to be computed is not: an edge or a Result has been lost.
 
     ## What OpenVINO does
     Silently drops such layers without reading their types or attributes. An unused Parameter
-    remains an input of the model. OpenVINO's own writer emits unused Parameters, and the constant
-    of an LSTMCell of opset1 that it does not connect.
+    remains an input of the model. OpenVINO's own writer emits unused Parameters. For an LSTMCell of
+    opset1, it emits a constant that it does not connect.
 
     ## Example
     ```xml
@@ -449,11 +450,11 @@ class MissingResult(Rule):
     nets.
 
     ## Why it matters
-    The model computes nothing that could be read.
+    The model computes nothing that a program could read.
 
     ## What OpenVINO does
-    Silently reads it as a model of its Parameters alone; every other layer is dropped. A model that
-    only assigns variables is valid.
+    Silently reads it as a model that has only its Parameters, and drops every other layer. A model
+    that only assigns variables is valid.
 
     ## Example
     ```xml

@@ -20,7 +20,7 @@ LANGUAGE_MODELS = (
 ENCODER = "openvino_encoder_model.xml"
 DECODERS = ("openvino_decoder_model.xml", "openvino_decoder_with_past_model.xml")
 TOKENS = {"input_ids", "decoder_input_ids"}
-"""The names of the input that receives tokens."""
+"""The names that the input for tokens may have."""
 TEXT_EMBEDDINGS = "openvino_text_embeddings_model.xml"
 VISION_EMBEDDINGS = "openvino_vision_embeddings_model.xml"
 CONFIGURATIONS = ("config.json", "generation_config.json", "model_index.json")
@@ -34,7 +34,7 @@ class Member(NamedTuple):
     inference: Inference
 
     def inputs(self) -> dict[str, Tensor]:
-        """The inputs by all their names."""
+        """Returns the inputs by all their names."""
         named: dict[str, Tensor] = {}
         for layer in self.model.parameters:
             (tensor,) = self.inference.outputs(layer)
@@ -43,7 +43,7 @@ class Member(NamedTuple):
         return named
 
     def outputs(self) -> dict[str, Tensor]:
-        """The outputs by all their names."""
+        """Returns the outputs by all their names."""
         named: dict[str, Tensor] = {}
         layers = self.model.layers
         for position, sources in enumerate(wire(self.model.net).sources):
@@ -72,8 +72,9 @@ class Member(NamedTuple):
 class Export(NamedTuple):
     """A folder of models that belong together.
 
-    members: by name. configurations: the JSON objects by file name. faults: what is wrong with a
-    file that contains no JSON object.
+    members: by name.
+    configurations: the JSON objects by file name.
+    faults: for each file that contains no JSON object, what is wrong with it.
     """
 
     members: Mapping[str, Member]
@@ -91,7 +92,7 @@ class Export(NamedTuple):
         return self.language or next(iter(self.members.values()))
 
     def number(self, name: str) -> int | None:
-        """Returns an integer of config.json, or of its part for text."""
+        """Returns an integer of config.json, or of its `text_config`."""
         config = self.configurations.get("config.json", {})
         for part in (config, config.get("text_config")):
             value = part.get(name) if isinstance(part, Mapping) else None

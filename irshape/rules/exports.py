@@ -83,11 +83,12 @@ class ExportMismatch(_ExportRule):
     """Two models of an exported folder do not go together.
 
     ## What it does
-    When `irshape validate` is given a folder that optimum-intel exported, compares what one model
-    gives with what the next takes: the tokenizer and the language model (element types and ranks of
-    `input_ids`, `attention_mask` and others), embeddings and language model, encoder and decoder,
-    text encoders, denoiser and VAE (sizes of the last axis, or of the channels). Where a model has
-    a config.json beside it, sizes that it states are compared too; those that differ are a warning.
+    In a folder that optimum-intel exported, compares the outputs of one model with the inputs of
+    the next. For the tokenizer and the language model, it compares the element types and shapes of
+    `input_ids`, `attention_mask` and other tensors. For embeddings and language model, encoder and
+    decoder, text encoders, denoiser and VAE, it compares the size of the last axis or the number of
+    channels. If a model of an image pipeline has a config.json beside it, the rule also compares
+    the sizes in it with the model; a difference is a warning.
 
     ## Why it matters
     Each model is sound, but the pipeline fails on its first request.
@@ -244,14 +245,14 @@ class ExportVocabulary(_ExportRule):
     """The vocabularies of an exported folder have different sizes.
 
     ## What it does
-    Compares the rows of the embedding table with the vocabulary of the tokenizer and the
+    Compares the number of rows of the embedding table with the vocabulary of the tokenizer and the
     detokenizer, with the last axis of `logits`, and with `vocab_size` of config.json. A vocabulary
-    with more entries than the table has rows is an error; that the table has more rows than entries
-    is usual, since tables are padded.
+    with more entries than rows is an error. A table with more rows than entries is usual, since
+    tables are padded.
 
     ## Why it matters
-    A token past the table reads other memory or stops the model; the wrong tokenizer gives text
-    without meaning.
+    For a token beyond the end of the table, the model reads other memory or stops. The wrong
+    tokenizer gives text without meaning.
 
     ## What OpenVINO does
     Reads every model, and runs them.
@@ -331,11 +332,11 @@ class ExportSpecialToken(_ExportRule):
     config.json and generation_config.json with the rows of the embedding table.
 
     ## Why it matters
-    Generation never ends at a token that the model cannot give, and fails at one that it cannot
-    look up.
+    If the model cannot produce the end token, generation never ends there. If it cannot look up a
+    token, generation fails.
 
     ## What OpenVINO does
-    OpenVINO GenAI takes the numbers as they are.
+    OpenVINO GenAI uses the numbers without checking them.
 
     ## Example
     ```json
@@ -373,11 +374,11 @@ class ExportCache(_ExportRule):
 
     ## What it does
     Compares the states of a language model whose shapes are [batch, heads, length, size] with
-    config.json: two for each of `num_hidden_layers`, with `num_key_value_heads` heads of `head_dim`
-    elements (or `hidden_size` over `num_attention_heads`).
+    config.json. Each of `num_hidden_layers` layers has two states, with `num_key_value_heads` heads
+    of `head_dim` elements (or `hidden_size` / `num_attention_heads`).
 
     ## Why it matters
-    OpenVINO GenAI plans the memory of the cache by these numbers.
+    OpenVINO GenAI plans the memory of the cache with these numbers.
 
     ## What OpenVINO does
     Reads the model.
@@ -430,7 +431,7 @@ class ExportConfiguration(_ExportRule):
     Reports a config.json, generation_config.json or model_index.json that is not a JSON object.
 
     ## Why it matters
-    OpenVINO GenAI and optimum-intel read it.
+    OpenVINO GenAI and optimum-intel read this file.
 
     ## What OpenVINO does
     OpenVINO GenAI refuses the folder.
@@ -456,15 +457,16 @@ class ExportIncomplete(_ExportRule):
     """A folder lacks a part of an export.
 
     ## What it does
-    Names what a folder with a language model lacks: tokenizer, detokenizer, config.json,
-    generation_config.json; and the parts that model_index.json names and the folder has no model
-    for.
+    Names the files that are missing in a folder with a language model: tokenizer, detokenizer,
+    config.json, generation_config.json. Also names each part of model_index.json for which the
+    folder has no model.
 
     ## Why it matters
-    OpenVINO GenAI needs them. A program that brings its own tokenizer does not.
+    OpenVINO GenAI needs the missing files. A program with its own tokenizer needs neither tokenizer
+    nor detokenizer.
 
     ## What OpenVINO does
-    OpenVINO GenAI refuses the folder when the part is needed.
+    OpenVINO GenAI refuses the folder when it needs the part.
 
     ## Example
     ```sh
@@ -474,8 +476,8 @@ class ExportIncomplete(_ExportRule):
     ```
 
     ## How to fix it
-    `convert_tokenizer MODEL --with-detokenizer -o FOLDER` makes tokenizer and detokenizer;
-    `optimum-cli export openvino` makes the whole folder.
+    `convert_tokenizer MODEL --with-detokenizer -o FOLDER` writes tokenizer and detokenizer;
+    `optimum-cli export openvino` writes the whole folder.
     """
 
     id = EXPORT_INCOMPLETE

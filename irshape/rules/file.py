@@ -36,7 +36,7 @@ class MalformedXml(Rule):
     ## What OpenVINO does
     Its parser (pugixml) rejects tags that do not match and unquoted attributes, with a byte offset.
     It silently accepts an attribute that is given twice, a bare `&` or `<` in a value, control
-    characters, and anything after `</net>`. Other tools, and later versions, may not.
+    characters, and anything after `</net>`. Other tools and later versions may reject these files.
 
     ## Example
     ```xml
@@ -143,8 +143,8 @@ class NestingLimit(Rule):
     """Elements are nested deeper than the limit.
 
     ## What it does
-    Rejects a file in which the bodies of If, Loop and TensorIterator are nested more than some 60
-    deep, which is 256 elements.
+    Rejects a file whose elements are nested more than 256 deep. That is about 60 bodies of If, Loop
+    or TensorIterator inside each other.
 
     ## Why it matters
     Every body is processed inside the one around it. Without a limit, a small file could exhaust
@@ -203,9 +203,9 @@ class StrayText(Rule):
     """Text stands between elements.
 
     ## What it does
-    Reports text where an IR has elements only: the mark of a merge, a line number or a `+` that was
-    copied with the lines, a word typed by accident, or a tag that lost its `<`. Comments, white
-    space, and the contents of `<rt_info>` are left alone.
+    Reports text where an IR has only elements: the marker of a merge conflict, a line number or a
+    `+` that was copied with the lines, a word typed by accident, or a tag that lost its `<`. The
+    rule ignores comments, white space, and the contents of `<rt_info>`.
 
     ## Why it matters
     No writer of IRs puts text there, so the file was edited by accident, and more may have been
@@ -235,13 +235,13 @@ class StrayText(Rule):
 
 
 class RepairedXml(Rule):
-    """A single layer is not well-formed XML; it was read as intended.
+    """A single layer is not well-formed XML; irshape repaired it and read it.
 
     ## What it does
-    In a file that holds single layers instead of a network, reports what had to be repaired before
-    a layer could be read: a missing end tag, quotes, a slash. Only obvious repairs are made;
-    anything else is IR001. `...` inside a tag,
-    which operation documents use for omitted parts, is accepted.
+    In a file that holds single layers instead of a network, reports each repair that irshape made
+    in order to read a layer: a missing end tag, missing quotes, a missing slash. irshape makes only
+    obvious repairs; any other fault is IR001. It accepts `...` inside a tag, which the
+    documentation of operations writes for omitted parts.
 
     ## Why it matters
     The layer can still be checked, so that its other faults show up in the same run. Other tools
@@ -271,13 +271,13 @@ class RepairedXml(Rule):
 
 
 class LeftOut(Rule):
-    """A single layer leaves out ports, or what a Parameter is.
+    """A single layer leaves out ports, or the shape or type of a Parameter.
 
     ## What it does
-    Reports an `<input>` or `<output>` of a single layer in which `...` stands for further
-    ports; what depends on their number is then not checked. Also reports a Parameter or constant
-    without `shape` or `element_type`, as documents print them inside bodies; what its output port
-    declares is then used.
+    Reports an `<input>` or `<output>` of a single layer in which `...` stands for further ports.
+    irshape then checks nothing that depends on their number. Also reports a Parameter or constant
+    without `shape` or `element_type`, as the documentation prints them inside bodies. irshape then
+    uses the declaration of its output port.
 
     ## Why it matters
     Ports that are not there cannot be checked, and a Parameter in a model has to declare its own
@@ -375,20 +375,19 @@ class InternalError(Rule):
     """irshape itself failed on a layer.
 
     ## What it does
-    Reports that the declaration of an operation did not anticipate something in a layer. The
-    failure stays with that layer: the shapes that its ports declare are used, and everything else
-    is checked.
+    Reports a layer for which irshape's code for its operation failed. The failure affects only that
+    layer: irshape uses the shapes that its ports declare, and checks everything else.
 
     ## Why it matters
-    The layer has not been checked. This is a bug in irshape or, where the message names one, in a
-    plugin; it is not one in the file. A rule of a plugin that fails is reported at the beginning of
-    the file.
+    The layer has not been checked. The bug is in irshape or, if the message names a plugin, in the
+    plugin; it is not in the file. If a rule of a plugin fails, irshape reports it at the beginning
+    of the file.
 
     ## What OpenVINO does
-    Is not involved.
+    OpenVINO is not involved.
 
     ## Example
-    No layer is known to cause it; any could.
+    No layer is known to cause this; any layer could.
     ```xml
     <layer id="2" name="mean" type="ReduceMean" version="opset1">
     ```
@@ -405,17 +404,17 @@ class Preprocessing(Rule):
     """The means in a `<pre-process>` are subtracted from an input of the model.
 
     ## What it does
-    Reports a `<pre-process>` with a `<mean>`, an element of the format before version 10 that
-    OpenVINO reads to this day. irshape does not check what it says, and `run` and `crosscheck`
-    refuse the model.
+    Reports a `<pre-process>` with a `<mean>`. The element is from IR versions before 10, but
+    OpenVINO still reads it. irshape does not check its contents, and `run` and `crosscheck` refuse
+    the model.
 
     ## Why it matters
-    No layer shows the subtraction, and tools that write the model anew lose it.
+    No layer shows the subtraction, and tools that read and write the model lose it.
 
     ## What OpenVINO does
-    Puts a Subtract behind the Parameter that `reference-layer-name` names, or behind the first one
-    of rank 4. Refuses means that do not fit its channels, and crashes if they are in a .bin that is
-    not there.
+    Inserts a Subtract after the Parameter that `reference-layer-name` names, or after the first
+    Parameter of rank 4. Refuses means that do not fit the channels of the Parameter, and crashes if
+    the means are in a missing .bin.
 
     ## Example
     ```xml

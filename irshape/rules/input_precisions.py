@@ -1,4 +1,4 @@
-"""Finds input ports without a precision in a file whose other input ports have one."""
+"""Finds the few input ports without a precision in a file whose other input ports have one."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from ..model.ports import Port
 from .context import Context
 
 FEW = 0.1
-"""If at most this share of the input ports has no precision, it was forgotten there."""
+"""If at most this share of the input ports has no precision, irshape takes it for an oversight."""
 WRITTEN_AT_INPUTS = 11
 """The first IR version in which writers give the precisions of input ports."""
 
 
 def inputs_unlike_others(context: Context) -> list[tuple[Layer, Port]]:
-    """Returns the few input ports without a precision. Writers give precisions to all or to
-    none."""
+    """Returns the input ports without a precision, if they are few: writers give precisions to all
+    or none."""
     if context.model.version < WRITTEN_AT_INPUTS or None not in context.ports.precisions:
         return []
     inputs = [(layer, port) for layer in context.every_layer for port in layer.inputs]

@@ -20,12 +20,12 @@ class MissingTensorName(Rule):
     tensor of the file has a name, this is reported once.
 
     ## Why it matters
-    A program that looks up the input or output by name does not find it. Only its number is left,
-    which changes when an input is added.
+    A program that looks up the input or output by name does not find it. The program can use only
+    the number of the input or output, which changes when another is added.
 
     ## What OpenVINO does
     Reads it silently; its own writer emits such models. `model.input("x")` then fails. In an IR of
-    version 10 it uses the names of the layers instead, so nothing is reported there.
+    version 10, OpenVINO uses the names of the layers instead, so the rule reports nothing.
 
     ## Example
     ```xml
@@ -84,7 +84,7 @@ class MissingTensorName(Rule):
 
 
 def _ends(context: Context) -> Iterator[End]:
-    """Returns the inputs and outputs of the model, in file order."""
+    """Yields the inputs and outputs of the model, in file order."""
     net = context.model.net
     layers = (*context.by_type.get("parameter", ()), *context.by_type.get("result", ()))
     positions = sorted(position for body, position in layers if body is net)
@@ -101,7 +101,7 @@ def _unnamed(context: Context) -> Iterator[End]:
 
 
 def _name(layer: Layer) -> str:
-    """Returns the name of a layer in the form for `names`."""
+    """Returns the name of a layer as `names` writes it."""
     return layer.name.replace(",", "\\,") or f"{layer.type.lower()}{layer.id}"
 
 
@@ -109,16 +109,16 @@ class CollidingName(Rule):
     """In an IR of version 10, an input or output gets the name of another one.
 
     ## What it does
-    Looks, in an IR of version 10, at the names that OpenVINO gives to the inputs and outputs of the
-    model beside their tensor names: an input gets the name of its Parameter, an output that of the
-    layer that makes it, with `.0`, `.1` … if that layer has several outputs. Reports such a name if
-    another input or output has it, as a tensor name or in the same way. Reports also a tensor with
-    a name that is two inputs or outputs of the model: a Parameter that feeds a Result, or a layer
-    that feeds two.
+    In an IR of version 10, OpenVINO gives the inputs and outputs of the model further names beside
+    their tensor names. An input gets the name of its Parameter. An output gets the name of the
+    layer that produces it, with `.0`, `.1` … if that layer has several outputs. The rule reports a
+    name of this kind if another input or output has it too. It also reports a named tensor that is
+    two inputs or outputs of the model: a Parameter that feeds a Result, or an output port that
+    feeds two Results.
 
     ## Why it matters
-    The file is not read. Versions 10 and 11 differ in this: a tool that adds tensor names to an old
-    IR, or a Result to a named tensor, makes a file that would be right in version 11.
+    OpenVINO does not read the file. Versions 10 and 11 differ here: if a tool adds tensor names to
+    an old IR, or a Result to a named tensor, the file would be right only in version 11.
 
     ## What OpenVINO does
     Refuses the file: "Model operation names have collisions with tensor names", "Model tensor names
@@ -135,8 +135,8 @@ class CollidingName(Rule):
     ```
 
     ## How to fix it
-    Rename the tensor or the layer, or remove the tensor name. With `version="11"`, OpenVINO gives
-    inputs and outputs no names of layers; programs then find them by tensor names alone.
+    Rename the tensor or the layer, or remove the tensor name. With `version="11"`, OpenVINO does
+    not use the names of layers; programs then find inputs and outputs only by tensor name.
 
     ## Use instead
     ```xml
@@ -186,7 +186,7 @@ class CollidingName(Rule):
 
     @classmethod
     def doubled(cls, end: End, first: End) -> Finding:
-        """Reports a named tensor that serves as two inputs or outputs."""
+        """Returns the finding about a named tensor that is two inputs or outputs."""
         name = end.port.tensor_names[0]
         return cls.finding(
             f"the tensor '{name}' is {end.what} of the model, but it already is {first.what}; "

@@ -1,8 +1,8 @@
 """Compares the edges of a body with its layers.
 
-It finds edges that lead nowhere, inputs that nothing feeds, and layers that feed nothing.
-Consequences of faults that are reported elsewhere are left out: edges to ids that a layer or port
-with a faulty id may have, and unused layers if some edge leads nowhere.
+It finds edges that lead nowhere, inputs that nothing feeds, and layers that feed nothing. It leaves
+out consequences of faults that other rules report. These are edges that may name a layer or port
+with a faulty id, and unused layers if some edge leads nowhere.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class EdgeFault(NamedTuple):
 
 
 class Links:
-    """The faults of the edges of a body, each one once."""
+    """The faults of the edges of a body. Each fault occurs once."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class Links:
             self._follow()
 
     def _fed(self) -> bool:
-        """Returns whether each edge feeds a different input, each input is fed, and all ids are
+        """Returns whether every edge feeds its own input, every input has an edge, and all ids are
         unique."""
         body, sources = self.body, self.wiring.sources
         fed = sum(len(row) - row.count(None) for row in sources)
@@ -115,8 +115,8 @@ class Links:
         )
 
     def _plain(self) -> bool:
-        """Returns whether the ends of all edges are in the usual notation, or in the notation of
-        the layers."""
+        """Returns whether the ends of all edges are in the usual notation, or in the notation that
+        the layers use."""
         ends = self.body.ends
         texts = {*ends.from_ports, *ends.to_ports}
         if not self.wiring.complete:

@@ -30,9 +30,9 @@ class UnknownVariable(Rule):
     """An Assign names a variable that no ReadValue reads.
 
     ## What it does
-    Reports an Assign whose `variable_id` no ReadValue in the model or its bodies has. Where an
-    earlier Assign of the same net has the variable already, and no Assign has one that is read, it
-    is a warning.
+    Reports an Assign whose `variable_id` no ReadValue in the model or its bodies has. Also reports,
+    as a warning, a second Assign of one variable in the same net or body, if no Assign has the
+    `variable_id` of another ReadValue.
 
     ## Why it matters
     The assigned value is never used: one of the two names is wrong.
@@ -102,8 +102,8 @@ class VariableMismatch(Rule):
     """An Assign gives a variable a value of another type or shape than its ReadValue declares.
 
     ## What it does
-    Compares the input of an Assign with what each ReadValue of the same `variable_id` gives: the
-    element types must be equal, the shapes compatible.
+    Compares the input of an Assign with the output of each ReadValue of the same `variable_id`. The
+    element types must be equal, and the shapes compatible.
 
     ## Why it matters
     The model cannot be loaded.
@@ -211,15 +211,15 @@ class DuplicateTensorName(Rule):
     """Two tensors of a net have the same name.
 
     ## What it does
-    Reports an output port whose `names` contain a name that an earlier output port has, and a
-    Result whose `output_names` do. Each body has names of its own.
+    Reports an output port whose `names` contain a name of an earlier output port, and a Result
+    whose `output_names` do. Each body has its own names.
 
     ## Why it matters
     Programs look up inputs and outputs by tensor name; which of the two they get is undefined.
 
     ## What OpenVINO does
-    Reads it silently; converters have written such names for layers that work in place. Looked up
-    by the name, it returns one of the two.
+    Reads the model silently, and returns one of the two tensors for the name. Converters have
+    written repeated names for layers that work in place.
 
     ## Example
     ```xml
@@ -245,7 +245,7 @@ class DuplicateTensorName(Rule):
             return
         for body in context.bodies:
             if _all_differ(context, body):
-                continue  # nearly always
+                continue  # as in nearly every body
             twice: dict[str, tuple[Layer, Port, Layer, Port, Layer, tuple[str, str] | None]] = {}
             holders: dict[str, tuple[Layer, Port]] = {}
             for name, producer, tensor, layer, where in _names_given(context, body):
@@ -270,15 +270,16 @@ class DuplicateTensorName(Rule):
 
 
 MOST_NAMES = 3
-"""How many names that are used twice are reported individually."""
+"""The rule reports at most this many repeated names individually."""
 
 
 def _names_given(
     context: Context, body: Body
 ) -> Iterator[tuple[str, Layer, Port, Layer, tuple[str, str] | None]]:
-    """Yields each tensor name, with the layer and port of the tensor and of the name.
+    """Yields each tensor name, with the layer and port that produce the tensor, and the layer and
+    port that name it.
 
-    A Result names its tensor without a port.
+    A Result names its tensor in `output_names`, not at a port.
     """
     for layer in body.layers:
         for port in layer.outputs:
@@ -318,16 +319,16 @@ class RuntimeInfo(Rule):
 
     ## What it does
     Reports a second `<attribute>` with the name and version of an earlier one in the `<rt_info>` of
-    a layer, and invalid values of `old_api_map_order` and `old_api_map_element_type`. If OpenVINO
-    does not know the name, it is a warning.
+    a layer, and invalid values of `old_api_map_order` and `old_api_map_element_type`. A repeated
+    name that OpenVINO does not know is a warning.
 
     ## Why it matters
     One of the two is silently lost.
 
     ## What OpenVINO does
     Rejects a repeated name that it knows, without naming the layer: "multiple rt_info attributes
-    are detected: fused_names". Silently ignores other names. In an IR of version 10 it does not
-    read them.
+    are detected: fused_names". Silently ignores other names. In an IR of version 10, it does not
+    read these attributes.
 
     ## Example
     ```xml
@@ -402,8 +403,8 @@ class RuntimeInfo(Rule):
 
 
 def _repeats(data: bytes, span: tuple[int, int]) -> bool:
-    """Returns whether an rt_info needs a closer look. Most have one attribute that is not
-    checked."""
+    """Returns whether an rt_info needs a closer look. Most have a single attribute that no check
+    concerns."""
     first = data.find(b"<attribute", *span)
     return first >= 0 and (
         data.find(b"<attribute", first + 1, span[1]) >= 0
@@ -429,7 +430,8 @@ _KNOWN = frozenset(
 
 
 def _unreadable(name: str, value: str) -> str | None:
-    """Returns what the value of an attribute should be, if it is not."""
+    """Returns a description of the required value if an attribute's value is invalid; None
+    otherwise."""
     if name == "old_api_map_order":
         order = r"\s*(?:-?[0-9]+\s*(?:,\s*-?[0-9]+\s*)*)?"
         return None if re.fullmatch(order, value) else "a list of axes"

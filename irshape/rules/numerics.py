@@ -1,6 +1,6 @@
 """IR7xx: the values of constants.
 
-These rules read the whole .bin in pieces, and run only if they are selected.
+These rules read the whole .bin in pieces. They run only if the user selects them.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from ..model.weights import Weights
 
 PIECE = 1 << 22
-"""How many bytes are examined at a time. It is a multiple of every element's size."""
+"""The number of bytes that are read at a time. It is a multiple of every element's size."""
 
 
 class Odd(NamedTuple):
-    """The number of unusual elements in a constant, with position and value of the first."""
+    """The number of unusual elements in a constant, and the position and value of the first one."""
 
     number: int
     place: int
@@ -38,8 +38,8 @@ class NanWeights(Rule):
     reports how many are NaN and where the first one is.
 
     ## Why it matters
-    Everything that is computed from it is NaN as well. Training has diverged, or a conversion has
-    failed.
+    Everything that is computed from a NaN is NaN as well. Training has diverged, or a conversion
+    has failed.
 
     ## What OpenVINO does
     Accepts it silently.
@@ -94,8 +94,8 @@ class InfiniteWeights(Rule):
     ```
 
     ## How to fix it
-    If it is not intended, check the original model: often it was converted to a type that is too
-    narrow.
+    If the infinity is not intended, check the original model: often it was converted to a type that
+    is too narrow.
     """
 
     id = INFINITE_WEIGHTS
@@ -121,12 +121,12 @@ class HalfOverflow(Rule):
     """An f32 constant contains numbers that are infinite in f16.
 
     ## What it does
-    Reads every element of every f32 constant, and reports how many are finite with a magnitude of
-    65520 or more; the largest number of f16 is 65504.
+    Reads every element of every f32 constant, and reports how many are finite and have a magnitude
+    of 65520 or more. The largest finite f16 number is 65504.
 
     ## Why it matters
-    Converted to f16, or run at that precision (the default on GPUs), these weights are infinite,
-    and what is computed from them soon is NaN.
+    In f16, the default precision on GPUs, these weights are infinite. The values computed from them
+    soon become NaN.
 
     ## What OpenVINO does
     Accepts it silently. Its compression to f16 clips such numbers, and skips a constant if most of
@@ -166,12 +166,12 @@ class HalfSubnormal(Rule):
     """An f32 constant contains numbers that are subnormal in f16.
 
     ## What it does
-    Reads every element of every f32 constant, and reports how many are nonzero with a magnitude
-    below 2^-14 (6.1e-5), where f16 loses digits, and how many of them become 0.
+    Reads every element of every f32 constant, and reports how many are nonzero and have a magnitude
+    below 2^-14 (6.1e-5), where f16 loses digits. It also reports how many of them become 0.
 
     ## Why it matters
-    Converted to f16, such weights lose precision, and below 2^-25 (3e-8) all of it. Many in one
-    layer, or an epsilon that becomes 0, change the result.
+    In f16, these weights lose precision; at 2^-25 (3e-8) and below they become 0. If a layer has
+    many of them, or if an epsilon becomes 0, the result changes.
 
     ## What OpenVINO does
     Accepts it silently. Its compression to f16 skips a constant if most of its numbers are out of
@@ -247,7 +247,7 @@ Pieces = Iterator[tuple[int, bytes]]
 
 
 def _streams(context: Context, types: Collection[str]) -> Iterator[tuple[Layer, Constant, Pieces]]:
-    """Yields the constants of some element types. Each range of the .bin occurs once."""
+    """Yields the constants of some element types. Constants that share their bytes occur once."""
     weights = context.model.weights
     if weights is None or weights.data is None:
         return
@@ -273,7 +273,7 @@ def _pieces(weights: Weights, offset: int, size: int) -> Pieces:
 
 
 def _first(places: Iterator[tuple[int, float]]) -> Odd:
-    """Returns the number of elements, and the first of them."""
+    """Returns the number of the elements, and the first of them."""
     count, index, value = 0, -1, 0.0
     for at, number in places:
         if not count:
@@ -360,8 +360,9 @@ def _too_large(pieces: Pieces) -> Iterator[tuple[int, float]]:
 def _too_small(piece: bytes) -> tuple[int, int, int]:
     """Finds nonzero elements of an f32 constant that are subnormal or 0 in f16.
 
-    Returns their number, the first of them, and how many become 0. Without their sign, floats are
-    ordered like their bytes. So bytes are compared, for all elements at once as long integers.
+    Returns the number of these elements, the first of them, and how many become 0. Without their
+    sign, floats have the same order as their bits. So the function compares the bits of all
+    elements at once, as long integers.
     """
     low, middle, high, top = (piece[k::4] for k in range(4))
     count = len(top)

@@ -1,7 +1,7 @@
 """Rules of plugins: of installed packages (entry point group `irshape.rules`), and of this process.
 
 A rule of a plugin is a subclass of `Rule` with a code (IR950 to IR999), a name, a severity and a
-docstring. It has a `check`, or an operation of a plugin reports under its code.
+docstring. It has a `check` method, or an operation of a plugin reports under its code.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def declares(group: str) -> bool:
 def entry_point_files() -> tuple[bytes, ...]:
     """Returns the entry_points.txt of every installed package with one for irshape.
 
-    Each follows the name of its folder.
+    The text of each file follows the name of its folder.
     """
     files = []
     for folder in dict.fromkeys(sys.path):

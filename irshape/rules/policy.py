@@ -55,8 +55,7 @@ class RequiredOperation(Rule):
     """The policy requires an operation that the model does not have.
 
     ## What it does
-    Reports an entry of `required-operations` that no layer matches, bodies of control flow
-    included.
+    Reports an entry of `required-operations` that no layer matches. Layers in bodies count too.
 
     ## Why it matters
     It is your requirement: for instance, a stateful model needs ReadValue, or the deployment relies
@@ -94,8 +93,7 @@ class ForbiddenOperation(Rule):
     """The policy forbids this operation.
 
     ## What it does
-    Reports every layer that matches an entry of `forbidden-operations`, bodies of control flow
-    included.
+    Reports every layer that matches an entry of `forbidden-operations`, also in bodies.
 
     ## Why it matters
     It is your requirement: for instance, the target has no kernel for the operation, or a slow one.
@@ -137,8 +135,8 @@ class AllowedElementTypes(Rule):
     type is the inferred one, or the declared one if none can be inferred.
 
     ## Why it matters
-    It is your requirement: for instance, the target computes in other types, or has to convert
-    these.
+    It is your requirement: for instance, the target computes in other types, or has to convert this
+    one.
 
     ## What OpenVINO does
     Reads the model.
@@ -233,12 +231,13 @@ class PortsRule(Rule):
 
 
 class ExpectedInputs(PortsRule):
-    """The inputs of the model are not those that the policy expects.
+    """The inputs of the model differ from the inputs that the policy expects.
 
     ## What it does
     Compares the Parameters of the net with `inputs`, and reports an input that is missing or not
     listed, another element type, and another shape. An input is found by tensor name, layer name or
-    id. A `?` in an expected shape must be dynamic in the model too, and an interval the same.
+    id. The shapes must be equal: for a `?` in the expected shape, the dimension of the model must
+    be dynamic without bounds; for an interval, it must have the same bounds.
 
     ## Why it matters
     The program that calls the model relies on these names, types and shapes.
@@ -266,7 +265,7 @@ class ExpectedInputs(PortsRule):
 
 
 class ExpectedOutputs(PortsRule):
-    """The outputs of the model are not those that the policy expects.
+    """The outputs of the model differ from the outputs that the policy expects.
 
     ## What it does
     Compares the Results of the net with `outputs`, as `expected-inputs` does with the inputs. An
@@ -318,7 +317,7 @@ def _tensor(context: Context, end: End) -> Tensor | None:
 
 
 class StaticBatch(Rule):
-    """The policy requires dynamic batches, and the first dimension of this input is static.
+    """The policy requires a dynamic batch, but the first dimension of this input is static.
 
     ## What it does
     With `dynamic-batch = true`, reports every Parameter of the net whose first dimension is static.
@@ -337,8 +336,8 @@ class StaticBatch(Rule):
     ```
 
     ## How to fix it
-    Convert the model with a dynamic first dimension. Whether the rest of it allows that is shown by
-    `irshape infer MODEL --shape 'x=[?,3,224,224]'`.
+    Convert the model with a dynamic first dimension. `irshape infer MODEL --shape
+    'x=[?,3,224,224]'` shows whether the rest of the model allows it.
     """
 
     id = STATIC_BATCH
@@ -422,7 +421,7 @@ class TooManyLayers(Rule):
     """The model has more layers than the policy allows.
 
     ## What it does
-    Counts the layers, bodies of control flow included, and compares their number with `max-layers`.
+    Counts the layers, also in bodies, and compares their number with `max-layers`.
 
     ## Why it matters
     It is your requirement. A model of unusual size often was exported with an unrolled loop.

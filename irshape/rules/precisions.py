@@ -17,11 +17,12 @@ class MissingPrecision(Rule):
     """A port has no precision.
 
     ## What it does
-    Reports an output port without `precision`. Input ports do not need one; older IRs never write
-    one there. Where other input ports have one, an input port without is a warning.
+    Reports an output port without `precision`. Input ports do not need one, and IR version 10 has
+    none there. In an IR of version 11, an input port without a precision is a warning if at least
+    nine in ten input ports have one.
 
     ## Why it matters
-    The file does not say what the layer produces, and no reader accepts it.
+    The file does not say which element type the layer produces, and no reader accepts it.
 
     ## What OpenVINO does
     Rejects it with a byte offset: "node <port> is missing mandatory attribute: precision at offset
@@ -68,7 +69,7 @@ class MissingPrecision(Rule):
         told = {(finding.layer, finding.port) for finding in misnamed}
         for layer, port in context.shared(inputs_unlike_others):
             if (layer, ("input", port.id)) in told:
-                continue  # it is what the attribute of another name should be
+                continue  # the unknown attribute probably is the misnamed precision
             yield cls.finding(
                 f"input port {port.id} has no precision, unlike others of this file",
                 port.offset,
@@ -88,8 +89,8 @@ class UnknownPrecision(Rule):
     input port it is a warning.
 
     ## Why it matters
-    An unknown precision says nothing. Usually it is the name that another framework uses for the
-    type.
+    An unknown precision does not say which element type the port has. Usually it is the name that
+    another framework uses for the type.
 
     ## What OpenVINO does
     Rejects it on an output port, without naming the layer: "Unsupported element type: float32".
@@ -170,7 +171,7 @@ _OTHER_NAMES = {
 
 
 def _close_precision(text: str) -> str | None:
-    """Returns the precision that was probably meant."""
+    """Returns the precision that the text probably stands for."""
     try:
         return ElementType.of(text).precision
     except ValueError:

@@ -15,8 +15,9 @@ class UnreadableFile(Rule):
     """The file could not be opened.
 
     ## What it does
-    When several files are checked, reports one that cannot be opened: it does not exist, may not be
-    read, or is not a regular file. The others are still checked; the exit status is 2.
+    If several files are checked, reports each file that cannot be opened: it does not exist, the
+    user may not read it, or it is not a regular file. irshape still checks the others; the exit
+    status is 2.
 
     ## Why it matters
     The file has not been checked.
@@ -41,8 +42,8 @@ class UnusedSuppression(Rule):
     """A comment silences a rule that reports nothing there.
 
     ## What it does
-    Reports a code in `<!-- irshape: disable=… -->` that silences no finding: none of the rules that
-    it covers reports anything in the scope of the comment.
+    Reports a code in `<!-- irshape: disable=… -->` that silences no finding, because none of its
+    rules reports anything in the scope of the comment.
 
     ## Why it matters
     A comment that is no longer needed hides the next finding.
@@ -73,11 +74,11 @@ class UnknownSuppression(Rule):
     """A comment for irshape cannot be understood.
 
     ## What it does
-    Reports a comment that begins with `irshape:` and does not have the form `disable=CODES` or
-    `disable-file=CODES`, and a code in such a comment that no rule has.
+    Reports a comment that begins with `irshape:` but does not have the form `disable=CODES` or
+    `disable-file=CODES`. Also reports a code in a comment of this form that no rule has.
 
     ## Why it matters
-    The finding that it is meant to silence is still reported, or a misspelt code silences nothing.
+    irshape still reports the finding that the comment should silence.
 
     ## What OpenVINO does
     Ignores comments.
@@ -109,7 +110,7 @@ class MisplacedSuppression(Rule):
     file. `disable-file` applies to the whole file wherever it is.
 
     ## Why it matters
-    The finding that it is meant to silence is still reported.
+    irshape still reports the finding that the comment should silence.
 
     ## What OpenVINO does
     Ignores comments.

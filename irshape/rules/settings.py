@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class ExpectedPort(NamedTuple):
-    """An input or output that a policy expects. None leaves a property open."""
+    """An input or output that a policy expects. A property that is None may have any value."""
 
     name: str
     type: str | None = None
@@ -19,9 +19,9 @@ class ExpectedPort(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """A policy for the models that match `files`, or for all if it is empty.
+    """A policy for the models that match `files`, or for all models if `files` is empty.
 
-    Fields that are not set demand nothing."""
+    Fields that are not set require nothing."""
 
     files: tuple[str, ...] = ()
     required_operations: tuple[str, ...] = ()
@@ -38,9 +38,10 @@ class Policy(NamedTuple):
 class Contract(NamedTuple):
     """The required dimensions of models, from `[[contract]]`.
 
-    files: patterns of the models to which it applies; all if empty. shapes: shapes of inputs by
-    name, which may name dimensions. assume: conditions on these names. require: statements such as
-    `logits = [batch, seq, 32000]`.
+    files: patterns of the models to which the contract applies; all models if empty.
+    shapes: shapes of inputs by name. They may name dimensions.
+    assume: conditions on these names.
+    require: statements like `logits = [batch, seq, 32000]`.
     """
 
     require: tuple[str, ...]
@@ -50,9 +51,9 @@ class Contract(NamedTuple):
 
 
 class CustomRule(NamedTuple):
-    """A custom rule, `[[rules.custom]]`, which reports what its expression selects.
+    """A custom rule, `[[rules.custom]]`. It reports the elements that its XPath expression selects.
 
-    files: patterns of the files that it applies to; none for all files."""
+    files: patterns of the files to which the rule applies; all files if empty."""
 
     id: RuleId
     xpath: str
@@ -64,7 +65,7 @@ class CustomRule(NamedTuple):
 class Devices(NamedTuple):
     """The devices for which models are judged, from `[devices]`.
 
-    max_alloc: the largest buffer of the devices in bytes, if it is not the usual one.
+    max_alloc: the size of the largest buffer of the devices, in bytes; None for the usual size.
     """
 
     names: tuple[str, ...] = ()
@@ -75,8 +76,8 @@ class Settings(NamedTuple):
     """The settings for one file.
 
     enabled: the codes of the rules whose findings are reported; None for the default rules.
-    ignored: the codes that a selector ignores explicitly. A finding that a file could not be read
-    is left out only if its code is among these.
+    ignored: the codes that a selector ignores explicitly. A finding about an unreadable file is
+    left out only if its code is among these.
     """
 
     enabled: frozenset[str] | None = None

@@ -1,7 +1,7 @@
 """IR208 to IR210: shapes that are possible but probably not intended.
 
-These are constants that restrict a model to one size of a dimension, and tensors too large for any
-memory.
+The rules report constants that restrict a model to one size of a dimension, and tensors that are
+too large for any memory.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class LiteralBatch(Rule):
     """A Reshape contains the batch as a literal.
 
     ## What it does
-    Reports a Reshape with a constant pattern that begins with a number, if the first dimension of
-    its data is that of an input of the model and has this size, or any size.
+    Reports a Reshape whose constant pattern begins with a number, if the first dimension of its
+    data equals the first dimension of an input of the model and can have this size.
 
     ## Why it matters
-    The model works for this batch only. With another one, the Reshape fails or mixes the items of
-    the batch.
+    The model works only for this batch size. With another size, the Reshape fails or mixes the
+    items of the batch.
 
     ## What OpenVINO does
     Reads it silently. `model.reshape` to another batch is then rejected at some layer.
@@ -85,7 +85,7 @@ class PinnedDimension(Rule):
     (Add, Multiply …) in which a dynamic dimension meets a constant that fits only one size.
 
     ## Why it matters
-    The input is declared to have any size, but only one can be run.
+    The input declares that it accepts any size, but the model runs with only one.
 
     ## What OpenVINO does
     Silently continues with the static dimension. Other sizes fail when the model is run.
@@ -114,7 +114,7 @@ class PinnedDimension(Rule):
 
     @classmethod
     def _broadcasts(cls, context: Context) -> Iterator[Finding]:
-        """Reports layers that broadcast a dynamic tensor with a constant."""
+        """Yields findings about layers that broadcast a dynamic tensor with a constant."""
         constants = frozenset(context.spellings.get("const", ()))
         harmless: set[object] = set()
         for name in context.by_type:
@@ -123,7 +123,7 @@ class PinnedDimension(Rule):
                 continue
             for body, position in context.by_type[name]:
                 result = context.results.get(body)
-                if result is None:  # the body of a layer that takes none is not inferred
+                if result is None:  # a body is not inferred if its layer should have none
                     continue
                 inputs = result.inputs.get(position)
                 if inputs is None or len(inputs) < 2:
@@ -158,8 +158,8 @@ class PinnedDimension(Rule):
         source: OutputRef | None,
         broadcast: bool,
     ) -> Iterator[Finding]:
-        """Reports a tensor that is broadcast with a constant, or to a target that a constant
-        gives."""
+        """Yields a finding if a dynamic dimension is broadcast with a constant, or to a constant
+        target shape."""
         layer = body.layers[position]
         if source is None or data.shape.is_static or data.shape.dims is None:
             return
@@ -203,15 +203,15 @@ class HugeTensor(Rule):
     """A tensor is too large for any memory.
 
     ## What it does
-    Reports an output of 2^40 elements or more, about a million million. With `max-tensor` in the
-    policy, such as `"1GiB"`, an output that may take more bytes is an error: the inferred bounds
-    count, and an unbounded dimension counts 1. irshape reports the largest of them, and how many
-    exceed the limit; as an info, that tensors have no upper bound. Without `max-tensor`, outputs
-    that are computed from one that is reported are not reported again.
+    Reports an output of 2^40 elements or more, about a million million. Outputs that are computed
+    from a reported one are left out. If the policy sets `max-tensor`, for example to `"1GiB"`, the
+    rule instead reports the largest output that may take more bytes, as an error, and how many
+    outputs exceed the limit. The upper bound of a dimension counts, and an unbounded dimension
+    counts 1. If tensors have no upper bound, an info says so.
 
     ## Why it matters
-    The model cannot be run. A dimension has too many digits, or a product of sizes is not what was
-    meant.
+    The model cannot be run. A dimension has too many digits, or a product of sizes is not the
+    intended one.
 
     ## What OpenVINO does
     Reads a dimension of 10^12 silently, and runs out of memory when the model is run.
@@ -253,8 +253,8 @@ class HugeTensor(Rule):
 
     @classmethod
     def _over(cls, context: Context, limit: int) -> Iterator[Finding]:
-        """Yields the largest tensor that may take more bytes than the policy allows, and the first
-        whose size has no upper bound."""
+        """Yields findings about the largest tensor that may take more bytes than the policy allows,
+        and about the first tensor whose size has no upper bound."""
         tensors = list(context.outputs())
         over = [each for each in tensors if _most_bytes(each[2]) > limit]
         unbounded = [each for each in tensors if _is_unbounded(each[2].shape)]
@@ -291,8 +291,8 @@ class HugeTensor(Rule):
 
     @classmethod
     def _huge(cls, result: BodyResult) -> Iterator[Finding]:
-        """Yields the first tensors that are huge. Tensors that are computed from them are left
-        out."""
+        """Yields findings about the first tensors that are huge. Tensors computed from them are
+        left out."""
         layers, beyond = result.body.layers, set[int]()
         for position in result.wiring.order:
             for port, tensor in zip(
@@ -331,7 +331,7 @@ def _any_huge(result: BodyResult) -> bool:
 
 
 def _most_bytes(tensor: Tensor) -> int:
-    """Returns the most bytes that a tensor may take. An unbounded dimension counts as 1."""
+    """Returns the most bytes that a tensor can take. An unbounded dimension counts as 1."""
     if tensor.shape.dims is None:
         return 0
     sizes = [1 if dim.high == UNBOUNDED else dim.high for dim in tensor.shape.dims]
@@ -377,7 +377,7 @@ class Reshape(NamedTuple):
     data: PartialShape
     pattern: tuple[int, ...]
     literal: int
-    """The number in the pattern that is the batch, or 0."""
+    """The first number of the pattern if it is the batch size; otherwise 0."""
 
 
 def reshapes(context: Context) -> list[Reshape]:
@@ -411,7 +411,7 @@ def reshapes(context: Context) -> list[Reshape]:
 
 
 def _batches(result: BodyResult) -> list[frozenset[Dimension]]:
-    """Returns for each layer the first dimensions of the inputs on which its data depends.
+    """Returns, for each layer, the first dimensions of the model inputs on which its data depends.
 
     Sizes from a ShapeOf do not count as data.
     """

@@ -1,4 +1,5 @@
-"""IR1xx: ids, ports, edges and cycles, which decide whether the file describes a graph at all."""
+"""IR1xx: ids, attributes, dimensions and ports of layers. Faults here decide whether the file
+describes a graph at all."""
 
 from __future__ import annotations
 
@@ -29,15 +30,15 @@ class DuplicateId(Rule):
 
     ## What it does
     Reports the second and every later layer whose id is used by another layer of the same net or
-    body. Each body has ids of its own.
+    body. Each body has its own ids.
 
     ## Why it matters
-    Edges refer to layers by id. The file does not say which of the two an edge means, so every
-    input that one of them feeds is in doubt.
+    Edges refer to layers by id. The file does not say which of the two layers an edge means, so
+    every input that one of them feeds is uncertain.
 
     ## What OpenVINO does
-    In some files the last layer silently wins. Others are rejected with a message that names
-    neither: "Cannot create layer id:0 from unsupported opset: ".
+    Silently uses the last layer in some files. Rejects other files with a message that names
+    neither layer: "Cannot create layer id:0 from unsupported opset: ".
 
     ## Example
     ```xml
@@ -95,8 +96,8 @@ class MissingLayerAttribute(Rule):
     `type`.
 
     ## Why it matters
-    Without an id, no edge can refer to the layer. Without a type or version, it is unknown what it
-    computes.
+    Without an id, no edge can refer to the layer. Without a type or version, it is unknown what the
+    layer computes.
 
     ## What OpenVINO does
     Rejects it with a byte offset: "node <layer> is missing mandatory attribute: version at offset
@@ -127,14 +128,14 @@ class MalformedId(Rule):
     """The id of a layer or port is not a whole number.
 
     ## What it does
-    Reports an id that is not a whole number from 0 to 2^63-1. A number with a sign or leading
-    zeros, which OpenVINO reads, is a warning.
+    Reports an id that is not a whole number from 0 to 2^63-1. OpenVINO reads a number with a sign
+    or leading zeros; for such a number the finding is a warning.
 
     ## Why it matters
     Edges compare ids as numbers, so no edge can refer to an id that is not one.
 
     ## What OpenVINO does
-    Rejects most such ids with the message "stoll" and nothing else. Some are read as a different
+    Rejects most of these ids; the whole message is "stoll". Reads some of them as a different
     number.
 
     ## Example
@@ -170,7 +171,7 @@ class MalformedDim(Rule):
 
     ## What OpenVINO does
     Rejects it in a port of a layer that it uses: "dimension (-2) in node dim must be greater or
-    equal to -1". Of `3x` or `2.5` it silently reads the leading digits.
+    equal to -1". It silently reads only the leading digits of `3x` or `2.5`.
 
     ## Example
     ```xml
@@ -302,7 +303,7 @@ class DuplicatePort(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         malformed = {finding.layer for finding in context.reported.get(MALFORMED_ID, ())}
-        # ids that are written in two ways may be the same
+        # two ids in different notations may be equal
         for layer in context.every_layer if malformed else context.ports.repeat:
             for direction, ports in (("input", layer.inputs), ("output", layer.outputs)):
                 seen: set[str] = set()
@@ -325,7 +326,8 @@ class DuplicatePort(Rule):
 
 
 class UndeclaredOutputs(Rule):
-    """A layer declares more outputs than its operation has, or none though it has some.
+    """A layer declares more outputs than its operation has, or none although the operation has
+    some.
 
     ## What it does
     Reports surplus output ports, and a layer without an `<output>`. The latter is a warning unless
@@ -400,11 +402,11 @@ class MissingBody(Rule):
     """A control-flow layer lacks a body, or has one that it cannot use.
 
     ## What it does
-    Reports a Loop or TensorIterator without `<body>`, an If without `<then_body>` or `<else_body>`,
-    and any other body in such a layer.
+    Reports a Loop or TensorIterator without `<body>`, and an If without `<then_body>` or
+    `<else_body>`. Also reports any other body in these layers.
 
     ## Why it matters
-    The body is what the layer computes.
+    The body defines what the layer computes.
 
     ## What OpenVINO does
     Rejects a missing body with a message about the internals of its parser, or crashes. Silently

@@ -1,6 +1,5 @@
-"""IR605 to IR608: what the target release does not read, ignores, does not run, or infers
-
-differently.
+"""IR605 to IR608: layers that the target release does not read, ignores in part, does not run, or
+infers differently.
 """
 
 from __future__ import annotations
@@ -29,16 +28,15 @@ class NewerThanTarget(Rule):
 
     ## What it does
     With `--target 2023.3` (or `target` in the configuration), reports every layer that this release
-    does not read because of its operation, its opset, an element type, an attribute or a shape, and
-    an IR version that it does not read. Without a target, nothing is reported. `irshape requires
-    MODEL` prints the oldest release that reads a model.
+    does not read because of its operation, its opset, an element type, an attribute or a shape.
+    Also reports an IR version that this release does not read. Without a target, the rule reports
+    nothing. `irshape requires MODEL` prints the oldest release that reads a model.
 
-    Releases from 2023.0 on were measured; older ones are judged by their opsets, element types and
-    IR versions.
+    irshape knows releases from 2023.0 on from measurements. It judges older releases by their
+    opsets, element types and IR versions.
 
     ## Why it matters
-    A model that was converted with a newer OpenVINO than the one it is deployed on does not load
-    there.
+    A model does not load if the OpenVINO on which it is deployed is too old for it.
 
     ## What OpenVINO does
     The older release rejects the model: "Cannot create Interpolate layer … id:7 from unsupported
@@ -133,12 +131,13 @@ def _shown(context: Context, kind: Kind) -> Iterator[tuple[Layer, Detail, Releas
 
 
 class IgnoredByTarget(Rule):
-    """The target release reads this and ignores it.
+    """The target release reads the layer, but ignores a part of it.
 
     ## What it does
-    With `--target 2024.1`, reports inputs and attributes that this release reads without an error,
-    although it does not know their meaning: the input `sink` of ScaledDotProductAttention before
-    2025.4, `alignment="pytorch"` of RandomUniform before 2024.3.
+    With `--target 2024.1`, reports layers that this release reads without an error although it
+    ignores a part of them. Examples are the input `sink` of ScaledDotProductAttention before
+    2025.4, `alignment="pytorch"` of RandomUniform before 2024.3, and the order of the packed
+    elements of an i4 or u4 constant before 2023.2.
 
     ## Why it matters
     The model runs, and its results are wrong.
@@ -155,7 +154,7 @@ class IgnoredByTarget(Rule):
     ```
 
     ## How to fix it
-    Raise the target, or convert the model without what the target does not know.
+    Raise the target, or convert the model so that it does not need this part.
     """
 
     id = IGNORED_BY_TARGET
@@ -177,21 +176,22 @@ class IgnoredByTarget(Rule):
 
 
 class NotRunByTarget(Rule):
-    """The target release reads this and cannot run it.
+    """The target release reads the layer, but cannot run it.
 
     ## What it does
-    With `--target 2024.1`, reports layers that this release reads and infers, and that its CPU
-    plugin does not compile, does not run, or crashes at: AvgPool of opset14 in 2024.1, Identity
-    before 2025.4, Einsum with `...` before 2025.1, inputs of i4 and u4 before 2024.4, recurrent
-    operations whose weights are not constant in 2023.0. `tests/measured/releases.md` has the
-    list. What depends on the CPU is not in it: on one with AVX-512, 2023.0 runs no convolution in 8
-    bits (`could not create a primitive`), unless `ONEDNN_MAX_CPU_ISA=AVX2` is set.
+    With `--target 2024.1`, reports layers that this release reads and infers, but that its CPU
+    plugin does not compile or run, or at which it crashes. Examples are AvgPool of opset14 in
+    2024.1, Identity before 2025.4, Einsum with `...` before 2025.1, inputs of i4 and u4 before
+    2024.4, and recurrent operations whose weights are not constant in 2023.0.
+    `tests/measured/releases.md` has the list. The list leaves out failures that depend on the CPU:
+    on a CPU with AVX-512, 2023.0 runs no 8-bit convolution (`could not create a primitive`), unless
+    `ONEDNN_MAX_CPU_ISA=AVX2` is set.
 
     ## Why it matters
-    A check that only reads the model passes; the model then fails where it is to run.
+    A check that only reads the model passes, but the model fails where it is deployed.
 
     ## What OpenVINO does
-    Reads the model, and then refuses to compile it, fails when it runs it, or crashes.
+    Reads the model. It then refuses to compile it, fails at run time, or crashes.
 
     ## Example
     ```xml
@@ -223,19 +223,20 @@ class NotRunByTarget(Rule):
 
 
 class OtherShapeInTarget(Rule):
-    """The target release infers another shape or element type than the newest.
+    """The target release infers another shape or element type than the newest release.
 
     ## What it does
-    With `--target 2023.1`, reports layers whose outputs this release infers otherwise: mostly wider
-    shapes, with fewer bounds. irshape infers the shapes that the newest release infers.
-    `tests/measured/releases.md` has the list.
+    With `--target 2023.1`, reports layers for whose outputs this release infers another shape or
+    element type, mostly a shape with fewer bounds. irshape infers the shapes that the newest
+    release infers. `tests/measured/releases.md` has the list.
 
     ## Why it matters
-    Code that asks for the shape of an output before it runs gets another answer than here.
+    A program that asks the target for the shape of an output before it runs the model gets another
+    answer than irshape gives.
 
     ## What OpenVINO does
-    Reads and runs the model. Before 2024.1 a reduction over axes that only execution knows has any
-    rank; before 2024.5 Tile, Broadcast and Reshape infer no lower bounds.
+    Reads and runs the model. Before 2024.1, a reduction over axes that are known only at run time
+    has a dynamic rank. Before 2024.5, Tile, Broadcast and Reshape infer no lower bounds.
 
     ## Example
     ```xml
@@ -244,7 +245,8 @@ class OtherShapeInTarget(Rule):
     ```
 
     ## How to fix it
-    Nothing, if nobody relies on the shape. Otherwise raise the target, or make the shape static.
+    Do nothing if no program relies on the shape. Otherwise raise the target, or make the shape
+    static.
     """
 
     id = OTHER_SHAPE_IN_TARGET
@@ -267,7 +269,7 @@ class OtherShapeInTarget(Rule):
 
 
 def _complete(layer: Layer, detail: Detail) -> str:
-    """Returns the release that also runs a detail which older ones ignore."""
+    """Returns the release that supports a detail which older releases ignore."""
     from ..ops.registry import declaration_of
     from ..releases import written
 
@@ -285,8 +287,8 @@ def _reads(target: Release) -> str:
 
 
 def _nearest(layer: Layer, target: Release) -> tuple[bool, str | None]:
-    """Returns whether the target reads the operation of a layer, and the newest opset it reads for
-    it."""
+    """Returns whether the target reads the operation of a layer, and the newest opset in which it
+    does."""
     from ..ops.registry import UnknownOperation, find, opsets, versions
     from ..releases import newest_opset
 

@@ -54,11 +54,11 @@ class IrVersion(Rule):
     """The IR has a version that OpenVINO does not read.
 
     ## What it does
-    Reports a `<net>` whose `version` OpenVINO does not read. Nothing else in the file is then
-    checked: versions before 10 have other layers and attributes.
+    Reports a `<net>` whose `version` OpenVINO does not read. irshape then checks nothing else in
+    the file: versions before 10 have other layers and attributes.
 
-    A version that crosses byte 512 of the file, after a long comment or name, is reported as well:
-    OpenVINO only searches the bytes before it, and finds a part of the version.
+    Also reports a version that crosses byte 512 of the file, after a long comment or name. OpenVINO
+    searches only the first 512 bytes, and finds a part of the version.
 
     ## Why it matters
     No current reader accepts the file.
@@ -97,7 +97,7 @@ def _deciding_layers(context: Context) -> set[Layer]:
 
 
 def _misspelt_types(context: Context) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yields the types with unusual capitals, in small letters, and the meant type for each
+    """Yields each type with unusual capitals, in small letters, with the intended type for each
     spelling."""
     if not context.model.format.layers_as_written:
         return
@@ -113,13 +113,13 @@ class UnknownType(Rule):
     """No opset contains an operation of this type.
 
     ## What it does
-    Reports a `type` that is not the name of an operation, and suggests one that is close. The
-    shapes that its ports declare are used, and the rest of the model is checked.
+    Reports a `type` that is not the name of an operation, and suggests a similar name. irshape uses
+    the shapes that the ports of the layer declare, and checks the rest of the model.
 
-    A type with other capitals, such as `matmul`, is a warning: OpenVINO reads it, other tools may
-    not.
+    A type with other capitals, for example `matmul`, is a warning: OpenVINO reads it, but other
+    tools may not.
 
-    A constant is written `Const`, in this spelling only. `Constant` is a warning where no shape
+    The type of a constant must be spelt exactly `Const`. `Constant` is a warning if no shape
     depends on its value.
 
     ## Why it matters
@@ -127,7 +127,8 @@ class UnknownType(Rule):
 
     ## What OpenVINO does
     Rejects the model: "Opset opset1 doesn't contain the operation with type: ReduceMeen". It reads
-    `Constant`, but not its bytes: what uses the value then fails ("ptr is Null") or crashes.
+    `Constant`, but not its bytes: OpenVINO then fails ("ptr is Null") or crashes where it uses the
+    value.
 
     ## Example
     ```xml
@@ -170,8 +171,8 @@ class UnknownType(Rule):
 
     @classmethod
     def _misspelt(cls, context: Context, layer: Layer, name: str) -> Finding:
-        """Reports unusual capitals. OpenVINO ignores case in types, except in the type of a
-        constant."""
+        """Returns the finding about unusual capitals. OpenVINO ignores case in types, except in the
+        type of a constant."""
         message, harmless = f"the type is written {name}, with these capitals", True
         if name == "Const":  # the bytes are found only under the exact type
             readable = layer.type.lower() == "constant"
@@ -193,8 +194,9 @@ class UnknownVersion(Rule):
     """The opset that the layer names does not contain its operation.
 
     ## What it does
-    Reports a `version` that is not an opset, or an opset that does not contain the operation: one
-    before the opset that introduced it, or the newest, which does not contain all of them.
+    Reports a `version` that is not an opset, or an opset that does not contain the operation. The
+    opset is older than the operation, or it is the newest opset, which contains only a few
+    operations.
 
     ## Why it matters
     The version decides which attributes and inputs the layer has.
@@ -209,7 +211,7 @@ class UnknownVersion(Rule):
     ```
 
     ## How to fix it
-    Write an opset that contains the operation; `irshape ops ReduceMean` lists them. Later opsets
+    Write an opset that contains the operation; `irshape ops ReduceMean` lists them. Most opsets
     contain the operations of earlier ones.
 
     ## Use instead
@@ -242,10 +244,10 @@ class CustomOperation(Rule):
 
     ## What it does
     Reports a layer with a version that is used for operations outside the opsets (`extension`,
-    `experimental`, `custom_opset` …). The shapes that its ports declare are used, and the rest of
-    the model is checked. For an operation that is known from `--extension`, `extensions` in the
-    configuration or a plugin, it is an info that the model needs its library; for any other it is
-    an error.
+    `experimental`, `custom_opset` …). irshape uses the shapes that the ports of the layer declare,
+    and checks the rest of the model. If the operation is known from `--extension`, `extensions` in
+    the configuration or a plugin, the finding is an info: the model needs a library. For any other
+    operation it is an error.
 
     ## Why it matters
     OpenVINO needs a library to run the model, and irshape cannot check the layer.
@@ -341,7 +343,7 @@ class CustomOperation(Rule):
 
 
 def _convert_again(layer: Layer) -> str:
-    """Says what to do about an operation that a frontend could not convert."""
+    """Returns advice about an operation that a frontend could not convert."""
     name, domain = layer.attribute("ONNX_META_type"), layer.attribute("ONNX_META_domain")
     what = "the operation" if name is None else f"{name} of {domain or 'ai.onnx'}"
     return f"convert the model again, with a newer OpenVINO or a frontend extension for {what}"
@@ -352,7 +354,7 @@ def _offset(layer: Layer) -> int:
 
 
 def _names_libraries(context: Context) -> bool:
-    """Returns whether layers name a version of operations that libraries add."""
+    """Returns whether a layer has a version that libraries use for their operations."""
     versions = {version for _, version in context.kinds}
     return any(
         library in version

@@ -21,14 +21,15 @@ from .context import Context
 
 
 class MissingWeights(Rule):
-    """The .bin is missing, empty, or not what it should be.
+    """The .bin is missing, empty, unreadable or a Git LFS pointer.
 
     ## What it does
     Reports, once for each file, that the constants of the model have no data: the .bin is missing,
     empty, unreadable, or a Git LFS pointer.
 
     ## Why it matters
-    The model cannot be run, and what depends on the values of constants cannot be checked.
+    The model cannot be run, and irshape cannot check anything that depends on the values of
+    constants.
 
     ## What OpenVINO does
     Rejects the model without naming the file: "Empty weights data in bin file or bin file cannot be
@@ -54,7 +55,7 @@ class MissingWeights(Rule):
         weights = context.model.weights
         if weights is None or weights.state in ("ready", "absent"):
             return
-        # an empty .bin is read where no constant has bytes, a missing one is not
+        # OpenVINO reads an empty .bin if no constant has bytes, but needs the file
         least = 0 if weights.state == "missing" else 1
         needing = [each for each in context.constants if each[1].size >= least]
         if not needing:
@@ -95,7 +96,7 @@ class ConstantOutOfRange(Rule):
     Reports a Const whose `offset` and `size` extend past the end of the .bin.
 
     ## Why it matters
-    Either the .bin was truncated or belongs to another model, so that every constant is in doubt,
+    Either the .bin was truncated or belongs to another model, so that every constant is uncertain;
     or the offset or size is wrong.
 
     ## What OpenVINO does
@@ -149,14 +150,15 @@ class ConstantSize(Rule):
 
     ## What it does
     Compares `size` with the number of elements and the width of the element type, packed types
-    included. For strings, compares their number and offsets in the .bin with shape and size.
+    included. For strings, compares the number and the offsets in the .bin with shape and size.
 
     ## Why it matters
     One of the three is wrong, so the values are not the intended ones.
 
     ## What OpenVINO does
     Rejects a size that is too small, without naming the layer: "Attribute and shape size are
-    inconsistent for Const op!8, 16, 16". Of one that is too large it silently uses the first bytes.
+    inconsistent for Const op!8, 16, 16". If the size is too large, it silently uses the first
+    bytes.
 
     ## Example
     ```xml
@@ -314,7 +316,7 @@ class Overlap(Rule):
     share all of their bytes are common, and not reported.
 
     ## Why it matters
-    Nobody does this on purpose: an offset is probably wrong.
+    No writer does this on purpose: an offset is probably wrong.
 
     ## What OpenVINO does
     Accepts it silently.
@@ -361,14 +363,14 @@ class Overlap(Rule):
 
 
 class ConstantType(Rule):
-    """A constant declares another element type than everything around it.
+    """A constant declares another element type than the ports around it.
 
     ## What it does
-    Reports a Const whose `element_type` differs both from that of its own port and from that of a
-    port that it feeds. If only its own port differs, that is IR202.
+    Reports a Const whose `element_type` differs both from the type of its own port and from the
+    type of a port that it feeds. If only its own port differs, the finding is IR202.
 
     ## Why it matters
-    The bytes are interpreted as another type: the four bytes of an f32 as an i32.
+    OpenVINO interprets the bytes as another type, for example the four bytes of an f32 as an i32.
 
     ## What OpenVINO does
     Silently uses `element_type`, or rejects the layer that the constant feeds: "Arguments do not

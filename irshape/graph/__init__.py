@@ -1,2 +1,2 @@
-"""Graphs that can be changed. Every change is checked at once, and types and shapes are always
-current."""
+"""Graphs that programs can change. irshape checks every change at once, and keeps element types and
+shapes current."""

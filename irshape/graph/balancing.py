@@ -11,11 +11,12 @@ from .nodes import GraphLayer, Output
 from .surgery import fixed_layers, variables_of
 
 SLACK = 4
-"""A cut may be off by this fraction of the size of a part if fewer tensors then cross it."""
+"""A cut may deviate from the ideal place by this fraction of the size of a part, if fewer tensors
+then cross it."""
 
 
 class _Place(NamedTuple):
-    """A place between two layers in their order. reached: the weight of everything before it."""
+    """A place between two layers in their order. reached: the weight of all layers before it."""
 
     reached: int
     crossing: tuple[Output, ...]
@@ -57,11 +58,11 @@ def balanced_cuts(graph: Editing, parts: int) -> list[tuple[Output, ...]]:
 
 
 def _places(graph: Editing) -> list[_Place]:
-    """Returns all places behind a layer that computes something, with the tensors that are needed
-    after it by later layers or as outputs of the graph.
+    """Returns all places after a layer that computes something, with the tensors that later layers
+    or outputs of the graph need.
 
-    Leaves out places between the ReadValue and the Assign of a variable, and those where a tensor's
-    shape is known only before.
+    Leaves out places between the ReadValue and the Assign of a variable, and places that an initial
+    value of a variable crosses.
     """
     fixed = fixed_layers(graph)
     layers, initial = _in_order(graph, fixed)
@@ -94,7 +95,7 @@ def _places(graph: Editing) -> list[_Place]:
 def _in_order(graph: Editing, fixed: set[GraphLayer]) -> tuple[list[GraphLayer], set[GraphLayer]]:
     """Returns the layers that compute something, with ReadValues as late as possible.
 
-    The second list has those that compute only the initial values of variables.
+    The set contains the layers that compute only the initial values of variables.
     """
     layers = [
         layer
@@ -130,7 +131,7 @@ def _in_order(graph: Editing, fixed: set[GraphLayer]) -> tuple[list[GraphLayer],
 
 
 def _updates(graph: Editing, layers: list[GraphLayer]) -> dict[GraphLayer, set[GraphLayer]]:
-    """Maps each ReadValue to the layer that computes its next value, if that comes later."""
+    """Maps each ReadValue to the layers that later compute its next value."""
     rank = {layer: at for at, layer in enumerate(layers)}
     updates: dict[GraphLayer, set[GraphLayer]] = {}
     for _, read, assign in variables_of(graph):

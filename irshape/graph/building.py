@@ -1,4 +1,4 @@
-"""Adds layers to a graph. Each is checked and inferred when it is added."""
+"""Adds layers to a graph. irshape checks and infers each layer when it is added."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class Building(Inferring):
         name: str | None = None,
         **attributes: Any,
     ) -> Any:
-        """Adds a layer. Returns its output, or a tuple if it has several or none.
+        """Adds a layer. Returns its output, or a tuple of outputs if it has several or none.
 
         type: the type of the operation, as `ReduceMean`.
-        inputs: outputs of this graph, layers with one output, or arrays, numbers and texts, which
-        become constants of the type that the operation takes there.
+        inputs: outputs of this graph, layers with one output, or arrays, numbers and strings. The
+        latter become constants of the element type that the input takes.
         opset: the opset of the operation, as 13 or `opset13`; by default the newest version that
         fits.
         attributes: by their Python names (`irshape ops TYPE`).
@@ -145,7 +145,7 @@ class Building(Inferring):
         *,
         name: str | None = None,
     ) -> Output:
-        """Adds a constant: an array, numbers, or strings.
+        """Adds a constant. Returns its output. The value is an array, numbers, or strings.
 
         element_type: by default the type of the array; f32 for Python floats, i64 for integers.
         Raises `GraphError` for a value that does not fit its element type.
@@ -166,7 +166,7 @@ class Building(Inferring):
             ).outputs[0]
 
     def result(self, output: Output | GraphLayer, name: str | None = None) -> GraphLayer:
-        """Adds an output to the graph.
+        """Adds an output to the graph. Returns its Result.
 
         name: the name of the Result, and a further name of the tensor. If the tensor is already an
         output, only the Result gets the name.
@@ -214,8 +214,8 @@ class Building(Inferring):
     def _output(self, given: Output | GraphLayer) -> Output:
         """Returns a value as an output of this graph.
 
-        If it is an output of a graph around this body, the layer that holds the body passes it in
-        as a further input. Raises `GraphError`, `TypeError`.
+        If it is an output of a graph around this body, the layer that contains the body gets it as
+        a further input. Raises `GraphError`, `TypeError`.
         """
         if type(given) is Output and given.layer in self.content.layers:
             return given
@@ -263,7 +263,7 @@ class Building(Inferring):
         """Returns a value as an output of this graph.
 
         An array becomes a constant of this element type. A list of numbers and outputs becomes one
-        tensor of rank 1, such as a shape.
+        tensor of rank 1, for example a shape.
         """
         if isinstance(value, (Output, GraphLayer)):
             return self._output(value)
@@ -278,7 +278,7 @@ class Building(Inferring):
         return indexed(output, index)
 
     def _joined(self, values: list[Any], element_type: ElementType | None) -> Output:
-        """Joins scalars into one tensor of rank 1."""
+        """Returns one tensor of rank 1 that joins scalars."""
         outputs = [
             self._output(each) if isinstance(each, (Output, GraphLayer)) else None
             for each in values
@@ -311,7 +311,8 @@ def _versions(type: str, opset: str | int | None) -> list[type[Operation]]:
 
 @lru_cache(maxsize=256)
 def _ports(inputs: int, outputs: int) -> tuple[PortHeads, PortDims]:
-    """Returns this many ports that declare nothing, numbered as in a file."""
+    """Returns this many ports, numbered as in a file. They declare no precision and no
+    dimensions."""
     both = inputs + outputs
     ids = tuple(map(str, range(both)))
     none = (None,) * both
@@ -322,7 +323,7 @@ def _ports(inputs: int, outputs: int) -> tuple[PortHeads, PortDims]:
 
 
 def names_of(operation: type[Operation]) -> set[str]:
-    """Returns the names under which attributes may be given: their Python names and their IR
+    """Returns the names that callers may use for attributes: their Python names and their IR
     names."""
     names = _names.get(operation)
     if names is None:
@@ -335,7 +336,7 @@ _names: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 
 
 def python_name(operation: type[Operation], name: str) -> str:
-    """Returns the Python name of an attribute that is given by either name."""
+    """Returns the Python name of an attribute for its Python name or its IR name."""
     if name in operation.attributes:
         return name
     return next(key for key, each in operation.attributes.items() if each.name == name)
@@ -363,7 +364,7 @@ def items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple
 
 
 _REPEATED = frozenset((bool, str, type(None), ElementType))
-"""Types of attributes that many layers share."""
+"""The types of attributes whose values many layers share."""
 
 
 @lru_cache(maxsize=1024)

@@ -1,4 +1,5 @@
-"""The undo log of changes: every public operation is applied completely or not at all."""
+"""The undo log of changes. With it, every public method applies its changes completely or not at
+all."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ class Ordered(dict[Any, int]):
 class Changes(Generic[G, L]):
     """The undo log of a net and its bodies, and the context in which a change is made.
 
-    Every change goes through `set`, `put` and `drop`. If a context fails, it restores what was
-    there when it was entered. When the outermost context succeeds, the log is cleared.
+    Every change goes through `set`, `put` and `drop`. If a context fails, it restores the state at
+    its beginning. When the outermost context succeeds, it clears the log.
     """
 
     def __init__(self) -> None:
@@ -32,16 +33,16 @@ class Changes(Generic[G, L]):
         self._marks: list[int] = []
         self._count = 0
         self.deferred: dict[G, dict[L, None]] | None = None
-        """Within a batch: the layers to infer at its end, by graph."""
+        """Within a batch: by graph, the layers to infer at the end of the batch."""
         self.at_end: Callable[[], None] | None = None
-        """A check of the whole change; if it raises, the change is undone."""
+        """Checks the whole change. If it raises an error, the log undoes the change."""
 
     def start_behind(self, other: Changes[Any, Any]) -> None:
-        """Continues the numbers of another log."""
+        """Makes this log continue the numbers of another one."""
         self._count = max(self._count, other._count)
 
     def number(self) -> int:
-        """Returns a number higher than all before, for the values of an `Ordered`."""
+        """Returns a number higher than all earlier ones, as a value of an `Ordered`."""
         self._count += 1
         return self._count
 

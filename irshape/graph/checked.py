@@ -37,8 +37,9 @@ def checked(model: Model) -> tuple[BodyEngine, Inference]:
 def refuse_contrary_sizes(declared: Inference) -> None:
     """Raises `GraphError` if layers require contradicting sizes of one dynamic dimension.
 
-    declared: a model with what its ports declare. Each of these layers fits the dynamic shape that
-    reaches it, so the check of a single change does not find this.
+    declared: a model, inferred with the shapes that its ports declare. Each of these layers accepts
+    the dynamic shape that reaches it, so the check of a single change does not find the
+    contradiction.
     """
     model = declared.model
     if len(model.net.layers) <= MAX_LAYERS and any(

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array, ElementType]:
     """Returns a value as an array of an element type.
 
-    Raises `GraphError` if it is not an array or does not fit the type. Without a type, arrays keep
-    theirs; Python floats become f32, integers i64, truth values boolean, and texts string.
+    Raises `GraphError` if it is not an array or does not fit the type. Without a given type, arrays
+    keep their type. Python floats become f32, integers i64, truth values boolean, and texts string.
     """
     import numpy as np
 
@@ -77,7 +77,8 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
 
 
 _LARGEST = {"f4e2m1": 6.0, "nf4": 1.0, "f8e8m0": 2.0**127}
-"""The largest number of each type without infinity. Larger values would become this number."""
+"""The largest number of each element type that has no infinity. Larger values would become this
+number."""
 
 
 def element_type_or_none(array: Array) -> ElementType | None:
@@ -94,7 +95,7 @@ def fitting_type(value: Any, allowed: Collection[ElementType]) -> ElementType | 
     """Returns the element type for Python numbers that an operand takes: f32, i64 or boolean if
     possible.
 
-    None if the type follows from the value.
+    Returns None if the value itself determines the type.
     """
     import numpy as np
 
@@ -108,7 +109,7 @@ def fitting_type(value: Any, allowed: Collection[ElementType]) -> ElementType | 
 
 
 def array_bytes(array: Array, element_type: ElementType) -> bytes:
-    """Returns the bytes of a constant as a .bin holds them."""
+    """Returns the bytes of a constant in the form of a .bin."""
     from ..numpy_types import pack
 
     if element_type.name != "string":

@@ -17,7 +17,7 @@ from .port_maps import FIXED_INPUTS, Line, line_of, lines_of, mapped
 
 @dataclass(frozen=True, eq=False)
 class Sliced:
-    """An input that is split among the iterations; made by `op.sliced`."""
+    """An input that is split among the iterations. `op.sliced` makes it."""
 
     source: Any
     part: Mapping[str, int]
@@ -25,18 +25,19 @@ class Sliced:
 
 @dataclass(frozen=True, eq=False)
 class Carried:
-    """An input that is the state of the first iteration; made by `op.carried`."""
+    """An input with the initial value of a state. `op.carried` makes it."""
 
     source: Any
 
 
 class Iteration:
-    """The number of the iteration; made by `op.iteration`."""
+    """The number of the iteration. `op.iteration` makes it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stacked:
-    """A result whose iterations are concatenated; made by `op.stacked`."""
+    """A result of the body. The layer concatenates its values from all iterations. `op.stacked`
+    makes it."""
 
     source: Any
     part: Mapping[str, int]
@@ -44,13 +45,13 @@ class Stacked:
 
 @dataclass(frozen=True, eq=False)
 class RepeatWhile:
-    """Whether a Loop goes on; made by `op.repeat_while`."""
+    """The condition for another iteration of a Loop. `op.repeat_while` makes it."""
 
     condition: Any
 
 
 Given = tuple[Any, ...]
-"""What a caller gives a layer: outputs, values, and the markers above."""
+"""The inputs that a caller gives to a layer: outputs, values, and the markers above."""
 
 
 def built(
@@ -60,8 +61,8 @@ def built(
     name: str | None,
     given: Mapping[str, Any],
 ) -> GraphLayer:
-    """Adds a layer with bodies. given: the function that builds each body, by tag. Raises
-    `GraphError`."""
+    """Adds a layer with bodies, and returns it. given: by tag, the function that builds each body.
+    Raises `GraphError`."""
     kind = operation.type_name()
     missing = [tag for tag in operation.bodies if not callable(given.get(tag))]
     if missing:
@@ -97,8 +98,8 @@ def built(
 
 
 def _constants(kind: str, inputs: Given) -> Given:
-    """Returns the first inputs of a Loop: without a trip count it has no limit, without a condition
-    it starts."""
+    """Returns the first inputs of a Loop with their defaults: no limit of iterations, and a
+    condition that is true."""
     if kind != "Loop":
         return inputs
     defaults = (-1, True)
@@ -117,7 +118,7 @@ def _fed(graph: Any, layer: GraphLayer, marker: Any) -> Input | None:
 
 
 def _attached(graph: Any, layer: GraphLayer, outputs: int) -> GraphLayer:
-    """Infers the layer and adds it to the graph."""
+    """Infers the layer, adds it to the graph, and returns it."""
     layer.raw = mapped(layer.raw, len(layer._inputs), outputs, lines_of(layer.raw))
     layer.raw.bodies = None
     result = graph._infer(layer, [end.source.tensor for end in layer._inputs])
@@ -143,7 +144,7 @@ class _Body:
         self.ends = ends
 
     def build(self, function: Callable[..., Any]) -> int:
-        """Calls the function. Returns how many outputs the layer gets from this body."""
+        """Calls the function. Returns the number of outputs that the layer gets from this body."""
         names = _argument_names(function)
         arguments = [
             self._parameter(marker, end, names[at] if at < len(names) else None)
@@ -205,7 +206,7 @@ class _Body:
         return parameter
 
     def _carry(self, arguments: list[Output], values: list[Any]) -> None:
-        """Passes the first values on to the next iteration."""
+        """Adds back edges from the first returned values to the states of the next iteration."""
         states = [
             argument
             for argument, marker in zip(arguments, self.markers, strict=True)
@@ -235,7 +236,8 @@ class _Body:
         return result
 
     def _map(self, line: Line) -> None:
-        """Adds an entry to the port map. Captured tensors add theirs in between."""
+        """Adds an entry to the port map. Captured tensors may have added entries since the last
+        call."""
         lines = lines_of(self.layer.raw)
         lines[self.tag].append(line)
         outputs = len(self.layer.raw.outputs)
@@ -243,7 +245,7 @@ class _Body:
 
 
 def _argument_names(function: Callable[..., Any]) -> list[str]:
-    """The names of the arguments of a function, for the Parameters of its body."""
+    """Returns the names of a function's arguments. The Parameters of its body get these names."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

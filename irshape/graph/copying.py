@@ -24,7 +24,7 @@ G = TypeVar("G", bound=Editing)
 
 @collection_paused()
 def duplicate(graph: G) -> G:
-    """Returns a graph with the same layers, ids and text, which can be changed on its own."""
+    """Returns an independent graph with the same layers, ids and text."""
     twin = type(graph)(name=graph.name)
     twin.source, twin.compact = graph.source, graph.compact
     twin.store.version = graph.store.version
@@ -35,7 +35,7 @@ def duplicate(graph: G) -> G:
 
 
 def _copy_all(graph: Structure, twin: Structure) -> None:
-    """Copies all layers, with what was inferred of them."""
+    """Copies all layers with their inferred tensors."""
     known, content = graph.content, twin.content
     outputs: dict[Output, Output] = {}
     layers: dict[GraphLayer, GraphLayer] = {}
@@ -88,7 +88,7 @@ def transplant(
     layers: producers first.
     fed: the outputs of the target that replace outputs of layers that are not copied.
     named: maps a name to the new one.
-    Raises `GraphError` if a copy does not fit the types and shapes that now reach it.
+    Raises `GraphError` if a copy does not accept the element types and shapes of its new inputs.
     """
     outputs = dict(fed)
     rebased: Rebased = {}
@@ -125,7 +125,8 @@ def transplant(
 
 
 def _moved(raw: Layer, target: Structure, home: Structure, rebased: Rebased) -> Layer:
-    """Returns a layer for another graph: without places in the file, with its own bytes."""
+    """Returns a copy of a layer for another graph. It has no place in a file, and its bytes are in
+    the other graph."""
     raw = _without_place(raw, home)
     raw.id, raw.path, raw.bodies = target._new_id(), target._path, None
     raw.output_names = None
@@ -169,7 +170,7 @@ def _rebase(raw: Layer, target: Structure, home: Structure, rebased: Rebased) ->
 
 
 def _move_body(body: Structure, target: Structure, home: Structure, rebased: Rebased) -> None:
-    """Makes a copied body part of another graph. Its ids stay."""
+    """Makes a copied body part of another graph. The ids in it stay the same."""
     for layer in body.layers:
         layer.raw, layer.origin = _without_place(layer.raw, home), None
         layer.raw.path = body._path

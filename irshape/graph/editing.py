@@ -23,7 +23,7 @@ Dim = int | str | Dimension
 
 _AT_ONCE = 1 << 24
 NEVER_EQUAL = ("parameter", "result", "readvalue", "assign", "randomuniform", "multinomial")
-"""Types of layers that are never folded, and never merged with an equal layer."""
+"""The types of layers that are never folded, and never merged with an equal layer."""
 
 
 def _require_mapping(given: object, wanted: str) -> None:
@@ -81,8 +81,8 @@ class Editing(Building):
     def _move_names(self, old: Output, new: Output, results: Iterable[GraphLayer] = ()) -> None:
         """Moves the names of a tensor to another one.
 
-        results: the Results that had these names. They keep them as their own if the tensor is
-        another input or output too.
+        results: the Results that had these names. They keep the names in `output_names` if the
+        tensor is also another input or output.
         """
         names = [name for name in old._names if name not in new._names]
         others = new.layer.raw.is_parameter or any(each not in results for each in new._results)
@@ -93,8 +93,8 @@ class Editing(Building):
         self._give_names(new, (*names, *new._names))
 
     def _take_over(self, old: Output, new: Output) -> None:
-        """Connects a tensor to everything that another one feeds, and gives it the names of the
-        other."""
+        """Connects the tensor `new` to everything that `old` feeds, and gives it the names of
+        `old`."""
         with self.batch():
             for user in old.users:
                 self.connect(user, new)
@@ -161,7 +161,8 @@ class Editing(Building):
                 self._require_what_is_fed(layer)
 
     def _require_what_is_fed(self, parameter: GraphLayer) -> None:
-        """Raises `GraphError` if a Parameter of a body declares something else than feeds it."""
+        """Raises `GraphError` if a Parameter of a body declares another element type or shape than
+        the input that feeds it."""
         fed = parameter.outputs[0]
         shape, element_type = parameter.attributes["shape"], parameter.attributes["element_type"]
         if shape.encloses(fed.shape) and element_type in (fed.element_type, DYNAMIC_TYPE):
@@ -191,7 +192,7 @@ class Editing(Building):
             self._name_tensor(output, names)
 
     def rename(self, names: Mapping[str, str]) -> None:
-        """Renames tensors and layers, all at once: two names can be swapped.
+        """Renames tensors and layers, all at once, so that two names can be swapped.
 
         names: the new names by the old ones. If both a tensor and a layer have the old name, both
         are renamed.
@@ -263,15 +264,15 @@ class Editing(Building):
                 self._settle(())
 
     def _remove_all(self, layers: Iterable[GraphLayer]) -> None:
-        """Removes layers that only these layers use."""
+        """Removes these layers. No other layer may use them."""
         for layer in sorted(layers, key=self.content.order.rank, reverse=True):
             self._detach(layer)
 
     def _remove_unneeded(
         self, layers: Collection[GraphLayer], *, parameters: bool = False
     ) -> list[GraphLayer]:
-        """Removes the layers, of those given, that no other layer, Result or Assign needs. Returns
-        them.
+        """Removes those of the given layers that no other layer, Result or Assign needs. Returns
+        the removed layers.
 
         parameters: whether Parameters may be removed.
         """
@@ -286,10 +287,10 @@ class Editing(Building):
         return gone
 
     def clean(self, *, duplicates: bool = True) -> int:
-        """Removes layers that lead to no Result or Assign, and duplicates of layers. Parameters
+        """Removes layers on which no Result or Assign depends, and duplicates of layers. Parameters
         stay.
 
-        Bodies are cleaned too.
+        Bodies are included.
         duplicates: whether to remove duplicates.
         Returns how many layers were removed.
         """
@@ -309,7 +310,8 @@ class Editing(Building):
         return len(dead) + self._remove_unread(dead)
 
     def _unread(self, removed: Iterable[GraphLayer]) -> list[GraphLayer]:
-        """Returns the Assigns of variables that nothing reads since these layers were removed."""
+        """Returns the Assigns of variables that no layer reads after the removal of these
+        layers."""
         lost = set(by_variable(removed, "readvalue"))
         if not lost:
             return []
@@ -319,8 +321,8 @@ class Editing(Building):
         return [each for variable, assigns in assigned if variable in lost for each in assigns]
 
     def _remove_unread(self, removed: Collection[GraphLayer]) -> int:
-        """Removes the Assigns of variables that nothing reads since these layers were removed, and
-        what only led to them. Returns how many."""
+        """Removes the Assigns of variables that no layer reads after the removal of these layers,
+        and the layers that only these Assigns need. Returns the number of removed layers."""
         count = 0
         while assigns := self._unread(removed):
             removed = []
@@ -349,7 +351,7 @@ class Editing(Building):
         return removed
 
     def _content(self, layer: GraphLayer) -> tuple[object, ...]:
-        """Returns a key that is equal for layers that compute the same."""
+        """Returns a key. Layers with equal keys compute the same."""
         raw = layer.raw
         key: tuple[object, ...] = (
             raw.folded_type,
@@ -379,9 +381,9 @@ class Editing(Building):
     # inputs and outputs of the graph
 
     def reshape(self, shapes: Mapping[str, ShapeLike]) -> None:
-        """Changes the shapes of inputs, by tensor name, layer name or id.
+        """Changes the shapes of inputs. The keys are tensor names, layer names or ids.
 
-        Raises `KeyError`, and `GraphError` if a layer does not fit.
+        Raises `KeyError`, and `GraphError` if a layer does not accept the new shapes.
         """
         _require_mapping(shapes, "shapes by names, as in {'x': '[1,3]'}")
         with self.batch():
@@ -390,11 +392,12 @@ class Editing(Building):
                 layer.set(shape=shape_of(shape))
 
     def pin(self, *, batch: Dim | None = None, seq: Dim | None = None) -> None:
-        """Sets dimensions that the inputs share, as in `pin(batch=1, seq="1..1024")`.
+        """Sets the dimensions for batch and sequence in all inputs, as in
+        `pin(batch=1, seq="1..1024")`.
 
         batch: axis 0 of every input of rank 1 or more.
         seq: axis 1 of each input whose axis 1 is dynamic.
-        Raises `GraphError` if a layer does not fit.
+        Raises `GraphError` if a layer does not accept the new shapes.
         """
         shapes: dict[str, ShapeLike] = {}
         for output in self.inputs:
@@ -419,9 +422,9 @@ class Editing(Building):
     def bind(self, name: str | Output, value: Any) -> Output:
         """Replaces an input of the graph by a constant. The tensor keeps its names.
 
-        In a body, the constant is the value in every iteration, and the layer around the body loses
-        the input. Raises `GraphError` for a value that does not fit the element type and shape of
-        the input, and for a Parameter that a back edge feeds.
+        In a body, the constant is the value in every iteration, and the layer that contains the
+        body loses the input. Raises `GraphError` for a value that does not fit the element type and
+        shape of the input, and for a Parameter that a back edge feeds.
         """
         old = self._input(name)
         layer = old.layer
@@ -450,7 +453,7 @@ class Editing(Building):
         self._give_name(new.layer, name)
 
     def cut(self, name: str | Output) -> Output:
-        """Makes a tensor an input of the graph, and removes layers that only led to it.
+        """Makes a tensor an input of the graph, and removes layers that only this tensor needed.
 
         A tensor of a body becomes an input of the net, with the same value in every iteration.
         Returns the output of the new Parameter, which has the names of the tensor.
@@ -497,7 +500,7 @@ class Editing(Building):
 
     def add_output(self, name: str | Output, as_name: str | None = None) -> GraphLayer:
         """Makes a tensor an output of the graph, unless it is one already. as_name: a further name
-        for it."""
+        for the output."""
         output = self.tensor(name)
         with self.changes:
             for result in output._results:
@@ -512,8 +515,8 @@ class Editing(Building):
             return self.result(output, as_name)
 
     def drop_output(self, name: str | Output) -> None:
-        """Removes an output of the graph by its name, or all outputs of a tensor, and layers that
-        only led to them.
+        """Removes an output of the graph by its name, or all outputs of a tensor. Also removes
+        layers that only these outputs needed.
 
         Parameters stay. Raises `KeyError`, and `GraphError` for a tensor that is not an output.
         """

@@ -1,4 +1,4 @@
-"""The errors of changes that would leave an unsound graph."""
+"""The errors of changes that would make a graph unsound."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def calling_place() -> Place | None:
 
 
 def checked_name(name: object) -> str:
-    """Returns the name of a layer or tensor. Raises `GraphError` if a file cannot hold it."""
+    """Returns the name of a layer or tensor. Raises `GraphError` if an IR cannot contain the
+    name."""
     if not isinstance(name, str):
         raise GraphError(f"a name is a text, got {type(name).__name__}")
     if not name:
@@ -54,7 +55,7 @@ def checked_name(name: object) -> str:
 
 
 def is_plain_text(text: str) -> bool:
-    """Whether an IR can hold the text: no control characters, no lone surrogates."""
+    """Whether an IR can contain the text: it has no control characters and no lone surrogates."""
     return text.isprintable() or not _UNFIT.search(text)
 
 
@@ -62,12 +63,12 @@ _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 class GraphError(ValueError):
-    """A change that is refused; the graph stays as it was.
+    """The error of a refused change. The graph stays as it was.
 
-    operation: the type of the layer that refuses it.
+    operation: the type of the layer that refuses the change.
     operand: the input or attribute at fault, if known.
-    expected, actual: what the operation takes and what it would get.
-    help: what to do.
+    expected, actual: the values that the operation accepts, and the value that it would get.
+    help: advice.
     argument: the argument of the call that is wrong or would help.
     place: the line of the program that made the call.
     """
@@ -100,8 +101,8 @@ class GraphError(ValueError):
 
     @staticmethod
     def of(fault: Fault, operation: str, where: str, added: Place | None = None) -> GraphError:
-        """Returns the error for a fault of a layer; `where` names the layer. added: where it was
-        added."""
+        """Returns the error for a fault of a layer. where: text that names the layer. added: the
+        line of the program that added it."""
         origin = "" if added is None else f", added in {added}"
         return GraphError(
             f"{where}{origin}: {fault.message}",
@@ -114,8 +115,10 @@ class GraphError(ValueError):
 
 
 class UnknownNameError(GraphError, KeyError):
-    """The graph has no such layer or tensor. It is a `KeyError` too, as in earlier releases."""
+    """The error for a name that no layer or tensor has. It is also a `KeyError`, as in earlier
+    releases."""
 
 
 class ArgumentError(GraphError, TypeError):
-    """An argument has the wrong type. It is a `TypeError` too, as in earlier releases."""
+    """The error for an argument of a wrong type. It is also a `TypeError`, as in earlier
+    releases."""

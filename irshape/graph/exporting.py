@@ -1,4 +1,4 @@
-"""Turns a graph into a model whose ports declare what is inferred."""
+"""Turns a graph into a model whose ports declare the inferred element types and shapes."""
 
 from __future__ import annotations
 
@@ -116,9 +116,10 @@ def _port(port: Port, output: Output, names: str | None) -> Port:
 
 
 def _declared(output: Output) -> Tensor:
-    """Returns what the ports of a tensor declare: what is inferred of it.
+    """Returns the element type and shape that the ports of a tensor declare: the inferred ones.
 
-    If that has not changed since it was loaded, a port that declared less still does.
+    If these have not changed since the graph was loaded, a port with a less precise declaration
+    keeps it.
     """
     tensor, loaded = output.tensor, output.loaded
     if loaded is None or loaded.shape != tensor.shape or output.layer.raw.is_parameter:

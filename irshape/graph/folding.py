@@ -66,7 +66,7 @@ def _decompressing(graph: Editing) -> set[GraphLayer]:
 
 
 def _from_shapes(graph: Editing, layer: GraphLayer) -> list[Any] | None:
-    """Returns the integer output of a layer if inference knows it whatever the inputs are."""
+    """Returns the integer output of a layer if inference knows it for all inputs of the graph."""
     raw = layer.raw
     if len(layer.outputs) != 1 or raw.is_constant or layer.bodies or raw.folded_type in NEVER_EQUAL:
         return None

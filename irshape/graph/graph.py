@@ -1,4 +1,4 @@
-"""A model that can be changed and that is always sound."""
+"""A model that programs can change and that is always sound."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ if TYPE_CHECKING:
 
 
 class Graph(Editing):
-    """A sound model that can be changed.
+    """A sound model that programs can change.
 
-    The declarations that check files check every change. A change is applied completely, or raises
-    `GraphError` and leaves the graph as it was. The element type and shape of every output are
-    always current. Iterating over `layers` is safe while the graph changes.
+    Every change is checked as a file is, with the declarations of the operations. A change is
+    applied completely, or raises `GraphError` and leaves the graph as it was. The element type and
+    shape of every output are always current. Iterating over `layers` is safe while the graph
+    changes.
 
-    model: a loaded model, which is not changed; without one the graph is empty.
-    Raises `LoadError` with the diagnostics of a model that is not sound.
+    model: a loaded model, which stays unchanged. Without one, the graph is empty. Raises
+    `LoadError` with the diagnostics of a model that is not sound.
     """
 
     def __init__(
@@ -68,9 +69,9 @@ class Graph(Editing):
 
     @property
     def op(self) -> Operations:
-        """The operations as functions that add to this graph: `graph.op.constant(1.0)`.
+        """The operations as functions that add layers to this graph: `graph.op.constant(1.0)`.
 
-        `irshape.op` has the same functions; they add to the graph of their inputs.
+        `irshape.op` has the same functions, but they add layers to the graph of their inputs.
         """
         return Operations(self)
 
@@ -136,7 +137,7 @@ class Graph(Editing):
     # taking apart and putting together
 
     def copy(self) -> Graph:
-        """Returns a graph of the same layers, which can be changed on its own."""
+        """Returns an independent graph with the same layers."""
         return duplicate(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
@@ -154,24 +155,27 @@ class Graph(Editing):
     ) -> Graph:
         """Returns a graph of the layers between tensors. This graph is not changed.
 
-        inputs: one or several tensors, or their names as for `tensor`. A tensor that is not a
-        Parameter becomes one, with the given name. By default all inputs that the outputs need.
-        outputs: by default all of the graph. The new graph has the inputs and outputs in the given
-        order, and the variables that are read, with their Assigns.
-        Raises `KeyError`, and `GraphError` if an output depends on an input that is not given.
+        inputs: one or several tensors, or their names as for `tensor`. A tensor that is not the
+        output of a Parameter becomes one, with the given name. The default is all inputs that the
+        outputs need.
+        outputs: tensors or names; by default all outputs of the graph. The new graph has the inputs
+        and outputs in the given order, and the variables that are read, with their Assigns.
+        Raises `KeyError`, and `GraphError` if an output depends on an input that is not in
+        `inputs`.
         """
         starts = [inputs] if isinstance(inputs, (str, Output)) else inputs
         ends = [outputs] if isinstance(outputs, (str, Output)) else outputs
         return extracted(self, starts, ends)
 
     def split(self, *cuts: str | Sequence[str], parts: int | None = None) -> list[Graph]:
-        """Returns graphs that, run one after the other, do what this one does.
+        """Returns graphs that together compute the same as this graph, if they run one after
+        another.
 
-        cuts: where one part ends and the next begins: one or several tensors, by name. Each part
-        takes the inputs of the graph and the tensors of earlier parts that it needs, under their
-        names. A constant is in every part that needs it.
-        parts: instead of cuts, the number of parts; they have about equal weights, and the cuts go
-        through as few tensors as possible.
+        cuts: for each end of a part, one or several tensors, by name. The inputs of each part are
+        the inputs of the graph and the tensors of earlier parts that it needs, under their names. A
+        constant is in every part that needs it.
+        parts: instead of cuts, the number of parts. The parts have about equal weights, and the
+        cuts go through as few tensors as possible.
         Raises `KeyError`, `ValueError` for cuts and parts together, and `GraphError` if a variable
         is read in one part and assigned in another, or the graph has too few layers.
         """
@@ -180,15 +184,15 @@ class Graph(Editing):
         return parts_of(self, cuts if parts is None else balanced_cuts(self, parts))
 
     def around(self, layer: str | GraphLayer, distance: int = 2) -> Graph:
-        """Returns a graph of a layer and all layers within a distance, counted in edges."""
+        """Returns a graph of a layer and all layers within a distance of it, counted in edges."""
         return neighbourhood(self, layer, distance)
 
     def inline(self, layer: str | GraphLayer, *, max_iterations: int = MAX_ITERATIONS) -> None:
         """Replaces an If, Loop or TensorIterator by the layers of its bodies.
 
         The condition of an If, and the number of iterations of a Loop or TensorIterator, must be
-        known. Iterations are written one after another.
-        max_iterations: the limit for their number.
+        known. The copies of the iterations follow each other.
+        max_iterations: the limit for the number of iterations.
         Raises `KeyError`, `GraphError`.
         """
         inlined(self, self[layer] if isinstance(layer, str) else layer, max_iterations)
@@ -211,17 +215,18 @@ class Graph(Editing):
         return list(matches(self, pattern))
 
     def why_not(self, pattern: Wanted) -> str:
-        """Says why a pattern does not match: at the place where most of it fits, what does not."""
+        """Returns why a pattern does not match. The text describes the first misfit at the place
+        where most of the pattern matches."""
         return why_not(self, pattern)
 
     def rewrite(
         self, rule: Rewrite, *, check: bool = False, seed: int = 0, rtol: float = 1e-4
     ) -> int:
-        """Replaces what the pattern of a rewrite matches until nothing matches; see `rewrite`.
+        """Replaces matches of a rewrite's pattern until there are no more; see `rewrite`.
 
         check: at every place in the net, run both sides on random inputs, and raise `GraphError` if
         they differ by more than rtol.
-        Returns how many matches were replaced.
+        Returns the number of replaced matches.
         """
         return rewritten(self, rule, check, seed, rtol)
 
@@ -229,49 +234,52 @@ class Graph(Editing):
 
     def fold(self, *, max_bytes: int = MAX_BYTES, decompress: bool = False) -> int:
         """Replaces layers whose outputs depend only on constants or static shapes by constants.
-        Returns how many.
+        Returns the number of replaced layers.
 
-        max_bytes: larger outputs stay computed.
-        decompress: also compute the layers that decompress weights, as from i8 to f32; the .bin
-        grows by that. A device may decompress more exactly than the types in between suggest.
+        max_bytes: layers with larger outputs stay.
+        decompress: also replace the layers that decompress weights, for example from i8 to f32.
+        This makes the .bin larger. A device may decompress weights more exactly than the
+        intermediate types suggest.
         """
         return folded(self, max_bytes, decompress=decompress)
 
     def to_f16(self, *, keep: Selection = ()) -> int:
-        """Lets f32 layers compute in f16. Returns how many.
+        """Lets f32 layers compute in f16. Returns the number of changed layers.
 
-        Inputs and outputs of the graph stay f32, and so do layers that take only f32, layers with
+        Inputs and outputs of the graph stay f32. So do layers that accept only f32, layers with
         bodies, and layers with an input of dynamic element type.
         keep: layers that stay f32, by glob patterns of names or types or by a function.
         """
         return to_f16(self, keep)
 
     def compress_to_f16(self, *, keep: Selection = ()) -> int:
-        """Stores f32 and f64 weights in f16, as OpenVINO's `save_model` does. Returns how many.
+        """Stores f32 and f64 weights in f16, as OpenVINO's `save_model` does. Returns the number of
+        changed constants.
 
-        A Convert restores the type of each. Constants on which a shape depends stay, and constants
-        with three quarters of their elements outside the range of f16.
+        A Convert restores the type of each constant. Constants on which a shape depends stay, and
+        so do constants with three quarters of their elements outside the range of f16.
         keep: as for `to_f16`.
         """
         return compressed(self, keep)
 
     def drop_fake_quantize(self, selection: Selection = "*") -> int:
-        """Removes FakeQuantize layers, and layers that only fed them. Returns how many."""
+        """Removes FakeQuantize layers, and layers that only fed them. Returns the number of removed
+        FakeQuantize layers."""
         return without_fake_quantize(self, selection)
 
     def strip_weights(self, *, keep_bytes: int = 1024) -> int:
-        """Replaces constants by zeros that share bytes.
+        """Replaces the values of constants by zeros. The constants share the bytes of these zeros.
 
-        The saved .bin is as long as the largest of them; on file systems with sparse files, these
-        zeros take no space.
-        keep_bytes: constants up to this size stay.
-        Returns the number of bytes that were replaced.
+        The saved .bin is as long as the largest of these constants. On file systems with sparse
+        files, the zeros take no space.
+        keep_bytes: constants up to this size keep their values. Returns the number of replaced
+        bytes.
         """
         return stripped(self, keep_bytes)
 
     def restore_weights(self, other: Graph) -> int:
-        """Replaces the values of constants by the constants of the same name in another graph.
-        Returns how many."""
+        """Replaces the values of constants by the values of the constants with the same names in
+        another graph. Returns the number of changed constants."""
         return restored(self, other)
 
     # states, and what programs do around a model
@@ -285,18 +293,21 @@ class Graph(Editing):
     ) -> None:
         """Turns pairs of an input and an output with its next value into variables.
 
-        pairs: the output by the input, as in `{"past.0.key": "present.0.key"}`. A variable is named
-        after its input, and begins as zeros. Of its dynamic dimensions, axis 0 is as large as axis
-        0 of `batch_from` (by default the first other input whose axis 0 is dynamic), and the others
-        are 0.
-        beam_idx: the name of an input to add; a Gather by it along axis 0 follows each ReadValue.
+        pairs: the output by the input, as in `{"past.0.key": "present.0.key"}`. Each variable gets
+        the name of its input, and its initial value is zeros. If axis 0 of the variable is dynamic,
+        its initial size is the size of axis 0 of `batch_from` (by default the first other input
+        whose axis 0 is dynamic). Other dynamic dimensions begin with size 0.
+        beam_idx: the name of an input to add. A Gather after each ReadValue selects along axis 0 by
+        this input.
         """
         made_stateful(self, pairs, beam_idx, batch_from)
 
     def make_stateless(self) -> dict[str, str]:
-        """Turns variables into inputs and outputs. Returns their names, outputs by inputs.
+        """Turns variables into inputs and outputs. Returns the names of the outputs by the names of
+        the inputs.
 
-        The variables' initial values are removed: the caller gives them.
+        The initial values of the variables are removed, so the caller has to pass them to the
+        inputs.
         """
         return made_stateless(self)
 
@@ -309,13 +320,14 @@ class Graph(Editing):
         mean: float | Sequence[float] | None = None,
         scale: float | Sequence[float] | None = None,
     ) -> Output:
-        """Lets an input take data as a program has it: the graph converts, transposes and
+        """Lets an input take the data of a program unchanged: the graph converts, transposes and
         normalizes it.
 
         element_type: the type of the new input.
         layout: the layouts of the new input and of the old one, as in `("NHWC", "NCHW")`.
-        mean, scale: subtract mean, then divide by scale; numbers, or one for each channel (axis C
-        of the layout, else of the model's layout, else axis 1).
+        mean, scale: the graph subtracts mean, then divides by scale. Each is a number, or a list
+        with a number for each channel (axis C of the layout, else of the model's layout, else axis
+        1).
         Returns the new input.
         """
         return preprocessed(self, name, element_type, layout, mean, scale)
@@ -341,11 +353,11 @@ def merge(
 ) -> Graph:
     """Returns a graph that runs one graph after another. Both stay unchanged.
 
-    connections: the inputs of the second by the tensors of the first that feed them, as in
+    connections: the inputs of the second graph by the tensors of the first that feed them, as in
     `{"out": "in"}`. A connected tensor is no longer an output.
-    prefix: put before the names of layers and tensors of the second.
+    prefix: text to put before the names of the layers and tensors of the second graph.
     name: the name of the result.
-    Raises `KeyError`, and `GraphError` if a tensor does not fit an input, or names clash.
+    Raises `KeyError`, and `GraphError` if an input does not accept a tensor, or if names clash.
     """
     for each in (first, second):
         if not isinstance(each, Graph):

@@ -13,8 +13,8 @@ _END = (1 << 63) - 1
 def indexed(output: Output, index: Any) -> Output:
     """Returns the tensor for `output[index]`.
 
-    Raises `GraphError` for an index out of range and for one that NumPy would not apply axis by
-    axis, and `TypeError` for an invalid index.
+    Raises `GraphError` for an index out of range, and for an index that NumPy would not apply axis
+    by axis. Raises `TypeError` for an invalid index.
     """
     items = [_item(each) for each in (index if isinstance(index, tuple) else (index,))]
     axes = _axes(output, items)
@@ -51,7 +51,7 @@ def _item(item: Any) -> Any:
 
 
 def _rank(item: Any) -> int:
-    """Returns how many axes of the result an item gives."""
+    """Returns the number of axes of the result that an item produces."""
     if item is None or isinstance(item, slice):
         return 1
     if item is Ellipsis or isinstance(item, int):
@@ -89,7 +89,7 @@ def _is_array(item: Any) -> bool:
 
 
 def _axes(output: Output, items: list[Any]) -> list[int | None]:
-    """Returns the axis of each item. Those behind an ellipsis are counted from the end."""
+    """Returns the axis of each item. Axes after an ellipsis are counted from the end."""
     if sum(item is Ellipsis for item in items) > 1:
         raise GraphError(f"{output!r}: an index has one ellipsis at most")
     count = sum(item is not None and item is not Ellipsis for item in items)
@@ -129,7 +129,7 @@ def _check_range(output: Output, item: Any, axis: int | None) -> None:
 
 
 def _sliced(graph: Any, value: Output, items: list[Any], axes: list[int | None]) -> Output:
-    """Applies the slices among the items."""
+    """Returns the tensor after applying the slices among the items."""
     forwards: list[tuple[Any, Any, int, int | None]] = []
     backwards: list[tuple[Any, Any, int, int | None]] = []
     for item, axis in zip(items, axes, strict=True):
@@ -169,7 +169,8 @@ def _sliced(graph: Any, value: Output, items: list[Any], axes: list[int | None])
 
 
 def _bound(bound: Any) -> Any:
-    """A bound of a slice: a number, an output of one element, or None. Raises `TypeError`."""
+    """Returns the bound of a slice as a number, an output of one element, or None. Raises
+    `TypeError`."""
     if bound is None or isinstance(bound, Output):
         return bound
     if isinstance(bound, GraphLayer):
@@ -186,7 +187,7 @@ def _behind(bound: int) -> int:
 
 
 def _new_axes(items: list[Any]) -> list[int]:
-    """Returns where an index inserts axes of length 1 into the result."""
+    """Returns the positions at which an index inserts axes of length 1 into the result."""
     new: list[int] = []
     place = 0
     left = [_rank(item) for item in items]

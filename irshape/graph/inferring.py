@@ -1,4 +1,5 @@
-"""Infers what a change affects, and nothing else. A refusal of an operation is a `GraphError`."""
+"""Infers the layers that a change affects, and no others. If an operation refuses its inputs, it
+raises a `GraphError`."""
 
 from __future__ import annotations
 
@@ -22,13 +23,13 @@ from .structure import Structure
 
 
 class Inferring(Structure):
-    """Keeps element types and shapes current."""
+    """Keeps the element types and shapes of a graph current."""
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Checks several changes together at the end: all of them are made, or none.
+        """Checks several changes together at the end, and applies all of them or none.
 
-        Until the end, shapes are those from before.
+        Until the end, the shapes are those before the first change.
         """
         changes = self.changes
         with changes:
@@ -44,7 +45,7 @@ class Inferring(Structure):
             self._settle_all(deferred)
 
     def _settle(self, dirty: Iterable[GraphLayer]) -> None:
-        """Infers layers again, and then the layers that their changed outputs reach.
+        """Infers layers again, and then the layers that their changed outputs feed.
 
         Within a batch, this happens at its end. Raises `GraphError`.
         """
@@ -57,7 +58,7 @@ class Inferring(Structure):
             self._settle_all({self: layers})
 
     def _settle_all(self, dirty: dict[Structure, dict[GraphLayer, None]]) -> None:
-        """Does the same for several graphs, the innermost bodies first."""
+        """Infers layers of several graphs again, the innermost bodies first."""
         fresh = False
         while dirty:
             graph = max(dirty, key=lambda graph: graph.depth)
@@ -96,7 +97,7 @@ class Inferring(Structure):
                         push(user.layer)
 
     def _inferred(self, layer: GraphLayer) -> tuple[Tensor, ...]:
-        """Infers the output tensors of a layer from its inputs."""
+        """Returns the output tensors of a layer, inferred from its inputs."""
         for end in layer._inputs:
             operand = layer.operation.operand_at(end.index)
             if operand is not None and operand.value:
@@ -113,7 +114,8 @@ class Inferring(Structure):
         return result.outputs[: len(layer._outputs)]
 
     def _check_variables(self) -> None:
-        """Raises `GraphError` for an Assign that its ReadValue does not fit, or without one."""
+        """Raises `GraphError` for an Assign without a ReadValue, or with one of another type or
+        shape."""
         every = list(self.root.walk())
         held = by_variable(every, "readvalue")
         for assign in [each for group in by_variable(every, "assign").values() for each in group]:
@@ -141,7 +143,8 @@ class Inferring(Structure):
             )
 
     def _know_value(self, layer: GraphLayer) -> None:
-        """Computes the values of a layer's outputs, and of what they depend on, once."""
+        """Computes the known values of a layer's outputs and of the outputs on which they depend,
+        once."""
         waiting = [layer]
         while waiting:
             at = waiting[-1]
@@ -166,8 +169,8 @@ class Inferring(Structure):
                     self.changes.set(output, "tensor", tensor)
 
     def _infer(self, layer: GraphLayer, inputs: list[Tensor]) -> LayerResult:
-        """Infers one layer, its bodies included. Raises `GraphError` for a condition that it
-        breaks."""
+        """Returns the inference of one layer, including its bodies. Raises `GraphError` if the
+        layer violates a condition."""
         if layer.bodies:
             self._write_bodies(layer)
         result = self.engine.infer_layer(layer.raw, tuple(inputs))
@@ -210,7 +213,7 @@ class Inferring(Structure):
         return body
 
     def _take(self, result: BodyResult) -> None:
-        """Stores the inference of this body, which ran with the layer around it.
+        """Stores the inference of this body, which belongs to the inference of the layer around it.
 
         Raises `GraphError`.
         """
@@ -240,8 +243,8 @@ class Inferring(Structure):
             self._stale()
 
     def _declare_fed(self, parameter: GraphLayer) -> None:
-        """Sets the type and shape of a Parameter of a body to those that the layer around passes
-        in."""
+        """Sets the element type and shape of a Parameter of a body to the ones that the layer
+        around it passes in."""
         raw = copy(parameter.raw)
         declare(raw, parameter._outputs[0].tensor)
         operation = self._declaration(raw, self.where(parameter))

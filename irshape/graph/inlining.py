@@ -42,7 +42,7 @@ def inlined(graph: Editing, layer: GraphLayer, max_iterations: int) -> None:
 
 
 def _view(layer: GraphLayer, tag: str) -> BodyView[Tensor]:
-    """Returns the body as its operation sees it."""
+    """Returns the view of a body that its operation uses."""
     layer.graph._write_bodies(layer)
     body = layer.bodies[tag]
     for result in body.results:

@@ -1,4 +1,4 @@
-"""The parts of a graph: layers, their inputs and outputs, and who feeds whom."""
+"""The parts of a graph: layers, their inputs and outputs, and the connections between them."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Output:
     def __init__(self, layer: GraphLayer, index: int, tensor: Tensor) -> None:
         self.layer = layer
         self.index = index
-        """Its position among the outputs of the layer."""
+        """The position among the outputs of the layer."""
         self.tensor = tensor
         """The inference: element type, shape and, if some shape depends on it, the value."""
         self.loaded: Tensor | None = None
-        """What was inferred when it was loaded from an IR, else None."""
+        """The inference when the output was loaded from an IR; otherwise None."""
         self._names: tuple[str, ...] = ()
         self.loaded_names: tuple[str, ...] | None = None
-        """The names that it had when it was loaded from an IR."""
+        """The names of the tensor when it was loaded from an IR."""
         self._users = Ordered()
 
     @property
@@ -63,27 +63,28 @@ class Output:
 
     @property
     def users(self) -> tuple[Input, ...]:
-        """The inputs that take it, in the order in which they were connected."""
+        """The inputs that this output feeds, in the order in which they were connected."""
         return tuple(self._users)
 
     @property
     def _results(self) -> list[GraphLayer]:
-        """The Results that take it."""
+        """The Results that this output feeds."""
         return [user.layer for user in self._users if user.layer.raw.is_result]
 
     def replace_uses(self, new: Output, inputs: Iterable[Input] | None = None) -> None:
-        """Connects `new` to everything that takes this output, or to these `inputs` of it.
+        """Connects `new` to every input that this output feeds, or only to the given `inputs`.
 
-        The layer of `new` itself keeps this output, so that a layer can be inserted behind it.
-        Raises `GraphError`.
+        The layer of `new` itself stays connected to this output, so that it can be inserted after
+        this output. Raises `GraphError`.
         """
         self.layer.graph.replace_uses(self, new, self.users if inputs is None else inputs)
 
     def insert_after(self, type: str, *inputs: Any, **attributes: Any) -> Output:
-        """Inserts a layer behind this output: the layer takes the output, and feeds its consumers.
+        """Inserts a layer after this output. The output feeds the layer, and the layer feeds its
+        consumers.
 
-        inputs, attributes: the further ones, as for `Graph.add`.
-        Raises `GraphError`.
+        inputs, attributes: further inputs, and the attributes, as for `Graph.add`. Raises
+        `GraphError`.
         """
         output: Output = self.layer.graph.insert_after(self, type, inputs, **attributes)
         return output
@@ -174,7 +175,8 @@ class Output:
 
     @property
     def name(self) -> str:
-        """A name by which `Graph.tensor` finds it, if no other layer or tensor has the same."""
+        """A name by which `Graph.tensor` finds the tensor, unless another layer or tensor has the
+        same name."""
         return self._names[0] if self._names else port_name(self.layer, self.index)
 
     def __str__(self) -> str:
@@ -185,7 +187,7 @@ class Output:
 
 
 def feeding(layers: Iterable[GraphLayer], inside: Container[GraphLayer]) -> list[Output]:
-    """Returns the outputs that feed some layers from outside of those inside, each once."""
+    """Returns the outputs that feed `layers` from outside of `inside`, each once."""
     ends = (end for layer in layers for end in layer._inputs)
     return list(dict.fromkeys(end.source for end in ends if end.source.layer not in inside))
 
@@ -201,14 +203,14 @@ def _unary(type: str, output: Output) -> Output:
 
 
 def _binary(type: str, left: Any, right: Any) -> Output:
-    """Adds a layer of two inputs, in the innermost graph that one of them belongs to."""
+    """Adds a layer with two inputs to the innermost graph of its inputs. Returns its output."""
     result: Output = innermost((left, right)).add(type, left, right)
     return result
 
 
 def innermost(values: Iterable[Any], *graphs: Any) -> Any:
-    """Returns the graph that is inside all others, of graphs or of the graphs of outputs and
-    layers; else None."""
+    """Returns the innermost of the given graphs and of the graphs of the given outputs and layers;
+    None if there is none."""
     known = list(graphs)
     known += [each.layer.graph for each in values if isinstance(each, Output)]
     known += [each.graph for each in values if isinstance(each, GraphLayer)]
@@ -223,14 +225,15 @@ class Input:
     def __init__(self, layer: GraphLayer, index: int, source: Output) -> None:
         self.layer = layer
         self.index = index
-        """Its position among the inputs of the layer."""
+        """The position among the inputs of the layer."""
         self._source = source
         self.loaded: Output | None = None
-        """What fed it when it was loaded from an IR."""
+        """The output that fed the input when it was loaded from an IR."""
 
     @property
     def source(self) -> Output:
-        """The output that feeds it. Assigning another one is checked and may raise `GraphError`."""
+        """The output that feeds the input. Assigning another output checks it, and may raise
+        `GraphError`."""
         return self._source
 
     @source.setter
@@ -238,18 +241,18 @@ class Input:
         self.layer.graph.connect(self, output)
 
     def insert_before(self, type: str, *inputs: Any, **attributes: Any) -> Output:
-        """Inserts a layer before this input: the layer takes what fed the input, and feeds the
-        input.
+        """Inserts a layer before this input. The source of the input feeds the layer, and the layer
+        feeds the input.
 
-        inputs, attributes: the further ones, as for `Graph.add`.
-        Raises `GraphError`.
+        inputs, attributes: further inputs, and the attributes, as for `Graph.add`. Raises
+        `GraphError`.
         """
         output: Output = self.layer.graph.insert_before(self, type, inputs, **attributes)
         return output
 
     @property
     def name(self) -> str:
-        """The name in the specification."""
+        """The name of the input in the specification."""
         operand = self.layer.operation.operand_at(self.index)
         return str(self.index) if operand is None else operand.name
 
@@ -277,17 +280,18 @@ class GraphLayer:
         self.graph = graph
         """The `Graph` that contains it: the net, or a body of another layer."""
         self.raw = raw
-        """The layer as a file would declare it; shared with the loaded model until it changes."""
+        """The layer as a file would declare it. The graph shares it with the loaded model until it
+        changes."""
         self.origin: Layer | None = None
-        """The layer of the file from which it was loaded."""
+        """The layer of the file from which this layer was loaded."""
         self.place: Place | None = None
-        """The line of the program that added it; None for a layer of a file."""
+        """The line of the program that added the layer; None for a layer of a file."""
         self.operation = operation
         self.bodies: Mapping[str, Any] = {}
         """The graphs inside an If, Loop or TensorIterator, by tag: `body`, or `then_body` and
         `else_body`."""
         self.valued = False
-        """Whether the known values of its outputs have been computed."""
+        """Whether inference has computed the known values of the outputs."""
         self._inputs: list[Input] = []
         self._outputs: list[Output] = []
 
@@ -303,7 +307,7 @@ class GraphLayer:
 
     @property
     def version(self) -> str:
-        """The opset, as `opset1`."""
+        """The opset, for example `opset1`."""
         return self.raw.version
 
     @property
@@ -317,7 +321,7 @@ class GraphLayer:
 
     @property
     def label(self) -> str:
-        """Type, name and id, as in messages."""
+        """Type, name and id of the layer, as messages write them."""
         return self.raw.label
 
     @property
@@ -369,19 +373,19 @@ class GraphLayer:
         return text
 
     def remove(self, bypass: int | None = None) -> None:
-        """Removes the layer from the graph. Raises `GraphError` if something still takes its
-        output.
+        """Removes the layer from the graph. Raises `GraphError` if an output still feeds another
+        layer.
 
-        bypass: for a layer with one output, the index of an input whose source then feeds its
-        consumers.
+        bypass: for a layer with one output, the index of an input. The source of this input then
+        feeds the consumers of the output.
         """
         self.graph.remove(self, bypass)
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        """The names of this output of the graph, for a Result; they can be assigned.
+        """The names of the output of the graph that a Result stands for. They can be assigned.
 
-        Its own names, or else the names of the port that feeds it.
+        They are the Result's own names or, without any, the names of the port that feeds it.
         """
         names: tuple[str, ...] = self.graph.output_names_of(self)
         return names
@@ -392,12 +396,12 @@ class GraphLayer:
 
     @property
     def producers(self) -> tuple[GraphLayer, ...]:
-        """The layers that feed it, each once."""
+        """The layers that feed this layer, each once."""
         return tuple(dict.fromkeys([each._source.layer for each in self._inputs]))
 
     @property
     def users(self) -> tuple[GraphLayer, ...]:
-        """The layers that take one of its outputs, each once."""
+        """The layers that this layer feeds, each once."""
         users = [user.layer for output in self._outputs for user in output._users]
         return tuple(dict.fromkeys(users))
 

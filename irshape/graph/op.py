@@ -1,4 +1,5 @@
-"""The operations as functions; see `operations`. The stub beside this module declares each."""
+"""The operations as functions; see `operations`. The stub beside this module declares each
+function."""
 
 from __future__ import annotations
 

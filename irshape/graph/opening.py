@@ -22,8 +22,8 @@ from .structure import Content, Structure
 def opened(graph: Structure, model: Model, result: BodyResult, engine: BodyEngine) -> None:
     """Adds the layers of a sound model to an empty graph. The model is not changed.
 
-    The layers are made when they are first needed, those of a body apart from those around it.
-    engine: the engine that inferred the model; the graph continues with it.
+    The layers are made when the program first needs them, separately for each body.
+    engine: the engine that inferred the model. The graph continues to use it.
     """
     for part in result.walk():
         for raw, subject in part.observations:
@@ -73,11 +73,11 @@ def _fill(result: BodyResult, graph: Structure, content: Content) -> None:
 
 
 _HIGH_ID = 1 << 62
-"""From this id on, new layers get free ids below: none may pass 2^63."""
+"""From this id on, new layers get free lower ids: no id may pass 2^63."""
 
 
 def _layers_of(graph: Structure, content: Content, result: BodyResult) -> list[GraphLayer]:
-    """The layers of a body with their outputs."""
+    """Returns the layers of a body with their outputs."""
     layers: list[GraphLayer] = []
     declared, by_tensor = graph.engine.declarations.of, content.by_tensor
     origin = graph.root.source

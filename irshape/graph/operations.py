@@ -21,7 +21,7 @@ from .nodes import GraphLayer, Output, innermost
 from .versions import version_of
 
 _APART = ("Const", "Parameter", "Result")
-"""Types with functions of their own below."""
+"""The types for which this module defines functions below."""
 
 _NAMES = {
     "BGRtoNV12": "bgr_to_nv12",
@@ -46,8 +46,8 @@ _NAMES = {
     "SoftSign": "softsign",
     "TopK": "topk",
 }
-"""Names that do not follow from the parts of a type; those of `openvino.opset` if it has the
-operation."""
+"""The names of functions that do not follow from the parts of a type. They are the names of
+`openvino.opset` if it has the operation."""
 
 _PARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -72,7 +72,8 @@ def _folded() -> dict[str, str]:
 class Operations:
     """The operations as functions.
 
-    graph: gets the layers that take no output of a graph; without one, they raise an error.
+    graph: the graph for layers without an output of a graph among their inputs. Without a graph,
+    the functions raise an error for these layers.
     """
 
     def __init__(self, graph: Any = None) -> None:
@@ -122,12 +123,13 @@ class Operations:
         stride: int = 1,
         part_size: int = 1,
     ) -> Sliced:
-        """An input of a Loop or TensorIterator that is split along an axis among the iterations."""
+        """Returns an input of a Loop or TensorIterator that is split along an axis among the
+        iterations."""
         return Sliced(value, _part(axis, start, end, stride, part_size))
 
     @staticmethod
     def carried(value: Any) -> Carried:
-        """An input of a Loop or TensorIterator with the initial value of a state.
+        """Returns an input of a Loop or TensorIterator with the initial value of a state.
 
         The body returns the next values of the states first.
         """
@@ -135,7 +137,8 @@ class Operations:
 
     @staticmethod
     def iteration() -> Iteration:
-        """Gives the body of a Loop the number of the iteration, from 0, as a scalar in i64."""
+        """Returns an input of a Loop's body: the number of the iteration, from 0, as an i64
+        scalar."""
         return Iteration()
 
     @staticmethod
@@ -148,13 +151,13 @@ class Operations:
         stride: int = 1,
         part_size: int = 1,
     ) -> Stacked:
-        """A value returned by a body. The layer returns the values of all iterations,
-        concatenated along an axis."""
+        """Returns a value for a body to return. The layer concatenates its values from all
+        iterations along an axis."""
         return Stacked(value, _part(axis, start, end, stride, part_size))
 
     @staticmethod
     def repeat_while(condition: Any) -> RepeatWhile:
-        """A value returned by the body of a Loop: whether there is another iteration."""
+        """Returns a value for the body of a Loop to return: the condition for another iteration."""
         return RepeatWhile(condition)
 
     def _home(self, values: Iterable[Any]) -> Any:
@@ -173,7 +176,7 @@ def _part(axis: int, start: int, end: int, stride: int, part_size: int) -> Mappi
 
 
 def _plain(values: Iterable[Any]) -> Iterator[Any]:
-    """Yields values, and those in lists and markers."""
+    """Yields values, and the values inside lists and markers."""
     for value in values:
         if isinstance(value, (list, tuple)):
             yield from _plain(value)

@@ -1,7 +1,7 @@
 """Keeps layers in an order in which producers come first, while edges are added.
 
-Every node has a rank, and ranks rise along edges. A new node gets a rank right behind its last
-producer, so inserting it between two others moves nothing. If an edge contradicts the ranks, only
+Every node has a rank, and ranks rise along edges. A new node gets the next rank after its last
+producer, so inserting it between two others moves no node. If an edge contradicts the ranks, only
 the nodes between its ends move (Pearce and Kelly, "A dynamic topological sort algorithm for
 directed acyclic graphs", 2006).
 """
@@ -16,11 +16,11 @@ from .changes import Changes
 N = TypeVar("N")
 
 Rank = tuple[int, int]
-"""The place among the nodes at the beginning, then the number of the node added behind it."""
+"""The place among the initial nodes, then the number of a node that was added after that place."""
 
 
 class Order(Generic[N]):
-    """The ranks of nodes. producers, users: the neighbours of a node."""
+    """The ranks of nodes. producers, users: functions that return the neighbours of a node."""
 
     def __init__(
         self,

@@ -1,11 +1,11 @@
-"""Patterns of layers, written with the operations themselves.
+"""Patterns of layers. A pattern is written like the layers that it matches.
 
     p = Pattern()
     x = p.any("x")
     swish = p.add("Multiply", x, p.add("Sigmoid", x))
 
-`graph.match(swish)` finds what looks like it; the inputs of Add, Multiply and the other
-commutative operations match in either order.
+`graph.match(swish)` finds the layers that match the pattern. The inputs of Add, Multiply and the
+other commutative operations match in either order.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Where = Callable[[Output], bool]
 
 
 class Wanted:
-    """A condition on an output. Made by the methods of `Pattern`."""
+    """A condition on an output. The methods of `Pattern` make it."""
 
     def __init__(
         self,
@@ -71,13 +71,13 @@ class Wanted:
         self.where = where
         self.optional = optional
         self.options = options
-        """Patterns, one of which has to match."""
+        """Alternative patterns. One of them has to match."""
         self.first = first or self
         """The first output of the same layer."""
         self.index = index
 
     def __getitem__(self, index: int) -> Wanted:
-        """Another output of the same layer."""
+        """Returns the condition for another output of the same layer."""
         return Wanted(
             self.types,
             self.inputs,
@@ -102,11 +102,11 @@ class Pattern:
         users: int | None = None,
         where: Where | None = None,
     ) -> Wanted:
-        """Matches any output.
+        """Returns a pattern that matches any output.
 
         name: the name of the output in the match.
-        element_type, shape, rank, users: conditions; the output's shape has to lie within the given
-        one.
+        element_type, shape, rank, users: conditions. The output's shape has to lie within the given
+        shape.
         where: a further condition.
         """
         return Wanted((), None, {}, name, _all(element_type, shape, rank, users, where))
@@ -118,7 +118,7 @@ class Pattern:
         *,
         where: Callable[[np.ndarray[Any, Any]], bool] | None = None,
     ) -> Wanted:
-        """Matches a Const.
+        """Returns a pattern that matches a Const.
 
         value: the value of all its elements, within 1e-6.
         where: a condition on its array.
@@ -153,21 +153,23 @@ class Pattern:
         where: Where | None = None,
         **attributes: Any,
     ) -> Wanted:
-        """Matches a layer as `Graph.add` would add it. Returns its first output.
+        """Returns a pattern that matches the first output of a layer. The arguments describe the
+        layer as for `Graph.add`.
 
         type: one or several types of operations.
-        inputs: the inputs of the layer; without any, all match.
-        attributes: values, or functions that say whether the actual value fits. A negative `axis`
-        counts from the end. The other arguments are as for `any`. Raises `GraphError` for a type or
-        an attribute that does not exist.
+        inputs: patterns for the inputs of the layer. Without any, all inputs match.
+        attributes: values, or functions that return whether the actual value fits. A negative
+        `axis` counts from the end. The other arguments are as for `any`. Raises `GraphError` for a
+        type or an attribute that does not exist.
         """
         condition = _all(element_type, shape, rank, users, where)
         return Wanted(_declared(type, attributes), inputs or None, attributes, name, condition)
 
     def either(self, *options: Wanted, name: str | None = None) -> Wanted:
-        """Matches what one of several patterns matches, the first that does.
+        """Returns a pattern that matches if one of several patterns matches; the first that does
+        counts.
 
-        Names of the other patterns are not in the match.
+        The match does not contain names of the other patterns.
         """
         return Wanted((), None, {}, name, None, options=options)
 
@@ -184,8 +186,8 @@ class Pattern:
         where: Where | None = None,
         **attributes: Any,
     ) -> Wanted:
-        """Matches a layer that may be missing: then `input` matches in its place. The other
-        arguments are as for `add`."""
+        """Returns a pattern for a layer that may be missing. If it is, `input` matches in its
+        place. The other arguments are as for `add`."""
         condition = _all(element_type, shape, rank, users, where)
         return Wanted(
             _declared(type, attributes), (input, *more), attributes, name, condition, optional=True
@@ -256,7 +258,8 @@ class Match:
 
     @property
     def inside(self) -> bool:
-        """Whether only the match itself takes what it computes, except for its output."""
+        """Whether the outputs of all layers of the match, except for its own output, feed only the
+        match."""
         return all(
             user.layer in self.layers
             for layer in self.layers
@@ -279,8 +282,8 @@ class _State:
         self.captured: dict[str, Output] = {}
         self.layers: dict[GraphLayer, None] = {}
         self.misses: list[tuple[int, Output, Wanted]] | None = None
-        """The conditions that did not hold, each with how many layers matched; None if nobody
-        asks."""
+        """The conditions that did not hold, each with the number of layers that matched; None if
+        not needed."""
 
     def miss(self, output: Output, wanted: Wanted) -> None:
         if self.misses is not None:
@@ -342,7 +345,7 @@ def why_not(graph: Structure, pattern: Wanted) -> str:
 
 
 def _misfit(output: Output, wanted: Wanted) -> str:
-    """Says why an output does not match."""
+    """Returns why an output does not match."""
     layer = output.layer
     if wanted.types and type(layer.operation).type_name() not in wanted.types:
         return f"{layer.label} is no {' or '.join(wanted.types)}"

@@ -1,4 +1,5 @@
-"""How the inputs and outputs of an If, Loop or TensorIterator reach its bodies."""
+"""The port maps of an If, Loop or TensorIterator. They connect its inputs and outputs with its
+bodies."""
 
 from __future__ import annotations
 
@@ -13,14 +14,14 @@ from .nodes import GraphLayer, Input, Output
 from .structure import Structure
 
 FIXED_INPUTS = {"if": 1, "loop": 2, "tensoriterator": 0}
-"""How many of the first inputs the layer uses itself."""
+"""The number of leading inputs that the layer itself uses."""
 
 
 class Line(NamedTuple):
     """An entry of a port map.
 
     at: the input or output of the layer, counted from 0; None if the entry has none.
-    attributes: the others, `internal_layer_id` first.
+    attributes: the other attributes of the entry, `internal_layer_id` first.
     """
 
     direction: Literal["input", "output"]
@@ -94,14 +95,14 @@ def _entry(line: Line, inputs: int) -> PortMap:
 
 
 def line_of(at: int | None, inner: GraphLayer, **attributes: object) -> Line:
-    """Returns an entry that feeds a Parameter of a body, or returns what a Result of it takes."""
+    """Returns an entry that feeds a Parameter of a body, or that returns the value of a Result."""
     given = {name: str(value) for name, value in attributes.items()}
     direction: Literal["input", "output"] = "input" if inner.raw.is_parameter else "output"
     return Line(direction, at, {"internal_layer_id": inner.id, **given})
 
 
 def captured(body: Structure, source: Output) -> Output:
-    """Adds a Parameter to a body for a tensor from outside, which is the same in every
+    """Adds a Parameter to a body for a tensor from outside. The tensor is the same in every
     iteration."""
     owner = body.owner
     assert owner is not None
@@ -150,7 +151,8 @@ def _map_anew(owner: GraphLayer, lines: Lines) -> None:
 
 
 def released(parameter: GraphLayer) -> None:
-    """Removes a Parameter of a body from the port map, and the input too if nothing else needs it.
+    """Removes a Parameter of a body from the port map. Also removes the input if nothing else needs
+    it.
 
     Raises `GraphError` for a Parameter that a back edge feeds.
     """

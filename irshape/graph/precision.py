@@ -18,7 +18,7 @@ F16, F32 = ElementType.of("f16"), ElementType.of("f32")
 
 
 def selected(graph: Editing, selection: Selection) -> set[GraphLayer]:
-    """The layers of the graph that a selection names."""
+    """Returns the layers of the graph that a selection names."""
     if callable(selection):
         return set(graph.matching(selection))
     patterns = [selection] if isinstance(selection, str) else list(selection)
@@ -59,7 +59,8 @@ def to_f16(graph: Editing, keep: Selection) -> int:
 
 
 def _halve(graph: Editing, layer: GraphLayer, half: dict[Output, Output]) -> bool:
-    """Lets one layer compute in f16, and converts its outputs back to f32."""
+    """Lets one layer compute in f16, and converts its outputs back to f32. Returns whether it
+    did."""
     singles = [end for end in layer.inputs if end.source.element_type is F32]
     converts = layer.raw.folded_type == "convert"
     outputs = [output for output in layer.outputs if output.element_type is F32]
@@ -114,7 +115,7 @@ def _in_f16(value: Any) -> Any:
 
 
 _AT_ONCE = 1 << 20
-"""How many elements are examined at a time."""
+"""The number of elements that are examined at a time."""
 
 
 def _converts_nothing(layer: GraphLayer) -> bool:
@@ -139,10 +140,10 @@ _SHAPE_INPUTS: Mapping[str, tuple[int, ...]] = {
     "Tile": (1,),
     "TopK": (1,),
 }
-"""Inputs that decide shapes: OpenVINO 2026.4 compresses nothing before them, back to the next
-ShapeOf.
+"""The inputs that decide shapes. OpenVINO 2026.4 compresses no constant on which they depend, back
+to the next ShapeOf.
 
-Measured with models in which a constant in f32 is converted to i64 and fed to one input.
+The list was measured with models in which an f32 constant is converted to i64 and feeds one input.
 """
 _DECOMPRESSION = '<attribute name="decompression" version="0" />'
 
@@ -157,7 +158,8 @@ def compressed(graph: Editing, keep: Selection) -> int:
 
 
 def _is_optimized(layer: GraphLayer) -> bool:
-    """Whether a layer shows that the model is quantized: `save_model` then compresses nothing.
+    """Whether a layer shows that the model is quantized. `save_model` does not compress such a
+    model.
 
     Such a layer is a FakeQuantize, a FakeConvert, or a Multiply that scales integer weights.
     """
@@ -179,7 +181,8 @@ def _is_optimized(layer: GraphLayer) -> bool:
 
 
 def _compressed(graph: Editing, kept: set[GraphLayer]) -> int:
-    """Compresses the constants of a net or a body, and of the bodies inside."""
+    """Compresses the constants of a net or body and of the bodies inside. Returns the number of
+    constants."""
     fixed = _deciding_shapes(graph)
     count = 0
     for layer in graph.layers:
@@ -222,7 +225,7 @@ def _unfit(value: Any) -> bool:
 
 
 def _deciding_shapes(graph: Editing) -> set[GraphLayer]:
-    """The layers from which a shape is computed, as far back as a ShapeOf."""
+    """Returns the layers from which a shape is computed, back to the next ShapeOf."""
     reached: set[GraphLayer] = set()
     waiting = [
         end.source.layer

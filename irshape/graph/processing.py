@@ -1,4 +1,4 @@
-"""Moves a program's preprocessing and postprocessing into the model."""
+"""Adds the preprocessing and postprocessing of a program to the model."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _channels(layout: str, rank: int) -> int:
 def _by_channel(
     graph: Editing, input: Output, numbers: float | Sequence[float], layout: str, argument: str
 ) -> Output:
-    """Returns numbers for each channel in a shape that broadcasts over the input."""
+    """Returns the numbers for the channels in a shape that broadcasts over the input."""
     import numpy as np
 
     array = np.asarray(numbers, np.float64)

@@ -1,4 +1,4 @@
-"""Replaces what patterns match, and checks that the values stay the same."""
+"""Replaces the matches of patterns, and checks that the values stay the same."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from .surgery import extracted
 from .writing import model_of
 
 Replacement = Callable[[Any, Match], Output | GraphLayer | None]
-"""Returns the output that replaces that of a match, or None to leave the match unchanged."""
+"""A function that returns the output to replace the output of a match, or None to leave the match
+unchanged."""
 
 
 class Rewrite:
-    """A pattern and its replacement; made by `rewrite`."""
+    """A pattern and its replacement. `rewrite` makes it."""
 
     def __init__(self, pattern: Wanted, replace: Replacement) -> None:
         self.pattern = pattern
@@ -32,7 +33,7 @@ class Rewrite:
 
 
 def rewrite(pattern: Wanted) -> Callable[[Replacement], Rewrite]:
-    """Turns a function into a rewrite of what a pattern matches.
+    """Returns a decorator that turns a function into a rewrite for the matches of a pattern.
 
     The function takes the graph (or body) and the match, adds the layers that replace the match,
     and returns their output; None leaves the match unchanged.

@@ -1,7 +1,7 @@
 """Edits the text of the IR from which a graph was loaded, so that it describes the graph.
 
-Unchanged parts keep their bytes: layers, comments, order, white space. Of a changed layer, only the
-changed parts are written anew: its name, attributes, tensor names, precisions and dimensions.
+Unchanged parts keep their bytes: layers, comments, order, white space. In a changed layer, only the
+changed parts are rewritten: its name, attributes, tensor names, precisions and dimensions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _END_NAMES = ("from-layer", "from-port", "to-layer", "to-port")
 
 
 class NotSpliceable(Exception):
-    """The text cannot be edited; it has to be written anew."""
+    """Raised if the text cannot be edited and has to be rewritten completely."""
 
 
 class _Room:
@@ -34,7 +34,7 @@ class _Room:
         """The offset of `</layers>`."""
         self.edges_end = -1
         self.edges: list[tuple[tuple[str, ...], int, int]] = []
-        """The four ends of each edge, and where it begins and ends."""
+        """The four ids of each edge, and its start and end in the text."""
 
 
 class Layout(NamedTuple):
@@ -48,7 +48,7 @@ class Layout(NamedTuple):
 
 
 def layout(data: bytes, encoding: str | None) -> Layout:
-    """Finds the parts of an IR. Raises `NotSpliceable` for an unusual text."""
+    """Returns the places of the parts of an IR. Raises `NotSpliceable` for an unusual text."""
     result = Layout({}, {})
     stack: list[tuple[str, int]] = []
     rooms: list[_Room] = []
@@ -104,13 +104,13 @@ def layout(data: bytes, encoding: str | None) -> Layout:
 
 _TAG = re.compile(rb"""<(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 _INNER = frozenset(("data", "dim", "input", "output", "port"))
-"""Elements without layers and edges of their own."""
+"""The elements that contain no layers and edges."""
 
 
 class Splicer:
     """Compares the text with the graph, body by body.
 
-    rendered: writes a layer anew, at a depth of indentation.
+    rendered: returns the new text of a layer, for a depth of indentation.
     """
 
     def __init__(
@@ -131,8 +131,8 @@ class Splicer:
     ) -> None:
         """Edits the net or one body.
 
-        before: as it was loaded.
-        result: as it is now, with the layers in the order of `nodes`.
+        before: the body as it was loaded.
+        result: the body as it is now, with the layers in the order of `nodes`.
         """
         room = self.layout.rooms.get(key)
         if room is None or room.layers_end < 0:
@@ -210,7 +210,7 @@ class Splicer:
             self.body(body, part.layers, inner, (origin.offset, tag), depth + 2)
 
     def _data(self, origin: Layer, now: Layer) -> bool:
-        """Changes the attributes of `<data>` one by one. Returns False if that is not possible."""
+        """Changes the attributes of `<data>` one by one. Returns False if this is not possible."""
         before, after = origin.attributes, now.attributes
         if origin.data_offset < 0 or before.keys() - after.keys():
             return False
@@ -250,7 +250,7 @@ class Splicer:
         self.edits.append(Edit(last, last, f' {name}="{_escaped(text)}"'.encode()))
 
     def _cut(self, start: int, end: int) -> None:
-        """Removes an element, with its line if nothing else is on it."""
+        """Removes an element, and its line if nothing else is on the line."""
         data = self.source.data
         line = data.rfind(b"\n", 0, start) + 1
         after = data.find(b"\n", end)
@@ -270,7 +270,7 @@ class Splicer:
 
 
 def _frame(layer: Layer) -> tuple[object, ...]:
-    """Returns what connects a layer to its bodies."""
+    """Returns the parts of a layer that connect it to its bodies."""
     bodies = layer.bodies or {}
     edges = [
         (tag, [(edge.from_layer, edge.to_layer) for edge in body.back_edges])
@@ -294,7 +294,7 @@ def _escaped(text: str, quote: str = '"') -> str:
 
 
 def applied(data: bytes, edits: list[Edit]) -> Iterator[bytes]:
-    """Returns the text after the edits, which must not overlap."""
+    """Yields the text after the edits. Edits inside an earlier edit are left out."""
     at = 0
     for start, end, text in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if start < at:

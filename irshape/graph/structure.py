@@ -1,4 +1,5 @@
-"""The parts of a graph, how to find them, and the basic steps of all changes."""
+"""The contents of a graph, the look-up of layers and tensors, and the basic steps of all
+changes."""
 
 from __future__ import annotations
 
@@ -29,13 +30,13 @@ if TYPE_CHECKING:
 
 
 class Content:
-    """The layers of a graph, and the tables to find them by."""
+    """The layers of a graph, and the tables to look them up."""
 
     __slots__ = ("back_edges", "by_id", "by_name", "by_tensor", "layers", "next_id", "order")
 
     def __init__(self, changes: Changes[Any, Any]) -> None:
         self.layers: Ordered = Ordered()
-        """The layers in the order of the file; added ones come last."""
+        """The layers in the order of the file. Added layers come last."""
         self.by_id: dict[str, GraphLayer] = {}
         self.by_name: dict[str, tuple[GraphLayer, ...]] = {}
         self.by_tensor: dict[str, Output] = {}
@@ -49,13 +50,13 @@ class Content:
 Fill = Callable[[Any, Content], None]
 """Makes the layers of a loaded graph.
 
-It does not refer to the graph. So a graph without layers is in no reference cycle, and is freed as
-soon as it is dropped.
+It does not refer to the graph. So a graph whose layers are not made yet is in no reference cycle,
+and Python frees it as soon as it is dropped.
 """
 
 
 class Structure:
-    """Layers, their connections and names. No operation is checked here."""
+    """Layers, their connections and names. This class does not check operations."""
 
     def __init__(
         self,
@@ -71,7 +72,7 @@ class Structure:
         self.tag = tag
         """The element of `owner` that holds this body: `body`, `then_body` or `else_body`."""
         self.source: Model | None = None
-        """The model that it was loaded from."""
+        """The model from which the graph was loaded."""
         self.rt_info_span: tuple[int, int] | None = None
         """The place of the rt_info of the net; a `Passage` if it is not in the file of `source`."""
         self.compact = False
@@ -102,7 +103,7 @@ class Structure:
 
     @cached_property
     def content(self) -> Content:
-        """The layers. Those of a loaded graph are made when they are first needed."""
+        """The layers. The layers of a loaded graph are made when a program first needs them."""
         content = Content(self.changes)
         fill, self.fill = self.fill, None
         if fill is not None:
@@ -113,7 +114,7 @@ class Structure:
 
     @property
     def layers(self) -> tuple[GraphLayer, ...]:
-        """The layers, in the order of the file; added ones come last."""
+        """The layers, in the order of the file. Added layers come last."""
         return tuple(self.content.layers)
 
     @property
@@ -207,7 +208,8 @@ class Structure:
         raise UnknownNameError(f"there is no tensor '{name}'{suggestion(name, known)}")
 
     def results_of(self, name: str | Output | GraphLayer) -> list[GraphLayer]:
-        """Returns the Results that a name stands for: the one with this name, or all of a tensor.
+        """Returns the Results that a name stands for: the Result with this name, or all Results of
+        a tensor.
 
         Raises `KeyError`, and `GraphError` for a tensor that is not an output of the graph.
         """
@@ -244,7 +246,8 @@ class Structure:
         }
 
     def port_names(self, output: Output) -> list[str]:
-        """Returns the names on the port of a tensor. Others stand on a Result."""
+        """Returns the names of a tensor that its port declares. Its Results declare the other
+        names."""
         claimed = self.claimed_names(output)
         if not claimed:
             return list(output._names)
@@ -252,19 +255,19 @@ class Structure:
         return [name for name in output._names if name not in claimed or name in port.tensor_names]
 
     def walk(self) -> Iterator[GraphLayer]:
-        """Every layer; the layers of bodies follow the layer that holds them."""
+        """Yields every layer. The layers of a body follow the layer that contains it."""
         for layer in self.layers:
             yield layer
             for body in layer.bodies.values():
                 yield from body.walk()
 
     def sorted(self) -> list[GraphLayer]:
-        """The layers, producers before their users."""
+        """Returns the layers, producers before their users."""
         return sorted(self.content.layers, key=self.content.order.rank)
 
     @property
     def root(self) -> Structure:
-        """The net that this graph is part of."""
+        """The net to which this graph belongs."""
         graph: Structure = self
         while graph.owner is not None:
             graph = graph.owner.graph
@@ -272,11 +275,12 @@ class Structure:
 
     @property
     def depth(self) -> int:
-        """How many layers it is inside of: 0 for the net."""
+        """The number of layers around this graph: 0 for the net."""
         return 0 if self.owner is None else 1 + self.owner.graph.depth
 
     def where(self, layer: GraphLayer) -> str:
-        """The words for a layer in messages; of one in a body, with the way there."""
+        """Returns the text for a layer in messages. For a layer of a body, it includes the layers
+        around the body."""
         if layer not in self.content.layers:
             return layer.type
         place: list[str] = []
@@ -311,7 +315,7 @@ class Structure:
 
     @property
     def _text_source(self) -> Source:
-        """The text that spans of layers refer to."""
+        """The source to which the spans of layers refer."""
         origin = self.root.source
         return self.store.source if origin is None else origin.source
 
@@ -319,7 +323,8 @@ class Structure:
         return f"<Graph '{self.name}' of {len(self.content.layers)} layers>"
 
     def _output(self, given: Output | GraphLayer) -> Output:
-        """An output of this graph. Raises `GraphError`, and `TypeError` for what is none."""
+        """Returns an output of this graph. Raises `GraphError`, and `TypeError` for anything but an
+        output."""
         output = given.output if isinstance(given, GraphLayer) else given
         if not isinstance(output, Output):
             raise ArgumentError(f"expected an output of the graph, got {type(given).__name__}")
@@ -353,7 +358,7 @@ class Structure:
     # the steps of changes: each can be undone
 
     def _attach(self, layer: GraphLayer) -> None:
-        """Adds a layer whose inputs are connected."""
+        """Adds a layer. Its inputs must be connected."""
         content, changes = self.content, self.changes
         put, name = changes.put, layer.raw.name
         put(content.layers, layer, changes.number())
@@ -370,7 +375,7 @@ class Structure:
             changes.at_end = self._check_variables
 
     def _detach(self, layer: GraphLayer) -> None:
-        """Removes a layer whose outputs nothing takes."""
+        """Removes a layer. Its outputs must feed nothing."""
         content, changes = self.content, self.changes
         for end in layer._inputs:
             changes.drop(end._source._users, end)
@@ -388,7 +393,8 @@ class Structure:
         raise NotImplementedError
 
     def _leave_names(self, source: Output, result: GraphLayer) -> tuple[str, ...]:
-        """Takes from a tensor the names of a Result that it feeds no longer; those names."""
+        """Removes from a tensor the names of a Result that it no longer feeds. Returns these
+        names."""
         own = names_in(result.raw.output_names)
         kept = {*source.layer.raw.outputs[source.index].tensor_names}
         kept |= self.claimed_names(source, result)
@@ -423,12 +429,12 @@ class Structure:
             self.changes.set(layer, "valued", valued)
 
     def _redeclare(self, layer: GraphLayer, raw: Layer, operation: Operation) -> None:
-        """Replaces what a layer says; its id and name stay."""
+        """Replaces the declaration and the operation of a layer."""
         self.changes.set(layer, "raw", raw)
         self.changes.set(layer, "operation", operation)
 
     def _restate(self, layer: GraphLayer, **values: Any) -> None:
-        """Changes what a layer says and its operation does not depend on."""
+        """Changes fields of a layer on which its operation does not depend."""
         raw = copy(layer.raw)
         for name, value in values.items():
             setattr(raw, name, value)
@@ -441,32 +447,32 @@ class Structure:
         self.changes.put(by_name, name, (*by_name.get(name, ()), layer))
 
     def _give_names(self, output: Output, names: Iterable[str]) -> None:
-        """Gives a tensor names that no other has."""
+        """Gives names to a tensor. No other tensor may have them."""
         self._forget_names(output)
         self.changes.set(output, "_names", tuple(names))
         for name in output._names:
             self.changes.put(self.content.by_tensor, name, output)
 
     def _give_output_names(self, result: GraphLayer, names: Iterable[str]) -> None:
-        """Gives a Result names of its own; without any it has the names of its tensor."""
+        """Gives a Result its own names. Without any, it has the names of its tensor."""
         text = written_names(names)
         if text != result.raw.output_names:
             self._restate(result, output_names=text)
 
     def _give_info(self, layer: GraphLayer, text: str) -> None:
-        """Gives a layer what stands inside its `<rt_info>`; nothing without a text."""
+        """Sets the text inside the `<rt_info>` of a layer. An empty text removes the element."""
         span = Passage.text(f"<rt_info>{text}</rt_info>") if text else None
         self._restate(layer, rt_info_span=span)
 
     def _stale(self) -> None:
-        """Notes that this body changed, so that the layers around it are written again."""
+        """Records that this body changed, so that the layers around it are written again."""
         owner = self.owner
         while owner is not None:
             self._restate(owner, bodies=None)
             owner = owner.graph.owner
 
     def _reachable(self, start: Iterable[GraphLayer]) -> set[GraphLayer]:
-        """Layers, and all that they depend on."""
+        """Returns layers and all layers on which they depend."""
         reached: set[GraphLayer] = set()
         waiting = list(start)
         while waiting:
@@ -478,5 +484,5 @@ class Structure:
 
 
 def written_names(names: Iterable[str]) -> str | None:
-    """Tensor names as an attribute of a file."""
+    """Returns tensor names as the value of an attribute in a file; None without names."""
     return ",".join(name.replace(",", "\\,") for name in names) or None

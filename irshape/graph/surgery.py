@@ -17,14 +17,15 @@ G = TypeVar("G", bound=Editing)
 
 
 Names = Iterable["str | Output | tuple[str, Output]"]
-"""Tensors by name, or themselves, or with the name that they shall have."""
+"""Tensors: their names, their outputs, or pairs of a new name and an output."""
 
 End = tuple["str | None", Output, "GraphLayer | None"]
-"""A tensor that is to be an output, with the name asked for, and the Result that was asked for."""
+"""An output of a part: the requested name, the tensor, and the Result that the name stands for."""
 
 
 def extracted(graph: G, inputs: Names | None, outputs: Names | None, *, again: bool = False) -> G:
-    """See `Graph.extract`. again: a tensor that is asked for twice is given twice."""
+    """Returns the graph for `Graph.extract`. again: return a tensor twice if the caller asks for it
+    twice."""
     part = duplicate(graph)
 
     def twin(given: str | Output | tuple[str, Output]) -> Output:
@@ -75,7 +76,7 @@ def _name_of(given: str | Output | tuple[str, Output]) -> str | None:
 
 
 def _end_of(given: str | Output | tuple[str, Output], output: Output) -> End:
-    """An output of a part, and the Result that has it under the name that was asked for."""
+    """Returns the requested name, the output, and the Result that has this name."""
     if not isinstance(given, str) or not output.users:
         return _name_of(given), output, None
     results = [each for each in output.layer.users if each.raw.is_result]
@@ -85,7 +86,8 @@ def _end_of(given: str | Output | tuple[str, Output], output: Output) -> End:
 
 
 def _keep_results(graph: Editing, wanted: Sequence[End]) -> None:
-    """Removes the Results of other tensors, and adds those that are missing, in this order."""
+    """Removes the Results of other tensors, and adds missing Results, so that they are in this
+    order."""
     place = graph.content.layers
     kept: list[GraphLayer] = []
     for name, output, asked in wanted:
@@ -111,7 +113,8 @@ def _keep_results(graph: Editing, wanted: Sequence[End]) -> None:
 
 
 def _states_of(graph: Editing, needed: set[GraphLayer]) -> set[GraphLayer]:
-    """The Assigns of the variables that are read by these layers, with all that feeds them."""
+    """Returns the Assigns of the variables that these layers read, and all layers on which they
+    depend."""
     states: set[GraphLayer] = set()
     while True:
         read = by_variable(needed | states, "readvalue")
@@ -168,7 +171,8 @@ def merged(
 
 
 def _both_infos(first: Editing, second: Editing) -> tuple[int, int] | None:
-    """The rt_info of two nets in one; the first net's elements win."""
+    """Returns the place of an rt_info that joins two nets' rt_info. The first net's elements
+    win."""
     span = second.rt_info_span
     if span is None or second.source is None:
         return first.rt_info_span
@@ -208,7 +212,7 @@ def parts_of(graph: G, cuts: Sequence[Sequence[str | Output] | str]) -> list[G]:
 
 
 def _groups(graph: Editing, bounds: Sequence[Sequence[Output]]) -> list[set[GraphLayer]]:
-    """The layers of each part; a variable is assigned in the part that reads it."""
+    """Returns the layers of each part. The Assign of a variable is in the part that reads it."""
     variables = variables_of(graph)
     done: set[GraphLayer] = set()
     groups: list[set[GraphLayer]] = []
@@ -241,13 +245,13 @@ class Variable(NamedTuple):
 
 
 def variables_of(graph: Editing) -> list[Variable]:
-    """The variables that are read and assigned in the net."""
+    """Returns the variables that the net both reads and assigns."""
     reads, assigns = (by_variable(graph.layers, kind) for kind in ("readvalue", "assign"))
     return [Variable(name, reads[name][-1], assigns[name][-1]) for name in reads if name in assigns]
 
 
 def _between(cuts: Sequence[Sequence[Output]], number: int) -> str:
-    """Between which cuts a part lies, in words."""
+    """Returns text that says between which cuts a part lies."""
     before, after = (
         " and ".join(f"'{each.name}'" for each in cuts[at]) if 0 <= at < len(cuts) else ""
         for at in (number - 1, number)
@@ -258,7 +262,7 @@ def _between(cuts: Sequence[Sequence[Output]], number: int) -> str:
 
 
 def _part(graph: G, groups: list[set[GraphLayer]], number: int, fixed: Collection[GraphLayer]) -> G:
-    """One of the parts: what crosses its border is an input or an output of it."""
+    """Returns one of the parts. Tensors that cross its border are its inputs or outputs."""
     group = {layer for layer in groups[number] if not layer.raw.is_parameter and layer not in fixed}
     inside = [layer for layer in graph.layers if layer in group]
     crossing = feeding((each for each in inside if not each.raw.is_result), group.union(fixed))
@@ -281,7 +285,8 @@ def _part(graph: G, groups: list[set[GraphLayer]], number: int, fixed: Collectio
 
 
 def fixed_layers(graph: Editing) -> set[GraphLayer]:
-    """The layers that depend on no input and no variable: every part has those that it needs."""
+    """Returns the layers that depend on no input and no variable. Every part has its own copies of
+    them."""
     fixed: set[GraphLayer] = set()
     for layer in graph.sorted():
         if layer.raw.is_parameter or layer.raw.folded_type == "readvalue":
@@ -292,7 +297,7 @@ def fixed_layers(graph: Editing) -> set[GraphLayer]:
 
 
 def _named(output: Output) -> tuple[str, Output]:
-    """An output with a name that no other one has: layers can share theirs."""
+    """Returns an output with a unique name, since several layers can have the same name."""
     name, graph = output.name, output.layer.graph
     taken = graph.content.by_tensor.get(name, output) is not output
     if output.names or not (taken or len(graph.content.by_name[output.layer.name]) > 1):

@@ -1,4 +1,4 @@
-"""Element types and shapes as callers have them: OpenVINO's, NumPy's, or by name."""
+"""Converts the element types and shapes of callers: OpenVINO's, NumPy's, or names."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ _NUMPY_NAMES = {
     "str": "string",
     "object": "string",
 }
-"""Element types by the names that NumPy, ml_dtypes and Python give them."""
+"""The element types by their names in NumPy, ml_dtypes and Python."""
 
 
 def element_type_of(given: Any) -> ElementType:
-    """An element type from `f32`, `float32`, `FP32`, `np.float32`, an `np.dtype` or an `ov.Type`.
+    """Returns the element type for `f32`, `float32`, `FP32`, `np.float32`, an `np.dtype` or an
+    `ov.Type`.
 
-    Raises `GraphError` for what names none.
+    Raises `GraphError` for anything else.
     """
     if isinstance(given, ElementType):
         return given
@@ -60,9 +61,10 @@ def element_type_of(given: Any) -> ElementType:
 
 
 def shape_of(given: Any) -> PartialShape:
-    """A partial shape from `[1,3,?]`, a list with None, -1 or "?", or an `ov.PartialShape`.
+    """Returns the partial shape for `[1,3,?]`, a list with None, -1 or "?", or an
+    `ov.PartialShape`.
 
-    Raises `GraphError` for what is none.
+    Raises `GraphError` for anything else.
     """
     text = str(given) if type(given).__module__.startswith("openvino") else given
     try:
@@ -72,7 +74,7 @@ def shape_of(given: Any) -> PartialShape:
 
 
 def _dtype_name(given: Any) -> Any:
-    """The name of a type of NumPy or Python; None for something else."""
+    """Returns the name of a type of NumPy or Python; None for anything else."""
     numpy = sys.modules.get("numpy")
     if isinstance(given, type) and given.__module__ == "builtins":
         return given.__name__

@@ -1,4 +1,5 @@
-"""Inputs and outputs that carry state become variables, and variables inputs and outputs."""
+"""Turns inputs and outputs that carry a state into variables, and variables into inputs and
+outputs."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ def made_stateful(
 def _results_of(
     graph: Editing, ends: Mapping[Output, Output], pairs: Mapping[str, str]
 ) -> list[GraphLayer]:
-    """The Results of the next values, one for each variable: a tensor can be another output too.
+    """Returns one Result for each variable's next value, even if the tensor is another output too.
 
     Raises `GraphError` for a value that is not an output.
     """
@@ -48,7 +49,7 @@ def _results_of(
 
 
 def _batch_of(graph: Editing, states: set[Output], named: str | None) -> Output | None:
-    """The input that says how many sequences there are."""
+    """Returns the input whose axis 0 is the number of sequences; None if there is none."""
     if named is not None:
         return graph._input(named)
     rest = [each for each in graph.inputs if each not in states and each.shape.rank]
@@ -71,7 +72,7 @@ def _check(name: str, old: Output, new: Output) -> None:
 def _read(
     graph: Editing, name: str, old: Output, order: Output | None, batch: Output | None
 ) -> Output:
-    """Reads a variable where an input was taken; what is taken now."""
+    """Makes a ReadValue feed the consumers of an input. Returns the output that feeds them now."""
     read: Output = graph.add(
         "ReadValue",
         _initial(graph, old, batch),
@@ -88,7 +89,8 @@ def _read(
 
 
 def _initial(graph: Editing, state: Output, batch: Output | None) -> Output:
-    """Zeros of the shape of a state before the first run: empty along all dynamic axes but 0."""
+    """Returns zeros in the shape of a state before the first run. Dynamic axes other than 0 have
+    size 0."""
     dims = state.shape.dims
     if dims is None:
         raise GraphError(f"{state!r} is of dynamic rank", help="reshape it first")

@@ -1,4 +1,4 @@
-"""The version of an operation that an opset has."""
+"""Finds the version of an operation in an opset."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from .errors import GraphError
 
 
 def version_of(type: str, opset: str | int) -> type[Operation]:
-    """The declaration of a type in an opset, as 13 or `opset13`. Raises `GraphError`."""
+    """Returns the declaration of a type in an opset, given as 13 or `opset13`. Raises
+    `GraphError`."""
     try:
         return registry.find(type, f"opset{opset}" if isinstance(opset, int) else opset)
     except registry.UnknownOperation as unknown:

@@ -66,10 +66,10 @@ def restored(graph: Editing, other: Editing) -> int:
 
 
 def _twins(graph: Editing, other: Editing) -> Iterator[Pair]:
-    """The constants of both graphs that have the same name.
+    """Yields pairs of constants of both graphs that have the same name.
 
-    Those of one graph can share a name too: they are paired by type and shape, and then by their
-    order. Where the other graph has more or fewer of them, they are paired by id.
+    Several constants of one graph can share a name. They are paired by type and shape, and then by
+    their order. If the other graph has more or fewer of them, they are paired by id.
     """
     theirs = _by_name(other)
     for name, ours in _by_name(graph).items():

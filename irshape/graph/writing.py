@@ -1,8 +1,7 @@
-"""A graph as an IR: its text, and its .bin.
+"""Writes a graph as an IR: its text and its .bin.
 
-The .bin of the original is copied by the file system, never through memory, and new constants
-follow it. Where much of
-it is not needed any more, the constants that are get a .bin of their own.
+The file system copies the .bin of the original, never through memory, and new constants follow it.
+If the graph no longer needs much of the .bin, the new .bin contains only the needed constants.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ from .splicing import NotSpliceable, Splicer, applied, layout
 from .structure import Structure
 
 _BY_FILE = 1 << 16
-"""How many bytes are worth a copy by the file system."""
+"""The file system copies constants of at least this many bytes."""
 
 
 class _Places:
-    """Offsets of constants as they are: the bytes of the graph are one numbering."""
+    """The unchanged offsets of constants, counted in the bytes of the graph."""
 
     def place(self, constant: Constant) -> int:
         return constant.offset
@@ -45,18 +44,18 @@ AS_THEY_ARE = _Places()
 
 
 class _Compact:
-    """Offsets in a .bin that holds only what is needed; constants that share bytes share them
-    still.
+    """The offsets in a .bin that contains only the needed constants. Constants that share bytes
+    still share them.
 
     needed: the offset and size of every constant that has bytes.
     """
 
     def __init__(self, needed: Iterable[tuple[int, int]]) -> None:
         self.chunks: dict[tuple[int, int], int] = {}
-        """Where each chunk goes, in the order of the .bin; by its offset and size up to now."""
+        """The new offset of each chunk, by its old offset and size, in the order of the .bin."""
         self.end = 0
         self._chunks: list[tuple[int, int]] = []
-        """Without gaps and by offset, each with its size."""
+        """The offset and size of each needed range, in order. Overlapping ranges are joined."""
         behind = -1
         for offset, size in sorted(needed):
             if offset < behind:
@@ -80,7 +79,8 @@ class _Compact:
 
 
 def text_of(graph: Structure, places: _Places | _Compact) -> bytes:
-    """The text of a graph; where nothing changed, the text of the file it was loaded from."""
+    """Returns the text of a graph. Unchanged parts have the text of the file from which it was
+    loaded."""
     return _text(graph, exported(graph, places.place))
 
 
@@ -111,7 +111,7 @@ def _spliced(graph: Structure, origin: Model, inference: Inference) -> bytes:
 
 
 def model_of(graph: Structure) -> Model:
-    """The graph as a model, as if it had been saved and loaded."""
+    """Returns the graph as a model, as if it had been saved and loaded."""
     model = read(Source(f"<graph {graph.name}>", text_of(graph, AS_THEY_ARE)))
     model.weights = graph.store.weights
     return model
@@ -120,7 +120,7 @@ def model_of(graph: Structure) -> Model:
 def save_graph(
     graph: Structure, target: str | os.PathLike[str] | IO[bytes], weights: IO[bytes] | None
 ) -> None:
-    """`Graph.save`."""
+    """See `Graph.save`."""
     with collection_paused():
         if isinstance(target, (str, os.PathLike)):
             write_together(files_of(graph, target))
@@ -134,14 +134,14 @@ def save_graph(
 
 
 def graph_bytes(graph: Structure) -> tuple[bytes, bytes]:
-    """`Graph.to_bytes`."""
+    """See `Graph.to_bytes`."""
     text, weights = io.BytesIO(), io.BytesIO()
     save_graph(graph, text, weights)
     return text.getvalue(), weights.getvalue()
 
 
 def files_of(graph: Structure, path: str | os.PathLike[str]) -> dict[Path, Content]:
-    """The contents of the .bin and of the .xml that `Graph.save` writes, by their paths.
+    """Returns the contents of the .bin and of the .xml that `Graph.save` writes, by their paths.
 
     Raises as `Graph.save` does.
     """
@@ -153,7 +153,8 @@ def files_of(graph: Structure, path: str | os.PathLike[str]) -> dict[Path, Conte
 
 
 def parts_of_file(graph: Structure) -> tuple[bytes, Iterator[Piece]]:
-    """The contents of the .xml and of the .bin. Raises `GraphError` where bytes are missing."""
+    """Returns the contents of the .xml and of the .bin. Raises `GraphError` if bytes are
+    missing."""
     weights = graph.store.weights
     assert weights is not None
     constants = [
@@ -176,7 +177,7 @@ def parts_of_file(graph: Structure) -> tuple[bytes, Iterator[Piece]]:
 
 
 def _pieces(graph: Structure, places: _Places | _Compact) -> Iterator[Piece]:
-    """The bytes of the .bin, a piece at a time."""
+    """Yields the bytes of the .bin, a piece at a time."""
     if not len(graph.bytes) or (isinstance(places, _Compact) and not places.chunks):
         yield b"\0"  # OpenVINO reads no model with constants without a .bin, if they are all empty
         return
@@ -194,7 +195,8 @@ def _pieces(graph: Structure, places: _Places | _Compact) -> Iterator[Piece]:
 
 
 def _in_parts(graph: Structure, offset: int, size: int) -> Iterator[Piece]:
-    """The bytes of constants; bytes of the file from which the graph was loaded are not copied."""
+    """Yields the bytes of constants. Bytes of the file from which the graph was loaded are not
+    copied."""
     origin = None if graph.source is None else graph.source.weights
     if origin is not None and origin.path is not None and origin.identity is not None:
         end = origin.size

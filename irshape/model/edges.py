@@ -1,4 +1,4 @@
-"""Edges of a body as in the file: one by one, or as columns of texts."""
+"""The edges of a body as the file declares them: as single objects, or as columns of texts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 
 
 class Edge:
-    """Connects the output port of one layer to the input port of another, all by id."""
+    """An edge from the output port of one layer to the input port of another. Layers and ports are
+    given by id."""
 
     __slots__ = ("from_layer", "from_port", "offset", "to_layer", "to_port")
 
@@ -21,9 +22,9 @@ class Edge:
 
 
 class EdgeTexts:
-    """The edges of a body as a reader leaves them, column by column, without an `Edge` for each.
+    """The edges of a body as a reader stores them: column by column, without an `Edge` for each.
 
-    Checking most models needs no single edge.
+    Checking most models needs no `Edge` objects.
     """
 
     __slots__ = (
@@ -48,7 +49,8 @@ class EdgeTexts:
         start: int = 0,
         end: int = 0,
     ) -> None:
-        """data, start, end: the bytes that they are in, and where these begin and end."""
+        """data, start, end: the bytes that contain the edges, and the start and end of the edges in
+        them."""
         self.from_layers = from_layers
         self.from_ports = from_ports
         self.to_layers = to_layers
@@ -66,14 +68,14 @@ class EdgeTexts:
 
     @property
     def offsets(self) -> list[int]:
-        """Where each edge begins."""
+        """The byte offset of each edge."""
         if self._offsets is None:
             matches = _EDGE.finditer(self.data, self.start, self.end)
             self._offsets = [match.start() for match in matches]
         return self._offsets
 
     def edge(self, index: int) -> Edge:
-        """One of the edges: the same object each time."""
+        """Returns one of the edges: the same object each time."""
         edge = self._made.get(index)
         if edge is None:
             edge = self._made[index] = Edge(

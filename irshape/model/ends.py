@@ -20,7 +20,7 @@ class End(NamedTuple):
 
     @property
     def what(self) -> str:
-        """`the input 'x'`."""
+        """The text for messages, for example `the input 'x'`."""
         return f"the {'input' if self.layer.is_parameter else 'output'} '{self.layer.name}'"
 
     @property
@@ -33,7 +33,7 @@ class End(NamedTuple):
 def ends(net: Body, wiring: Wiring, positions: Iterable[int]) -> Iterator[End]:
     """Yields the inputs and outputs of a net, except those that nothing feeds.
 
-    positions: of layers that include all Parameters and Results.
+    positions: the positions of layers, including all Parameters and Results.
     """
     for position in positions:
         layer = net.layers[position]

@@ -1,4 +1,4 @@
-"""What other modules may ask about the format of a model."""
+"""The properties of a format on which other modules depend."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from typing import NamedTuple
 class Format(NamedTuple):
     """The properties of an input format.
 
-    Each format is declared in its own folder of `formats/`. Other modules ask for a property, never
-    for the name.
+    Each format is declared in its own folder of `formats/`. Other modules use a property, never the
+    name.
     """
 
     name: str
-    """The name in messages: `ONNX`."""
+    """The name in messages, for example `ONNX`."""
     layers_as_written: bool = False
-    """Whether the author wrote OpenVINO's layers, with their opsets and bodies. Otherwise the
-    reader makes the layers from the nodes of another format."""
+    """Whether the file itself contains OpenVINO's layers, with their opsets and bodies. Otherwise
+    the reader makes the layers from the nodes of another format."""
     ports_as_written: bool = False
-    """Whether ports are elements of the file, each with a `precision` and a `<dim>` for each
+    """Whether the file declares ports as elements, with a `precision` and a `<dim>` for each
     dimension."""
     fixable: bool = False
-    """Whether edits of the text can correct the file."""
+    """Whether irshape can correct the file by editing its text."""
     comments: bool = False
-    """Whether comments in the file may switch rules off."""
+    """Whether comments in the file may disable rules."""
     listed: bool = False
-    """Whether the reader replaces the bytes of the file by a listing, to which findings point."""
+    """Whether the reader replaces the bytes of the file by a listing. Findings then point into the
+    listing."""
     xml: bool = False
     """Whether the file is XML with one `<layer>` for each layer."""
     self_contained: bool = False
@@ -33,6 +34,6 @@ class Format(NamedTuple):
     cached."""
     runtimes: tuple[str, ...] = ()
     """The format's own runtimes that can cross-check a model, the default first. Without any,
-    OpenVINO does, on each of its devices."""
+    OpenVINO cross-checks it, on each of its devices."""
     comparing_runtime: str | None = None
-    """The runtime with which `irshape compare` runs models of the format, if installed."""
+    """The runtime with which `irshape compare` runs models of the format, if it is installed."""

@@ -1,7 +1,7 @@
 """A model as its file describes it: layers, ports, edges, bodies and constants.
 
-Nothing here is inferred or corrected. A model may be broken in any way that XML can express:
-repeated ids, edges to nowhere, unknown types. `rules` finds such faults. Places are byte offsets
+This module infers and corrects nothing. A model may be broken in any way that XML can express:
+repeated ids, edges to nowhere, unknown types. `rules` finds these faults. Places are byte offsets
 into the `Source`, which turns them into lines and columns on demand.
 """
 
@@ -21,7 +21,7 @@ from .weights import Constant, Weights
 
 
 class PortMap(NamedTuple):
-    """An entry of a `port_map`: connects a port of the layer with a layer of its body."""
+    """An entry of a `port_map`. It connects a port of the layer with a layer of its body."""
 
     direction: Literal["input", "output"]
     attributes: dict[str, str]
@@ -73,7 +73,7 @@ class Layer:
         self.items: tuple[str, ...] = NO_ATTRIBUTES
         self.data_offset = -1
         self._heads: PortHeads | None = None
-        """None if there is a `Port` for each."""
+        """The ports as their reader stores them; None if there is a `Port` object for each."""
         self._inputs: list[Port] = NO_PORTS
         self._outputs: list[Port] = NO_PORTS
         self.bodies: dict[str, Body] | None = None
@@ -81,14 +81,14 @@ class Layer:
         self.output_names: str | None = None
         """The tensor names that IR v11 writes on a Result."""
         self.rt_info_span: tuple[int, int] | None = None
-        """Where `<rt_info>` of the layer begins and ends in the file."""
+        """The start and end of the layer's `<rt_info>` in the file."""
 
     def leave_ports(
         self, heads: PortHeads, dims: PortDims, begin: int, names: Sequence[str]
     ) -> None:
-        """Gives the layer ports, without a `Port` object for each until someone asks for them.
+        """Sets the ports of the layer. The `Port` objects are made when a caller first needs them.
 
-        begin: the offset from which their places count.
+        begin: the offset from which the places of the ports count.
         names: the tensor names of the ports that have any.
         """
         self._heads = heads
@@ -140,7 +140,7 @@ class Layer:
 
     @property
     def output_count(self) -> int:
-        """The number of output ports that it declares."""
+        """The number of output ports that the layer declares."""
         heads = self._heads
         return len(self._outputs) if heads is None else len(heads.output_ids)
 
@@ -186,8 +186,8 @@ class Layer:
         """The attributes of `<data>`, in file order.
 
         The mapping is read-only. To change attributes, assign all of them:
-        `layer.attributes = {**layer.attributes, "axis": "1"}`. A session, and an inference made
-        before, keep the old ones.
+        `layer.attributes = {**layer.attributes, "axis": "1"}`. An existing session or inference
+        keeps the old attributes.
         """
         return MappingProxyType(dict(zip(self.items[::2], self.items[1::2], strict=True)))
 
@@ -205,22 +205,22 @@ class Layer:
 
     @property
     def is_parameter(self) -> bool:
-        """Whether it is an input of its body."""
+        """Whether the layer is an input of its body: a Parameter."""
         return self.type.lower() == "parameter"
 
     @property
     def is_result(self) -> bool:
-        """Whether it is an output of its body."""
+        """Whether the layer is an output of its body: a Result."""
         return self.type.lower() == "result"
 
     @property
     def is_constant(self) -> bool:
-        """Whether it is a constant."""
+        """Whether the layer is a constant."""
         return self.type.lower() in ("const", "constant")
 
     @property
     def is_sink(self) -> bool:
-        """Whether it is needed although nothing takes its output: a Result or an Assign."""
+        """Whether the layer is needed although it feeds no other layer: a Result or an Assign."""
         return self.type.lower() in ("result", "assign")
 
     @property
@@ -240,7 +240,7 @@ class Layer:
         }
 
     def attribute(self, name: str) -> str | None:
-        """The value of one attribute of `<data>`."""
+        """Returns the value of one attribute of `<data>`; None if it is missing."""
         items = self.items
         for i in range(0, len(items), 2):
             if items[i] == name:
@@ -316,13 +316,13 @@ class Body:
         self._edges = edges
 
     def edge(self, index: int) -> Edge:
-        """Returns one of the edges, without making the others."""
+        """Returns one of the edges, without making the other `Edge` objects."""
         edges = self._edges
         return edges.edge(index) if isinstance(edges, EdgeTexts) else edges[index]
 
     @property
     def edge_offsets(self) -> list[int]:
-        """Where each edge begins, in file order."""
+        """The byte offset of each edge, in file order."""
         edges = self._edges
         if isinstance(edges, EdgeTexts):
             return edges.offsets
@@ -343,18 +343,19 @@ class Body:
 
     @property
     def by_id(self) -> dict[str, Layer]:
-        """Layers by id; the first of those that share one."""
+        """The layers by id. If several layers share an id, the first counts."""
         if self._by_id is None:
             self._by_id = {layer.id: layer for layer in reversed(self.layers)}
         return self._by_id
 
     def reindex(self) -> None:
-        """Rebuilds the lookup by id, in bodies too. Call it after changing layers or ids."""
+        """Rebuilds the look-up by id, also in bodies. Call it after changing layers or ids."""
         for body in self.all_bodies():
             body._by_id = None
 
     def walk(self) -> Iterator[Layer]:
-        """Every layer in file order, those inside bodies after the layer that holds them."""
+        """Yields every layer in file order. The layers of a body follow the layer that contains
+        it."""
         for layer in self.layers:
             yield layer
             if layer.bodies:
@@ -362,7 +363,7 @@ class Body:
                     yield from body.walk()
 
     def all_bodies(self) -> Iterator[Body]:
-        """This body and every body inside it."""
+        """Yields this body and every body inside it."""
         yield self
         for layer in self.layers:
             if layer.bodies:
@@ -371,13 +372,13 @@ class Body:
 
 
 class Finding(NamedTuple):
-    """A fault with its place: a byte offset, and the layer and port concerned."""
+    """A fault with its place: a byte offset and, if known, the layer and the port."""
 
     fault: Fault
     offset: int
     layer: Layer | None = None
     port: tuple[str, str] | None = None
-    """Direction and id."""
+    """The direction (`input` or `output`) and the id of the port."""
     related: tuple[Finding, ...] = ()
     """Findings that are consequences of this one."""
 
@@ -407,20 +408,21 @@ class Finding(NamedTuple):
 
 
 class NotReadable(Exception):
-    """A file cannot be read as a model; `finding` says why."""
+    """Raised if a file cannot be read as a model. `finding` says why."""
 
     def __init__(self, finding: Finding, source: Source, begun: Model | None = None) -> None:
         super().__init__(finding.message)
         self.finding = finding
         self.source = source
         self.begun = begun
-        """The part before the place where reading stopped; the last layer may be incomplete."""
+        """The part of the model before the place where reading stopped. Its last layer may be
+        incomplete."""
 
 
 class Model:
     """A file in memory: its net, its constants, and the findings of its reader.
 
-    Constants are mapped, and read only on demand.
+    The .bin is memory-mapped; constants are read only on demand.
     """
 
     def __init__(
@@ -432,8 +434,8 @@ class Model:
         self.kind: Literal["net", "layers"] = "net"
         """`layers` for a file of single layers, without edges."""
         self.format = format
-        """The format of the file. A model of another format than the IR is read into OpenVINO's
-        operations."""
+        """The format of the file. The readers of other formats than the IR translate a model into
+        OpenVINO's operations."""
         self.net = Body()
         self.findings: list[Finding] = []
         """The findings of the reader."""
@@ -455,7 +457,7 @@ class Model:
         return self.net.layers
 
     def walk(self) -> Iterator[Layer]:
-        """Every layer, bodies included."""
+        """Yields every layer, also those in bodies."""
         return self.net.walk()
 
     @property

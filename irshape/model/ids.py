@@ -1,4 +1,5 @@
-"""The ids of layers and ports: their usual form, and what OpenVINO reads from other forms."""
+"""The ids of layers and ports: their usual form, and the ids that OpenVINO reads from other
+forms."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import re
 MAX_ID = 2**63 - 1
 
 MAX_DIGITS = 19
-"""A number of more digits is past 2^63."""
+"""The number of digits that an id can have. A longer number is past 2^63."""
 
 _LENIENT = re.compile(r"\+?0*([0-9]{1,19})")
 
@@ -30,8 +31,9 @@ def lenient_id(text: str) -> str | None:
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a whole number of reasonable size, in the digits 0 to 9.
+    """Whether a text is a whole number of reasonable length that consists of the digits 0 to 9.
 
-    `str.isdigit` alone also accepts what `int` refuses: other digits, and thousands of them.
+    `str.isdigit` alone also accepts texts that `int` refuses: other digits, and thousands of
+    digits.
     """
     return text.isdigit() and text.isascii() and len(text) <= MAX_DIGITS

@@ -1,4 +1,5 @@
-"""Finds the input, output or tensor that a name stands for, and names each."""
+"""Finds the input, output or tensor that a name stands for, and gives each input and output a
+name."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ class Names(NamedTuple):
 
     result: the `output_names` of a Result.
     tensor: the names of the port.
-    layers: of the layer that computes it, and of the Result.
+    layers: the names of the layer that computes it, and of the Result.
     """
 
     id: str
@@ -32,9 +33,9 @@ class Names(NamedTuple):
 class Ends(Generic[T]):
     """The inputs of a model, or its outputs, in the order of the Parameters or Results.
 
-    A name stands for the first that has it, among tensor names, then layer names, then positions.
-    `id:3` stands for an id. The `output_names` of a Result are its tensor names, as in OpenVINO;
-    the names of the port come after them.
+    The look-up tries tensor names, then layer names, then positions; the first that matches counts.
+    `id:3` stands for the layer with the id 3. The `output_names` of a Result are its tensor names,
+    as in OpenVINO; the names of the port come after them.
     """
 
     def __init__(self, kind: Literal["input", "output"], ends: Iterable[tuple[T, Names]]) -> None:
@@ -64,14 +65,14 @@ class Ends(Generic[T]):
             )
             for position, (end, row) in enumerate(pairs)
         ]
-        """A name for each: the first of its names that stands for it alone."""
+        """A name for each: the first of its names that stands for no other."""
 
     def __contains__(self, name: object) -> bool:
         return name in self._known
 
     def find(self, name: object) -> T:
-        """Returns the one that a name, a position, `id:` and an id, or the object itself stands
-        for. Raises `ValueError`."""
+        """Returns the input or output that a name, a position, `id:` with an id, or the object
+        itself stands for. Raises `ValueError`."""
         meant = self._known.get(name)
         if meant is not None:
             return meant
@@ -83,8 +84,7 @@ class Ends(Generic[T]):
         )
 
     def given(self, values: Mapping[Any, V]) -> dict[T, V]:
-        """Returns values that are given by name, by what the names stand for. Raises
-        `ValueError`."""
+        """Returns values by input or output, from values by name. Raises `ValueError`."""
         by_end: dict[T, V] = {}
         for name, value in values.items():
             end = self.find(name)
@@ -141,12 +141,12 @@ class NamedLayer(Protocol):
 
 
 def port_name(layer: NamedLayer, index: int) -> str:
-    """Returns the name of an output without a tensor name: the layer's, or `LAYER:INDEX` if it
-    has several outputs."""
+    """Returns the name of an output without a tensor name: the name of the layer, or `LAYER:INDEX`
+    if the layer has several outputs."""
     return layer.name if len(layer.outputs) <= 1 else f"{layer.name}:{index}"
 
 
 def layer_and_index(name: str) -> tuple[str, int] | None:
-    """Splits a name of the form `LAYER:INDEX`; None for another one."""
+    """Returns the two parts of a name of the form `LAYER:INDEX`; None for another name."""
     layer, colon, index = name.rpartition(":")
     return (layer, int(index)) if colon and is_number(index) else None

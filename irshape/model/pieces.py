@@ -1,4 +1,4 @@
-"""Several buffers addressed as one, without copying: constants from more than one place."""
+"""Addresses several buffers as one, without copying, for constants from more than one place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ _LARGE = 1 << 20
 
 
 def _on_disk(data: bytes) -> mmap.mmap:
-    """Returns the same bytes, mapped from a temporary file that goes with the mapping."""
+    """Returns the same bytes, mapped from a temporary file. The file disappears with the
+    mapping."""
     import tempfile
 
     with tempfile.TemporaryFile() as file:
@@ -69,7 +70,8 @@ class Pieces:
 
     @property
     def mark(self) -> tuple[int, int]:
-        """The buffers so far. Assigning it forgets those added since."""
+        """The state of the buffers so far. Assigning an earlier state forgets the buffers added
+        since."""
         return len(self._starts), self._end
 
     @mark.setter
@@ -93,7 +95,7 @@ class Pieces:
         return self._end
 
     def __getstate__(self) -> tuple[list[int], list[bytes | None], int]:
-        """Returns the bytes themselves: buffers cannot be pickled."""
+        """Returns the bytes themselves, since buffers cannot be pickled."""
         views = [None if view is None else bytes(view) for view in self._views]
         return self._starts, views, self._end
 
@@ -103,7 +105,7 @@ class Pieces:
         self._known = {}
 
     def spans(self) -> list[tuple[int, int]]:
-        """Yields where each available buffer begins, and its size."""
+        """Returns the address and the size of each available buffer."""
         views = zip(self._starts, self._views, strict=True)
         return [(start, len(view)) for start, view in views if view is not None]
 
@@ -116,7 +118,7 @@ class Pieces:
         return view is not None and size > 0 and offset - self._starts[index] + size <= len(view)
 
     def view(self, offset: int, size: int) -> memoryview:
-        """`size` bytes at `offset`. Raises `ValueError` unless one piece contains them."""
+        """Returns `size` bytes at `offset`. Raises `ValueError` unless one piece contains them."""
         if not size:
             return memoryview(b"")
         index = bisect_right(self._starts, offset) - 1
@@ -127,5 +129,5 @@ class Pieces:
         return view[start : start + size]
 
     def __getitem__(self, span: slice) -> bytes:
-        """Returns the bytes from `start` to `stop`, both given."""
+        """Returns the bytes from `start` to `stop`. Both must be given."""
         return bytes(self.view(span.start, span.stop - span.start))

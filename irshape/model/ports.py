@@ -1,4 +1,4 @@
-"""Ports of layers as a file declares them: one by one, or together for a layer."""
+"""The ports of layers as a file declares them: as single objects, or together for a layer."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from .source import Passage
 
 
 class Port:
-    """A port of a layer as the file declares it. `dims` are as written, -1 for a dynamic one.
+    """A port of a layer as the file declares it. `dims` are the written dimensions, -1 for a
+    dynamic one.
 
-    Only ports of single layers have a `value`.
+    Only the ports of files of single layers have a `value`.
     """
 
     __slots__ = ("dims", "id", "names", "offset", "precision", "value")
@@ -35,7 +36,8 @@ class Port:
 
     @property
     def element_type(self) -> ElementType | None:
-        """The type that `precision` names; None without one, or if it names no type."""
+        """The element type that `precision` names; None without a precision, or if it names no
+        type."""
         return ElementType.of_precision(self.precision) if self.precision is not None else None
 
     @property
@@ -45,7 +47,7 @@ class Port:
 
 
 class PortElsewhere(Port):
-    """A port from another file, with the `rt_info` that it has there."""
+    """A port from another file, with its `rt_info` in that file."""
 
     __slots__ = ("rt_info",)
 
@@ -58,15 +60,15 @@ _NAMES = re.compile(r"(?:\\,|[^,])+")
 
 
 def names_in(text: str | None) -> list[str]:
-    """The tensor names in an attribute `names` or `output_names`."""
+    """Returns the tensor names in an attribute `names` or `output_names`."""
     return [part.replace("\\,", ",") for part in _NAMES.findall(text)] if text else []
 
 
 class PortHeads:
     """The ids, precisions and places of the ports of a layer, inputs before outputs.
 
-    A reader leaves ports like this, without a `Port` for each: checking most models needs no single
-    port, and most layers share their heads with others.
+    A reader stores ports in this form, without a `Port` for each. Checking most models needs no
+    `Port` objects, and most layers share their heads with others.
     """
 
     __slots__ = (
@@ -95,16 +97,16 @@ class PortHeads:
         self.output_ids = output_ids
         self.output_precisions = output_precisions
         self.places = places
-        """Where the ports begin, counted from the `begin` of `Layer.leave_ports` and without tensor
-        names."""
+        """The places of the ports, counted from the `begin` of `Layer.leave_ports`, as if ports had
+        no tensor names."""
         self.named = named
-        """Which of them have tensor names."""
+        """The ports that have tensor names."""
         self.inputs = len(input_ids)
         self.only_output = output_ids[0] if len(output_ids) == 1 else None
-        """The id of the only output of a layer; None for none and for several."""
+        """The id of the only output of a layer; None if the layer has none or several."""
         positions = range(self.inputs - 1, -1, -1)
         self.input_positions = dict(zip(reversed(input_ids), positions, strict=True))
-        """The inputs by id; the first of those that share one."""
+        """The inputs by id. If several inputs share an id, the first counts."""
 
 
 @lru_cache(maxsize=1024)
@@ -114,7 +116,7 @@ def heads_like(
     output_ids: tuple[str, ...],
     output_precisions: tuple[str | None, ...],
 ) -> PortHeads:
-    """Returns the heads of ports that exist as objects. Layers that agree share them."""
+    """Returns the heads of ports that exist as objects. Layers with equal heads share them."""
     return PortHeads(input_ids, input_precisions, output_ids, output_precisions)
 
 

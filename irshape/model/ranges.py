@@ -1,4 +1,4 @@
-"""Reads a remote .bin: fetches only the ranges that are asked for."""
+"""Reads a remote .bin, and fetches only the ranges that callers need."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable
 
 GAP = 1 << 14
-"""Ranges with a smaller gap between them are fetched as one."""
+"""Two ranges with a smaller gap between them are fetched as one."""
 
 TOGETHER = 8
 """The maximum number of ranges to fetch at once."""
 
 Fetch = Callable[[int, int], bytes]
-"""Returns the bytes at an offset, as many as the second argument says. Raises `OSError`."""
+"""A function that returns the bytes at an offset. Its arguments are the offset and the number of
+bytes. Raises `OSError`."""
 
 
 class Ranges:
-    """The bytes of a remote file, fetched in ranges. Expected ranges are joined."""
+    """The bytes of a remote file, fetched in ranges. Nearby expected ranges are fetched
+    together."""
 
     def __init__(self, size: int, fetch: Fetch) -> None:
         self._size = size
@@ -24,10 +26,10 @@ class Ranges:
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._fetched: list[bytes] = []
-        """The bytes of the expected ranges, once one of them was asked for."""
+        """The bytes of the expected ranges that were fetched."""
 
     def expect(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Announces ranges, by offset and size. Other ranges can be read too."""
+        """Announces ranges that will be read, by offset and size. Other ranges can be read too."""
         self._starts, self._ends, self._fetched = [], [], []
         for offset, size in sorted(spans):
             if size <= 0 or not self.holds(offset, size):
@@ -46,7 +48,7 @@ class Ranges:
         return offset >= 0 and size >= 0 and offset + size <= self._size
 
     def view(self, offset: int, size: int) -> memoryview:
-        """`size` bytes at `offset`. Raises `OSError` if they cannot be fetched."""
+        """Returns `size` bytes at `offset`. Raises `OSError` if they cannot be fetched."""
         if not size:
             return memoryview(b"")
         index = bisect_right(self._starts, offset) - 1

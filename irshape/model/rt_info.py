@@ -1,4 +1,5 @@
-"""The `rt_info` of a net or a layer, written by converters and transformations, as dictionaries."""
+"""Reads the `rt_info` of a net or a layer as dictionaries. Converters and transformations write
+it."""
 
 from __future__ import annotations
 
@@ -10,10 +11,11 @@ _MAX_DEPTH = 64
 
 
 def parse(source: Source, span: tuple[int, int] | None) -> dict[str, object]:
-    """The elements in a span of the file, by name, as nested dictionaries.
+    """Returns the elements in a span of the file, by name, as nested dictionaries; empty without a
+    span.
 
-    An element with only a `value` is that text. The `<attribute name=…>` of a layer goes by its
-    `name`. Empty without a span.
+    An element that has only a `value` becomes the text of the value. The key of a layer's
+    `<attribute name=…>` is its `name`.
     """
     if span is None:
         return {}

@@ -17,13 +17,14 @@ _INPUTS, _OUTPUTS = attrgetter("inputs"), attrgetter("outputs")
 class Snapshot:
     """The layers, attributes, edges, bytes and, on demand, ports of a model at one time.
 
-    Texts and tuples are kept as they are, not copied: comparing with a model that has not changed
-    compares identities, and takes a small part of the time of a run.
+    A snapshot does not copy texts and tuples. So the comparison with an unchanged model compares
+    identities, and takes a small part of the time of a run.
 
-    The bytes of constants are those of the same `Weights`; those of a mapped .bin have changed if
-    its size or its time of modification has.
+    The bytes of constants are unchanged if the `Weights` object is the same. A mapped .bin has
+    changed if its size or its time of modification has.
 
-    ports: whether what the ports declare counts. No value depends on it, but a verdict does.
+    ports: whether the declarations of ports count. No computed value depends on them, but the
+    verdict of a check does.
     """
 
     __slots__ = ("_ports", "_state")
@@ -33,7 +34,7 @@ class Snapshot:
         self._state = self._state_of(model)
 
     def matches(self, model: Model) -> bool:
-        """Whether nothing of the model has changed."""
+        """Whether the model is unchanged."""
         return self._state == self._state_of(model)
 
     def _state_of(self, model: Model) -> list[object]:
@@ -41,7 +42,7 @@ class Snapshot:
 
 
 def _bytes(model: Model) -> tuple[object, ...]:
-    """What tells whether the bytes of the constants are the same."""
+    """Returns a key that is equal if the bytes of the constants are the same."""
     weights = model.weights
     if weights is None:
         return ()
@@ -57,7 +58,7 @@ def _bytes(model: Model) -> tuple[object, ...]:
 
 
 def _of_body(body: Body, with_ports: bool) -> list[object]:
-    """A list for each field, so that nothing is allocated for a layer, port or edge."""
+    """Returns a list for each field, so that nothing is allocated for each layer, port or edge."""
     layers, edges = body.layers, body.edges
     state: list[object] = [body, list(layers), list(body.back_edges)]
     state += [list(map(field, layers)) for field in _OF_LAYER]

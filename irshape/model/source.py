@@ -1,4 +1,4 @@
-"""The bytes of a file, and the line and column of an offset in them."""
+"""Holds the bytes of a file, and finds the line and column of an offset in them."""
 
 from __future__ import annotations
 
@@ -32,19 +32,21 @@ class Source:
         self._begin()
 
     def _begin(self) -> None:
-        """Resets the counts."""
+        """Resets the caches of places."""
         self._counted = (0, 1)
-        """An offset and its line. Counting continues there: places in file order cost one pass."""
+        """An offset and its line. Counting continues from there, so places in file order take one
+        pass over the file."""
         self._column = (0, 0, 0)
-        """The start of a line, an offset in it, and the characters between.
+        """The start of a line, an offset in it, and the number of characters between them.
 
-        With it, one very long line takes no longer than many short ones.
+        With this, one very long line takes no more time than many short ones.
         """
         self._line = (0, "")
-        """The last line that was asked for, and its text."""
+        """The number and the text of the last line that `line` returned."""
         self._starts: dict[int, int] = {}
         self._element: tuple[int, dict[str, int]] = (-1, {})
-        """The last element whose attributes were asked for, and the places of their names."""
+        """The last element for which `attribute` was called, and the places of its attributes'
+        names."""
 
     def place(self, offset: int) -> tuple[int, int]:
         """Returns the line and column of a byte offset. Both start at 1; the column counts
@@ -88,9 +90,9 @@ class Source:
         return raw.decode(self.encoding, "replace").rstrip("\r")
 
     def attribute(self, element: int, name: str) -> int:
-        """The offset of the name of an attribute of the element at `element`.
+        """Returns the offset of the name of an attribute of the element at `element`.
 
-        The element's own offset if it has no attribute of that name.
+        If the element has no attribute with this name, returns the offset of the element.
         """
         if element != self._element[0]:
             places: dict[str, int] = {}
@@ -100,7 +102,8 @@ class Source:
         return self._element[1].get(name, element)
 
     def attributes(self, element: int) -> Iterator[tuple[str, int, int, int]]:
-        """Name, offset of the name, start and end of the value of each attribute of an element."""
+        """Yields the name, the offset of the name, and the start and end of the value of each
+        attribute."""
         position = element + 1
         while match := _ATTRIBUTE.match(self.data, position):
             group = match.lastindex or 0
@@ -116,20 +119,20 @@ class Source:
 _ATTRIBUTE = re.compile(
     rb"""((?:[^\s<>/="']*+\s++)+?)([^\s=<>/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>/]+))"""
 )
-"""An attribute after the name of its element or after another attribute.
+"""Matches an attribute after the name of its element or after another attribute.
 
-Values without quotes occur in single layers.
+In single layers, values may have no quotes.
 """
 
 
 class Passage(tuple[int, int]):
-    """A span (start and end) of a source other than its model's."""
+    """A span (start and end) in another source than the source of its model."""
 
     source: Source
 
     @classmethod
     def of(cls, span: tuple[int, int], source: Source) -> Passage:
-        """The span, which keeps the source that it already has."""
+        """Returns the span as a passage of a source. A passage keeps its own source."""
         if isinstance(span, Passage):
             return span
         passage = cls(span)
@@ -144,6 +147,6 @@ class Passage(tuple[int, int]):
 
 
 def passage_bytes(source: Source, span: tuple[int, int]) -> bytes:
-    """Returns the bytes of a span of a source, or of the source that the span itself has."""
+    """Returns the bytes of a span of a source. For a `Passage`, the span is in its own source."""
     data = span.source.data if isinstance(span, Passage) else source.data
     return data[span[0] : span[1]]

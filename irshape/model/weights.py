@@ -1,6 +1,7 @@
-"""The .bin beside an IR: mapped, never read whole; packed element types unpacked, strings decoded.
+"""Reads the .bin beside an IR. It maps the file, unpacks packed element types, and decodes strings.
 
-A constant occupies `size` bytes at `offset`, little-endian. As OpenVINO 2026.4 packs them:
+A constant occupies `size` bytes at `offset`, little-endian. OpenVINO 2026.4 packs the elements as
+follows:
 
 - u4, i4, nf4, f4e2m1: two elements to a byte, the first in the low half
 - u2: four to a byte, the first in the low bits
@@ -49,7 +50,8 @@ _FORMATS = {
 
 
 def identity_of(file: int) -> tuple[int, ...]:
-    """Returns what distinguishes an open file from others, and from an older state of itself."""
+    """Returns a key that distinguishes an open file from other files, and from its earlier
+    contents."""
     status = os.fstat(file)
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
@@ -57,8 +59,8 @@ def identity_of(file: int) -> tuple[int, ...]:
 class Weights:
     """The bytes of a .bin, or the reason why there are none.
 
-    `state`: `ready`; `absent`, none was asked for; `missing`, there is no such file; `empty`;
-    `lfs`, there is a Git LFS pointer in its place; `unreadable`.
+    `state` is `ready`, `absent` (the caller wants no .bin), `missing` (the file does not exist),
+    `empty`, `lfs` (the file is a Git LFS pointer) or `unreadable`.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class Weights:
         self.identity: tuple[int, ...] | None = None
         """The identity of the file at `path` if `data` is mapped from it."""
         self.reads: set[tuple[int, int]] | None = None
-        """Offset and size of every read, if a set is assigned to record them."""
+        """The offset and size of every read. They are recorded only if a set is assigned here."""
 
     def __repr__(self) -> str:
         return f"<Weights {self.path or 'in memory'}, {self.state}>"
@@ -113,7 +115,8 @@ class Weights:
         return Weights(self.path, self.data, self.state, self.detail)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickles a .bin as its path, to be mapped again, and other bytes themselves."""
+        """Pickles only the path of a mapped .bin, which is mapped again later. Pickles other bytes
+        themselves."""
         if isinstance(self.data, mmap.mmap):
             if self.path is not None:
                 return (Weights.open, (self.path,))
@@ -122,7 +125,7 @@ class Weights:
 
     @property
     def fault(self) -> str | None:
-        """Explains why there are no bytes; None if there are."""
+        """The reason why there are no bytes; None if there are bytes."""
         if self.state == "ready":
             return None
         if self.state == "absent":
@@ -136,7 +139,7 @@ class Weights:
 
     @property
     def size(self) -> int:
-        """The number of its bytes; 0 if there is no .bin."""
+        """The number of bytes; 0 if there is no .bin."""
         return len(self.data) if self.data is not None else 0
 
     def holds(self, offset: int, size: int) -> bool:
@@ -147,7 +150,7 @@ class Weights:
         return data is not None and offset >= 0 and size >= 0 and offset + size <= len(data)
 
     def bytes_at(self, offset: int, size: int) -> bytes | None:
-        """A copy of `size` bytes at `offset`; None if they are not all there."""
+        """Returns a copy of `size` bytes at `offset`; None if some are missing."""
         if self.data is None or not self.holds(offset, size):
             return None
         if self.reads is not None:
@@ -158,7 +161,7 @@ class Weights:
     def read_sparsely(self) -> Iterator[None]:
         """Keeps the system from reading ahead, for callers that read a few bytes here and there.
 
-        Reading ahead takes up to 0.2 ms a place, and adds to the memory of the process.
+        Reading ahead takes up to 0.2 ms for each place, and increases the memory of the process.
         """
         mapped = self.data if isinstance(self.data, mmap.mmap) else None
         if mapped is None or not hasattr(mmap, "MADV_RANDOM"):  # Windows has no such thing
@@ -171,7 +174,7 @@ class Weights:
             mapped.madvise(mmap.MADV_NORMAL)
 
     def view(self, offset: int, size: int) -> memoryview:
-        """`size` bytes at `offset`, not copied."""
+        """Returns `size` bytes at `offset`, without copying them."""
         assert self.data is not None
         if self.reads is not None:
             self.reads.add((offset, size))
@@ -203,14 +206,14 @@ def raw_bytes(constant: Constant) -> bytes | None:
 def small_values(constant: Constant) -> tuple[int | float, ...] | None:
     """Returns the elements of a constant as Python numbers, without NumPy for most types.
 
-    None for strings, for a dynamic type, and if the .bin does not contain the bytes.
+    Returns None for strings, for a dynamic type, and if the .bin does not contain the bytes.
     """
     raw = raw_bytes(constant)
     return None if raw is None else numbers_of(constant, raw)
 
 
 def numbers_of(constant: Constant, raw: bytes) -> tuple[int | float, ...] | None:
-    """Returns the elements of a constant that has these bytes; None as for `small_values`."""
+    """Returns the elements of a constant with these bytes. Returns None as `small_values` does."""
     element_type = constant.element_type
     if element_type.name == "string" or element_type.is_dynamic:
         return None
@@ -236,8 +239,8 @@ def numbers_of(constant: Constant, raw: bytes) -> tuple[int | float, ...] | None
 def number_bytes(values: Any, element_type: ElementType) -> tuple[tuple[int, ...], bytes] | None:
     """Returns the shape and the bytes of a Python number, or of a list of numbers, without NumPy.
 
-    None if NumPy has to decide: for other element types, nested lists, and numbers that the type
-    cannot hold.
+    Returns None if NumPy has to do this: for other element types, nested lists, and numbers that
+    the type cannot represent.
     """
     numbers = list(values) if isinstance(values, (list, tuple)) else [values]
     code = _FORMATS.get(element_type.name)
@@ -253,10 +256,10 @@ def number_bytes(values: Any, element_type: ElementType) -> tuple[tuple[int, ...
 
 
 def array(constant: Constant) -> np.ndarray | None:
-    """The elements of a constant as an array of its NumPy type (see `numpy_types`).
+    """Returns the elements of a constant as an array of its NumPy type (see `numpy_types`).
 
-    A view of the mapped .bin, except for packed types and strings. None if the .bin does not
-    contain the bytes.
+    The array is a view of the mapped .bin, except for packed types and strings. Returns None if the
+    .bin does not contain the bytes.
     """
     import numpy as np
 
@@ -297,10 +300,10 @@ def array(constant: Constant) -> np.ndarray | None:
 
 
 def _strings(raw: bytes | memoryview, count: int) -> list[bytes] | str:
-    """Returns the strings of a constant, or what is wrong with its bytes.
+    """Returns the strings of a constant, or a text that says what is wrong with its bytes.
 
-    The bytes begin with the number of strings, the offset of each, and the offset of the end, int32
-    each.
+    The bytes begin with the number of strings, the offset of each string, and the offset of the
+    end. All are int32.
     """
     if len(raw) < 4:
         return f"strings begin with their count, which takes 4 bytes, but there are {len(raw)}"
@@ -318,9 +321,9 @@ def _strings(raw: bytes | memoryview, count: int) -> list[bytes] | str:
 
 
 def strings_fault(constant: Constant) -> str | None:
-    """Says what is wrong with the bytes of a constant of strings.
+    """Returns what is wrong with the bytes of a constant of strings.
 
-    None if nothing is, or if the .bin does not contain them.
+    Returns None if nothing is wrong, or if the .bin does not contain the bytes.
     """
     raw = raw_bytes(constant)
     strings = [] if raw is None else _strings(raw, constant.elements)
@@ -338,7 +341,7 @@ def _sizes(text: str) -> tuple[int, ...]:
 def _number(text: str) -> int:
     """Returns an integer. Raises `ValueError` for another text.
 
-    A number of more digits than Python reads becomes one past any limit.
+    For a number with more digits than Python reads, returns a number beyond every limit.
     """
     if not re.fullmatch(r"\s*[-+]?[0-9]+", text, re.ASCII):
         raise ValueError(text)
@@ -391,10 +394,11 @@ class Constant(NamedTuple):
         return PartialShape(self.shape)
 
     def array(self) -> np.ndarray:
-        """The elements as an array of the constant's shape, in its NumPy type (`numpy_types`).
+        """Returns the elements as an array of the constant's shape, in its NumPy type (see
+        `numpy_types`).
 
         The array is a read-only view of the mapped .bin, except for packed types and strings.
-        Raises `ValueError` where the .bin does not hold the elements.
+        Raises `ValueError` if the .bin does not contain the elements.
         """
         elements = array(self)
         if elements is None:

@@ -1,4 +1,4 @@
-"""The edges of a body by position instead of id, and a topological order of its layers."""
+"""Resolves the edges of a body to positions, and finds a topological order of its layers."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Sources = list[list[OutputRef | None]]
 
 
 class Complete:
-    """The edges of a body without faults: ids are unique, every edge names its ends by the ids
-    as written, and one edge feeds every input."""
+    """The edges of a body without faults. Ids are unique, every edge names its ends by the ids as
+    written, and exactly one edge feeds every input."""
 
     def __init__(self, producers: list[int], heads: list[PortHeads], dims: list[PortDims]) -> None:
-        """producers: the layer that each edge comes from. heads, dims: the ports of each layer when
-        it was wired."""
+        """producers: the layer from which each edge comes. heads, dims: the ports of each layer
+        when the body was wired."""
         self._producers = producers
         self.heads = heads
         self.dims = dims
@@ -38,7 +38,8 @@ class Complete:
 
 
 class User(NamedTuple):
-    """An input port that takes an output: the layer and the port by position, and the output."""
+    """An input port that an output feeds: the positions of the layer and of the port, and the
+    output."""
 
     position: int
     input: int
@@ -52,14 +53,15 @@ class Wiring:
     sources: Sources
     """For each layer, the output that feeds each of its input ports; None for nothing."""
     order: list[int]
-    """The layers, producers first. Those on a cycle, or behind one, come last, in file order."""
+    """The layers, producers first. Layers on a cycle, or that depend on one, come last, in file
+    order."""
     cyclic: frozenset[int]
     """The layers on a cycle."""
     unlike: Sequence[tuple[int, int]] = ()
-    """The inputs that declare something other than the outputs that feed them: the positions of
-    the layer and of the port, in file order."""
+    """The inputs whose declaration differs from the outputs that feed them: the positions of the
+    layer and of the port, in file order."""
     complete: Complete | None = None
-    """None if the edges have faults, or were not checked."""
+    """The edges of a body without faults; None if the edges have faults, or were not checked."""
 
     @cached_property
     def users(self) -> list[list[User]]:
@@ -73,14 +75,14 @@ class Wiring:
 
 
 def wire(body: Body) -> Wiring:
-    """Resolves the edges of a body.
+    """Returns the resolved edges of a body.
 
     An edge that names a missing layer or port is ignored. Of two edges into one port, the first
     counts. Ids are compared as text and, if none matches, as the numbers that OpenVINO reads from
     them.
 
-    The two ends of each edge are compared in the same pass: in a large model, a second pass would
-    cost more.
+    The same pass compares the two ends of each edge, since a second pass would cost more in a large
+    model.
     """
     layers, ends = body.layers, body.ends
     heads, dims = heads_of(layers), dims_of(layers)
@@ -120,8 +122,8 @@ def wire(body: Body) -> Wiring:
 
 
 def _positions(layers: list[Layer], ends: EdgeTexts) -> tuple[list[int], list[int], bool]:
-    """Returns the layers at both ends of each edge, -1 for a missing one, and whether none is
-    missing and no id repeats."""
+    """Returns the layers at both ends of each edge, with -1 for a missing layer. Also returns
+    whether no layer is missing and no id repeats."""
     ids = [layer.id for layer in layers]
     texts = ends.from_layers, ends.to_layers
     if ends.regular and ids == list(map(str, range(len(ids)))):  # as writers number them
@@ -190,9 +192,9 @@ def _sorted(sources: Sources) -> tuple[list[int], frozenset[int]]:
 
 
 def _on_cycle(left: set[int], sources: Sources) -> set[int]:
-    """Returns the layers of `left` that are on a cycle, without those that only lie behind one.
+    """Returns the layers of `left` that are on a cycle, without the layers that only depend on one.
 
-    Layers that feed no other layer of `left` are removed until none is.
+    The function removes layers that feed no other layer of `left`, until every layer feeds another.
     """
     producers = {at: [each[0] for each in sources[at] if each is not None] for at in left}
     fed = dict.fromkeys(left, 0)

@@ -381,7 +381,7 @@ class UnreachableLayer(Rule):
     Something that was meant to be computed is not: an edge or a Result has been lost.
 
     ## What OpenVINO does
-    Silently drops such layers without reading their types or attributes. An unused Parameter
+    Silently drops these layers without reading their types or attributes. An unused Parameter
     remains an input of the model. OpenVINO's own writer emits unused Parameters. For an LSTMCell of
     opset1, it emits a constant that it does not connect.
 

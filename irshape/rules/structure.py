@@ -326,8 +326,7 @@ class DuplicatePort(Rule):
 
 
 class UndeclaredOutputs(Rule):
-    """A layer declares more outputs than its operation has, or none although the operation has
-    some.
+    """A layer declares more outputs than its operation has, or none although it has some.
 
     ## What it does
     Reports surplus output ports, and a layer without an `<output>`. The latter is a warning unless

@@ -508,9 +508,9 @@ def command(
     reported with the layer.
 
     NAME is the name of a tensor, the name or the id of a layer with one output, or LAYER:INDEX.
-    Options that are repeatable take several values: --cut a b. MODEL is an IR, an ONNX model or a
-    oneDNN graph; - is standard input. What is not changed keeps its text: names, ids, order,
-    comments.
+    [NAME=] can be left out if the model has one input, or one output. Options that are repeatable
+    take several values: --cut a b. MODEL is an IR, an ONNX model or a oneDNN graph; - is standard
+    input. What is not changed keeps its text: names, ids, order, comments.
 
     \b
     Examples:

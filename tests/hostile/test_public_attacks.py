@@ -105,11 +105,11 @@ ATTACKS = {
     "an offset whose end overflows": Attack(
         saved(constant("4", (1 << 64) - 8, 16)), "IR502", "refuses"
     ),
-    "an id twice": Attack(twice, "IR101", "refuses"),
-    "strings: more than there are": Attack(
+    "two layers with one id": Attack(twice, "IR101", "refuses"),
+    "a string constant that claims more strings than it has": Attack(
         saved(constant("3", 0, 16, "string", strings(3, 0, 2))), "IR503", "refuses"
     ),
-    "strings: an end before its begin": Attack(
+    "a string constant with an end before its beginning": Attack(
         saved(constant("2", 0, 20, "string", strings(2, 0, 4, 2))), "IR503", "refuses"
     ),
     "a tensor that exhausts the memory": Attack(saved(broadcast()), "IR210", "reads"),

@@ -16,6 +16,7 @@ from ..rules import rule_of
 from ..rules.settings import Settings
 from .change import Change
 from .site import Sites
+from .suspects import SUSPECTS
 
 Key = tuple[object, ...]
 
@@ -110,7 +111,6 @@ class Proof:
 def _rests_on_layer(finding: Finding) -> bool:
     """Returns whether a finding depends only on its layer, its attributes and its inputs."""
     rule = rule_of(finding.rule)
-    return rule is not None and not _OF_LAYERS.isdisjoint(rule.suspects)
-
-
-_OF_LAYERS = frozenset(("attributes", "names", "types", "versions"))
+    return rule is not None and any(
+        suspect in SUSPECTS and SUSPECTS[suspect].of_layer for suspect in rule.suspects
+    )

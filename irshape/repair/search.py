@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 from ..examination import Examination
@@ -12,16 +12,13 @@ from ..inference.alternatives import Fit
 from ..model.graph import Finding, Layer
 from ..ops.declaration import AttributeFault
 from ..rule_ids import RuleId
-from ..rules import Context, Suspect, rule_of
+from ..rules import Context, rule_of
 from ..rules.settings import Settings
-from .attributes import Candidate, attributes, names
+from .attributes import Candidate
 from .change import Applicability, Cause, Change, Repairs, Tried
-from .constants import constants
-from .edges import edges, ids, sources
-from .notations import element_names, notations
-from .operations import types, versions
 from .proof import Proof
 from .site import Sites
+from .suspects import SUSPECTS
 from .weights import cause_of as cause_of_weights
 
 MOST_CAUSES = 3
@@ -35,21 +32,6 @@ MOST_READINGS = 8
 """How often the file is read again for all findings together."""
 MOST_READ = 60_000
 """How much is read again for all findings together (`size_of`). One reading is always possible."""
-
-SUSPECTS: dict[Suspect, Callable[[Sites, Finding], Iterator[Candidate]]] = {
-    "attributes": attributes,
-    "constants": constants,
-    "edges": edges,
-    "element_names": element_names,
-    "ids": ids,
-    "names": names,
-    "notations": notations,
-    "sources": sources,
-    "types": types,
-    "versions": versions,
-}
-"""The function that makes changes for each suspect of a rule. Ports are handled separately."""
-_CHEAP: frozenset[Suspect] = frozenset(("notations", "names"))
 
 
 def repairs(examination: Examination, settings: Settings, readings: int = MOST_READINGS) -> Repairs:
@@ -103,8 +85,8 @@ class _Search:
         candidates = [
             each
             for suspect in suspects
-            if suspect in SUSPECTS and (not cheap or suspect in _CHEAP)
-            for each in SUSPECTS[suspect](self.sites, finding)
+            if suspect in SUSPECTS and (SUSPECTS[suspect].cheap or not cheap)
+            for each in SUSPECTS[suspect].changes(self.sites, finding)
         ]
         candidates.sort(key=_unlikeliness)
         alike = {(each[1].edits, each[1].after): each for each in candidates[::-1]}

@@ -1,0 +1,40 @@
+"""The functions that make changes for the suspects of rules. Ports are handled separately."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from ..model.graph import Finding
+from ..rules import Suspect
+from .attributes import Candidate, attributes, names
+from .constants import constants
+from .edges import edges, ids, sources
+from .notations import element_names, notations
+from .operations import types, versions
+from .site import Sites
+
+
+class Maker(NamedTuple):
+    """What `repair` does for a suspect."""
+
+    changes: Callable[[Sites, Finding], Iterator[Candidate]]
+    """Yields the changes to try for a finding."""
+    cheap: bool = False
+    """Whether it also makes changes where many findings are at one element."""
+    of_layer: bool = False
+    """Whether its findings depend only on their layer, its attributes and its inputs."""
+
+
+SUSPECTS: dict[Suspect, Maker] = {
+    "attributes": Maker(attributes, of_layer=True),
+    "constants": Maker(constants),
+    "edges": Maker(edges),
+    "element_names": Maker(element_names),
+    "ids": Maker(ids),
+    "names": Maker(names, cheap=True, of_layer=True),
+    "notations": Maker(notations, cheap=True),
+    "sources": Maker(sources),
+    "types": Maker(types, of_layer=True),
+    "versions": Maker(versions, of_layer=True),
+}

@@ -10,9 +10,8 @@
 
     graph = irshape.Graph.load("model.xml")
 
-The functions take a path, a loaded `Model` or a `Graph`; `load` and `fix` take a path. Importing
-this module imports neither NumPy nor anything else that is large; each function imports what it
-uses.
+The functions take a path, a loaded `Model` or a `Graph`; `load` and `fix` take a path. The import
+of this module is fast: it imports no NumPy, and each function imports the modules that it uses.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ if TYPE_CHECKING:
     from .shapes import Dimension, PartialShape, ShapeLike
 
     ModelLike: TypeAlias = str | os.PathLike[str] | Model | Graph
-    """What stands for a model: a path or URL, or a model or graph in memory."""
+    """An argument that stands for a model: a path, a URL, or a model or graph in memory."""
 
 __all__ = [
     "Array",
@@ -181,7 +180,7 @@ _MODULES = {
     }.items()
     for name in names.split()
 }
-"""Where a name is defined that is imported when it is first used."""
+"""The module that defines each public name. A name is imported when it is first used."""
 
 
 _Declared = TypeVar("_Declared", bound=type | str)
@@ -193,16 +192,16 @@ def load(
     weights: WeightsChoice | bytes = "beside",
     values: Mapping[str, object] | None = None,
 ) -> Model:
-    """Reads an IR, single layers, an ONNX model or a oneDNN graph.
+    """Reads an IR, single layers, an ONNX model or a oneDNN graph. Returns the model.
 
-    path: the model file, `-` for standard input; or an open file, of text or bytes.
+    path: the model file, `-` for standard input, or an open file of text or bytes.
     weights: the .bin; `"beside"` looks for it beside the .xml, `"none"` reads the model without
-    one. The file is mapped, and its bytes are read only when they are needed. For an open file also
-    the content of the .bin; `"beside"` is none there.
-    values: of inputs of single layers, by operand name, position or port id.
+    one. irshape maps the .bin, and reads its bytes only when it needs them. For an open file,
+    `weights` can also be the content of the .bin, and `"beside"` means no .bin.
+    values: the values of inputs of single layers, by operand name, position or port id.
 
-    Raises `OSError` if a file cannot be opened, `LoadError`, which carries the diagnostics, if the
-    file contains no model, and `ValueError` for a value that no input takes.
+    Raises `OSError` if a file cannot be opened, `LoadError` with the diagnostics if the file
+    contains no model, and `ValueError` for a value that fits no input.
     """
     from .diagnostics.report import load as load_model
 
@@ -223,9 +222,9 @@ def loads(
     weights: WeightsChoice | bytes = "none",
     values: Mapping[str, object] | None = None,
 ) -> Model:
-    """Reads a model that is in memory.
+    """Reads a model from memory. Returns the model.
 
-    text: an .xml with a net or with layers, or the bytes of an ONNX model.
+    text: the text of an .xml with a net or with single layers, or the bytes of an ONNX model.
     weights: the content of the .bin, or its path. values: as for `load`.
     Raises `LoadError` and `ValueError` as `load` does.
     """
@@ -248,7 +247,8 @@ def _loaded(
 
 
 def _with_values(model: Model, values: Mapping[str, object] | None) -> Model:
-    """The model, with the values of inputs of single layers set. Raises `ValueError`."""
+    """Returns the model, after setting the values of inputs of single layers. Raises
+    `ValueError`."""
     if values:
         from .formats.ir.fragments import give_values, value_texts
 
@@ -257,12 +257,13 @@ def _with_values(model: Model, values: Mapping[str, object] | None) -> Model:
 
 
 def register(declared: _Declared) -> _Declared:
-    """Declares an operation or a rule of your own for this process; also a class decorator.
+    """Declares your own operation or rule for this process. It is also a class decorator.
 
-    declared: a subclass of `irshape.ops.Operation` or of `irshape.rules.Rule`; or the name of an
-    operation, `"TYPE"` or `"TYPE@VERSION"`, whose layers then have the types and shapes that their
-    ports declare. A class that is registered again, as in a notebook, replaces its predecessor.
-    Packages use entry points instead, and the command line `--plugin FILE.py`.
+    declared: a subclass of `irshape.ops.Operation` or of `irshape.rules.Rule`, or the name of an
+    operation, `"TYPE"` or `"TYPE@VERSION"`. The layers of a named operation have the types and
+    shapes that their ports declare. If a class is registered again, for example in a notebook, it
+    replaces its predecessor. Packages use entry points instead; the command line has
+    `--plugin FILE.py`.
 
     Raises `ValueError` for an operation, a code or a name that exists already.
     """
@@ -296,11 +297,12 @@ def validate(
     """Checks one model or several, and reports everything that is wrong.
 
     target: a path, a `Model`, or an iterable of them.
-    weights, values: of a path, as for `load`.
-    also: rules that are off by default, by code or name, such as those that read the whole .bin.
-    config: a `Configuration`, or the path of a configuration file. None is searched for.
-    executor: runs the checks of several files; any executor of `concurrent.futures`. The report
-    does not depend on it.
+    weights, values: for a path, as for `load`.
+    also: rules to run that are off by default, by code or name: for example the rules that read the
+    whole .bin.
+    config: a `Configuration`, or the path of a configuration file. Without it, no file is read.
+    executor: an executor of `concurrent.futures` that runs the checks of several files. It does not
+    change the report.
 
     The contents of a file never raise an exception. Raises `OSError` if a single path cannot be
     opened (with several paths this is a finding), and `ConfigurationError` if the configuration
@@ -326,12 +328,13 @@ def fix(
     unsafe: bool = False,
     config: Configuration | str | os.PathLike[str] | None = None,
 ) -> Fixes:
-    """Fixes an IR without changing what OpenVINO reads: ports follow, and misspelt words.
+    """Fixes an IR, by default without changing the model that OpenVINO reads. It corrects ports and
+    misspelt words.
 
-    path: the file, which is not changed.
+    path: the file. It stays unchanged.
     weights: the .bin, as for `load`.
-    unsafe: also make the likeliest of the changes that OpenVINO would read otherwise.
-    config: what is selected, as for `validate`.
+    unsafe: also make the likeliest of the changes with which OpenVINO reads another model.
+    config: the configuration, which selects the findings to fix, as for `validate`.
 
     The result has the `edits` by byte offset, the fixed `data` and `text`, a `diff()`, the
     findings `fixed` and `remaining`, and `candidates`: for each finding whose cause is known, the
@@ -359,13 +362,13 @@ def infer(
 
     model: a path or a `Model`.
     shapes: replaces the shapes of inputs, by their names as for `run`: `{"x": "[1,3,?,?]"}`.
-    values: of inputs of single layers, as for `load`; they are set in a given `Model`.
-    symbols: also infer what every dynamic dimension is in terms of those of the inputs. `shapes`
-    may then name dimensions, as in `{"input_ids": "[batch,seq]"}`.
-    assume: conditions on these names, such as `"seq % 8 == 0"`.
+    values: the values of inputs of single layers, as for `load`. They are set in a given `Model`.
+    symbols: also express every dynamic dimension by the dimensions of the inputs. `shapes` may then
+    name dimensions, as in `{"input_ids": "[batch,seq]"}`.
+    assume: conditions on these names, for example `"seq % 8 == 0"`.
 
-    Raises `ValueError` for a name that no input has, and for a condition that cannot be read or
-    cannot hold; for a path also what `load` raises.
+    Raises `ValueError` for a name that no input has, and for a condition that is malformed or
+    cannot hold. For a path, also raises the errors of `load`.
     """
     from .inference.engine import infer as infer_model
 
@@ -388,19 +391,19 @@ def run(
     """Executes a model in NumPy. Returns the outputs by name, in the order of its Results.
 
     model: a path or a `Model`.
-    inputs: arrays in the order of the Parameters, or by tensor name, layer name or position; an id
-    is a name as `"id:3"`.
+    inputs: arrays in the order of the Parameters, or by tensor name, layer name, position or id,
+    written `"id:3"`.
     outputs: `"all"` returns the outputs of every layer, named `name` or `name:port`.
-    max_memory: bytes that the tensors alive at one time may take; by default three quarters of the
-    machine's memory.
-    force: run a model although `validate` reports errors that decide types, shapes or bytes.
+    max_memory: the number of bytes that the tensors alive at one time may take; by default three
+    quarters of the machine's memory.
+    force: run a model although `validate` reports errors that affect types, shapes or bytes.
 
-    What the first run of a `Model` works out is kept for the next ones, until the model changes. A
+    irshape keeps the plan of the first run of a `Model` for later runs, until the model changes. A
     `Session` also keeps the variables of a stateful model between runs.
 
     Raises `ExecutionError` for a model that `validate` rejects (its `diagnostics` say why), for
-    inputs that do not fit and for layers that cannot be evaluated; for a path also what `load`
-    raises.
+    inputs that do not fit and for layers that cannot be evaluated. For a path, also raises the
+    errors of `load`.
     """
     from .checking.sessions import run as run_model
 
@@ -427,34 +430,36 @@ def crosscheck(
     phase: Callable[[str, int], None] | None = None,
     force: bool = False,
 ) -> Comparison:
-    """Compares the type, shape and value of every layer with OpenVINO's.
+    """Compares the element types, shapes and values of every layer's outputs with OpenVINO's.
 
     An ONNX model is compared with onnxruntime, a oneDNN graph with the oneDNN library.
 
     model: a path or a `Model`.
-    inputs: as for `run`; without them they are drawn at random from `seed`.
-    device: OpenVINO's name of the device. For an ONNX model `"onnxruntime"` or `"reference"`.
-    hint: the precision in which the device is asked to compute; f32 by default. The tolerance
-    follows from the precision in which the device computes.
+    inputs: as for `run`. Without inputs, random ones are drawn from `seed`.
+    device: OpenVINO's name of the device; for an ONNX model `"onnxruntime"` or `"reference"`.
+    hint: the precision that irshape requests from the device; f32 by default. The tolerance depends
+    on the precision in which the device really computes.
     layers: `"outputs"` compares only the outputs of the model, and blames no layer.
     config: further properties of OpenVINO for compiling the model.
     rtol, atol: replace the tolerances; `atol` is then absolute.
-    save: a folder for the blamed layer as an IR of its own, with its inputs and outputs.
-    record: a file for everything that the device answers.
-    replay: such a file, which then answers in the device's place. OpenVINO is not needed; inputs,
-    device, hint and configuration come from the recording.
+    save: a folder for the blamed layer, saved as a separate IR with its inputs and outputs.
+    record: a file in which to record all answers of the device.
+    replay: a recorded file, which then answers in place of the device. OpenVINO is not needed.
+    Inputs, device, hint and configuration come from the recording.
     max_memory: as for `run`.
-    extension_libraries: files from which OpenVINO takes the operations of the model that are not
-    its own (`Core.add_extension`). That of an installed openvino_tokenizers is found without.
-    progress: called with each layer that irshape computes, its inputs and its outputs.
-    phase: called when a phase begins, with what is done (such as `"comparing layers"`) and with how
-    many layers `progress` will be called; 0 while the device computes.
+    extension_libraries: library files with custom operations of the model (`Core.add_extension`).
+    irshape finds the library of an installed openvino_tokenizers itself.
+    progress: a function that is called with each layer that irshape computes, its inputs and its
+    outputs.
+    phase: a function that is called at the beginning of each phase, with its description (for
+    example `"comparing layers"`) and the number of layers for which `progress` will be called; 0
+    while the device computes.
     force: as for `run`.
 
     Raises `RuntimeError` if the runtime is not installed (`pip install 'irshape[openvino]'`),
     `ExecutionError` for a model that `validate` rejects and for inputs that do not fit, and
     `ValueError` for options that do not fit the format of the model and for a file that is not a
-    recording; for a path also what `load` raises.
+    recording. For a path, also raises the errors of `load`.
     """
     from .comparison.crosschecking import crosscheck as crosscheck_model
 
@@ -494,19 +499,20 @@ def compare(
     """Runs two models with the same inputs, and compares their tensors by name.
 
     `.blamed` is the first layer of the second model whose output differs although it is computed
-    from the first model's inputs of that layer.
+    from the inputs of the matching layer of the first model.
 
     first, second: paths or models.
-    inputs: of the first model, as for `run`; without them they are drawn at random from `seed`.
+    inputs: the inputs of the first model, as for `run`. Without inputs, random ones are drawn from
+    `seed`.
     rtol, atol: replace the tolerances; `atol` is then absolute.
     max_memory: as for `run`.
-    runtime: what runs an ONNX model; by default onnxruntime if it is installed, else irshape.
-    progress: called with each layer, its inputs and its outputs.
+    runtime: the runtime for an ONNX model; by default onnxruntime if it is installed, else irshape.
+    progress: a function that is called with each layer, its inputs and its outputs.
     force: as for `run`.
 
-    Raises `ExecutionError` if `validate` rejects one of the models or it cannot be run,
-    `ValueError` if their inputs do not match, and `RuntimeError` if the runtime asked for is not
-    installed; for a path also what `load` raises.
+    Raises `ExecutionError` if `validate` rejects one of the models or one cannot be run,
+    `ValueError` if their inputs do not match, and `RuntimeError` if the requested runtime is not
+    installed. For a path, also raises the errors of `load`.
     """
     from .comparison.models import compare as compare_models
 
@@ -532,20 +538,23 @@ def reduce(
     max_time: float | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Reduction:
-    """Finds the smallest model that still has a property, such as to make a program fail.
+    """Finds a small model that still has a property: for example, that it makes a program fail.
 
-    Layers are removed by delta debugging: an input or a constant replaces each of their outputs.
-    Then bodies are taken apart, and constants, shapes and attributes made small. The result breaks
-    no rule that the model does not break: a sound model gives a sound result.
+    It removes layers by delta debugging: an input or a constant replaces each of their outputs.
+    Then it inlines bodies, and makes constants, shapes and attributes smaller. The result breaks no
+    rule that the model does not break, so a sound model gives a sound result.
 
     model: a path or a `Model`.
-    predicate: whether a model has the property. It must not depend on chance.
-    jobs: how many models to try at once, each in a thread; the result is the same.
-    max_tries, max_time: when to stop before nothing smaller is found; the time in seconds.
-    progress: called with each smaller model.
+    predicate: a function that returns whether a model has the property. It must always give the
+    same answer for a model.
+    jobs: the number of models to try at once, each in a thread. It does not change the result.
+    max_tries, max_time: limits after which the search stops, even if a smaller model may exist; the
+    time is in seconds.
+    progress: a function that is called with each smaller model.
 
-    Raises `ValueError` for a model that does not have the property, or breaks other rules, once it
-    is written anew, and for single layers; for a path also what `load` raises.
+    Raises `ValueError` for a model that, once irshape has written it again, does not have the
+    property or breaks other rules, and for single layers. For a path, also raises the errors of
+    `load`.
     """
     from .reduction.reducer import reduce as reduce_model
 
@@ -560,17 +569,18 @@ def reduce(
 
 
 def requires(model: ModelLike) -> Requirements:
-    """Determines the oldest OpenVINO release that reads a model, and what in it requires that.
+    """Determines the oldest OpenVINO release that reads a model, and which parts of the model
+    require it.
 
     model: a path or a `Model`.
 
     The result has the `release`, `reads("2024.1")`, and `to_dict()`. The answer follows from the
     version of the IR, the operations with their opsets, the element types, and the inferred shapes,
-    some of which older releases refuse. Constants in the .bin decide some shapes; without it fewer
-    are known.
+    some of which older releases refuse. Constants in the .bin determine some shapes, so without the
+    .bin fewer shapes are known.
 
-    Raises `ValueError` for a model of another format than the IR; for a path also what `load`
-    raises.
+    Raises `ValueError` for a model of another format than the IR. For a path, also raises the
+    errors of `load`.
     """
     from .inspection.requirements import Requirements
 
@@ -584,16 +594,16 @@ def diff(
     also: Collection[str] = (),
     ignore: Collection[str] = (),
 ) -> ModelDiff:
-    """The structural difference of two models: layers that were added, removed and changed.
+    """Returns the structural difference of two models: layers that were added, removed and changed.
 
-    Layers are matched by what they are and how they are connected, whatever their ids and names.
+    Layers are matched by their operations and connections, not by their ids and names.
 
-    first, second: a path or a `Model` each.
-    also: what is compared beside the default: `"names"`, `"rt-info"`, `"version"`.
-    ignore: what is not compared: `"type"`, `"attributes"`, `"element-types"`, `"shapes"`,
+    first, second: paths or models.
+    also: further properties to compare: `"names"`, `"rt-info"`, `"version"`.
+    ignore: properties not to compare: `"type"`, `"attributes"`, `"element-types"`, `"shapes"`,
     `"constants"`, `"edges"`, `"tensor-names"` of inputs and outputs, `"order"` of both.
 
-    Raises `ValueError` for any other name; for a path also what `load` raises.
+    Raises `ValueError` for any other name. For a path, also raises the errors of `load`.
     """
     from .differences.comparing import diff as diff_models
     from .differences.result import chosen_aspects
@@ -606,10 +616,10 @@ def inspect(model: ModelLike, *, shapes: Mapping[str, ShapeLike] | None = None) 
     """Describes the parts of a model and their costs, without executing it.
 
     model: a path or a `Model`.
-    shapes: replaces the shapes of inputs, as for `infer`. Where shapes are dynamic, the numbers of
-    the result are intervals.
+    shapes: replaces the shapes of inputs, as for `infer`. If shapes are dynamic, the numbers of the
+    result are intervals.
 
-    Raises what `infer` raises; for a path also what `load` raises.
+    Raises the errors of `infer`. For a path, also raises the errors of `load`.
     """
     from .inference.engine import infer as infer_model
     from .inspection.inspection import Inspection
@@ -624,11 +634,12 @@ def save(
 
     model: a path or a `Model`.
     path: the .xml to write.
-    inference: the ports declare what was inferred, and the inputs the shapes it was made with.
+    inference: an inference of the model. The ports then declare its types and shapes, and the
+    inputs the shapes with which it was made.
 
-    Both files appear completely or not at all. Raises `ValueError` for single layers, for a
-    path that does not end in .xml and for constants whose bytes are missing, and `OSError`; for a
-    path also what `load` raises.
+    Both files appear completely or not at all. Raises `OSError`, and `ValueError` for single
+    layers, for a path that does not end in .xml and for constants whose bytes are missing. For a
+    path as `model`, also raises the errors of `load`.
     """
     from .formats.ir.writer import write
 
@@ -638,7 +649,7 @@ def save(
 def _without_graphs(
     target: ModelLike | Iterable[ModelLike],
 ) -> str | os.PathLike[str] | Model | Iterable[str | os.PathLike[str] | Model]:
-    """What is to be validated, graphs as models."""
+    """Returns the targets of a validation, with graphs turned into models."""
     from .model.graph import Model
 
     if isinstance(target, (str, os.PathLike, Model)):
@@ -653,7 +664,7 @@ def _without_graphs(
 
 
 def _model(model: ModelLike, weights: WeightsChoice = "beside") -> Model:
-    """The model itself, the one that a path leads to, or the one that a graph is."""
+    """Returns the model: itself, read from a path, or made from a graph."""
     from .model.graph import Model
 
     if isinstance(model, Model):
@@ -671,12 +682,13 @@ def _is_graph(value: object) -> TypeGuard[Graph]:
 
 
 def _several(texts: Iterable[str]) -> list[str]:
-    """The texts; one that is given alone is one of them, and not its letters."""
+    """Returns the texts as a list. A single string becomes a list of one text, not of its
+    letters."""
     return [texts] if isinstance(texts, str) else list(texts)
 
 
 def _sound(model: ModelLike, force: bool) -> Model:
-    """A model that is sound enough to be computed. Raises `ExecutionError`."""
+    """Returns a model that is sound enough to be computed. Raises `ExecutionError`."""
     from .checking.soundness import require_sound
 
     loaded = _model(model)

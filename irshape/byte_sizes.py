@@ -1,4 +1,4 @@
-"""Numbers of bytes as people write them: `512M`, `100MB`, `8 GiB`."""
+"""Reads and writes numbers of bytes as people write them: `512M`, `100MB`, `8 GiB`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:([KMGT])(i?B)?|B)?", re.IGNORECASE)
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 MOST = 1 << 63
-"""8 EiB: more than anything can hold."""
+"""8 EiB: more than any memory has."""
 _STEPS = ((1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
 def parse_size(text: str) -> int:
-    """The bytes that a text such as `100MB` names. Raises `ValueError`.
+    """Returns the number of bytes that a text such as `100MB` names. Raises `ValueError`.
 
-    As in the GNU tools, MB is a power of 1000, MiB and a bare M are powers of 1024. The case of the
-    letters does not matter. A size past 8 EiB is 8 EiB.
+    As in the GNU tools, MB stands for a power of 1000; MiB and a bare M stand for powers of 1024.
+    The case of the letters does not matter. For a size above 8 EiB, returns 8 EiB.
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None:
@@ -28,7 +28,7 @@ def parse_size(text: str) -> int:
 
 
 def written_size(size: int) -> str:
-    """A number of bytes for a message: `1,536 MiB`, `3 KiB`, `12 bytes`."""
+    """Returns a number of bytes as text for a message: `1,536 MiB`, `3 KiB`, `12 bytes`."""
     if size >= MOST:
         return "8 EiB or more"
     for unit, name in _STEPS:

@@ -1,4 +1,4 @@
-"""Pauses the garbage collector where many objects are made, and none of them form a cycle."""
+"""Pauses the garbage collector while irshape makes many objects that form no cycles."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Keeps the collector from looking through a model again and again while it grows.
+    """Keeps the collector from examining a growing model again and again.
 
-    A model of 35,000 layers is about a million objects; collecting while it is read doubles the
-    time, and while it is inferred and checked costs a sixth.
+    A model of 35,000 layers consists of about a million objects. With the collector, reading it
+    takes twice the time, and inferring and checking it takes a sixth more.
     """
     enabled = gc.isenabled()
     gc.disable()

@@ -26,7 +26,7 @@ class ElementType:
 
     @staticmethod
     def of(name: str) -> ElementType:
-        """The type of that name: `f32`, `i64`, `boolean`, in any case.
+        """Returns the type with a name: `f32`, `i64`, `boolean`, in any case.
 
         Raises `ValueError` for an unknown name.
         """
@@ -37,12 +37,13 @@ class ElementType:
 
     @staticmethod
     def names() -> tuple[str, ...]:
-        """The names of all element types."""
+        """Returns the names of all element types."""
         return tuple(dict.fromkeys(each.name for each in ElementType._by_name.values()))
 
     @staticmethod
     def of_precision(text: str) -> ElementType | None:
-        """The type that a port's `precision` names (`FP32`, `I64`, `BOOL`, also `f32`), or None."""
+        """Returns the type that a port's `precision` names (`FP32`, `I64`, `BOOL`, also `f32`), or
+        None."""
         return ElementType._by_precision.get(text)
 
     @property
@@ -52,12 +53,12 @@ class ElementType:
 
     @property
     def is_integer(self) -> bool:
-        """An integer of any width, `u1` included, `boolean` not."""
+        """Whether the type is an integer type, including `u1` but not `boolean`."""
         return self.kind == "integer"
 
     @property
     def is_real(self) -> bool:
-        """Whether it has floating-point numbers."""
+        """Whether the type is a floating-point type."""
         return self.kind == "real"
 
     @property
@@ -66,7 +67,7 @@ class ElementType:
         return 0 < self.bits < 8
 
     def byte_size(self, elements: int) -> int:
-        """The bytes that a number of elements takes in a .bin.
+        """Returns the number of bytes that a number of elements takes in a .bin.
 
         OpenVINO packs u3 and u6 into groups of three bytes.
         """
@@ -77,7 +78,7 @@ class ElementType:
 
     @property
     def limits(self) -> tuple[int, int]:
-        """The smallest and largest value of an integer type (of `boolean`: 0 and 1)."""
+        """Returns the smallest and largest value of an integer type; 0 and 1 for `boolean`."""
         if self.kind == "boolean":
             return 0, 1
         if self.signed:
@@ -138,7 +139,7 @@ DYNAMIC_TYPE: Final = ElementType.of("dynamic")
 
 
 def types(*names: str) -> frozenset[ElementType]:
-    """A set of element types by name."""
+    """Returns the set of the element types with these names. A text may contain several names."""
     return frozenset(ElementType.of(name) for name in (" ".join(names)).split())
 
 

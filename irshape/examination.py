@@ -1,4 +1,4 @@
-"""The findings on a model: what every rule reports, after the selection and the comments."""
+"""Examines a model with all rules, and applies the selection and the comments to the findings."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .settings.selection import Filter
 
 
 class Examination(NamedTuple):
-    """The findings on a model that are reported, in file order, and the context of the rules."""
+    """The reported findings on a model, in file order, and the context of the rules."""
 
     findings: list[Finding]
     context: Context
 
 
 def examine(model: Model, settings: Settings = PLAIN, *, reasons: bool = True) -> Examination:
-    """Infers a model, asks the rules, and applies the selection and the model's own comments.
+    """Infers a model, runs the rules, and applies the selection and the comments in the model.
 
-    reasons: say in messages what decides a shape; that takes time.
+    reasons: explain in messages what determines a shape. This takes time.
     """
     with collection_paused(), extensions_known(settings.extensions):
         context = Context(model, infer(model, compare=True), settings, reasons=reasons)
@@ -41,5 +41,5 @@ def examine(model: Model, settings: Settings = PLAIN, *, reasons: bool = True) -
 
 
 def in_file_order(finding: Finding) -> tuple[int, str, str]:
-    """The key by which findings are sorted."""
+    """Returns the key by which findings are sorted."""
     return finding.offset, finding.rule.name, finding.message

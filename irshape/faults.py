@@ -1,7 +1,8 @@
-"""A fault: where, which relation does not hold, what was expected, what is there, and what to do.
+"""A fault: its place, the relation that does not hold, the expected and the actual value, and
+advice.
 
-The code that detects a fault states facts. Its place in the file is added in one place
-(`rules.context`), its English in another (`wording`). `Violation` carries a fault as an exception.
+The code that detects a fault states only facts. `rules.context` adds the place in the file, and
+`wording` the English text. `Violation` carries a fault as an exception.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ Relation = Literal[
     "same size",
     "other",
 ]
-"""What must hold between `expected` and `actual`."""
+"""The relation that must hold between `expected` and `actual`."""
 
 RULES: Final[dict[str, RuleId]] = {
     "equal": INPUT_SHAPES,
@@ -51,13 +52,13 @@ RULES: Final[dict[str, RuleId]] = {
     "same size": INPUT_SHAPES,
     "other": OPERATION_CONSTRAINT,
 }
-"""The rule that reports a relation that does not hold, where the fault names no other."""
+"""The rule that reports a relation that does not hold, if the fault names no other rule."""
 
 Number = int | float
 
 
 class Between(NamedTuple):
-    """The numbers from `low` to `high`, both included; None is no limit."""
+    """The numbers from `low` to `high`, both included. None means no limit."""
 
     low: Number | None
     high: Number | None
@@ -84,37 +85,37 @@ def _written(limit: Number | None) -> str:
 class _Facts(NamedTuple):
     rule: RuleId
     says: str | None
-    """The sentence that says it, where there is a better one than that of the relation."""
+    """A sentence about the fault; None if the sentence of the relation is good enough."""
     at: str = ""
-    """The operand or attribute that it is about; empty where it is about the whole layer."""
+    """The operand or attribute at fault; empty if the fault concerns the whole layer."""
     expected: Any = None
-    """What was expected, as a value: a number, a dimension, a shape, an element type or a set of
-    them, a tuple of numbers, `Between`; words where no value says it."""
+    """The expected value: a number, a dimension, a shape, an element type or a set of them, a tuple
+    of numbers, or `Between`. It is text if no value can express it."""
     actual: Any = None
-    """What is there, as a value."""
+    """The actual value."""
     help: str | None = None
-    """What to do; None leaves it to the rule."""
+    """Advice; None for the advice of the rule."""
     severity: Severity | None = None
-    """Where it is not that of the rule."""
+    """The severity of the fault; None for the severity of the rule."""
     relation: Relation = "other"
     position: int | None = None
-    """The element of a list, or the axis of a shape, that it is about."""
+    """The index of the list element, or the axis of the shape, at fault."""
     of: str = ""
-    """The operand or attribute that `expected` comes from."""
+    """The operand or attribute that determines `expected`."""
     given: Any = None
-    """The shape, rank or value of that one."""
+    """The shape, rank or value of the operand or attribute `of`."""
     accepted: bool = False
-    """Whether OpenVINO accepts what the specification forbids."""
+    """Whether OpenVINO accepts the fault, although the specification forbids it."""
 
 
 class Fault(_Facts):
-    """Something that is wrong, wherever it stands."""
+    """A fault, independent of its place in a file."""
 
     __slots__ = ()
 
     @property
     def message(self) -> str:
-        """What is wrong, in a sentence."""
+        """A sentence that describes the fault."""
         says = self.says
         if says is None:
             says = wording.sentence(
@@ -125,23 +126,23 @@ class Fault(_Facts):
 
     @property
     def expected_text(self) -> str | None:
-        """What was expected, in words."""
+        """The expected value as text."""
         return wording.expectation(self.relation, self.expected)
 
     @property
     def actual_text(self) -> str | None:
-        """What is there, in words."""
+        """The actual value as text."""
         return wording.observation(self.relation, self.actual)
 
     def _replace(self, **changes: Any) -> Fault:
-        """The fault with other facts; `message` replaces the sentence."""
+        """Returns the fault with other facts. `message` replaces the sentence."""
         if "message" in changes:
             changes["says"] = changes.pop("message")
         return super()._replace(**changes)
 
 
 class Stated(TypedDict, total=False):
-    """The facts of a fault that its author states, as `Fault` explains them."""
+    """The facts that the code which detects a fault may state. `_Facts` explains them."""
 
     at: str
     relation: Relation
@@ -156,9 +157,9 @@ class Stated(TypedDict, total=False):
 
 
 def fault(says: str | None = None, *, rule: RuleId | None = None, **facts: Unpack[Stated]) -> Fault:
-    """A fault of a layer. `says` is needed for the relation `other` alone.
+    """Returns a fault of a layer. Only the relation `other` needs `says`.
 
-    A sentence is written for several things; where there is one, its noun is put in the singular.
+    The sentence has its nouns in the plural. A noun after the number 1 becomes singular.
     """
     if "expected" in facts:
         facts["expected"] = _fact(facts["expected"])
@@ -174,7 +175,8 @@ _KEPT: Final = (type(None), str, bool, int, float, Between, ElementType, frozens
 
 
 def _fact(value: Any) -> Any:
-    """A value as a fault keeps it: small, hashable, and without the symbols of a model."""
+    """Returns a value in the form that a fault stores: small, hashable, and without the symbols of
+    a model."""
     kind = value.__class__
     if kind in _KEPT or kind is Dimension:
         return value
@@ -195,10 +197,10 @@ def _fact(value: Any) -> Any:
 
 
 class Violation(Exception):
-    """A condition that a layer breaks; carries the `fault`.
+    """Raised if a layer violates a condition. It carries the `fault`.
 
     `raise Violation(at="order", relation="count", expected=rank, actual=count, of="data")` states
-    facts; a sentence, given first, is for what none of the relations says well.
+    facts. If no relation describes the fault well, give a sentence as the first argument.
     """
 
     def __init__(
@@ -212,7 +214,7 @@ class Violation(Exception):
 
     @staticmethod
     def of(fault: Fault) -> Violation:
-        """The exception that carries a fault."""
+        """Returns the exception that carries a fault."""
         violation = Violation("")
         violation.fault = fault
         return violation

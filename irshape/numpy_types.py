@@ -1,8 +1,8 @@
-"""The NumPy types of element types, and conversion between packed bytes and arrays.
+"""The NumPy types of element types, and the conversion between packed bytes and arrays.
 
-bf16, the f8 types, f4e2m1, i4, u4 and u2 are types of ml_dtypes. It has none for u1, u3, u6 and
-nf4: their elements take a byte each (nf4: its code of four bits) in a `uint8` array whose dtype
-carries the name as metadata, from which `element_type_of` reads it.
+bf16, the f8 types, f4e2m1, i4, u4 and u2 are types of ml_dtypes. ml_dtypes has no types for u1, u3,
+u6 and nf4. Their elements take a byte each (for nf4, its code of four bits) in a `uint8` array. The
+dtype of the array carries the name of the type as metadata, from which `element_type_of` reads it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ML = {
 
 @cache
 def dtype_of(element_type: ElementType) -> Any:
-    """The NumPy type (an `np.dtype`) of arrays of an element type.
+    """Returns the NumPy type (an `np.dtype`) for arrays of an element type.
 
     Raises `ValueError` for the dynamic type.
     """
@@ -70,7 +70,7 @@ def _by_dtype() -> dict[str, str]:
 
 
 def element_type_of(array: np.ndarray[Any, Any]) -> ElementType:
-    """The element type of an array. Raises `ValueError` if OpenVINO has no such type."""
+    """Returns the element type of an array. Raises `ValueError` if OpenVINO has no type for it."""
     if array.dtype.metadata and "element_type" in array.dtype.metadata:
         return ElementType.of(array.dtype.metadata["element_type"])
     return _of_plain(array.dtype)
@@ -78,7 +78,8 @@ def element_type_of(array: np.ndarray[Any, Any]) -> ElementType:
 
 @cache
 def _of_plain(dtype: Any) -> ElementType:
-    """The element type of an `np.dtype` without metadata (which takes no part in its hash)."""
+    """Returns the element type of an `np.dtype` without metadata. Metadata is not part of its
+    hash."""
     if dtype.kind in "US":
         return ElementType.of("string")
     name = {np.dtype(code).name: name for name, code in _PLAIN.items()}.get(
@@ -92,7 +93,7 @@ def _of_plain(dtype: Any) -> ElementType:
 def unpack(
     packed: np.ndarray[Any, Any], element_type: ElementType, count: int
 ) -> np.ndarray[Any, Any]:
-    """The first `count` elements of packed bytes, each as an item of its own."""
+    """Returns the first `count` elements of packed bytes as an array with one item for each."""
     name, bits = element_type.name, element_type.bits
     if bits == 4:
         codes = np.stack([packed & 15, packed >> 4], axis=-1).ravel()[:count]
@@ -127,7 +128,8 @@ def unpack(
 
 
 def pack(array: np.ndarray[Any, Any], element_type: ElementType) -> bytes:
-    """The bytes of an array as OpenVINO stores them: the inverse of `unpack` for packed types."""
+    """Returns the bytes of an array as OpenVINO stores them. For packed types, it is the inverse of
+    `unpack`."""
     flat = np.ascontiguousarray(array).ravel()
     bits = element_type.bits
     if bits >= 8 or not bits:

@@ -1,6 +1,6 @@
-"""Which OpenVINO release reads what: opsets, IR versions, element types, details of operations.
+"""The opsets, IR versions and element types that each OpenVINO release reads.
 
-This is the one table of such facts; `inference.requirements` applies it. Its sources:
+`inference.requirements` applies these tables. Their sources:
 
 - OPSETS to opset15: the table of "Available Operation Sets" in OpenVINO's documentation
   (docs.openvino.ai/2024/documentation/openvino-ir-format/operation-sets/available-opsets.html),
@@ -42,14 +42,15 @@ OPSETS: dict[int, tuple[int, int]] = {
     16: (2026, 0),
     17: (2026, 2),
 }
-"""The first release that supports an opset in full; `OPERATIONS` has what came earlier or later."""
+"""The first release that supports an opset in full. `OPERATIONS` lists operations that came earlier
+or later."""
 
 PARTIAL_OPSETS: dict[int, frozenset[str]] = {17: frozenset(("Convert", "Parameter", "ShapeOf"))}
 """Opsets without all earlier operations: the earlier types that they contain."""
 
 ABSENT: dict[int, frozenset[str]] = {2: frozenset(("RNNCell", "ShuffleChannels"))}
-"""Types that an opset lacks though an earlier and a later one have them. Measured: every release
-refuses them.
+"""The types that an opset lacks although an earlier and a later opset have them. Measured: every
+release refuses them.
 """
 
 
@@ -93,14 +94,15 @@ OPERATIONS: dict[tuple[str, int], tuple[int, int]] = {
     ("TensorIterator", 15): (2023, 0),
     ("TensorIterator", 16): (2023, 0),
 }
-"""The first release that reads a type under an opset, where it is not that of the opset. Measured.
+"""The first release that reads a type under an opset, if it is not the first release of the opset.
+Measured.
 
-Opsets from 13 on came in pieces. A TensorIterator is read whatever its opset; 2023.0 is the oldest
-release measured.
+From opset 13 on, releases added operations to an opset one after another. Every measured release
+reads a TensorIterator under any opset; 2023.0 is the oldest measured release.
 """
 
 IR_VERSIONS: dict[int, tuple[int, int]] = {10: (2020, 1), 11: (2022, 1)}
-"""The first release that reads a version of the format."""
+"""The first release that reads an IR version."""
 
 ELEMENT_TYPES: dict[str, tuple[int, int]] = {
     "i4": (2021, 4),
@@ -115,14 +117,14 @@ ELEMENT_TYPES: dict[str, tuple[int, int]] = {
     "f4e2m1": (2024, 3),
     "f8e8m0": (2024, 3),
 }
-"""The first release that reads an element type, where it is not the first of all."""
+"""The first release that reads an element type, if it is not the oldest release."""
 
 ATTRIBUTE_TYPES: dict[tuple[str, str], tuple[int, int]] = {
     ("FakeConvert", "f8e4m3"): (2023, 3),
     ("FakeConvert", "f8e5m2"): (2023, 3),
 }
-"""The first release that takes an element type in an attribute of an operation, where that is
-before ports may have it. Measured.
+"""The first release that accepts an element type in an attribute of an operation, if it is older
+than the first release that accepts the type at ports. Measured.
 """
 
 FIRST = (2020, 1)
@@ -131,17 +133,17 @@ Release = tuple[int, int]
 
 
 class Detail(NamedTuple):
-    """Something in a model that an older release refuses, ignores, does not run, or infers
-    otherwise. The releases from `since` up to the one before `right` do so.
+    """A part of a model that older releases refuse, ignore, do not run, or infer differently. These
+    are the releases from `since` up to the one before `right`.
     """
 
     right: Release
-    """The first release that takes it as the newest does."""
+    """The first release that treats this part as the newest release does."""
     what: str
-    """What is in the model, as a noun phrase."""
+    """The part of the model, as a noun phrase."""
     since: Release = FIRST
     consequence: str = ""
-    """What those releases make of it; empty for a refusal."""
+    """The effect in these releases, as a verb phrase; empty if they refuse the model."""
 
 
 SHORT_FILE = Detail((2024, 5), "an .xml of at most 513 bytes")
@@ -157,7 +159,7 @@ HEADER_BYTES = 512
 
 
 def shows(detail: Detail, release: Release) -> bool:
-    """Whether a release does what a detail says."""
+    """Whether a release is one of the releases that a detail concerns."""
     return detail.since <= release < detail.right
 
 
@@ -177,7 +179,7 @@ Source: github.com/openvinotoolkit/openvino/releases
 
 
 def parse_release(text: str) -> Release:
-    """`2023.3` or `2023.3.0` as a pair that compares.
+    """Returns `2023.3` or `2023.3.0` as a pair of numbers, for comparisons.
 
     Raises `ValueError` for another text, and for a release that irshape does not know.
     """
@@ -200,5 +202,6 @@ def written(release: Release) -> str:
 
 
 def newest_opset(release: Release) -> int:
-    """The newest opset that a release fully supports; 0 before the first."""
+    """Returns the newest opset that a release supports in full; 0 for a release before the first
+    opset."""
     return max((opset for opset, since in OPSETS.items() if since <= release), default=0)

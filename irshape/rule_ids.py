@@ -10,22 +10,22 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 Severity = Literal["error", "warning", "info"]
-"""How grave a finding is."""
+"""The severity of a finding."""
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
-"""The severities, the gravest first."""
+"""The severities, the most severe first."""
 
 
 class RuleId(NamedTuple):
-    """What a fault is reported under."""
+    """The identity of a rule, under which a fault is reported."""
 
     code: str
-    """`IR201`; those of plugins begin at `IR950`."""
+    """The code, for example `IR201`. Codes of plugins begin at `IR950`."""
     name: str
-    """`output-shape-mismatch`: for selectors, comments and people."""
+    """The name, for example `output-shape-mismatch`, for selectors, comments and readers."""
     severity: Severity
     help: str | None = None
-    """What to do, where a fault itself does not say."""
+    """The advice for faults without advice."""
 
 
 MALFORMED_XML = RuleId("IR001", "malformed-xml", "error")
@@ -169,7 +169,7 @@ LAYERS_LIMIT = RuleId("IR908", "layers-limit", "error")
 
 
 class RetiredRule(NamedTuple):
-    """A code that is no longer reported, and what takes its place."""
+    """A code that irshape no longer reports, and its replacement."""
 
     code: str
     name: str
@@ -205,5 +205,5 @@ RETIRED = {
         ),
     )
 }
-"""The retired codes. They stay valid as selectors, in comments and in baselines, and match
-nothing."""
+"""The retired codes. They stay valid as selectors, in comments and in baselines, but match no
+finding."""

@@ -1,8 +1,9 @@
-"""Dimensions and partial shapes: immutable, hashable, written as OpenVINO does.
+"""Dimensions and partial shapes. They are immutable and hashable, and are written as OpenVINO
+writes them.
 
 A `Dimension` is an interval of sizes, `[low, high]`. `UNBOUNDED`, the largest int64, stands for a
-missing upper bound; arithmetic saturates there. A `PartialShape` is a tuple of dimensions, or of
-dynamic rank. Source of the rules: OpenVINO's `Dimension`, `Interval` and `PartialShape`, 2026.4.
+missing upper bound; arithmetic saturates there. A `PartialShape` is a tuple of dimensions, or has a
+dynamic rank. The rules are those of OpenVINO's `Dimension`, `Interval` and `PartialShape`, 2026.4.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, ClassVar, Final, Union, overload
 from .demands import note
 
 UNBOUNDED: Final = 2**63 - 1
-"""The upper bound of a dimension without one; arithmetic on bounds saturates there."""
+"""Stands for the upper bound of a dimension that has none. Arithmetic on bounds saturates there."""
 
 INT64_MIN: Final = -(2**63)
 
@@ -26,7 +27,7 @@ def _up(number: int) -> int:
 
 
 class Dimension:
-    """The size of one axis as an interval `[low, high]`; static when the two are equal.
+    """The size of one axis as an interval `[low, high]`. It is static if both are equal.
 
     Operators follow OpenVINO's interval arithmetic: bounds saturate at `UNBOUNDED`, and a
     difference is never negative. A subclass also knows the size as an expression.
@@ -37,10 +38,10 @@ class Dimension:
     low: int
     high: int
     symbolic: ClassVar[bool] = False
-    """Whether the size is known as an expression, which then decides what comes of it together with
-    a size that is not."""
+    """Whether the size is known as an expression. In an operation on two dimensions, a symbolic one
+    then determines the result."""
     expression: Any
-    """That expression, of a dimension that is symbolic."""
+    """The expression of a symbolic dimension."""
 
     def __init__(self, low: int, high: int | None = None) -> None:
         if high is None:
@@ -52,7 +53,8 @@ class Dimension:
 
     @staticmethod
     def of(size: DimensionLike) -> Dimension:
-        """A dimension from a size (-1, None: `?`), a pair `(low, high)`, a text or a dimension."""
+        """Returns a dimension from a size (-1 and None give `?`), a pair `(low, high)`, a text or a
+        dimension."""
         if isinstance(size, Dimension):
             return size
         if isinstance(size, int):
@@ -74,29 +76,29 @@ class Dimension:
 
     @property
     def is_static(self) -> bool:
-        """Whether it has one size."""
+        """Whether the dimension has a single size."""
         return self.low == self.high
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether it allows several sizes."""
+        """Whether the dimension allows several sizes."""
         return self.low != self.high
 
     @property
     def is_unbounded(self) -> bool:
-        """Whether nothing is known of it: `?`."""
+        """Whether the dimension has no bounds: `?`."""
         return self.low == 0 and self.high == UNBOUNDED
 
     def contains(self, size: int) -> bool:
-        """Whether it allows a size."""
+        """Whether the dimension allows a size."""
         return self.low <= size <= self.high
 
     def encloses(self, other: Dimension) -> bool:
-        """Whether every size that `other` allows is allowed here."""
+        """Whether this dimension allows every size that `other` allows."""
         return self.low <= other.low and other.high <= self.high
 
     def merge(self, other: Dimension) -> Dimension | None:
-        """The sizes that both allow, or None where there are none."""
+        """Returns the sizes that both dimensions allow, or None if there are none."""
         if self is other:
             return self
         if other.symbolic and not self.symbolic:
@@ -108,11 +110,12 @@ class Dimension:
         return Dimension(low, high) if low <= high else None
 
     def compatible(self, other: Dimension) -> bool:
-        """Whether some size fits both."""
+        """Whether both dimensions allow a common size."""
         return self.low <= other.high and other.low <= self.high
 
     def agrees(self, other: Dimension) -> bool:
-        """Whether some size fits both, for use where the layer is refused if they differ."""
+        """Whether both dimensions allow a common size. Records that the layer requires equal
+        sizes."""
         if other.symbolic and not self.symbolic:
             return other.agrees(self)
         if self.low != self.high or other.low != other.high:
@@ -120,7 +123,8 @@ class Dimension:
         return self.low <= other.high and other.low <= self.high
 
     def broadcast(self, other: Dimension) -> Dimension | None:
-        """The dimension that the two make under NumPy's broadcasting, or None where they cannot."""
+        """Returns the dimension that NumPy's broadcasting makes of both, or None if they do not
+        broadcast."""
         if other.symbolic and not self.symbolic:
             return other.broadcast(self)
         if self.low == self.high and other.low == other.high:
@@ -141,31 +145,33 @@ class Dimension:
         return self.merge(other)
 
     def at_least(self, other: Dimension | int) -> Dimension:
-        """This dimension, where the layer at work is refused if it is smaller than `other`."""
+        """Returns this dimension. Records that the layer requires it to be at least `other`."""
         if self.low != self.high:
             note(">=", other if isinstance(other, int) else other.low)
         return self
 
     def one_or(self, size: int) -> None:
-        """Notes that the layer at work takes no other size of this dimension than 1 and `size`."""
+        """Records that the layer requires this dimension to be 1 or `size`."""
         if self.low != self.high:
             note("1|", size)
 
     def multiple_of(self, divisor: int) -> Dimension:
-        """This dimension, where the layer at work is refused if `divisor` does not divide it."""
+        """Returns this dimension. Records that the layer requires it to be a multiple of
+        `divisor`."""
         if self.low != self.high:
             note("%", divisor)
         return self
 
     def followed(self, interval: Dimension, rule: Callable[[Any], Any]) -> Dimension:
-        """The dimension that a rule makes of this one, whose interval is known already.
+        """Returns the dimension that a rule computes from this one. `interval` is its known
+        interval.
 
-        The rule is applied where this size is known as an expression, which then stands for it.
+        The rule is applied only if this size is known as an expression. It gets the expression.
         """
         return interval
 
     def union(self, other: Dimension) -> Dimension:
-        """The smallest interval that holds the sizes of both."""
+        """Returns the smallest interval that contains the sizes of both."""
         return Dimension(min(self.low, other.low), max(self.high, other.high))
 
     def __add__(self, other: Dimension | int) -> Dimension:
@@ -191,17 +197,17 @@ class Dimension:
     __rmul__ = __mul__
 
     def __floordiv__(self, divisor: int) -> Dimension:
-        """Every `n // divisor` with rounding down."""
+        """Returns the dimension of every `n // divisor`, rounded down."""
         high = UNBOUNDED if self.high == UNBOUNDED else self.high // divisor
         return Dimension(self.low // divisor, high)
 
     def ceil_div(self, divisor: int) -> Dimension:
-        """Every `n / divisor` with rounding up."""
+        """Returns the dimension of every `n / divisor`, rounded up."""
         high = UNBOUNDED if self.high == UNBOUNDED else -(-self.high // divisor)
         return Dimension(-(-self.low // divisor), high)
 
     def divided(self, divisor: int) -> Dimension | None:
-        """The sizes `n` with `n * divisor` in this dimension; None if there are none.
+        """Returns the sizes `n` with `n * divisor` in this dimension; None if there are none.
 
         This is OpenVINO's `Dimension / int`.
         """
@@ -237,7 +243,7 @@ class Dimension:
 
 
 def _note_agreement(one: Dimension, other: Dimension) -> None:
-    """Notes that two sizes, one of which is dynamic, have to be equal."""
+    """Records that two sizes have to be equal. At least one of them is dynamic."""
     if one.low == one.high:
         note("==", one.low)
     elif other.low == other.high:
@@ -252,8 +258,8 @@ DYNAMIC: Final = Dimension(0, UNBOUNDED)
 
 
 class _Sizes(dict[int, Dimension]):
-    """Dimensions by their sizes, -1 being `?`; those smaller than `_FEW_SIZES` come again and
-    again, and are kept once."""
+    """The dimensions by their sizes, with -1 for `?`. Dimensions smaller than `_FEW_SIZES` occur
+    often, so each is stored once."""
 
     def __missing__(self, size: int) -> Dimension:
         known = Dimension(size)
@@ -269,10 +275,11 @@ _DIGITS = re.compile(r"[0-9]+\Z")
 
 
 def parse_dimension(text: str) -> Dimension:
-    """A dimension as the `shape` of a Parameter has it: `3`, `?`, `-1`, `1..10`, `2..`, `..5`.
+    """Returns a dimension from its text in the `shape` of a Parameter: `3`, `?`, `-1`, `1..10`,
+    `2..`, `..5`.
 
-    Raises `ValueError`, also for an empty interval (`4..2`) and for a bound past int64, which
-    OpenVINO 2026.4 reads as `?` and 0.
+    Raises `ValueError`, also for an empty interval (`4..2`), which OpenVINO 2026.4 reads as `?`,
+    and for a bound past int64, which it reads as 0.
     """
     text = text.strip()
     if text in ("?", "-1"):
@@ -312,7 +319,8 @@ _FEW_AXES: Final = 16
 
 
 def merged_dims(dims: Sequence[Dimension], others: Sequence[Dimension]) -> list[Dimension] | None:
-    """What both allow, axis by axis; None where they contradict each other, or are not as many."""
+    """Returns the dimensions that both lists allow, axis by axis; None if they contradict each
+    other, or if their numbers differ."""
     if len(dims) != len(others):
         return None
     merged: list[Dimension] = []
@@ -325,17 +333,18 @@ def merged_dims(dims: Sequence[Dimension], others: Sequence[Dimension]) -> list[
 
 
 class PartialShape:
-    """The shape of a tensor: a dimension for each axis; `dims` is None for a dynamic rank."""
+    """The shape of a tensor: a dimension for each axis. `dims` is None for a dynamic rank."""
 
     __slots__ = ("_size", "declared", "dims", "rank", "sizes")
 
     dims: tuple[Dimension, ...] | None
     declared: tuple[int, ...]
-    """The sizes by which a port declares the shape: -1 for a dynamic one, none for a rank."""
+    """The sizes with which a port declares the shape: -1 for a dynamic dimension; empty for a
+    dynamic rank."""
     rank: int | None
-    """The number of dimensions, None where it is dynamic."""
+    """The number of dimensions; None if it is dynamic."""
     sizes: tuple[int | Dimension, ...]
-    """The dimensions, those of one size as numbers; none for a dynamic rank."""
+    """The dimensions, with static ones as numbers; empty for a dynamic rank."""
     _size: Dimension
 
     def __init__(self, dims: Iterable[DimensionLike] | None) -> None:
@@ -358,9 +367,9 @@ class PartialShape:
 
     @staticmethod
     def parse(text: str) -> PartialShape:
-        """A shape as the `shape` of a Parameter has it: `1..10,3,?` or `[2,3]`.
+        """Returns a shape from the text in the `shape` of a Parameter: `1..10,3,?` or `[2,3]`.
 
-        `...` is a dynamic rank, an empty text a scalar. Raises `ValueError`.
+        `...` gives a dynamic rank, an empty text a scalar. Raises `ValueError`.
         """
         inner = text.strip()
         if inner.startswith("[") and inner.endswith("]"):
@@ -373,16 +382,18 @@ class PartialShape:
 
     @staticmethod
     def of(shape: ShapeLike) -> PartialShape:
-        """A shape from a shape, a text, or a sequence of dimensions; None is a dynamic rank."""
+        """Returns a shape from a shape, a text, or a sequence of dimensions. None gives a dynamic
+        rank."""
         if isinstance(shape, PartialShape):
             return shape
         return PartialShape.parse(shape) if isinstance(shape, str) else PartialShape(shape)
 
     @staticmethod
     def of_sizes(sizes: tuple[int | Dimension, ...]) -> PartialShape:
-        """The shape of these sizes, as `sizes` has them; equal ones are kept once.
+        """Returns the shape with these sizes, in the form of `PartialShape.sizes`. Equal shapes of
+        numbers are one object.
 
-        One with dimensions among them is not: that two are one and the same tells something.
+        Shapes with a `Dimension` are not shared, since the identity of two of them has a meaning.
         """
         for size in sizes:
             if size.__class__ is not int:
@@ -405,7 +416,7 @@ class PartialShape:
 
     @staticmethod
     def of_rank(rank: int) -> PartialShape:
-        """A shape of that rank in which every dimension is dynamic."""
+        """Returns a shape of this rank in which every dimension is dynamic."""
         return PartialShape((DYNAMIC,) * rank)
 
     @property
@@ -415,7 +426,7 @@ class PartialShape:
 
     @property
     def static(self) -> tuple[int, ...] | None:
-        """The sizes where all of them are known, else None."""
+        """The sizes if all of them are known, else None."""
         return None if self.rank is None or -1 in self.declared else self.declared
 
     @property
@@ -437,7 +448,7 @@ class PartialShape:
 
     @property
     def text(self) -> str:
-        """The shape as the `shape` of a Parameter has it; see `parse`."""
+        """The shape as the `shape` of a Parameter writes it; see `parse`."""
         return str(self)[1:-1]
 
     @property
@@ -459,7 +470,7 @@ class PartialShape:
         return self.dims[index]
 
     def __len__(self) -> int:
-        """The rank. Raises `TypeError` where it is dynamic."""
+        """Returns the rank. Raises `TypeError` if it is dynamic."""
         if self.rank is None:
             raise TypeError("a shape of dynamic rank has no length")
         return self.rank
@@ -470,7 +481,7 @@ class PartialShape:
         return iter(self.dims)
 
     def merge(self, other: PartialShape) -> PartialShape | None:
-        """What both allow, or None where they contradict each other."""
+        """Returns the shape that both allow, or None if they contradict each other."""
         if self.rank is None or self is other:
             return other
         if other.rank is None or (self.declared == other.declared and -1 not in self.declared):
@@ -481,7 +492,7 @@ class PartialShape:
         return None if dims is None else PartialShape(dims)
 
     def compatible(self, other: PartialShape) -> bool:
-        """Whether some shape fits both."""
+        """Whether both allow a common shape."""
         if self.dims is None or other.dims is None:
             return True
         return len(self.dims) == len(other.dims) and all(
@@ -489,7 +500,7 @@ class PartialShape:
         )
 
     def agrees(self, other: PartialShape) -> bool:
-        """Whether some shape fits both, for use where the layer is refused if they differ."""
+        """Whether both allow a common shape. Records that the layer requires equal shapes."""
         if self.rank is None or other.rank is None:
             return True
         if self.declared == other.declared and -1 not in self.declared:
@@ -501,7 +512,7 @@ class PartialShape:
         )
 
     def encloses(self, other: PartialShape) -> bool:
-        """Whether every shape that `other` allows is allowed here."""
+        """Whether this shape allows every shape that `other` allows."""
         if self.dims is None:
             return True
         if other.dims is None or len(self.dims) != len(other.dims):
@@ -509,7 +520,8 @@ class PartialShape:
         return all(a.encloses(b) for a, b in zip(self.dims, other.dims, strict=True))
 
     def broadcast(self, other: PartialShape) -> PartialShape | None:
-        """The shape that the two make under NumPy's broadcasting, or None where they cannot."""
+        """Returns the shape that NumPy's broadcasting makes of both, or None if they do not
+        broadcast."""
         if self.rank is None or other.rank is None:
             return DYNAMIC_SHAPE
         if self.declared == other.declared and -1 not in self.declared:
@@ -537,7 +549,8 @@ class PartialShape:
         return other if result == other.declared else PartialShape.of_sizes(result)
 
     def union(self, other: PartialShape) -> PartialShape:
-        """The smallest shape that holds both: of dynamic rank where their ranks differ."""
+        """Returns the smallest shape that contains both. It has a dynamic rank if their ranks
+        differ."""
         if self.dims is None or other.dims is None or len(self.dims) != len(other.dims):
             return DYNAMIC_SHAPE
         return PartialShape([a.union(b) for a, b in zip(self.dims, other.dims, strict=True)])
@@ -568,7 +581,8 @@ def _dims_of(sizes: tuple[int | Dimension, ...]) -> tuple[Dimension, ...]:
 
 
 ShapeLike = Union[PartialShape, str, Iterable[DimensionLike], None]
-"""What stands for a shape: a text such as `[1,?,3..]`, its dimensions, or None for any rank."""
+"""An argument that stands for a shape: a text such as `[1,?,3..]`, its dimensions, or None for any
+rank."""
 
 _SHAPES: Final[dict[tuple[int | Dimension, ...], PartialShape]] = {}
 _MOST_SHAPES: Final = 4096

@@ -1,4 +1,4 @@
-"""Words of messages: suggestions for misspelt names, counts of things."""
+"""Parts of messages: suggestions for misspelt names, numbers with nouns, and lists of words."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from collections.abc import Iterable, Sequence
 
 
 def counted(count: int, noun: str) -> str:
-    """`1 input`, `2 inputs`, `1,200 inputs`."""
+    """Returns a number with its noun: `1 input`, `2 inputs`, `1,200 inputs`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def enumerated(words: Iterable[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Returns words as a list: `a`, `a and b`, `a, b and c`."""
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
 
 
 def first_of(words: Sequence[str], most: int) -> str:
-    """`a, b`, or `a, b, c … and 9 more`."""
+    """Returns the first words: `a, b`, or `a, b, c … and 9 more`."""
     more = len(words) - most
     return ", ".join(words[:most]) + (f" … and {more} more" if more > 0 else "")
 
 
 def with_article(noun: str) -> str:
-    """`a list`, `an int`."""
+    """Returns a noun with its article: `a list`, `an int`."""
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 
@@ -39,14 +39,14 @@ _SINGULARS = {"axe": "axis", "bodie": "body"}
 
 
 def agreeing(text: str) -> str:
-    """A text whose nouns are in the plural, with `1 element` in the place of `1 elements`."""
+    """Returns a text with `1 element` in place of `1 elements`, and the same for other nouns."""
     if "1 " not in text:
         return text
     return re.sub(_ONE_OF_SEVERAL, lambda one: f"1 {one[1]}{_SINGULARS.get(one[2], one[2])}", text)
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """`; did you mean X?`, or nothing."""
+    """Returns `; did you mean X?`, or an empty text if no known name is similar."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, known, 1, 0.6)

@@ -1,4 +1,4 @@
-"""URLs in place of paths: recognised, shown without credentials, with another suffix."""
+"""Handles URLs in place of paths: recognises them, removes credentials, and replaces suffixes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-"""Schemes have two letters at least; `C:` is a drive."""
+"""Matches a scheme of at least two letters, since `C:` is a drive."""
 
 
 def is_url(path: str | os.PathLike[str]) -> bool:
@@ -15,7 +15,7 @@ def is_url(path: str | os.PathLike[str]) -> bool:
 
 
 def without_credentials(path: str) -> str:
-    """A path, or a URL as messages show it: without user and password, query and fragment.
+    """Returns a path unchanged, and a URL without user, password, query and fragment, for messages.
 
     Signed URLs carry their signature in the query.
     """
@@ -28,7 +28,7 @@ def without_credentials(path: str) -> str:
 
 
 def with_suffix(path: str, suffix: str) -> str:
-    """A path or a URL with another suffix of its file's name; the query of a URL stays."""
+    """Returns a path or a URL with another suffix of its file name. The query of a URL stays."""
     if not is_url(path):
         return os.path.splitext(path)[0] + suffix
     end = re.search(r"[?#]|$", path)

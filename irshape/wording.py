@@ -1,4 +1,4 @@
-"""The English of faults: the sentence of a relation that does not hold, and values in words."""
+"""Writes faults in English: a sentence for a relation that does not hold, and text for values."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from .spelling import agreeing
 __all__ = ["MAX_LISTED", "agreeing", "describe_types", "expectation", "in_words", "sentence"]
 
 MAX_LISTED: Final = 64
-"""A fault keeps lists of at most so many elements as values, longer ones as text."""
+"""The largest number of elements of a list that a fault stores as values. It stores longer lists as
+text."""
 
 
 def in_words(value: Any) -> str:
-    """A value of a fault as text: numbers, lists, shapes, element types."""
+    """Returns a value of a fault as text: numbers, lists, shapes, element types."""
     if isinstance(value, frozenset):
         return describe_types(value)
     if value.__class__ is tuple:  # and no named one
@@ -40,7 +41,7 @@ def _ranks(value: Any) -> str:
 
 
 def expectation(relation: str, expected: Any) -> str | None:
-    """What was expected, as a short text."""
+    """Returns the expected value as a short text."""
     if relation == "distinct" and expected is None:
         return "distinct values"
     if relation == "within" and isinstance(expected, tuple):
@@ -50,7 +51,7 @@ def expectation(relation: str, expected: Any) -> str | None:
 
 
 def observation(relation: str, actual: Any) -> str | None:
-    """What is there, as a short text."""
+    """Returns the actual value as a short text."""
     return _short(relation, actual)
 
 
@@ -76,7 +77,7 @@ def sentence(
     of: str = "",
     given: Any = None,
 ) -> str:
-    """What is wrong where a relation does not hold; see `faults.Fault` for the facts."""
+    """Returns the sentence for a relation that does not hold; see `faults.Fault` for the facts."""
     wanted = _ranks(expected) if relation == "rank" else in_words(expected)
     if relation == "count" and isinstance(actual, PartialShape):
         wanted += " elements"
@@ -114,7 +115,7 @@ def _is_axis(relation: str, position: int | None) -> bool:
 
 
 def _seen(relation: str, position: int | None, actual: Any, seen: str) -> str:
-    """What an operand or attribute is or has."""
+    """Returns a phrase that says what an operand or attribute is or has."""
     if relation in ("count", "same size") and not isinstance(actual, PartialShape):
         return f"has {seen} elements"
     if isinstance(actual, PartialShape):
@@ -142,11 +143,11 @@ _ORIGINS: Final[dict[str, Callable[[str], str]]] = {
     "same size": lambda source: f", as many as {source} has" if source else "",
     "other": lambda source: f" for {source}" if source else "",
 }
-"""How a sentence names the operand that the expectation comes from, by relation."""
+"""By relation, a function that returns the phrase with the origin of the expected value."""
 
 
 def describe_types(allowed: frozenset[ElementType]) -> str:
-    """A set of element types in words."""
+    """Returns a set of element types as text."""
     for words, group in (
         ("any type", ANY),
         ("a number or boolean", NUMERIC_OR_BOOLEAN),

@@ -2,8 +2,8 @@
 
 A baseline is a JSON file of findings that a team accepts. An entry consists of the file (relative
 to the folder of the baseline), the code, the ids of the layer and of the bodies around it, the
-port, and the number of such findings. It has no line and no message, so that it survives edits
-elsewhere in the file.
+port, and the number of equal findings. It has no line and no message, so that it stays valid when
+other parts of the file change.
 """
 
 from __future__ import annotations
@@ -21,24 +21,25 @@ from ..settings.patterns import relative
 from ..settings.selection import ignored_in
 
 Key = tuple[str, str, str]
-"""Code; layer, as `5/then_body/1`; port, as `output:2`. Layer and port are empty if there is
-none."""
+"""The code, the layer (for example `5/then_body/1`) and the port (for example `output:2`). Layer
+and port are empty if there is none."""
 
 
 class Finished(NamedTuple):
     report: Report
     baselined: int
-    """How many findings the baseline suppresses."""
+    """The number of findings that the baseline suppresses."""
     stale: int
-    """How many entries of the baseline no longer occur in the files that were checked."""
+    """The number of entries of the baseline that no longer occur in the checked files."""
     cut: int
-    """How many findings of the last file `max-errors` leaves out."""
+    """The number of findings of the last file that `max-errors` leaves out."""
     unchecked: int
-    """How many files `max-errors` leaves out."""
+    """The number of files that `max-errors` leaves out."""
 
 
 def finish(report: Report, configuration: Configuration, *, baseline: bool = True) -> Finished:
-    """Removes findings that are ignored by file or in the baseline, then cuts after `max_errors`.
+    """Returns the report without findings that are ignored by file or listed in the baseline, cut
+    after `max_errors`.
 
     Raises `ConfigurationError` for a baseline that cannot be used.
     """
@@ -62,7 +63,8 @@ class Left(NamedTuple):
 
 
 def left_of(configuration: Configuration) -> Callable[[FileReport], Left]:
-    """Returns a function that removes from a file the findings that are ignored or in the baseline.
+    """Returns a function that removes, from the report on a file, the findings that are ignored or
+    in the baseline.
 
     Raises `ConfigurationError` for a baseline that cannot be used.
     """
@@ -74,7 +76,7 @@ def left_of(configuration: Configuration) -> Callable[[FileReport], Left]:
 
 
 def without_ignored(file: FileReport, configuration: Configuration) -> FileReport:
-    """Returns a file without the findings that `per-file-ignores` excludes."""
+    """Returns the report on a file without the findings that `per-file-ignores` excludes."""
     codes = ignored_in(file.path, configuration) if configuration.per_file_ignores else frozenset()
     if not codes:
         return file
@@ -167,7 +169,7 @@ def _without(file: FileReport, entries: dict[str, Counter[Key]], folder: str) ->
 def update(report: Report, path: str) -> int:
     """Writes the findings of a report as a baseline. Returns their number.
 
-    Entries of files that were not checked are kept, unless the file no longer exists.
+    It keeps entries of files that were not checked, unless the file no longer exists.
     """
     import json
 

@@ -65,10 +65,11 @@ def _program() -> bytes:
 
 
 class Entries:
-    """The entries in a folder, as lines of one file. A file for each would take up to 1 ms.
+    """The entries in a folder, as lines of one file. A separate file for each entry would take up
+    to 1 ms.
 
-    Several processes may add lines at once: each line is appended by one system call. If a crash or
-    a network drive tears a line nevertheless, its checksum fails.
+    Several processes may add lines at once, since a single system call appends each line. If a
+    crash or a network drive still damages a line, its checksum does not match.
     """
 
     def __init__(self, folder: str) -> None:
@@ -93,7 +94,7 @@ class Entries:
         return text if line == _line(key, text) else None
 
     def _look_at(self, file: IO[bytes]) -> None:
-        """Reads the lines that were appended to the file since the last time."""
+        """Reads the lines that were appended to the file since the last call."""
         state = os.fstat(file.fileno())
         identity = state.st_dev, state.st_ino
         if identity != self._identity or state.st_size < self._end:
@@ -108,7 +109,7 @@ class Entries:
             self._end += len(line)
 
     def put(self, key: bytes, text: bytes) -> None:
-        """Adds a text. If the file has become too large, all other texts are dropped.
+        """Adds a text under a key. If the file has become too large, drops all other texts.
 
         Raises `OSError`.
         """
@@ -130,7 +131,7 @@ class Entries:
 MAX_BYTES = 1 << 28
 """The largest size of the entries in a folder.
 
-It holds 10,000 models with 25 kB of findings each, or many more with few findings.
+It is enough for 10,000 models with 25 kB of findings each, or for many more with few findings.
 """
 _KEY = 48
 _HEAD = _KEY + 18
@@ -138,7 +139,7 @@ _HEAD = _KEY + 18
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    """Opens a file. If a pipe has taken its place, does not wait for it."""
+    """Opens a file without waiting, even if it is a pipe. Returns its descriptor."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
 
 

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
 
 def crosscheck_report(comparison: Comparison) -> Report:
-    """Reports the outputs that make a cross-check fail, and what could not be compared."""
+    """Returns a report on the outputs that make a cross-check fail, and on the parts that could not
+    be compared."""
     return _report(comparison.model, list(_crosschecked(comparison)))
 
 
 def comparison_report(comparison: ModelComparison) -> Report:
-    """Reports the layers of the second model that are to blame, and its outputs that differ."""
+    """Returns a report on the layers of the second model that cause differences, and on its outputs
+    that differ."""
     return _report(comparison.second, list(_compared(comparison)))
 
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 MARKS = ("openvino_tokenizer.xml", "openvino_detokenizer.xml", "openvino_language_model.xml")
 JSON_FILES = ("config.json", "generation_config.json", "model_index.json")
 MAX_JSON = 4 << 20
-"""Configurations with more bytes are not read."""
+"""The largest size of a configuration that irshape reads, in bytes."""
 
 
 def check_exports(reports: Sequence[FileReport], request: Request) -> list[FileReport]:
-    """Returns the reports, with findings on the exported folders among the files added."""
+    """Returns the reports, after adding the findings on exported folders among the files."""
     folders = _exported([report.path for report in reports])
     if not folders:
         return list(reports)

@@ -1,6 +1,6 @@
-"""Fixes several files, in turn or in processes, with the settings that apply to each.
+"""Fixes several files, one after another or in processes, with the settings that apply to each.
 
-Nothing is written here: if a process dies while it fixes a file, all files stay unchanged.
+This module writes no file: if a process dies while it fixes a file, all files stay unchanged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..settings.selection import ignored_in, settings
 from .processes import in_turn, with_processes
 
 BATCH = 2
-"""How many files a process receives at once, at most. The texts have to be sent back."""
+"""The largest number of files that a process gets at once. It has to send back their texts."""
 
 
 class Task(NamedTuple):
@@ -56,7 +56,7 @@ def task(
 
 
 def fixes_of(task: Task) -> Fixes:
-    """Returns the fixes of one task. Raises what `fix` raises."""
+    """Returns the fixes of one task. Raises the errors of `fix`."""
     return fix(
         task.path, task.weights, unsafe=task.unsafe, settings=task.settings, spared=task.spared
     )

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 FEW = 8
 SMALL = 4 << 20
-"""With fewer files and fewer bytes of .xml, starting processes costs more than it saves."""
+"""With fewer files and fewer bytes of .xml, starting processes takes more time than it saves."""
 
 
 FLYING = 1024
-"""How many files an executor receives before the first result is read."""
+"""The number of files that an executor gets before the first result is read."""
 
 
 class Task(NamedTuple):
@@ -55,7 +55,8 @@ class Task(NamedTuple):
 class StoredSource(Source):
     """The source of a file whose text is read again on demand.
 
-    A worker sends back the report without the text. Only the last text read is kept in memory.
+    A worker sends back the report without the text. Only the text that was read last stays in
+    memory.
     """
 
     __slots__ = ()
@@ -107,7 +108,8 @@ def validate_many(
 ) -> Iterator[FileReport]:
     """Yields the reports on several files or models, in order.
 
-    Raises `ConfigurationError` for invalid settings. The contents of a file never raise.
+    Raises `ConfigurationError` for invalid settings. The contents of a file never cause an
+    exception.
     """
     known: dict[tuple[Any, ...], Settings] = {}
 
@@ -179,7 +181,7 @@ def cores() -> int:
 def shard(paths: list[str], index: int, count: int) -> list[str]:
     """Returns part `index` of `count`, counted from 1. Every file is in exactly one part.
 
-    Neighbouring files, which are often alike, are in different parts.
+    Neighbouring files are in different parts, since they are often similar.
     """
     return paths[index - 1 :: count]
 
@@ -251,7 +253,8 @@ def died(task: Task) -> FileReport:
 
 
 def _with_executor(tasks: Sequence[Task], executor: Executor) -> Generator[FileReport, None, None]:
-    """Checks files with the caller's executor. A file whose result is lost becomes a finding."""
+    """Yields the reports on files that the caller's executor checks. A file whose result is lost
+    becomes a finding."""
     from concurrent.futures import CancelledError
 
     flying: deque[tuple[Task, Future[FileReport] | None]] = deque()

@@ -27,16 +27,17 @@ Target = str | os.PathLike[str] | Model
 _left_behind: list[Diagnosis] = []
 """The last diagnosis of a process that is about to end.
 
-Leaving it to the system is faster than freeing a large model object by object.
+The end of the process frees a large model faster than Python frees its objects one by one.
 """
 
 
 class UnfitValue(ValueError):
-    """Raised for a value that fits no input of the file, or is not a value."""
+    """Raised for a value that fits no input of the file, or that is malformed."""
 
 
 def validate_model(model: Model, settings: Settings = PLAIN, *, leaves: bool = False) -> FileReport:
-    """Returns the report on a model. leaves: whether the process ends afterwards."""
+    """Returns the report on a model. leaves: whether the process ends afterwards, so that nothing
+    need be freed."""
     diagnosis = diagnose(model, settings)
     if leaves:
         _left_behind[:] = [diagnosis]

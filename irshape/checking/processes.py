@@ -1,4 +1,4 @@
-"""Runs a function on many files: in turn, or in worker processes.
+"""Runs a function on many files: one after another, or in worker processes.
 
 The results come in the order of the files, and one bad file never stops the others.
 """
@@ -22,16 +22,16 @@ R = TypeVar("R")
 """The result of a task. It can be pickled."""
 
 COLLECT_EVERY = 64
-"""How many files a process checks between two garbage collections. The collector is off
-meanwhile."""
+"""The number of files that a process checks between two garbage collections. In between, the
+collector is off."""
 COLLECT_ALL_EVERY = 16
-"""Every so many collections also examine long-lived objects: reports, and caches."""
+"""One of this number of collections also examines long-lived objects: reports and caches."""
 BATCH = 32
-"""How many tasks a process receives at once, at most."""
+"""The largest number of tasks that a process gets at once."""
 
 
 def in_turn(work: Callable[[T], R], tasks: Sequence[T]) -> Generator[R, None, None]:
-    """Runs the tasks in this process."""
+    """Yields the results of tasks that run in this process."""
     for index, task in enumerate(tasks, 1):
         yield work(task)
         if index % COLLECT_EVERY == 0 and not gc.isenabled():
@@ -39,15 +39,15 @@ def in_turn(work: Callable[[T], R], tasks: Sequence[T]) -> Generator[R, None, No
 
 
 def _collect(times: int) -> None:
-    """Frees recent objects that are no longer in use; now and then also old ones."""
+    """Frees recent objects that are no longer in use, and from time to time also old ones."""
     gc.collect(2 if times % COLLECT_ALL_EVERY == 0 else 1)
 
 
 def _begin() -> None:
     """Sets up a worker.
 
-    The garbage collector is off, and ignores what the parent allocated. The worker ends when its
-    parent does, however that ends.
+    The garbage collector is off, and ignores the objects of the parent. The worker ends whenever
+    its parent ends, even after a crash.
     """
     from threading import Thread
 
@@ -71,7 +71,7 @@ _batches = itertools.count(1)
 
 
 def _several(work: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
-    """Runs a batch in a worker process."""
+    """Returns the results of a batch that runs in a worker process."""
     answers = list(map(work, tasks))
     _collect(next(_batches))
     return answers
@@ -84,10 +84,11 @@ def with_processes(
     jobs: int,
     batch: int = BATCH,
 ) -> Generator[R, None, None]:
-    """Runs the tasks in processes. lost: returns the result for a task that kills its own.
+    """Yields the results of tasks that run in processes. lost: a function that returns the result
+    for a task that kills its process.
 
-    If a process dies, the unfinished batches are run again, each in a process of its own. This
-    identifies the task that kills its process, and keeps the others.
+    If a process dies, the unfinished batches run again, each in a separate process. This identifies
+    the task that kills its process, and saves the results of the others.
     """
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -126,7 +127,7 @@ def with_processes(
 
 
 def _processes() -> Any:
-    """Returns a context that forks if possible, so that nothing is imported again.
+    """Returns a context that forks if possible, so that workers need not import modules again.
 
     Forking is safe because the command has one thread.
     """
@@ -136,7 +137,8 @@ def _processes() -> Any:
 
 
 def _apart(work: Callable[[T], R], lost: Callable[[T], R], batch: Sequence[T]) -> Iterator[R]:
-    """Runs a batch in a process of its own; if that dies, runs each half of the batch so.
+    """Yields the results of a batch that runs in a separate process. If that process dies, each
+    half of the batch gets a separate process.
 
     If a process with a single task dies, `lost` returns the result.
     """

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 class Request(NamedTuple):
-    """How to validate. over: the selectors of the command line, which win over the file's."""
+    """The options of a validation. over: the selectors of the command line, which take precedence
+    over the configuration."""
 
     configuration: Configuration
     over: Configuration | None = None

@@ -1,7 +1,6 @@
 """Implements `irshape.Session` and `irshape.run`, which examine a model before they run it.
 
-`run` keeps sessions for the models that it is called with, so that only the first call examines a
-model.
+`run` keeps sessions for its models, so that only the first call examines a model.
 """
 
 from __future__ import annotations
@@ -21,26 +20,28 @@ from ..ops.kernels import Kernels
 from .soundness import require_sound
 
 MAX_MODELS = 8
-"""How many models `run` keeps sessions for: the ones run last."""
+"""The number of models for which `run` keeps sessions: the models that ran last."""
 MAX_SESSIONS = 4
-"""How many idle sessions `run` keeps for a model. As many threads can run it without new
-sessions."""
+"""The number of idle sessions that `run` keeps for a model. The same number of threads can run it
+without new sessions."""
 
 
 class Session(execution.Session):
     """Runs a model. Keeps the values of its variables from one call to the next, until `reset`.
 
     A session notices changes of layers, attributes, edges and constants. It then examines the model
-    anew, and variables keep their values. For a Graph, it runs the current state.
+    again, and variables keep their values. For a Graph, it runs the current state.
 
-    max_memory: bytes that the tensors alive at one time may take. It is estimated before anything
-    runs; if sizes depend on values, before the layer that determines them runs.
-    max_iterations: how often the body of one layer may run in one inference.
-    rounding: applied to every constant, and to every tensor after the layer that computes it.
-    kernels: functions that replace the declared evaluation of operations.
+    max_memory: the number of bytes that the tensors alive at one time may take. The session
+    estimates them before it runs a layer. If sizes depend on values, it estimates them before the
+    layer that determines them runs.
+    max_iterations: the number of times that the body of one layer may run in one inference.
+    rounding: a function that is applied to every constant, and to every tensor after the layer that
+    computes it.
+    kernels: functions that replace the evaluation of operations.
     force: run a model although `validate` reports errors that affect types, shapes or bytes.
 
-    Raises `ExecutionError`, whose `diagnostics` are those errors.
+    Raises `ExecutionError`, whose `diagnostics` are the errors of `validate`.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class Session(execution.Session):
         if not force:
             require_sound(model)
         self._sound = True
-        """Whether the model, as it is, may be run."""
+        """Whether the model may run in its current state."""
         super().__init__(
             model,
             max_memory=max_memory,
@@ -144,7 +145,7 @@ def run(
 
 
 def _kept_for(model: Model) -> _Kept:
-    """Returns what is kept for a model. It starts anew if the model has changed."""
+    """Returns the kept sessions of a model; empty if the model has changed."""
     key = ref(model, _forget)
     with _lock:
         kept = _kept.get(key)
@@ -161,5 +162,6 @@ def _kept_for(model: Model) -> _Kept:
 
 
 def _forget(key: ReferenceType[Model]) -> None:
-    """Called when a model has been freed, perhaps while this thread holds the lock."""
+    """Drops the sessions of a freed model. Python calls this, perhaps while this thread holds the
+    lock."""
     _kept.pop(key, None)

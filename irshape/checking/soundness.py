@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 
 class Blocking(NamedTuple):
-    """The errors that stop a run, as `validate` reports them, and the layer of the first."""
+    """The errors that stop a run, as `validate` reports them, and the layer of the first error."""
 
     report: FileReport
     layer: Layer | None
 
 
 class UnsoundModel(ExecutionError):
-    """Raised if a model is not computed because of errors that `validate` reports.
+    """Raised if irshape does not compute a model because of errors that `validate` reports.
 
-    `diagnostics` has the errors.
+    `diagnostics` contains the errors.
     """
 
     def __init__(self, blocking: Blocking) -> None:
@@ -59,7 +59,8 @@ _verdicts: WeakKeyDictionary[Model, _Verdict] = WeakKeyDictionary()
 
 
 def blocking(model: Model) -> Blocking | None:
-    """Returns the errors that stop a run of a model. A changed model is examined again."""
+    """Returns the errors that stop a run of a model; None without errors. Examines a changed model
+    again."""
     verdict = _verdicts.get(model)
     if verdict is None or not verdict.snapshot.matches(model):
         if verdict is not None:

@@ -1,7 +1,7 @@
-"""Validates everything that one call of `irshape.validate`, or one command, names.
+"""Validates all models that one call of `irshape.validate`, or one command, names.
 
-The files are checked in order, alone or in several processes. Then ignores by file, the baseline
-and the limit of errors are applied to all of them together.
+It checks the files in order, in this process or in several. Then it applies ignores by file, the
+baseline and the limit of errors to all of them together.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EXPORTED = ("_model.xml", "_tokenizer.xml", "_detokenizer.xml")
 """The suffixes of models that optimum-intel exports together."""
 
 Watch = Callable[[Iterator[FileReport], int], Iterator[FileReport]]
-"""Passes reports on, and shows how many of the total are done."""
+"""A function that passes reports on, and shows how many of the total are done."""
 
 
 def validate(
@@ -59,10 +59,10 @@ def validate_all(
     baseline: bool = True,
     watch: Watch | None = None,
 ) -> Finished:
-    """Validates models, and applies the settings that concern all of them together.
+    """Returns the report on models, after applying the settings that concern all of them together.
 
-    alone: the single target is validated without a worker, and an `OSError` for it is raised.
-    baseline: leave out the findings that the configuration's baseline lists.
+    alone: whether to validate the single target without a worker, and raise an `OSError` for it.
+    baseline: whether to leave out the findings that the configuration's baseline lists.
     Raises `ConfigurationError`, and `ValueError` for values that fit no input.
     """
     configuration = request.configuration

@@ -1,4 +1,5 @@
-"""Defines diagnostics and the report that holds them, and `load`, which raises them."""
+"""Defines diagnostics, the report that contains them, and `load`, which raises them in a
+`LoadError`."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ LISTS = ("related", "causes", "fixes")
 
 
 class Diagnostic(NamedTuple):
-    """One finding: what, where, why, and what to do.
+    """One finding: the fault, its place, its reason, and advice.
 
     `line` and `column` start at 1. `layer` and `port` are as in the report's JSON.
     """
@@ -33,15 +34,16 @@ class Diagnostic(NamedTuple):
     actual: str | None = None
     help: str | None = None
     related: tuple[dict[str, Any], ...] = ()
-    """The findings that disappear with it, complete except for `related`, `causes` and `fixes`."""
+    """The findings that disappear together with this one. They have all fields except `related`,
+    `causes` and `fixes`."""
     causes: tuple[dict[str, Any], ...] = ()
-    """Its possible causes, likeliest first: `message`, `line`, `column`, `layer`, and `fix`.
+    """The possible causes, likeliest first: `message`, `line`, `column`, `layer`, and `fix`.
 
     `fix` is the position of the change among the fixes.
     """
     fixes: tuple[dict[str, Any], ...] = ()
-    """The changes that remove it, best first: `change`, `applicability` (`safe` or `unsafe`),
-    `safe`, `reason`, and `edits` by line and column."""
+    """The changes that remove the finding, best first: `change`, `applicability` (`safe` or
+    `unsafe`), `safe`, `reason`, and `edits` by line and column."""
 
     def __str__(self) -> str:
         """Returns `LINE:COLUMN: SEVERITY[CODE] LAYER: MESSAGE`, on one line."""
@@ -55,11 +57,11 @@ class Diagnostic(NamedTuple):
 
     @property
     def whole(self) -> list[Diagnostic]:
-        """This finding and its related ones, each without related findings."""
+        """Returns this finding and its related ones, each without related findings."""
         return [self._replace(related=()), *(Diagnostic(**each) for each in self.related)]
 
     def count(self, severity: Severity) -> int:
-        """Counts how many of this finding and its related ones have a severity."""
+        """Returns the number of findings with a severity, among this one and its related ones."""
         own = [self.severity, *(each["severity"] for each in self.related)]
         return own.count(severity)
 
@@ -105,11 +107,11 @@ class FileReport(NamedTuple):
     trace: tuple[Trace, ...] = ()
 
     def count(self, severity: Severity) -> int:
-        """Counts the findings with a severity, related ones included."""
+        """Returns the number of findings with a severity, including related ones."""
         return sum(each.count(severity) for each in self.diagnostics)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the file for JSON, as an element of `files` in the report."""
+        """Returns the report on the file for JSON, as an element of `files` in the report."""
         return {
             "path": self.path,
             "layers": self.layers,
@@ -130,7 +132,7 @@ class Report:
         return [diagnostic for file in self.files for diagnostic in file.diagnostics]
 
     def count(self, severity: Severity) -> int:
-        """Counts the findings with a severity, related ones included."""
+        """Returns the number of findings with a severity, including related ones."""
         return sum(file.count(severity) for file in self.files)
 
     @property
@@ -158,7 +160,7 @@ class Report:
 
 
 def summary(report: Report) -> dict[str, int]:
-    """Counts the files, and the findings of each severity, for JSON."""
+    """Returns the numbers of files, and of findings of each severity, for JSON."""
     return {
         "files": len(report.files),
         "errors": report.count("error"),
@@ -168,7 +170,7 @@ def summary(report: Report) -> dict[str, int]:
 
 
 class LoadError(Exception):
-    """Raised if there is no model to return. `diagnostics` say why, `path` says where."""
+    """Raised if a file contains no model. `diagnostics` say why, `path` names the file."""
 
     def __init__(self, file: FileReport) -> None:
         self.path = file.path
@@ -178,7 +180,7 @@ class LoadError(Exception):
 
 
 def diagnostic(finding: Finding, source: Source) -> Diagnostic:
-    """Converts a finding to what users see: with its code, and the line and column of its place."""
+    """Returns a finding as a diagnostic, with its code, and the line and column of its place."""
     line, column = source.place(finding.offset)
     return Diagnostic(
         finding.rule.code,
@@ -197,7 +199,7 @@ def diagnostic(finding: Finding, source: Source) -> Diagnostic:
 
 
 def _whole(finding: Finding, source: Source) -> dict[str, Any]:
-    """Converts a related finding to JSON."""
+    """Returns a related finding for JSON."""
     return _row(diagnostic(finding, source))
 
 
@@ -210,7 +212,7 @@ def _row(diagnostic: Diagnostic) -> dict[str, Any]:
 def filtered(
     diagnostics: Iterable[Diagnostic], keep: Callable[[Diagnostic], bool]
 ) -> list[Diagnostic]:
-    """Returns the diagnostics for which `keep` holds, asked separately for related ones.
+    """Returns the diagnostics for which `keep` is true. It is called separately for related ones.
 
     If a diagnostic is left out, the first of its related ones takes its place.
     """

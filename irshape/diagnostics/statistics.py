@@ -17,11 +17,11 @@ class RuleCount(NamedTuple):
     counts: Mapping[Severity, int]
     """The findings by severity. Every severity is present."""
     files: int
-    """How many files have findings of the rule."""
+    """The number of files with findings of the rule."""
     fixable: int
-    """How many `irshape fix` can correct, as far as the report says."""
+    """The number of findings that `irshape fix` can correct, if the report says so."""
     unsafely_fixable: int
-    """How many `irshape fix` can correct only with --unsafe-fixes."""
+    """The number of findings that `irshape fix` can correct only with --unsafe-fixes."""
 
     @property
     def findings(self) -> int:
@@ -29,7 +29,7 @@ class RuleCount(NamedTuple):
 
     @property
     def severity(self) -> Severity:
-        """The most severe of its severities."""
+        """The most severe severity of the findings."""
         return next(severity for severity in SEVERITIES if self.counts[severity])
 
     def to_dict(self) -> dict[str, Any]:

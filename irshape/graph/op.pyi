@@ -394,7 +394,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, ...]:
-        """As RGBtoNV12, from an image with blue first. Specification: BGRtoNV12-17.
+        """Like RGBtoNV12, but from an image with blue first. Specification: BGRtoNV12-17.
 
         image: shape [batch,height,width,3].
         single_plane: "true" or "false".
@@ -1040,7 +1040,7 @@ class Operations:
         opset: Literal[8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """As DetectionOutput-1, with the number of classes derived from the inputs.
+        """Like DetectionOutput-1, but the inputs determine the number of classes.
 
         Specification: DetectionOutput-8.
 
@@ -1177,7 +1177,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """As EmbeddingBagOffsetsSum, with a choice of sums or means.
+        """Like EmbeddingBagOffsetsSum, but with a choice of sums or means.
 
         Specification: EmbeddingBagOffsets-15.
 
@@ -1221,7 +1221,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """As EmbeddingBagPackedSum, with a choice of sums or means.
+        """Like EmbeddingBagPackedSum, but with a choice of sums or means.
 
         Specification: EmbeddingBagPacked-15.
 
@@ -1240,7 +1240,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Sums of bags of equal size, a row of indices each. Specification: EmbeddingBagPackedSum-3.
+        """Sums of bags of equal size; each bag is a row of indices. Specification:
+        EmbeddingBagPackedSum-3.
 
         emb_table: rank 1 or more.
         indices: shape [bags,indices].
@@ -1482,7 +1483,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Patches of an image, with the elements of each as channels.
+        """Patches of an image, with the elements of each patch as channels.
 
         Specification: ExtractImagePatches-3.
 
@@ -1906,9 +1907,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The channels of each sample in `num_groups` groups. Each group is standardized, then
-        scaled
-        and shifted by a value for each channel.
+        """Standardizes the channels of each sample in `num_groups` groups, then scales and shifts
+        them
+        by a value for each channel.
 
         Specification: GroupNormalization-12.
 
@@ -2055,7 +2056,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """As I420toRGB, with blue first. Specification: I420toBGR-8.
+        """Like I420toRGB, but with blue first. Specification: I420toBGR-8.
 
         y: shape [batch,height,width,1].
         u: shape [batch,chroma_height,chroma_width,1], may be left out.
@@ -2141,7 +2142,7 @@ class Operations:
         opset: Literal[11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """As Interpolate-4, with one input for sizes or scales, and the modes of Pillow.
+        """Like Interpolate-4, but with one input for sizes or scales, and with the modes of Pillow.
 
         Specification: Interpolate-11.
 
@@ -2785,7 +2786,7 @@ class Operations:
         opset: Literal[9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """As MulticlassNms-8, with an optional input `roisnum`.
+        """Like MulticlassNms-8, but with an optional input `roisnum`.
 
         With `roisnum`, every class has its own boxes, and the boxes of all images are
         concatenated.
@@ -2963,7 +2964,7 @@ class Operations:
         opset: Literal[9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """As NonMaxSuppression-5, but soft suppression also lowers scores beyond `iou_threshold`.
+        """Like NonMaxSuppression-5, but soft suppression also lowers scores beyond `iou_threshold`.
 
         It drops no box because of its overlap.
 
@@ -3108,7 +3109,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """As NV12toRGB, with blue first. Specification: NV12toBGR-8.
+        """Like NV12toRGB, but with blue first. Specification: NV12toBGR-8.
 
         y: shape [batch,height,width,1].
         uv: shape [batch,?,?,2], may be left out.
@@ -3178,7 +3179,7 @@ class Operations:
         opset: Literal[12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """As Pad-1; a negative number removes elements. Specification: Pad-12.
+        """Like Pad-1, but a negative number removes elements. Specification: Pad-12.
 
         data: an input.
         pads_begin: rank 1.
@@ -3228,7 +3229,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """x; times the slope where x is negative.
+        """`slope * x` where x is negative, else x.
 
         A slope of rank 1 with as many elements as axis 1 is applied along that axis. Others are
         broadcast.
@@ -3261,9 +3262,9 @@ class Operations:
         opset: Literal[8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """As PriorBox-1, with a choice of the order of the boxes.
+        """Like PriorBox-1, but with a choice of the order of the boxes.
 
-        With `min_max_aspect_ratios_order`, the box of maximal size comes before those of the
+        With `min_max_aspect_ratios_order`, the box of maximal size comes before the boxes of the
         aspect
         ratios, otherwise after them.
 
@@ -3362,7 +3363,7 @@ class Operations:
         opset: Literal[4, "opset4", 5, "opset5", 6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """As Proposal-1, with the probabilities as a second output.
+        """Like Proposal-1, but with the probabilities as a second output.
 
         A probability is 0 where there is no box; the CPU plugin leaves it uninitialised.
 
@@ -3463,9 +3464,9 @@ class Operations:
 
         Specification: RandomUniform-8.
 
-        A session of OpenVINO draws the next numbers at each inference. This operation draws those
-        of
-        the first inference.
+        A session of OpenVINO draws the next numbers at each inference. This operation always
+        draws the
+        numbers of the first inference.
 
         out_shape: rank 1.
         min_val: a scalar or one element.
@@ -3721,11 +3722,11 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The logistic function of the position and objectness of every region.
+        """Applies the logistic function to the position and objectness of every region.
 
-        With `do_softmax`, also the softmax over the classes; the axes from `axis` to `end_axis`
-        become
-        one.
+        With `do_softmax`, also applies softmax over the classes, and joins the axes from `axis`
+        to
+        `end_axis`.
 
         Specification: RegionYolo-1.
 
@@ -3747,7 +3748,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input, but 0 where it is negative. Specification: ReLU-1.
+        """The input, with 0 in place of negative elements. Specification: ReLU-1.
 
         data: an input.
         """
@@ -3925,7 +3926,7 @@ class Operations:
         opset: Literal[9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """As ROIAlign-3, with a choice of the positions of the points of the feature map.
+        """Like ROIAlign-3, but with a choice of the positions of the points of the feature map.
 
         Specification: ROIAlign-9.
 
@@ -4674,7 +4675,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`x * sigmoid(beta * x)`, beta being 1 if it is not given. Specification: Swish-4.
+        """`x * sigmoid(beta * x)`, where `beta` is 1 if the input is absent. Specification: Swish-4.
 
         data: an input.
         beta: rank 0, may be left out.
@@ -4744,7 +4745,7 @@ class Operations:
         opset: Literal[11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """As TopK-3; `stable` keeps equal elements in their order. Specification: TopK-11.
+        """Like TopK-3, but `stable` keeps equal elements in their order. Specification: TopK-11.
 
         data: rank 1 or more.
         k: rank 0.
@@ -4831,7 +4832,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input with axes of size 1 inserted; the axes are those of the result.
+        """The input with axes of size 1 inserted. `axes` gives their positions in the result.
 
         Specification: Unsqueeze-1.
 

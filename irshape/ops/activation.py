@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ReLU(UnaryWithValue):
-    """The input, but 0 where it is negative. Specification: ReLU-1."""
+    """The input, with 0 in place of negative elements. Specification: ReLU-1."""
 
     since = 1
     leaves_nan_open = True
@@ -105,7 +105,7 @@ class Elu(Unary):
 
 
 class PReLU(Operation):
-    """x; times the slope where x is negative.
+    """`slope * x` where x is negative, else x.
 
     A slope of rank 1 with as many elements as axis 1 is applied along that axis. Others are
     broadcast.
@@ -263,7 +263,7 @@ def _swish(data: Array, out: Array) -> None:
 
 
 class Swish(Operation):
-    """`x * sigmoid(beta * x)`, beta being 1 if it is not given. Specification: Swish-4."""
+    """`x * sigmoid(beta * x)`, where `beta` is 1 if the input is absent. Specification: Swish-4."""
 
     since = 4
     data = operand(FLOATING)

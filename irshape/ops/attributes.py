@@ -1,4 +1,4 @@
-"""Declared attributes: how they are read from `<data>`, and the faults found there."""
+"""Declares attributes, reads them from `<data>`, and describes the faults found there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .kinds import Declared, Kind, Malformed
 from .operands import Between
 
 REQUIRED: Final = object()
-"""The default of an attribute without which OpenVINO refuses a layer."""
+"""The default of a required attribute: OpenVINO refuses a layer without it."""
 
 
 class Attribute:
@@ -75,11 +75,13 @@ def attribute(
 ) -> Any:
     """Declares an attribute.
 
-    default: its value when absent; without a default OpenVINO refuses the layer.
-    required: whether the specification demands it, although OpenVINO uses the default.
+    default: its value if it is absent. Without a default, OpenVINO refuses a layer that lacks the
+    attribute.
+    required: whether the specification requires it, although OpenVINO has a default for it.
     within: the allowed numbers, also of each element of a list: `at_least(1)`, `between(0, 1)`.
         OpenVINO refuses others.
-    name: its name in the IR, where that is no Python name (`auto_broadcast.auto_broadcast_axis`).
+    name: its name in the IR if this is not a Python name, such as
+    `auto_broadcast.auto_broadcast_axis`.
     """
     return Attribute(kind, default=default, required=required, within=within, name=name)
 
@@ -110,7 +112,7 @@ def missing(declared: Attribute) -> AttributeFault:
 
 
 def malformed(declared: Attribute, text: str, problem: Malformed) -> AttributeFault:
-    """Returns the fault for an attribute whose text its kind cannot read."""
+    """Returns the fault for an attribute with a text that is not a value of its kind."""
     shown = text if len(text) <= 60 else text[:57] + "…"
     message = f'`{declared.name}="{shown}"` is not {problem.expected}'
     if problem.problem is not None:
@@ -145,7 +147,7 @@ def unknown(
 ) -> AttributeFault:
     """Returns the fault for an attribute that the operation does not declare.
 
-    of: the operation, in words. absent: the declared attributes that the layer does not have.
+    of: text that names the operation. absent: the declared attributes that the layer does not have.
     """
     close = _closest(name, absent)
     if close is not None:

@@ -20,7 +20,7 @@ BLOCK: Final = 1 << 16
 """The number of elements in a block."""
 
 PER_THREAD: Final = 1 << 16
-"""The number of elements for each thread from which several threads are faster."""
+"""The number of elements for each thread above which several threads are faster than one."""
 
 Work = Callable[[int, int], None]
 """`work(start, stop)` computes one part of a range."""
@@ -47,7 +47,7 @@ def _pool(process: int, threads: int) -> ThreadPoolExecutor:
 def in_threads(work: Work, length: int, size: int) -> None:
     """Calls `work` for parts of `range(length)`; in several threads where `size` is large.
 
-    size: the number of elements to compute, or more where an element takes longer.
+    size: the number of elements to compute, or a larger number if an element takes longer.
     """
     threads = min(size // PER_THREAD, length)
     if threads > 1:

@@ -1,5 +1,5 @@
-"""The bodies of a control-flow layer, as its operation uses them. Inputs and outputs of the layer
-are given by position instead of by id.
+"""The bodies of a control-flow layer in the form that its operation uses. They refer to inputs and
+outputs of the layer by position instead of by id.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class PortBinding(NamedTuple):
 class BodyView(Generic[T]):
     """A body with its port map.
 
-    `run` maps the values of Parameters to the values of Results, both by layer id. A Parameter that
-    `run` is not given keeps the type and shape that it declares.
+    `run` maps the values of Parameters to the values of Results, both by layer id. A Parameter for
+    which `run` gets no value keeps the type and shape that it declares.
     """
 
     def __init__(
@@ -53,7 +53,8 @@ class BodyView(Generic[T]):
         self.inputs = inputs
         self.outputs = outputs
         self.back_edges = back_edges
-        """The Result of an iteration and the Parameter of the next that it feeds, by layer id."""
+        """Maps the Result of an iteration to the Parameter of the next iteration that it feeds, by
+        layer id."""
         self.run = run
 
     @property

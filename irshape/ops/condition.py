@@ -1,4 +1,4 @@
-"""Conditions: choosing between two inputs, and telling numbers from infinity and NaN."""
+"""Conditions: the choice between two inputs, and tests for infinity and NaN."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ class Select(Broadcasting):
 
 
 def _taken_on(site: Site) -> bool:
-    """Returns whether an output feeds a layer that is not elementwise, LogicalNot or Result."""
+    """Returns whether an output feeds a layer other than elementwise operations, LogicalNot and
+    Result."""
     from .registry import declaration_of
 
     for layer in site.feeds:
@@ -81,7 +82,7 @@ def _taken_on(site: Site) -> bool:
 
 
 class NumberTest(Unary):
-    """Tests whether each number is of a certain kind. The result has booleans.
+    """Tests whether each number is of a certain kind. The result is boolean.
 
     `of` computes the test for arrays of f32 and f64.
     """

@@ -39,7 +39,7 @@ def within(
 ) -> None:
     """Requires that each axis exists in a tensor of this rank.
 
-    least: the lowest allowed axis; -rank, or 0 where axes cannot count from the end.
+    least: the lowest allowed axis: -rank, or 0 if axes cannot count from the end.
     """
     low = -rank if least is None else least
     for index, axis in enumerate(axes):
@@ -169,7 +169,7 @@ def count(
 ) -> None:
     """Requires that a list has the expected number of elements.
 
-    of: the tensor with as many dimensions.
+    of: the tensor whose rank is the expected number.
     """
     size = Dimension.of(actual)
     if not size.agrees(Dimension(expected)):

@@ -1,8 +1,8 @@
 """Lists the conditions of an operation.
 
-Some conditions are declared: axes that several operands share. The others are read from the code of
-the operation: each `require(…)`, `Violation(…)` and shared condition that `infer` or `check` can
-reach.
+An operation declares some conditions: axes that several operands share. This module reads the
+others from the code of the operation: each `require(…)`, `Violation(…)` and shared condition that
+`infer` or `check` can reach.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Constraint(NamedTuple):
 def constraints(cls: type[Operation]) -> tuple[Constraint, ...]:
     """Returns the constraints of an operation: declared ones first, then those stated by its code.
 
-    Constraints on a single input or attribute are stated by its declaration and not included.
+    Constraints on a single input or attribute are not included: its declaration states them.
     """
     constraints = dict.fromkeys(_shared_axes(cls))
     seen: set[FunctionType] = set()

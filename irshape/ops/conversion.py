@@ -1,12 +1,11 @@
-"""Converts arrays to other element types as OpenVINO's Convert does (2026.4, x86), and to the types
-in which NumPy computes.
+"""Converts arrays to other element types as OpenVINO's Convert does (2026.4, x86). Also converts
+them to the types in which NumPy computes.
 
 To a floating-point type, numbers are rounded to nearest, ties to even. Numbers that are too large
-become infinity. They become NaN in f8e4m3, and the largest value in f4e2m1, nf4 and f8e8m0. The
-types f8e4m3 and f8e5m2 are reached through f16.
-To an integer, numbers are truncated towards zero. Numbers that do not fit keep their low bits, as
-in C++ on x86.
-To boolean, numbers other than zero become true.
+become infinity. They become NaN in f8e4m3, and the largest value in f4e2m1, nf4 and f8e8m0.
+Conversions to f8e4m3 and f8e5m2 go through f16. To an integer, numbers are truncated towards zero.
+Numbers that do not fit keep their low bits, as in C++ on x86. To boolean, numbers other than zero
+become true.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def converted(array: Array, element_type: ElementType) -> Array:
 
 
 def is_plain(array: Array) -> bool:
-    """Returns whether NumPy computes in the array's own type as the specification demands.
+    """Returns whether NumPy computes in the array's own type as the specification requires.
 
     These types are f32, f64, integers of 8 to 64 bits, booleans and strings.
     """
@@ -96,8 +95,8 @@ def encoded(numbers: Array, element_type: ElementType) -> Array:
 def nearest(numbers: Array, element_type: ElementType) -> Array:
     """Returns numbers in an element type as `encoded` does, but rounds them to integers.
 
-    Ties go to even, and numbers stop at the limits of the integer type, as for sin(2) in i32 in the
-    CPU plugin.
+    Ties go to even, and numbers are clipped to the limits of the integer type, as the CPU plugin
+    computes sin(2) in i32.
     """
     if not element_type.is_integer:
         return encoded(numbers, element_type)

@@ -13,8 +13,8 @@ and shapes, and NumPy evaluation.
         def evaluate(self, data, axes): ...  # arrays in and out
 
 A class is named after the type in the IR. Where there are several versions, `_N` follows:
-`Interpolate_11`, as in the documentation's Interpolate-11. `infer` is a function of the attributes
-and the abstract inputs alone, so its results are kept and reused.
+`Interpolate_11`, as in the documentation's Interpolate-11. The result of `infer` depends only on
+the attributes and the abstract inputs, so irshape keeps and reuses it.
 """
 
 from __future__ import annotations
@@ -110,19 +110,19 @@ def like(operand: str) -> Like:
 class Operation:
     """A version of an operation.
 
-    Subclasses declare; an instance holds the attributes of one layer.
+    A subclass declares one version of an operation. An instance holds the attributes of one layer.
     """
 
     since: ClassVar[int] = 1
     """The first opset that contains this version."""
     until: ClassVar[int | None] = None
-    """The last opset that contains this version. Stated only where it is neither the opset before
-    the next version nor the newest opset.
+    """The last opset that contains this version. A class states it only if it is neither the opset
+    before the next version nor the newest opset.
 
     Not inherited.
     """
     written: ClassVar[int | None] = None
-    """The opset that OpenVINO's writer names for this version, where it is not `since`."""
+    """The opset that OpenVINO's writer names for this version, if it is not `since`."""
     differs: ClassVar[tuple[Difference, ...]] = ()
     """How older releases treat the operation differently; see `differences`."""
     also_read: ClassVar[tuple[str, ...]] = ()
@@ -132,35 +132,35 @@ class Operation:
     also_under: ClassVar[tuple[str, ...]] = ()
     """Other `version`s under which OpenVINO's reader accepts the operation. Not inherited."""
     tolerated: ClassVar[tuple[str, ...]] = ()
-    """Attributes that some OpenVINO writer is known to write and that have no effect."""
+    """Attributes without effect that an OpenVINO writer is known to write."""
     bodies: ClassVar[tuple[str, ...]] = ()
     """The elements that hold the bodies of its layers.
 
     `infer` and `evaluate` receive the bodies as `bodies=`.
     """
     moves: ClassVar[tuple[str, ...]] = ()
-    """Operands whose elements the result contains unchanged, at other positions. The engine infers
-    the bounds of the result by passing the lower and the upper bounds through `evaluate`
+    """Operands whose elements the result contains unchanged, but at other positions. The engine
+    infers the bounds of the result by passing the lower and the upper bounds through `evaluate`
     separately.
     """
     opaque: ClassVar[bool] = False
-    """Whether nothing is known of the operation. Its outputs then have the types and shapes that
-    its ports declare.
+    """Whether irshape knows only the name of the operation. Its outputs then have the types and
+    shapes that its ports declare.
     """
     keeps_state: ClassVar[bool] = False
     """Whether `evaluate` needs the session's variables, as `state=`."""
 
     leaves_nan_open: ClassVar[bool] = False
-    """Whether the specification leaves open what the result is for a NaN."""
+    """Whether the specification does not define the result for a NaN."""
     sums_up: ClassVar[Literal["sum", "mean"] | None] = None
-    """Whether the result is the sum of `data` over `axes`, or its mean. A device may add up in the
+    """Whether the result is the sum or the mean of `data` over `axes`. A device may add up in the
     element type of `data`, where the sum wraps around.
     """
     decompresses: ClassVar[Literal["exactly", "rounding"] | None] = None
     """Whether the operation occurs in the decompression of weights, and whether it rounds there."""
 
     stepwise: ClassVar[bool] = False
-    """Whether the operation maps reals to whole numbers. Next to a step, the smallest error of the
+    """Whether the operation maps reals to whole numbers. Near a step, the smallest error of the
     input then decides between two results.
     """
 
@@ -178,13 +178,14 @@ class Operation:
     result: ClassVar[Like | None] = None
     """The input whose type and shape the result has; replaces an `infer`."""
     signature: ClassVar[Signature] = Signature.of({}, ())
-    """The attributes and operands with what follows from them; computed, not declared."""
+    """The attributes and operands, and values computed from them; computed, not declared."""
     questioned: ClassVar[bool] = False
-    """Whether layers need more checks than those of `infer`; computed, not declared."""
+    """Whether layers need checks beyond `infer`; computed, not declared."""
 
     @classmethod
     def operand_at(cls, index: int) -> Operand | None:
-        """What an input is; those past the last operand are that one. None without any."""
+        """Returns the operand of an input. Inputs past the last operand belong to the last one.
+        Returns None if the operation has no operands."""
         return cls.operands[min(index, len(cls.operands) - 1)] if cls.operands else None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -217,7 +218,7 @@ class Operation:
         cls.questioned = cls.signature.narrowed or checked or cls.of_plugin
 
     def __init__(self, **values: Any) -> None:
-        """Sets attributes by their Python names; the others get their defaults.
+        """Sets attributes by their Python names. Attributes that are not given get their defaults.
 
         Raises `TypeError` for an unknown or missing attribute.
         """
@@ -284,7 +285,7 @@ class Operation:
         return result, tuple(faults)
 
     def dimensions(self, *inputs: Tensor | None) -> dict[str, Dimension]:
-        """Returns the sizes of the axes that operands name, as far as ranks are known.
+        """Returns the sizes of the axes that operands name, if the ranks are known.
 
         inputs: in the order of `infer`.
         """
@@ -296,9 +297,11 @@ class Operation:
         return cls.result is not None or cls.infer is not Operation.infer
 
     def infer(self, *inputs: Any, **context: Any) -> Tensor | tuple[Tensor, ...]:
-        """Returns the element types and shapes of the outputs, given those of the inputs.
+        """Returns the tensors of the outputs (element types and shapes) for the tensors of the
+        inputs.
 
-        An absent optional input is None. Raises `Violation`. Not needed where `result` is declared.
+        An absent optional input is None. Raises `Violation`. A class with a declared `result` does
+        not need it.
         """
         if self.result is None:
             raise NotImplementedError
@@ -310,7 +313,7 @@ class Operation:
     def check(self, *inputs: Any, **context: Any) -> Iterator[Fault]:
         """Yields violations of the specification that OpenVINO does not check.
 
-        Inference continues whatever `check` yields. Operations with bodies receive them as
+        Inference continues even if `check` yields faults. Operations with bodies receive them as
         `bodies=`.
         """
         return iter(())
@@ -334,8 +337,8 @@ class Operation:
         return False
 
     infer_value: Callable[..., Value | tuple[Value | None, ...] | None] | None = None
-    """`infer_value(*inputs, outputs=…)` returns bounds of the outputs' values from those of the
-    inputs. Without it, the engine folds constants with `evaluate`.
+    """`infer_value(*inputs, outputs=…)` returns bounds of the outputs' values from the bounds of
+    the inputs' values. Without it, the engine folds constants with `evaluate`.
     """
 
     evaluate: Callable[..., Any] | None = None
@@ -350,12 +353,12 @@ class Operation:
         return None
 
     overwrite: Callable[..., None] | None = None
-    """`overwrite(out, *arrays)` writes the result of `evaluate` to `out`, an input that has the
-    shape of the result and is not needed any more. All arrays are f32, or all are f64.
+    """`overwrite(out, *arrays)` writes the result of `evaluate` to `out`. This is an input that has
+    the shape of the result and that no other layer still needs. All arrays are f32, or all are f64.
     """
     arranged: Callable[..., Any] | None = None
     """`arranged(index, array)` returns the constant of an input, laid out in memory so that
-    `evaluate` is fastest. It returns the array itself where its layout is right already.
+    `evaluate` is fastest. It returns the array itself if its layout is already right.
     """
 
     spares_outputs: ClassVar[bool] = False
@@ -373,7 +376,7 @@ class LibraryOperation(Operation):
 
     custom_version = "extension"
     library: ClassVar[str] = ""
-    """The name of the library, as its users know it."""
+    """The name by which users know the library."""
     package: ClassVar[str] = ""
     """The package that contains the library."""
     introduced: ClassVar[str] = ""

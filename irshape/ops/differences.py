@@ -1,4 +1,5 @@
-"""Differences of older OpenVINO releases: facts on the declaration of an operation, beside `since`.
+"""How older OpenVINO releases treat operations differently. An operation declares these facts
+beside `since`.
 
     differs = facts(
         inferred("2024.1", "a reduction over an axis that only execution knows", "infers any rank",
@@ -6,8 +7,8 @@
     )
 
 A fact holds for the releases before the one that it names. They refuse the layer, ignore a part of
-it, do not run it, or infer it differently. `when` recognises affected layers from what the newest
-release infers. Each fact is measured with IRs that differ in nothing else.
+it, do not run it, or infer it differently. `when` recognises affected layers by the types and
+shapes that the newest release infers. Each fact is measured with IRs that differ in nothing else.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from ..model.graph import Layer
 
 Kind = Literal["refused", "ignored", "not run", "inferred"]
-"""What older releases do: refuse a layer, ignore a part of it, refuse to run it on the CPU, or
-infer it differently.
+"""The behaviour of older releases: they refuse a layer, ignore a part of it, do not run it on the
+CPU, or infer it differently.
 """
 
 
@@ -43,15 +44,16 @@ class Surroundings(NamedTuple):
     feeds: list[list[Layer]]
     """For each layer, the layers that it feeds."""
     constant: set[int]
-    """The layers that give the same in every run."""
+    """The layers whose outputs are the same in every run."""
     measured: set[int]
-    """The layers with sizes of tensors from ShapeOf, unchanged."""
+    """The layers whose outputs contain unchanged sizes from ShapeOf."""
     stored: set[int]
-    """The layers with elements of a variable, unchanged."""
+    """The layers whose outputs contain unchanged elements of a variable."""
     products: set[int]
-    """The layers with products of ReduceProd without upper bounds, unchanged."""
+    """The layers whose outputs contain unchanged products of ReduceProd without upper bounds."""
     computed: Mapping[int, frozenset[str]]
-    """The operations of `BOUNDED_LATER` that compute elements known by bounds only."""
+    """For each layer, the operations of `BOUNDED_LATER` that compute elements of which only bounds
+    are known."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -60,7 +62,7 @@ class Site:
 
     layer: Layer
     operation: type[Any] | None
-    """The class of its operation; None where no opset holds it."""
+    """The class of its operation; None if no opset contains it."""
     inputs: tuple[Tensor | None, ...]
     outputs: tuple[Tensor, ...]
     outermost: bool
@@ -145,9 +147,9 @@ class Site:
         return "" if tensor is None else tensor.element_type.name
 
     def attribute(self, name: str) -> Any:
-        """Returns what the operation reads as the value of an attribute, by its Python name.
+        """Returns the value of an attribute, given by its Python name, as the operation reads it.
 
-        None if the operation does not declare it, or cannot read its text.
+        Returns None if the operation does not declare the attribute, or cannot read its text.
         """
         declared = None if self.operation is None else self.operation.attributes.get(name)
         if declared is None:
@@ -183,7 +185,8 @@ class Difference(NamedTuple):
     detail: Detail
     when: When
     hides: str = ""
-    """What these releases refuse, but do not notice in this layer and the layers after it."""
+    """A kind of layer that these releases refuse. They do not notice it in this layer and the
+    layers after it."""
 
 
 def facts(*differences: Difference) -> tuple[Difference, ...]:
@@ -230,7 +233,8 @@ CRASHES: Final = "crashes when it runs it"
 
 SQUEEZED: Final = "a Squeeze of an axis whose dimension is not 1"
 EMPTY: Final = "an input or output of the model with a dimension of 0"
-"""Layers that older releases refuse, unless they infer too little to notice."""
+"""The kinds of layers that older releases refuse, unless these releases infer too little to notice
+them."""
 
 _ANY_SIZE: Final = Dimension(0, UNBOUNDED)
 
@@ -280,8 +284,7 @@ def negative(index: int) -> When:
 def no_type(site: Site) -> bool:
     """Returns whether the layer leaves its element type undefined.
 
-    That is the case without the attribute, or with the word `undefined`. Older releases read the
-    word `dynamic`.
+    This is so if the attribute is absent or `undefined`. Older releases read `dynamic` instead.
     """
     assert site.operation is not None
     return any(
@@ -355,7 +358,8 @@ def lower_bounds(site: Site) -> bool:
 
 
 def shape_from(type_name: str) -> When:
-    """Matches a shape that this operation computes, if more is known of it than the data shows."""
+    """Matches a layer whose shape input this operation computes, if inference knows more of the
+    result than the data shows."""
 
     def recognise(site: Site) -> bool:
         output, data = dimensions(site.output), dimensions(site.shape(0))
@@ -389,4 +393,4 @@ COMPUTED_SHAPE: Final = facts(
         shape_from("ReduceMax"),
     ),
 )
-"""Facts about operations whose output has the shape that an input holds."""
+"""Facts about operations whose output has the shape that an input contains."""

@@ -138,7 +138,7 @@ def common_type(*tensors: Tensor | None) -> ElementType:
 
 
 class Binary(Broadcasting):
-    """Two inputs of one element type, which the result has, too.
+    """An operation on two inputs of one element type. The result has this type, too.
 
     `exact` computes two numbers and `of` two arrays.
     """
@@ -203,7 +203,7 @@ def zero_by_zero(divisor: Array) -> str | None:
 
 
 class Unary(Operation):
-    """One input, whose element type and shape the result has.
+    """An operation on one input. The result has its element type and shape.
 
     `of` computes an array. Integers are computed in f64 and rounded, unless `keeps_integers`.
     """
@@ -231,7 +231,7 @@ class Unary(Operation):
 
 
 class UnaryWithValue(Unary):
-    """A `Unary` that shapes may depend on. `exact` computes a number."""
+    """A `Unary` on whose values shapes may depend. `exact` computes a number."""
 
     def infer_value(self, data: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
         shape = data.shape.static
@@ -252,12 +252,13 @@ class UnaryWithValue(Unary):
         return corners(self.exact, data)
 
     def symbolic(self, data: Expression) -> Expression | None:
-        """Returns the result for an expression of named sizes; None where it is no expression."""
+        """Returns the result for an expression of named sizes; None if the result is not an
+        expression."""
         return None
 
 
 def computed(result: Array, like: Array) -> Array:
-    """Converts a result to the element type of `like`.
+    """Returns a result in the element type of `like`.
 
     The result was computed in the type of `plain(like)`, or in f64.
     """

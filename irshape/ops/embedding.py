@@ -49,7 +49,7 @@ def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[F
 
 
 class EmbeddingLookup(Operation):
-    """The base of all look-ups: rows of a table, summed or averaged into the rows of the result."""
+    """The base of all look-ups. They sum or average rows of a table into the rows of the result."""
 
     emb_table = operand(ANY, rank=at_least(1))
     reduction: str = "sum"
@@ -172,7 +172,7 @@ class EmbeddingBagOffsetsSum(OffsetsLookup):
 
 
 class EmbeddingBagOffsets(OffsetsLookup):
-    """As EmbeddingBagOffsetsSum, with a choice of sums or means.
+    """Like EmbeddingBagOffsetsSum, but with a choice of sums or means.
 
     Specification: EmbeddingBagOffsets-15.
     """
@@ -182,7 +182,7 @@ class EmbeddingBagOffsets(OffsetsLookup):
 
 
 class PackedLookup(EmbeddingLookup):
-    """Bags of equal size, a row of indices each."""
+    """Bags of equal size. Each bag is a row of indices."""
 
     indices = operand(I32_I64, shape=("bags", "indices"), value=True)
     per_sample_weights = operand(ANY, shape=("bags", "indices"), like="emb_table", optional=True)
@@ -213,13 +213,14 @@ class PackedLookup(EmbeddingLookup):
 
 
 class EmbeddingBagPackedSum(PackedLookup):
-    """Sums of bags of equal size, a row of indices each. Specification: EmbeddingBagPackedSum-3."""
+    """Sums of bags of equal size; each bag is a row of indices. Specification:
+    EmbeddingBagPackedSum-3."""
 
     since = 3
 
 
 class EmbeddingBagPacked(PackedLookup):
-    """As EmbeddingBagPackedSum, with a choice of sums or means.
+    """Like EmbeddingBagPackedSum, but with a choice of sums or means.
 
     Specification: EmbeddingBagPacked-15.
     """

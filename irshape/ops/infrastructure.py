@@ -152,7 +152,7 @@ class ConstantTypeName(TypeName):
 
 
 class StoredNumber(Integer):
-    """A number of bytes as OpenVINO reads it: 64 bits without a sign, followed by nothing."""
+    """A number of bytes: an unsigned 64-bit number, without white space after it."""
 
     def read(self, text: str) -> int:
         if text != text.rstrip() or not text.isascii():

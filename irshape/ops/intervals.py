@@ -1,8 +1,8 @@
 """Interval arithmetic on the values of small tensors, in plain Python, for elementwise operations.
 
-A bound at the end of int64 stands for no bound. It is computed with as infinity and stored as the
-end of int64 again. At run time, elements lie within the bounds, provided that an unbounded element
-does not overflow its type. A dimension never does.
+A bound at the end of int64 stands for no bound. Computations treat it as infinity; results store it
+as the end of int64 again. At run time, elements lie within the bounds, provided that an unbounded
+element does not overflow its type. A dimension never does.
 """
 
 from __future__ import annotations
@@ -103,9 +103,9 @@ def mapped(
 ) -> Value | None:
     """Returns the value of an elementwise operation of tensors with these (aligned) shapes.
 
-    `exact` computes known elements and `bounds` intervals. Both raise one of `UNDEFINED` where
-    nothing is known. `symbolic` computes expressions of named sizes. Without `symbolic`, or where
-    it returns None, the element has no expression.
+    `exact` computes known elements and `bounds` intervals. Both raise one of `UNDEFINED` if nothing
+    is known. `symbolic` computes expressions of named sizes. Without `symbolic`, or where it
+    returns None, the element has no expression.
     """
     target, element_type = output.shape.static, output.element_type
     if (

@@ -8,7 +8,7 @@
 
     Session(model, kernels=kernels).run(inputs)
 
-An operation without a kernel of its own is computed by the `evaluate` of its declaration.
+For an operation without a kernel, the `evaluate` of its declaration computes the result.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Kinds of attribute: how the text of an attribute is read, as OpenVINO reads it, and what the
-specification allows.
+"""Kinds of attribute. A kind reads the text of an attribute as OpenVINO does, and knows the values
+that the specification allows.
 
-A kind reads a text into a Python value, or raises `Malformed`. If OpenVINO accepts the text in
-silence, `Malformed.value` is the value that it uses.
+A kind reads a text into a Python value, or raises `Malformed`. If OpenVINO silently accepts the
+text, `Malformed.value` is the value that it uses.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Malformed(Exception):
     """A text that is not a value of its kind.
 
     silent: OpenVINO accepts the text and uses `value`.
-    problem: what is wrong, where that says more than `expected`.
+    problem: what is wrong, if this says more than `expected`.
     """
 
     def __init__(self, expected: str, value: Any = _NOTHING, problem: str | None = None) -> None:
@@ -85,7 +85,7 @@ class Kind:
         return self.name
 
     def describe_several(self) -> str:
-        """Describes in words which elements a list of this kind may contain."""
+        """Returns text that says which elements a list of this kind may contain."""
         return f"items, each {self.describe()}"
 
     def write(self, value: Any) -> str:
@@ -121,7 +121,7 @@ class Boolean(Kind):
 class Integer(Kind):
     """A whole number from `low` to `high`.
 
-    refused: OpenVINO refuses a number outside these limits; otherwise it accepts it in silence.
+    refused: OpenVINO refuses a number outside these limits; otherwise it silently accepts it.
     """
 
     name = "int"
@@ -311,7 +311,7 @@ class ListOf(Kind):
         return ", ".join(map(self.item.write, value))
 
     def domain(self, current: Any, declared: Declared) -> Iterator[tuple[int, ...]]:
-        """Yields lists that hold each number in all items, then lists with one item changed."""
+        """Yields lists whose items are all one number, then lists with one item changed."""
         if not isinstance(self.item, Integer) or not isinstance(current, tuple):
             return
         if len(set(current)) == 1:

@@ -48,7 +48,8 @@ def mean(numbers: Array, axes: tuple[int, ...]) -> Array:
 def standardized(
     numbers: Array, axes: tuple[int, ...], eps: float, *, inside: bool = True, scale: bool = True
 ) -> Array:
-    """Subtracts the mean along axes; with `scale` also divides by the standard deviation.
+    """Returns numbers minus their mean along axes; with `scale` also divided by the standard
+    deviation.
 
     inside: `eps` is added to the variance; otherwise it is added to its square root.
     """
@@ -372,8 +373,8 @@ def _without_spatial_axes(site: Site) -> bool:
 
 
 class GroupNormalization(Operation):
-    """The channels of each sample in `num_groups` groups. Each group is standardized, then scaled
-    and shifted by a value for each channel.
+    """Standardizes the channels of each sample in `num_groups` groups, then scales and shifts them
+    by a value for each channel.
 
     Specification: GroupNormalization-12.
     """
@@ -427,7 +428,7 @@ class GroupNormalization(Operation):
         return computed(result, data)
 
     def _of_pixels(self, data: Array, scale: Array, bias: Array) -> Array:
-        """Computes the result in memory as `[N, *sizes, C]`, for `data` in the same layout."""
+        """Returns the result, in memory as `[N, *sizes, C]`, for `data` in the same layout."""
         pixels = channels_to_end(data)
         shape = (data.shape[0], math.prod(data.shape[2:]), data.shape[1])
         result = pixels.reshape(shape).copy()

@@ -105,7 +105,7 @@ class Operand:
         self.name = ""
         self.allowed = allowed
         self.unquestioned = allowed - PACKED_INTEGER if value and not packed else allowed
-        """The element types that are allowed without a look at the value."""
+        """The element types that are allowed for every value."""
         self.specified = specified
         self.ranks: Between | OneOf | None
         if shape is not None:
@@ -160,8 +160,8 @@ def operand(
     allowed: the element types that OpenVINO reads.
     specified: the element types of the specification, where it allows fewer.
     rank: the allowed rank or ranks: `2`, `(2, 3)`, `at_least(2)`.
-    shape: the axes instead of the rank, `("batch", "channels", ...)`. Axes of one name have one
-        size, in all operands; a number is the size that an axis must have; `"?"` is any size.
+    shape: the axes instead of the rank, `("batch", "channels", ...)`. Axes of one name have the
+    same size in all operands. A number is the size that an axis must have. `"?"` is any size.
     single: whether it must be a scalar, or a list of one element.
     like: the operand whose element type it shares (a variadic one may name itself).
     value: whether inference uses its value, which the engine provides where it is known.
@@ -231,8 +231,9 @@ def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
 def check_packed(declared: Operand, index: int, tensor: Tensor) -> None:
     """Raises `Violation` for a known value of packed integers that OpenVINO misreads or refuses.
 
-    OpenVINO reads i4 and u4 with one byte for each element. That is right for a single element that
-    is not negative; for several elements it reads past the end. It refuses to read the other types.
+    OpenVINO reads i4 and u4 with one byte for each element. This is right for a single element that
+    is not negative. For several elements, OpenVINO reads past the end. It refuses to read the other
+    types.
     """
     numbers = None if tensor.value is None else tensor.value.exact
     if numbers is None:
@@ -268,10 +269,12 @@ def check_shapes(operands: Sequence[Operand], inputs: Sequence[Tensor]) -> None:
 
 
 def named_dimensions(operands: Sequence[Operand], inputs: Inputs) -> dict[str, Dimension]:
-    """Returns the sizes of the named axes, by name, as the intersection of what all operands allow.
+    """Returns the sizes of the named axes, by name: the intersection of the sizes that all operands
+    allow.
 
-    Operands with more axes come first, so that one with fewer is reported. Raises `Violation` where
-    no size fits all operands, or where an axis cannot have its declared size.
+    Operands with more axes come first, so that a contradiction is reported at an operand with
+    fewer. Raises `Violation` where no size fits all operands, or where an axis cannot have its
+    declared size.
     """
     dimensions: dict[str, Dimension] = {}
     firsts: dict[str, str] = {}

@@ -22,7 +22,7 @@ STRING = types("string")
 def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
     """Returns the shape of `data` without the axes, or with 1 in their place.
 
-    Where the axes are unknown, it returns the part that is known anyway.
+    If the axes are unknown, returns the shape that holds for any axes.
     """
     rank = data.rank
     known = axes.known
@@ -125,7 +125,8 @@ class Reduction(Operation):
 
 
 def wide(data: Array) -> Array:
-    """Returns narrow floating-point types as f32, as OpenVINO computes them; others unchanged."""
+    """Returns arrays of narrow floating-point types as f32, as OpenVINO computes them, and others
+    unchanged."""
     return data.astype(np.float32) if data.dtype.kind in "fV" and data.dtype.itemsize < 4 else data
 
 

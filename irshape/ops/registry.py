@@ -1,8 +1,8 @@
-"""Finds the declaration of an operation by the type and version that a layer names, importing only
-the module that holds it.
+"""Finds the declaration of an operation by the type and version that a layer names. It imports only
+the module that contains the declaration.
 
 The index comes from a scan of the sources of this package for top-level classes, which takes a few
-milliseconds. Adding an operation therefore means adding a class and nothing else.
+milliseconds. So a new operation needs only a new class.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class UnknownOperation(LookupError):
 
     known: the versions that the type has.
     close: a type with a similar name.
-    custom: the version is not an opset, so that the operation is a custom one.
+    custom: the version is not an opset, so the operation is a custom one.
     internal: OpenVINO itself puts the operation into models.
-    newer: the opset is newer than any that is known here.
-    no_opset: the version is written like an opset and is none.
+    newer: the opset is newer than all opsets that irshape knows.
+    no_opset: the version looks like an opset, but is not one.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ def _sources(folder: str, package: str) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=1)
 def _index() -> dict[str, tuple[str, str]]:
-    """Maps each type name that is read, in lower case, to the type's spelling and module."""
+    """Maps each type name that OpenVINO reads, in lower case, to the type's spelling and module."""
     index: dict[str, tuple[str, str]] = {}
     synonyms: dict[str, tuple[str, str]] = {}
     for module, source in _sources(os.path.dirname(__file__), ""):
@@ -107,7 +107,7 @@ def _library_index() -> dict[str, tuple[str, str]]:
 
 
 def known_types() -> tuple[str, ...]:
-    """Returns every type name that is read, in lower case. Does not import the modules."""
+    """Returns every type name that OpenVINO reads, in lower case. Does not import the modules."""
     return tuple(_index())
 
 
@@ -204,7 +204,7 @@ def registered_operations() -> tuple[type[Operation], ...]:
 
 
 def register(operation: type[Operation]) -> None:
-    """Declares an operation for this process. A class of the same name and module is replaced.
+    """Declares an operation for this process. It replaces a class of the same name and module.
 
     A class without `since` and `custom_version` gets the version `extension`, which OpenVINO's own
     custom operations have. Raises `ValueError` if the operation is declared already.
@@ -265,13 +265,13 @@ EXTENSIONS: ContextVar[tuple[str, ...]] = ContextVar("EXTENSIONS", default=())
 
 
 def register_extensions(names: Iterable[str]) -> None:
-    """Makes operations known by name: `TYPE`, of any version, or `TYPE@VERSION`."""
+    """Registers operations by name: `TYPE`, of any version, or `TYPE@VERSION`."""
     _extensions.update(names)
 
 
 @contextmanager
 def extensions_known(names: Iterable[str]) -> Iterator[None]:
-    """Makes operations known by name while the context lasts."""
+    """Registers operations by name while the context lasts."""
     token = EXTENSIONS.set((*EXTENSIONS.get(), *names))
     try:
         yield

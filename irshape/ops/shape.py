@@ -264,7 +264,8 @@ def _copied_or_given(dim: Dimension, data: PartialShape, index: int) -> Dimensio
 
 
 class _Product:
-    """The product of some dimensions: `fixed` of the static ones, `all` of those to be compared."""
+    """The product of some dimensions: `fixed` is the product of the static ones, `all` of the ones
+    to be compared."""
 
     def __init__(self, dims: Sequence[Dimension]) -> None:
         self.fixed = 1
@@ -518,7 +519,7 @@ class Squeeze_15(Squeeze):
 
 
 class Unsqueeze(Reinterpretation):
-    """The input with axes of size 1 inserted; the axes are those of the result.
+    """The input with axes of size 1 inserted. `axes` gives their positions in the result.
 
     Specification: Unsqueeze-1.
     """

@@ -26,15 +26,16 @@ class Signature(NamedTuple):
     valued: tuple[tuple[int, Operand], ...]
     """The positions and operands whose values inference uses."""
     expected: tuple[tuple[frozenset[ElementType], frozenset[int], str | None], ...]
-    """For each operand: the element types that need no look at the value, the usual ranks, and the
-    operand whose element type it shares, if any.
+    """For each operand: the element types that are allowed for every value, the usual ranks, and
+    the operand whose element type it shares, if any.
     """
     shaped: bool
     """Whether an operand declares more about its shape than the rank."""
     limited: Mapping[str, Between]
     """The limits of attributes, by Python name."""
     confined: bool
-    """Whether `shaped` holds or `limited` is not empty: one look-up for each layer."""
+    """Whether `shaped` is true or `limited` is not empty. It needs only one look-up for each
+    layer."""
     narrowed: bool
     """Whether the specification allows fewer element types of operands than OpenVINO reads."""
 

@@ -133,14 +133,14 @@ class TopK_1(TopK):
 
 
 class TopK_3(TopK):
-    """As TopK-1, with `k` of any integer type. Specification: TopK-3."""
+    """Like TopK-1, but `k` has any integer type. Specification: TopK-3."""
 
     since = 3
     tolerated = ("stable",)
 
 
 class TopK_11(TopK):
-    """As TopK-3; `stable` keeps equal elements in their order. Specification: TopK-11."""
+    """Like TopK-3, but `stable` keeps equal elements in their order. Specification: TopK-11."""
 
     since = 11
     stable: bool = attribute(BOOLEAN, default=False)

@@ -1,4 +1,4 @@
-"""Computes values whose elements are expressions of named sizes: elementwise operations, sums,
+"""Computes values whose elements are expressions of named sizes, for elementwise operations, sums,
 products and sizes of slices.
 
 Sizes are assumed to fit the integer type in which they are computed. In a real type they are
@@ -40,7 +40,7 @@ def followed(
 ) -> Value:
     """Returns bounds of a result with an expression for each element.
 
-    rule: computes an expression from those of the operands.
+    rule: computes an expression from the expressions of the operands.
     """
     facts = facts_of(values)
     if facts is None or element_type.name not in WIDE:

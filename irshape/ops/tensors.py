@@ -24,9 +24,9 @@ Number = int | float
 class Value:
     """Bounds of every element of a tensor, in row-major order.
 
-    Booleans are 0 and 1; integers saturate at int64. `expressions` gives elements in terms of named
-    sizes, where that is requested. It has None for an element without an expression, and for a
-    known number.
+    Booleans are 0 and 1; integers saturate at int64. `expressions` contains the elements as
+    expressions of named sizes, if the caller requests them. It has None for an element without an
+    expression, and for a known number.
     """
 
     __slots__ = ("expressions", "lower", "upper")
@@ -47,7 +47,7 @@ class Value:
 
     @property
     def exact(self) -> tuple[Number, ...] | None:
-        """The elements where all of them are known, else None."""
+        """The elements if all of them are known, else None."""
         return self.lower if self.lower is self.upper or self.lower == self.upper else None
 
     def __len__(self) -> int:
@@ -135,7 +135,7 @@ class Value:
 
 
 def expressions_of(dims: Sequence[Dimension]) -> Expressions | None:
-    """Returns sizes in terms of named sizes; None where no size is known that way."""
+    """Returns sizes as expressions of named sizes; None if no size has an expression."""
     expressions = tuple([dim.expression if dim.symbolic else None for dim in dims])
     return expressions if any(expressions) else None
 
@@ -166,7 +166,7 @@ class Tensor:
 
     @property
     def known(self) -> tuple[int, ...] | None:
-        """The elements as integers where all of them are known, else None.
+        """The elements as integers if all of them are known, else None.
 
         Reals lose their fraction, as in OpenVINO.
         """

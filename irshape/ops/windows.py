@@ -19,11 +19,12 @@ _PIXELS: Final = 240
 """The pixels of a block. With this number, the rows of a block begin in different cache lines."""
 
 _LARGE: Final = 1 << 14
-"""The array size, in elements, from which filling only the borders is faster than filling all."""
+"""The array size, in elements, from which filling only the borders is faster than filling the whole
+array."""
 
 
 def dimension_of(number: int) -> Dimension:
-    """Returns the dimension that OpenVINO makes of a number in an attribute.
+    """Returns the dimension for a number in an attribute, as OpenVINO reads it.
 
     -1 becomes `?`; smaller numbers become 0.
     """
@@ -179,7 +180,8 @@ def channels_last(data: Array) -> bool:
 def sliding(data: Array, frame: Frame, steps: Sequence[int]) -> Array:
     """Returns a view `[…, *kernel, *steps]` of padded data.
 
-    It has an axis for each axis of the kernel, then an axis for each axis along which it steps.
+    It has an axis for each axis of the kernel, then an axis for each axis along which the kernel
+    steps.
     """
     lead = data.ndim - len(steps)
     strides = data.strides[lead:]

@@ -1,4 +1,4 @@
-"""Makes changes of the attributes of `<data>`: other values, and other names."""
+"""Proposes changes of the attributes of `<data>`: other values, and other names."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .site import Site, Sites
 from .spellings import likeness, only_word, renoted, respelt
 
 MOST_RENAMED = 64
-"""If a layer has more attributes than this, no other names are tried for them."""
+"""If a layer has more attributes than this, other names are not tried."""
 
 Candidate = tuple[Fit, Change]
-"""A change, and how well its layer would fit its surroundings."""
+"""A change, and a measure of how well its layer would fit its surroundings."""
 
 
 def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Proposes another value for the attribute that the finding is about, or else for any
+    """Yields other values for the attribute that the finding concerns, or else for any
     attribute."""
     site = sites.of(finding.layer)
     operation = None if site is None else site.operation
@@ -52,7 +52,7 @@ def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 def _other_notation(
     sites: Sites, site: Site, attribute: Attribute, text: str
 ) -> Iterator[Candidate]:
-    """Proposes the same value in a notation that OpenVINO reads, or the word that is one letter
+    """Yields the same value in a notation that OpenVINO reads, or the word that is one letter
     off."""
     try:
         attribute.read(text)
@@ -91,8 +91,8 @@ _BESIDE = {"pads_begin": "pads_end", "pads_end": "pads_begin"}
 
 
 def _cost(sites: Sites, layer: Layer, alternative: Alternative) -> float:
-    """Returns the cost of a value. It is lower for one near the written value, a usual one, or the
-    default."""
+    """Returns the cost of a value. It is lower for a value near the written one, a usual value, or
+    the default."""
     attribute, before, after, _ = alternative
     usual = sites.usual.get((layer.type, attribute.name, after), 0)
     cost = 2.0 - min(usual, 9) / 20
@@ -114,7 +114,8 @@ def _cost(sites: Sites, layer: Layer, alternative: Alternative) -> float:
 
 
 def _nearness(one: object, other: object) -> float | None:
-    """Returns from 0 to 1 how near two numbers or lists of numbers are; None for anything else."""
+    """Returns the nearness of two numbers or lists of numbers, from 0 to 1; None for anything
+    else."""
     if isinstance(one, int) and isinstance(other, int):
         return 1 / (1 + abs(one - other))
     if isinstance(one, tuple) and isinstance(other, tuple) and one and len(one) == len(other):
@@ -124,7 +125,7 @@ def _nearness(one: object, other: object) -> float | None:
 
 
 def names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Proposes another name for an attribute that the operation does not have, or its removal."""
+    """Yields other names for an attribute that the operation does not have, and its removal."""
     site, written = sites.of(finding.layer), finding.fault.at
     operation = None if site is None else site.operation
     if site is None or operation is None:

@@ -32,22 +32,23 @@ class Change(NamedTuple):
     """The offset of the changed element or attribute."""
     layer: Layer | None
     subject: str
-    """What is changed: the name of an attribute, or `edge`."""
+    """The name of the changed attribute, or `edge`."""
     before: str | None
     """The old text; None if something is added."""
     after: str | None
     """The new text; None if something is removed."""
     cost: float = 1.0
-    """How unlikely the change is compared with others that fix as much."""
+    """A measure of how unlikely the change is, compared with others that fix as much."""
     decided: str = ""
-    """Why the text leaves no other choice, in words; empty if it does leave one.
+    """Text that says why there is no other choice; empty if there is one.
 
     If it is not empty and OpenVINO refuses the file, the change is safe.
     """
     same_model: bool = False
     """Whether OpenVINO reads the same model before and after."""
     settles: tuple[Finding, ...] | None = None
-    """The findings that the change removes, if they are known without reading the file again."""
+    """The findings that the change removes, if irshape knows them without reading the file
+    again."""
 
     def __str__(self) -> str:
         if self.kind in ("edge", "text", "weights"):
@@ -77,7 +78,7 @@ class Cause(NamedTuple):
 
     @property
     def message(self) -> str:
-        """Describes the possible cause of the findings."""
+        """Text that describes the possible cause of the findings."""
         change = self.change
         if change.kind == "weights":
             return change.subject
@@ -94,15 +95,16 @@ class Tried(NamedTuple):
 
     change: Change
     gone: int
-    """How many errors and warnings the change would remove; -1 if it was not tried to the end."""
+    """The number of errors and warnings that the change would remove; -1 if it was not tried to the
+    end."""
     new: int
-    """How many errors and warnings the change would add."""
+    """The number of errors and warnings that the change would add."""
     explains: bool
     """Whether the change would remove this finding."""
 
     @property
     def outcome(self) -> str:
-        """Describes the result."""
+        """Text that describes the result."""
         if self.gone < 0:
             return "not tried: the budget of readings is used up"
         if self.explains and not self.new:
@@ -116,10 +118,11 @@ class Repairs(NamedTuple):
     """The result of the search for causes in a file."""
 
     findings: list[Finding]
-    """The findings to report. Each has those that the same change removes as `related`."""
+    """The findings to report. `related` of each contains the findings that the same change
+    removes."""
     causes: dict[int, list[Cause]]
     """At most three causes for each finding, likeliest first, by its `id`."""
     tried: dict[int, list[Tried]]
     """The changes tried for each finding, by its `id`."""
     readings: int
-    """How often the whole file was read again."""
+    """The number of times that the whole file was read again."""

@@ -1,4 +1,5 @@
-"""Makes changes of a Const: its type, shape or size. Other values are proposed but not written."""
+"""Proposes changes of a Const: of its type, shape or size. It also proposes values, which irshape
+does not write."""
 
 from __future__ import annotations
 
@@ -18,11 +19,11 @@ from .change import Change
 from .site import Site, Sites
 
 MOST_VALUES = 8
-"""For constants with more elements, no other values are proposed."""
+"""The largest number of elements of a constant for which other values are proposed."""
 
 
 def constants(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Proposes another type, shape or size for the Const of a finding, or one that feeds its
+    """Yields other types, shapes or sizes for the Const of a finding, or for one that feeds its
     layer."""
     site = sites.of(finding.layer)
     if site is None:
@@ -41,9 +42,9 @@ def constants(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 
 
 def _values(sites: Sites, site: Site) -> Iterator[Candidate]:
-    """Proposes values of a small constant with which its layer would fit its ports.
+    """Yields values of a small constant with which its layer would fit its ports.
 
-    Does so only if no attribute achieves that.
+    It does so only if no value of an attribute has the same effect.
     """
     operation, layer = site.operation, site.layer
     known = sites.context.shared(fitting_values, layer)
@@ -76,7 +77,7 @@ def _values(sites: Sites, site: Site) -> Iterator[Candidate]:
 
 
 def _retyped(sites: Sites, site: Site, port: Port) -> Iterator[Candidate]:
-    """Proposes for a Const and its port the type that a consumer declares."""
+    """Yields the change of a Const and its port to the element type that a consumer declares."""
     layer, wanted, source = site.layer, port.element_type, sites.source
     if wanted is None:
         return
@@ -107,7 +108,7 @@ def _needed(constant: Constant) -> int:
 
 
 def _place(sites: Sites, site: Site) -> Iterator[Candidate]:
-    """Proposes the type and shape that the port of a Const declares."""
+    """Yields the change of a Const to the element type and shape that its port declares."""
     layer = site.layer
     if not layer.outputs:
         return

@@ -34,14 +34,14 @@ class Diagnosis:
     ) -> None:
         self.context = context
         self.findings = findings
-        """If one change removes several findings, the later ones are `related` of the first."""
+        """If one change removes several findings, the first one has the others as `related`."""
         self._repairs = repaired
         self.readings = 0 if repaired is None else repaired.readings
-        """How often the whole file was read again."""
+        """The number of times that the whole file was read again."""
 
     @property
     def whole(self) -> list[Finding]:
-        """The findings, with their related ones listed separately."""
+        """All findings in one list, including related ones."""
         return [part for each in self.findings for part in (each, *each.related)]
 
     @property
@@ -85,7 +85,7 @@ def fix_of(cause: Cause) -> Fix:
 
 
 def _reason(cause: Cause) -> str:
-    """Says why a change is believed to be right."""
+    """Returns the reason why irshape considers a change right."""
     change = cause.change
     count = len(cause.explained)
     gone = "the finding is" if count == 1 else f"{count} findings are"
@@ -96,9 +96,10 @@ def _reason(cause: Cause) -> str:
 
 
 def diagnose(model: Model, settings: Settings = PLAIN, *, readings: int | None = None) -> Diagnosis:
-    """Examines a model, and searches for causes of its errors and warnings.
+    """Returns the findings on a model, and the causes of its errors and warnings.
 
-    readings: how often the file may be read again, if the search is not to decide.
+    readings: the number of times that the file may be read again; None for the default of the
+    search.
     """
     examination = examine(model, settings)
     if all(each.severity == "info" for each in examination.findings):
@@ -113,7 +114,7 @@ def diagnose(model: Model, settings: Settings = PLAIN, *, readings: int | None =
 
 
 def _with_further(examination: Examination, settings: Settings) -> Examination:
-    """Adds contradictions that show only when all ports are ignored."""
+    """Returns the examination with the contradictions that show only if all ports are ignored."""
     from .ports import asks_for_ports, further_contradictions
 
     findings, context = examination

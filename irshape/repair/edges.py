@@ -1,4 +1,4 @@
-"""Makes changes of edges and ids: which output feeds an input, and which layer an id names."""
+"""Proposes changes of edges and ids: other outputs to feed an input, and other ids of layers."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from .site import Site, Sites
 from .spellings import likeness
 
 MOST_SOURCES = 4
-"""How many outputs are tried for an input, at most."""
+"""The largest number of outputs that are tried for an input."""
 MOST_UNFED = 4
-"""If more inputs than this have no edge, the edges were lost, and none is proposed."""
+"""If more inputs than this have no edge, irshape assumes that the edges were lost, and proposes
+none."""
 MOST_CYCLIC = 32
-"""How many layers of a cycle have their inputs tried, at most."""
+"""The largest number of layers of a cycle for whose inputs other outputs are tried."""
 
 
 class Outputs:
-    """The outputs of a body, grouped by what their ports declare."""
+    """The outputs of a body, grouped by the declarations of their ports."""
 
     def __init__(self, result: BodyResult) -> None:
         self.by_declaration: dict[tuple[object, ...], list[OutputRef]] = {}
@@ -42,8 +43,8 @@ class Outputs:
         self.used = {source for row in result.wiring.sources for source in row}
 
     def alike(self, port: Port) -> list[OutputRef]:
-        """Returns the outputs that declare the same as an input port. What it leaves open is
-        ignored."""
+        """Returns the outputs with the same declaration as an input port. Parts that the input port
+        does not declare are ignored."""
         if port.precision is not None:
             return self.by_declaration.get((port.dims, port.precision), [])
         return [
@@ -64,7 +65,7 @@ def outputs_of(context: object, result: BodyResult) -> Outputs:
 
 
 def sources(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Proposes another output for an input whose declaration differs from its producer's."""
+    """Yields other outputs for an input whose declaration differs from its producer's."""
     site = sites.of(finding.layer)
     if site is None:
         return
@@ -88,7 +89,7 @@ def _edge_into(result: BodyResult, layer: Layer, port: Port) -> Edge | None:
 
 
 def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator[Candidate]:
-    """Proposes outputs that declare the same as an input and do not lead to a cycle."""
+    """Yields outputs that have the same declaration as an input and do not close a cycle."""
     result, port = site.result, site.layer.inputs[index]
     layers, outputs = result.body.layers, _outputs(sites, result)
     alike = [ref for ref in outputs.alike(port) if ref != site.sources[index]]
@@ -227,7 +228,7 @@ def _end_of_tag(data: bytes, start: int) -> int:
 
 
 def edges(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Proposes other ends for a faulty edge, an edge for an unconnected input, or another on a
+    """Yields other ends for a faulty edge, an edge for an unconnected input, or another edge on a
     cycle."""
     at_edge = sites.edge_of(finding)
     if at_edge is None:
@@ -282,7 +283,7 @@ def _removed(sites: Sites, result: BodyResult, edge: Edge, finding: Finding) -> 
 
 
 def _on_cycle(sites: Sites, result: BodyResult) -> Iterator[Candidate]:
-    """Proposes other outputs for the inputs that connect the layers of a cycle."""
+    """Yields other outputs for the inputs that connect the layers of a cycle."""
     cyclic = result.wiring.cyclic
     for position in sorted(cyclic)[:MOST_CYCLIC]:
         site = Site(sites, result, position)
@@ -294,7 +295,7 @@ def _on_cycle(sites: Sites, result: BodyResult) -> Iterator[Candidate]:
 
 
 def ids(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Proposes, for a layer that shares its id, an id that edges name and no layer has."""
+    """Yields, for a layer that shares its id with another, ids that edges name and no layer has."""
     site = sites.of(finding.layer)
     if site is None:
         return

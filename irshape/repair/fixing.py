@@ -1,6 +1,7 @@
-"""Implements `irshape fix`: safe changes, with `unsafe` the likeliest others, and ports.
+"""Implements `irshape fix`. It applies safe changes, with `unsafe` also the likeliest others, and
+corrects ports.
 
-After each round the text is read and checked again, until nothing is left to apply.
+After each round it reads and checks the text again, until no change is left to apply.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from .proof import key_of, with_text
 from .search import size_of
 
 MAX_ROUNDS = 40
-"""How many rounds of fixes there are, at most. Real files need two to five."""
+"""The largest number of rounds of fixes. Real files need two to five."""
 READINGS_IN_ALL = 60
-"""How often a file is read to prove changes, at most, in all rounds together."""
+"""The largest number of times that a file is read to prove changes, in all rounds together."""
 READ_IN_ALL = 400_000
-"""How much is read in all these readings (`size_of`)."""
+"""The largest total size (`size_of`) of all these readings."""
 ALWAYS_POSSIBLE = 10
-"""How many readings are possible even if they read more."""
+"""The number of readings that are possible even beyond this size."""
 
 
 class NotFixableError(ValueError):
@@ -43,9 +44,9 @@ class Alternative(NamedTuple):
     edits: tuple[Edit, ...]
     """The edits, by byte offset in the original."""
     change: str
-    """What the edits do."""
+    """Text that describes the edits."""
     reason: str
-    """Why the change is believed to be right."""
+    """The reason why irshape considers the change right."""
     applicability: Applicability
 
     def apply(self, original: bytes) -> bytes:
@@ -54,7 +55,7 @@ class Alternative(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A finding, and the changes that could remove it, best first."""
+    """A finding, and the changes that can remove it, best first."""
 
     finding: Diagnostic
     alternatives: tuple[Alternative, ...]
@@ -66,7 +67,7 @@ class Choice(NamedTuple):
 
 
 class Fixes:
-    """The changes of a file. Nothing has been written.
+    """The changes of a file. They have not been written to it.
 
     `fixed` are the findings that the edits remove, at their places in the original. `remaining` are
     the findings that are left, at their places in the fixed text.
@@ -81,9 +82,9 @@ class Fixes:
         self.remaining_before: list[Diagnostic] = []
         """The findings that are left, at their places in the original."""
         self.readable = True
-        """Whether the file could be read as an IR at all."""
+        """Whether irshape could read the file as an IR."""
         self.edits: list[Edit] = []
-        """Edits of `original`, by byte offset."""
+        """The edits of `original`, by byte offset."""
         self.candidates: list[Choice] = []
         """The findings of the original that can be fixed, each with its changes, best first."""
 
@@ -91,7 +92,7 @@ class Fixes:
         return f"<Fixes: {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
-        """Says how many findings the edits remove, how many are left, and shows the edits as a
+        """Returns text with the numbers of fixed and remaining findings, and the edits as a
         diff."""
         counts = f"{self.path}: {len(self.fixed)} fixed, {len(self.remaining)} left"
         return f"{counts}\n{self.diff()}".rstrip()
@@ -113,7 +114,7 @@ class Fixes:
 
 
 class _How(NamedTuple):
-    """The settings, whether to make unsafe changes, and the codes whose findings are left alone."""
+    """The settings, whether to make unsafe changes, and the codes whose findings are not fixed."""
 
     settings: Settings
     unsafe: bool
@@ -128,7 +129,7 @@ def fix(
     settings: Settings = PLAIN,
     spared: frozenset[str] = frozenset(),
 ) -> Fixes:
-    """Fixes one file. spared: the codes whose findings are left alone in this file.
+    """Returns the fixes of one file. spared: the codes whose findings are not fixed in this file.
 
     Raises `OSError` if the file cannot be opened, `NotFixableError` if it is not an IR.
     """
@@ -156,8 +157,8 @@ def _untouched(source: Source, findings: list[Finding], how: _How) -> Fixes:
 
 
 def _of_text(unreadable: NotReadable, name: str, weights: WeightsChoice, how: _How) -> Fixes:
-    """Fixes a text that is not well-formed. If it can then be read, fixes it like any other
-    file."""
+    """Returns the fixes of a text that is not well-formed. If it is then readable, fixes it like
+    any other file."""
     from .text import causes_of
 
     source, finding = unreadable.source, unreadable.finding
@@ -182,10 +183,10 @@ def _of_text(unreadable: NotReadable, name: str, weights: WeightsChoice, how: _H
 
 
 def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
-    """Fixes a file that can be read with the edits so far.
+    """Returns the fixes of a file that can be read with the edits so far.
 
-    If errors and warnings increase in a round, the round is undone. The exception is a round that
-    only fixes ports, since this may reveal further findings.
+    A round that increases the number of errors and warnings is undone. The exception is a round
+    that only fixes ports, since it may reveal further findings.
     """
     first = diagnosis = diagnose(model, how.settings)
     fixes = Fixes(source)
@@ -250,7 +251,7 @@ def _of_causes(diagnosis: Diagnosis, how: _How) -> list[Edit]:
 
 
 def _of_ports(diagnosis: Diagnosis, how: _How) -> list[Edit]:
-    """Returns the edits that make ports agree with what is read."""
+    """Returns the edits that make ports agree with the model that OpenVINO reads."""
     edits = port_edits(diagnosis.context, _kept(diagnosis, how, diagnosis.whole))
     return list(dict.fromkeys(edit for each in edits.values() for edit in each))
 
@@ -277,7 +278,7 @@ def _choice(told: Diagnostic, fixes: list[Fix], source: Source) -> Choice:
 
 
 def _raw_edits(source: Source, edits: list[Edit]) -> list[Edit]:
-    """Converts the edits to offsets in the bytes of the file."""
+    """Returns the edits with offsets in the bytes of the file."""
     if source.raw is None:
         return edits
     wide = "utf-16-le" if source.raw[:2] == b"\xff\xfe" else "utf-16-be"

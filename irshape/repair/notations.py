@@ -19,7 +19,7 @@ REQUIRED = {
     "edge": ("from-layer", "from-port", "to-layer", "to-port"),
     "port": ("id", "precision"),
 }
-"""The XML attributes that OpenVINO requires; an input port needs no precision."""
+"""The XML attributes that OpenVINO requires. An input port needs no precision."""
 KNOWN = {
     "layer": (*REQUIRED["layer"], "output_names"),
     "edge": REQUIRED["edge"],
@@ -28,7 +28,8 @@ KNOWN = {
 
 
 def notations(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Proposes the usual spelling of what OpenVINO reads as the same number or type."""
+    """Yields the usual spelling of a number or type that OpenVINO also reads in another
+    notation."""
     written, wanted, layer = finding.actual, finding.expected, finding.layer
     if finding.severity != "warning" or written is None or wanted is None:
         return
@@ -62,7 +63,7 @@ def _taken(sites: Sites, finding: Finding, wanted: str) -> bool:
 
 
 def element_names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Proposes the name of a missing XML attribute for one that OpenVINO ignores."""
+    """Yields the name of a missing XML attribute as the new name of one that OpenVINO ignores."""
     source, element = sites.source, sites.element(finding.offset)
     tag = next((tag for tag in KNOWN if source.data.startswith(f"<{tag}".encode(), element)), None)
     present = sites.attributes(element)

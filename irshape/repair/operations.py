@@ -1,4 +1,4 @@
-"""Makes changes of the type and version of a layer whose operation is unknown or missing."""
+"""Proposes changes of the type and version of a layer whose operation is unknown or missing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .spellings import likeness, only_word
 
 
 def types(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Proposes another type for a layer whose type is unknown or missing."""
+    """Yields other types for a layer whose type is unknown or missing."""
     site = sites.of(finding.layer)
     if site is None or site.operation is not None or (finding.actual is None and site.layer.type):
         return
@@ -82,7 +82,7 @@ def _fit(site: Site, operation: type[Operation]) -> Fit:
 
 
 def versions(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Proposes another version of the same type, unless the given one is newer than all known
+    """Yields other versions of the same type, unless the given version is newer than all known
     ones."""
     site = sites.of(finding.layer)
     if site is None or site.operation is not None:

@@ -1,4 +1,5 @@
-"""Makes ports agree with what is read. OpenVINO reads no ports, so this never changes a result."""
+"""Makes ports agree with the model that OpenVINO reads. OpenVINO ignores the declarations of ports,
+so this never changes a result."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ class Declaration(NamedTuple):
 
 
 def asks_for_ports(findings: Iterable[Finding]) -> bool:
-    """Returns whether an error or a warning is about what a port declares."""
+    """Returns whether an error or a warning concerns the declaration of a port."""
     return any(
         rule is not None and "ports" in rule.suspects
         for each in findings
@@ -44,10 +45,11 @@ def asks_for_ports(findings: Iterable[Finding]) -> bool:
 
 
 def port_edits(context: Context, findings: list[Finding]) -> dict[PortKey, tuple[Edit, ...]]:
-    """Returns the edits that make each port agree with what is read, where that is certain.
+    """Returns the edits that make each port agree with the model that OpenVINO reads, if they are
+    certain.
 
     An output port also has the edits of the inputs that it feeds. There are no edits if no error or
-    warning asks for one, or if an error leaves open which layers feed each other.
+    warning concerns ports, or if an error makes the edges uncertain.
     """
     edited = any(map(_is_behind, context.layers("parameter")))
     if not edited and not asks_for_ports(findings):
@@ -70,7 +72,7 @@ def port_edits(context: Context, findings: list[Finding]) -> dict[PortKey, tuple
 def _is_behind(parameter: Layer) -> bool:
     """Returns whether the port of a Parameter declares other dimensions than its attributes.
 
-    This happens when an input was edited. No port then describes what is read now.
+    This happens if somebody edited an input. The ports then do not describe the edited model.
     """
     own = own_output(parameter)
     return (
@@ -81,7 +83,7 @@ def _is_behind(parameter: Layer) -> bool:
 
 
 def as_read(context: Context) -> Inference:
-    """Infers the model without relying on any port."""
+    """Returns the inference of the model that relies on no port."""
     return infer(context.model, known=context.inference)
 
 
@@ -94,9 +96,10 @@ def _faults(inference: Inference) -> set[tuple[Layer, RuleId]]:
 
 
 def _leading_to(result: BodyResult, refusing: set[Layer]) -> set[Layer]:
-    """Returns the layers before refusing ones, as long as their ports declare otherwise.
+    """Returns the layers before layers that refuse their inputs, as long as their ports differ from
+    the inference.
 
-    OpenVINO refuses such a file, and these ports may state what was meant.
+    OpenVINO refuses such a file, and these ports may declare the intended shapes.
     """
     leading: set[Layer] = set()
     for part in result.walk():
@@ -114,10 +117,12 @@ def _leading_to(result: BodyResult, refusing: set[Layer]) -> set[Layer]:
 
 
 def further_contradictions(context: Context, reported: list[Finding]) -> Iterator[Finding]:
-    """Yields declared ports that contradict the rest of the file, which the rules do not report.
+    """Yields findings on ports that contradict the rest of the file and that the rules do not
+    report.
 
     After a port that they report, the rules continue from its declaration. So they miss ports whose
-    shapes depend on values computed from it, such as the output of a Range after a ShapeOf.
+    shapes depend on values computed from this declaration, for example the output of a Range after
+    a ShapeOf.
     """
     named = {each.layer for each in reported}
     for result in context.shared(as_read).result.walk():
@@ -148,8 +153,8 @@ def further_contradictions(context: Context, reported: list[Finding]) -> Iterato
 class _Ports:
     """Makes the edits of the ports of a model.
 
-    doubted: layers whose outputs are uncertain. whole: whether to also edit ports that declare less
-    than is inferred.
+    doubted: layers whose outputs are uncertain.
+    whole: whether to also edit ports that are only less precise than the inference.
     """
 
     def __init__(self, context: Context, doubted: set[Layer], *, whole: bool) -> None:
@@ -188,7 +193,7 @@ class _Ports:
                     yield (layer, "output", port.id), (*mine, *others)
 
     def _input(self, consumer: Layer, port: Port, wanted: Declaration) -> tuple[Edit, ...]:
-        """Returns the edits that make an input port declare what feeds it."""
+        """Returns the edits that make an input port declare the output that feeds it."""
         if consumer in self.doubted or (port.dims == () and port.precision is None):
             return ()  # its ports are evidence, or it declares nothing
         named = None if wanted.precision is None else ElementType.of_precision(wanted.precision)
@@ -199,14 +204,14 @@ class _Ports:
 
 
 def _outputs(result: BodyResult, position: int) -> tuple[Tensor, ...]:
-    """Returns the outputs of a layer; for a Parameter, what its attributes say."""
+    """Returns the outputs of a layer; for a Parameter, the tensor that its attributes declare."""
     layer = result.body.layers[position]
     own = own_output(layer) if layer.is_parameter else None
     return result.outputs[position] if own is None else (own,)
 
 
 def own_output(parameter: Layer) -> Tensor | None:
-    """Returns the type and shape in the attributes of a Parameter.
+    """Returns the element type and shape in the attributes of a Parameter.
 
     Returns None in a body, where OpenVINO uses the input from outside.
     """
@@ -230,12 +235,12 @@ def _spread(result: BodyResult, doubted: set[Layer]) -> set[int]:
 
 
 def wanted_of(port: Port, tensor: Tensor, *, sure: bool, whole: bool = False) -> Declaration:
-    """Returns what an output port should declare.
+    """Returns the declaration that an output port should have.
 
-    A port keeps what it declares if that is only less specific than what is inferred and `whole` is
-    false. Otherwise it should declare everything inferred.
-    sure: whether the tensor rests on inference alone. If not, it may be wider than intended, and
-    only impossible sizes are replaced.
+    A port keeps a declaration that is only less precise than the inference, unless `whole` is true.
+    Otherwise it should declare the whole inferred tensor.
+    sure: whether the tensor depends on no declaration of a port. If it does, it may be wider than
+    intended, and only impossible sizes are replaced.
     """
     dims, precision = port.dims, port.precision
     if dims == tensor.shape.declared and precision == tensor.element_type.precision:

@@ -37,7 +37,7 @@ class Outcome(NamedTuple):
 
 
 def key_of(finding: Finding, place: int) -> Key:
-    """Returns what distinguishes a finding from others, with its place in the original."""
+    """Returns a key that distinguishes a finding from others, with its place in the original."""
     return finding.rule.code, place, finding.port
 
 
@@ -54,7 +54,7 @@ class Proof:
         self.source = sites.source
         self._before = Counter(key_of(each, sites.element(each.offset)) for each in sites.graver)
         self.readings = 0
-        """How often the whole file was read."""
+        """The number of times that the whole file was read."""
 
     @cached_property
     def _of_layers(self) -> dict[Layer | None, list[Finding]]:
@@ -64,7 +64,7 @@ class Proof:
         return of_layers
 
     def without_reading(self, change: Change, fit: Fit) -> Outcome | None:
-        """Returns the effect of a change if it is known without reading the file again, else
+        """Returns the effect of a change if irshape knows it without reading the file again, else
         None."""
         if change.same_model and change.settles is not None:
             return Outcome(change.settles)

@@ -23,21 +23,22 @@ from .weights import cause_of as cause_of_weights
 
 MOST_CAUSES = 3
 MOST_TRIED = 6
-"""How many changes are proven for one finding, at most."""
+"""The largest number of changes that are proven for one finding."""
 MOST_SEARCHED = 40
-"""For how many findings changes are tried that need a reading of the file, at most."""
+"""The largest number of findings for which changes are tried that need a reading of the file."""
 MOST_AT_ELEMENT = 20
-"""If more findings are at one element, only notations and names are tried for the rest."""
+"""The largest number of findings at one element for which all changes are tried. For the rest, only
+notations and names are tried."""
 MOST_READINGS = 8
-"""How often the file is read again for all findings together."""
+"""The largest number of times that the file is read again, for all findings together."""
 MOST_READ = 60_000
-"""How much is read again for all findings together (`size_of`). One reading is always possible."""
+"""The largest total size (`size_of`) of these readings. One reading is always possible."""
 
 
 def repairs(examination: Examination, settings: Settings, readings: int = MOST_READINGS) -> Repairs:
     """Returns the causes of errors and warnings, with the findings grouped by cause.
 
-    readings: how often the file may be read again.
+    readings: the number of times that the file may be read again.
     """
     findings, context = examination
     graver = [each for each in findings if each.severity != "info"]
@@ -49,7 +50,8 @@ def repairs(examination: Examination, settings: Settings, readings: int = MOST_R
 
 
 def size_of(context: Context, findings: Sequence[Finding]) -> int:
-    """Returns what the time of a reading grows with: the number of layers and findings."""
+    """Returns the size of a reading, to which its time is proportional: the number of layers and
+    findings."""
     return max(len(context.every_layer) + len(findings), 1)
 
 
@@ -79,7 +81,8 @@ class _Search:
                 self._search(finding, cheap=many or number >= MOST_SEARCHED)
 
     def _search(self, finding: Finding, *, cheap: bool) -> None:
-        """Searches for causes of a finding. cheap: try only what needs no reading of the file."""
+        """Searches for causes of a finding. cheap: try only changes that need no reading of the
+        file."""
         rule = rule_of(finding.rule)
         suspects = () if rule is None else rule.suspects
         candidates = [
@@ -155,9 +158,9 @@ class _Search:
 
     @cached_property
     def _violations(self) -> tuple[set[int], set[tuple[Layer, RuleId]]]:
-        """The attribute faults that OpenVINO refuses, by `id`, and the refused layers.
+        """Returns the attribute faults that OpenVINO refuses, by `id`, and the refused layers.
 
-        Each such layer comes with the rule that reports it.
+        Each refused layer comes with the rule that reports it.
         """
         observed = self.sites.context.observed
         return (
@@ -180,7 +183,7 @@ class _Search:
         )
 
     def repairs(self, findings: list[Finding]) -> Repairs:
-        """Returns the result, with the findings as they are reported."""
+        """Returns the result, with the findings in the form in which they are reported."""
         folded = {id(each) for related in self.under.values() for each in related}
         told: list[Finding] = []
         moved, tried = dict[int, list[Cause]](), dict[int, list[Tried]]()

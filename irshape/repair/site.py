@@ -1,4 +1,4 @@
-"""Examines a layer in its place: what feeds it, and how it would fit with other attributes or
+"""Examines a layer in its place: its inputs, and how well it would fit with other attributes or
 inputs."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Site:
 
     @cached_property
     def inputs(self) -> tuple[Tensor | None, ...]:
-        """The tensor that feeds each input port; None if nothing does."""
+        """The tensor that feeds each input port; None if nothing feeds it."""
         return inputs_of(self.result, self.position)
 
     @property
@@ -74,7 +74,8 @@ class Sites:
         self._last: Site | None = None
         """The layer that was requested last."""
         self._attributes: tuple[int, dict[str, tuple[int, int, int]]] = (-1, {})
-        """An element and its attributes. Findings on one element usually follow each other."""
+        """The last element and its attributes, since findings on one element usually follow each
+        other."""
 
     def of(self, layer: Layer | None) -> Site | None:
         """Returns the site of a layer; None if the layer was not inferred."""
@@ -90,15 +91,15 @@ class Sites:
         return self.source.data.rfind(b"<", 0, offset + 1)
 
     def attributes(self, element: int) -> dict[str, tuple[int, int, int]]:
-        """Maps each attribute of an element to where its name starts and its value starts and
-        ends."""
+        """Maps each attribute of an element to the offset of its name, and the start and end of its
+        value."""
         if self._attributes[0] != element:
             places = {name: place for name, *place in self.source.attributes(element)}
             self._attributes = element, {k: (v[0], v[1], v[2]) for k, v in places.items()}
         return self._attributes[1]
 
     def edge_of(self, finding: Finding) -> tuple[BodyResult, Edge] | None:
-        """Returns the edge at which a finding is."""
+        """Returns the edge that a finding points to."""
         start = self.element(finding.offset)
         if not self.source.data.startswith(b"<edge", start):
             return None
@@ -110,7 +111,7 @@ class Sites:
 
     @cached_property
     def usual(self) -> dict[tuple[str, str, str], int]:
-        """Counts for each type, attribute and value how many layers have it."""
+        """Returns the number of layers for each type, attribute and value."""
         counts: dict[tuple[str, str, str], int] = {}
         for layer in self.context.every_layer:
             for name, text in zip(layer.items[::2], layer.items[1::2], strict=True):

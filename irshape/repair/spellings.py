@@ -16,14 +16,14 @@ def likeness(one: str, other: str) -> float:
 
 
 def folded(word: str) -> str:
-    """Returns a word in small letters without `-` and `_`, which people and tools write
+    """Returns a word in small letters without `-` and `_`, since people and tools write these
     differently."""
     return word.lower().replace("-", "").replace("_", "")
 
 
 def one_letter_off(one: str, other: str) -> bool:
-    """Returns whether one letter is missing, extra, wrong, or swapped with the next; ignores
-    case."""
+    """Returns whether two words differ by one letter that is missing, extra, wrong, or swapped with
+    the next. Case does not matter."""
     one, other = folded(one), folded(other)
     if one == other:
         return True
@@ -56,7 +56,8 @@ _NUMBERS = re.compile(r"[\s\[({]*([-+]?\d+(?:\.0*)?(?:[\s,;|]+[-+]?\d+(?:\.0*)?)
 
 
 def renoted(attribute: Attribute, text: str) -> str | None:
-    """Rewrites a malformed text of whole numbers as OpenVINO reads it: `[1;2.0]` becomes `1, 2`.
+    """Returns a malformed text of whole numbers in a notation that OpenVINO reads: `1, 2` for
+    `[1;2.0]`.
 
     Every number keeps its value. Returns None for any other text.
     """

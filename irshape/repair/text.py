@@ -1,6 +1,6 @@
 """Repairs text that is not well-formed: a tag without an end, or a wrong encoding.
 
-Each change is proven by reading the text with it.
+It proves each change by reading the changed text.
 """
 
 from __future__ import annotations
@@ -80,10 +80,10 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _unclosed(data: bytes) -> tuple[int, bytes, int] | None:
-    """Finds a missing end tag: returns where it belongs, and its element's name and start.
+    """Returns the place of a missing end tag, and its element's name and start.
 
-    Returns None for any other fault. The element without an end tag is one that is closed by the
-    end tag of another, or one in which an element begins that it cannot contain.
+    Returns None for any other fault. In an element without an end tag, the end tag of another
+    element follows, or an element begins that it cannot contain.
     """
     opened: list[tuple[bytes, int]] = []
     for tag in _tags(data):

@@ -13,11 +13,11 @@ from .change import Cause, Change
 from .site import Sites
 
 SENSELESS = 1 << 40
-"""No size, axis or index is as large as this."""
+"""Every real size, axis or index is smaller than this number."""
 ALIGNMENT = 64
-"""How many bytes a writer skips at most to align a constant."""
+"""The largest number of bytes that a writer skips to align a constant."""
 MOST_ELEMENTS = 1024
-"""Constants with more elements are ignored, since none of them determines a shape."""
+"""The largest number of elements of an examined constant. Larger constants determine no shape."""
 
 
 def cause_of(sites: Sites) -> Cause | None:
@@ -56,7 +56,7 @@ def cause_of(sites: Sites) -> Cause | None:
 def _in_order(context: Context, size: int) -> bool:
     """Returns whether constants that end past the .bin lie directly after others.
 
-    With several such constants this is not checked.
+    If several constants end past the .bin, this is not checked.
     """
     ends = [0, *(each.offset + each.size for _, each in context.constants)]
     beyond = [each for _, each in context.constants if each.offset + each.size > size]

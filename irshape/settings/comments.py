@@ -19,9 +19,9 @@ from .selectors import MARK, covered, retired, similar_rule
 
 @cache
 def _token() -> re.Pattern[bytes]:
-    """Matches comments, and the tags of layers, in one pass.
+    """Returns a pattern that matches comments, and the tags of layers, in one pass.
 
-    A comment or section that is not closed extends to the end of the file."""
+    An unclosed comment or CDATA section extends to the end of the file."""
     return re.compile(
         rb"""<!--(?:(?P<comment>.*?)-->|.*+)|<!\[CDATA\[(?:.*?\]\]>|.*+)|<\?(?:.*?\?>|.*+)|(?P<end></layer\s*+>)"""
         rb"""|<(?P<layer>layer)(?=[\s/>])(?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+>|<(?P<element>[A-Za-z.])""",
@@ -49,9 +49,10 @@ class Suppression(NamedTuple):
 
 
 class Scope:
-    """What the comments of one layer, or of the whole file, silence.
+    """The comments of one layer, or of the whole file, and the codes that they silence.
 
-    `end` is None for a layer that is not closed. hits: the codes that the comments have silenced.
+    `end` is None for an unclosed layer. hits: the codes of which the comments have silenced
+    findings.
     """
 
     __slots__ = ("codes", "comments", "end", "hits", "outer", "start")
@@ -78,9 +79,9 @@ class Scope:
 
 
 class Comments:
-    """The comments of a file that silence findings, and findings about faulty comments.
+    """The comments of a file that silence findings, and the findings about faulty comments.
 
-    A file without comments costs one search.
+    For a file without comments, this takes a single search.
     """
 
     def __init__(self, source: Source, custom: tuple[CustomRule, ...] = ()) -> None:
@@ -144,7 +145,7 @@ class Comments:
     def _parsed(self, text: str, offset: int) -> tuple[Suppression | None, bool]:
         """Returns a comment, and whether it applies to the whole file wherever it is.
 
-        Records what is wrong with it.
+        Records the faults of the comment.
         """
         match = _directive().fullmatch(text)
         if match is None or match["verb"] not in ("disable", "disable-file") or not match["codes"]:
@@ -182,7 +183,7 @@ class Comments:
     def silence(self, code: str, problem: Finding) -> bool:
         """Returns whether a comment silences a finding.
 
-        The comment may belong to the file, or to a layer that the finding is about or is in.
+        The comment may belong to the file, to the layer of the finding, or to a layer around it.
         """
         silenced = self.whole.silences(code)
         if self.layers:
@@ -225,7 +226,7 @@ class Comments:
 
 
 MAX_SUGGESTIONS = 50
-"""For how many misspelt codes in one file a similar one is suggested."""
+"""The largest number of misspelt codes in one file for which a similar code is suggested."""
 
 
 def _short(text: str) -> str:

@@ -1,8 +1,8 @@
 """Reads the configuration: irshape.toml, or `[tool.irshape]` in pyproject.toml.
 
-Every key is described in docs/configuration.md. An unknown key is an error. This module does not
-use `from __future__ import annotations`: typing compiles each annotation of a NamedTuple that is a
-string, which would delay every start of the command.
+docs/configuration.md describes every key. An unknown key is an error. This module does not use
+`from __future__ import annotations`: typing would compile each string annotation of a NamedTuple,
+which would delay every start of the command.
 """
 
 import os
@@ -21,7 +21,7 @@ T = TypeVar("T", Policy, Contract, CustomRule)
 
 
 class Configuration(NamedTuple):
-    """Everything that can be configured.
+    """The settings of a configuration file.
 
     `root`: the folder of the file, to which patterns and paths are relative.
     """
@@ -45,13 +45,14 @@ class Configuration(NamedTuple):
     cache_dir: str | None = None
     root: str | None = None
     path: str | None = None
-    """The file from which it was read."""
+    """The file from which the configuration was read."""
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> "Configuration":
-        """Reads a file: all of it, or `[tool.irshape]` of a pyproject.toml.
+        """Returns the configuration in a file: in all of it, or in `[tool.irshape]` of a
+        pyproject.toml.
 
-        Raises `ConfigurationError`, and `OSError` if it cannot be opened.
+        Raises `ConfigurationError`, and `OSError` if the file cannot be opened.
         """
         import tomllib
 
@@ -88,7 +89,7 @@ class Configuration(NamedTuple):
     def check(self) -> None:
         """Raises `ConfigurationError` if a program has set a field to an unsuitable value.
 
-        The codes of selectors are checked where they are used.
+        It does not check the codes of selectors; the code that uses them does.
         """
         for name in ("select", "extend_select", "ignore", "extensions"):
             value = getattr(self, name)
@@ -107,8 +108,8 @@ class Configuration(NamedTuple):
     def find(start: str | os.PathLike[str] = ".") -> "Configuration":
         """Returns the configuration of the folder, or of the nearest parent folder that has one.
 
-        It is read from an irshape.toml, or a pyproject.toml with `[tool.irshape]`. Without such a
-        file, it has only defaults.
+        It is in an irshape.toml, or in a pyproject.toml with `[tool.irshape]`. Without a file, the
+        configuration has only defaults.
         """
         folder = os.path.abspath(start)
         while True:
@@ -165,7 +166,7 @@ def configuration_of(given: Configuration | str | os.PathLike[str] | None) -> Co
 def _has_table(path: str) -> bool:
     """Returns whether a pyproject.toml has `[tool.irshape]`. Raises `ConfigurationError`.
 
-    The file is parsed only if a line looks like it.
+    It parses the file only if a line looks like the header of this table.
     """
     with open(path, "rb") as file:
         text = file.read()
@@ -242,7 +243,7 @@ def _demand(value: Any, _: str) -> bool:
 
 
 def _whole(least: int) -> Reader:
-    """Returns a reader of whole numbers of at least `least`."""
+    """Returns a reader of whole numbers from `least` up."""
 
     def read(value: Any, _: str) -> int:
         number = int(_kind(value, int, "a whole number"))
@@ -312,7 +313,8 @@ def _release(value: Any, _: str) -> tuple[int, int]:
 
 
 def extensions(value: Any, _: str = "") -> tuple[str, ...]:
-    """Reads `TYPE` or `TYPE@VERSION`. Raises `ValueError`, also for an operation of an opset."""
+    """Returns names of the form `TYPE` or `TYPE@VERSION`. Raises `ValueError`, also for an
+    operation of an opset."""
     named = _named(list(value), "an extension", "extensions")
     for text in named:
         name, _, version = text.partition("@")
@@ -321,7 +323,7 @@ def extensions(value: Any, _: str = "") -> tuple[str, ...]:
 
 
 def _named(value: Any, what: str, plural: str) -> tuple[str, ...]:
-    """Reads texts of the form `TYPE` or `TYPE@VERSION`. Raises `ValueError`."""
+    """Returns texts of the form `TYPE` or `TYPE@VERSION`. Raises `ValueError`."""
     named = texts(value)
     for text in named:
         name, at, version = text.partition("@")
@@ -401,7 +403,7 @@ def _policies(value: Any, place: str) -> tuple[Policy, ...]:
 
 
 def _rules(value: Any, place: str) -> tuple[CustomRule, ...]:
-    """Reads the table `rules` with its list `custom`."""
+    """Returns the custom rules in the table `rules`, from its list `custom`."""
     if not isinstance(value, dict) or set(value) - {"custom"}:
         raise ValueError("expected tables [[rules.custom]]")
     tables = _tables(value.get("custom", []), f"{place}.custom", "tables [[rules.custom]]")
@@ -501,7 +503,7 @@ def _devices(value: Any, place: str) -> Devices:
 
 
 def device_names(value: Any, _: str = "") -> tuple[str, ...]:
-    """Reads names of devices, in any case. Raises `ValueError`."""
+    """Returns names of devices, read in any case. Raises `ValueError`."""
     from ..devices.facts import DEVICES
 
     names = tuple(dict.fromkeys(name.upper() for name in texts(list(value))))

@@ -49,8 +49,9 @@ def _characters(inside: str) -> str:
 def matches(pattern: str, path: str, root: str | None = None) -> bool:
     """Returns whether a pattern matches a file.
 
-    A pattern without `/` is matched against the name of the file, any other against its path from
-    `root` (by default the working directory). `dir/` matches everything in the folder.
+    A pattern without `/` is compared with the name of the file. Any other pattern is compared with
+    the path from `root` (by default the working directory). `dir/` matches every file in the
+    folder.
     """
     if "/" not in pattern:
         return _pattern(pattern).fullmatch(os.path.basename(path)) is not None

@@ -1,6 +1,7 @@
 """Loads plugins from files that the user names: `--plugin FILE.py`.
 
-A configuration never names one, since it would run the code of whoever wrote the configuration.
+A configuration cannot name plugin files: otherwise irshape would run code from whoever wrote the
+configuration.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ FATAL = frozenset(
 )
 """Rules about a file that could not be checked.
 
-They remain active when other rules are selected, and can only be turned off by ignoring them.
+They stay active when the user selects other rules. Only an explicit selector in `ignore` turns them
+off.
 """
 
 
@@ -143,7 +144,7 @@ def ignored_in(path: str, configuration: Configuration) -> frozenset[str]:
 
 
 def _comments(source: Source, custom: tuple[CustomRule, ...]) -> Comments | None:
-    """Returns the comments of a file; None if it cannot have any."""
+    """Returns the comments of a file; None if the file cannot contain any."""
     data = source.data
     if b"!" not in data or MARK not in data:  # to look for one byte takes a tenth of the time
         return None
@@ -153,7 +154,7 @@ def _comments(source: Source, custom: tuple[CustomRule, ...]) -> Comments | None
 
 
 class Filter:
-    """Applies selection and comments to the findings of one file."""
+    """Applies the selection and the comments to the findings of one file."""
 
     def __init__(self, chosen: Settings, source: Source | None) -> None:
         self.enabled = chosen.enabled
@@ -174,8 +175,8 @@ class Filter:
         return rule in FATAL and rule.code not in self.ignored
 
     def about_comments(self) -> list[Finding]:
-        """Returns the faults of the comments themselves. Call it after all findings have been
-        checked."""
+        """Returns the findings about the comments themselves. Call it after `keep` was called for
+        all findings."""
         if not self.comments:
             return []
         findings = [*self.comments.findings, *self.comments.unused(self.enabled)]

@@ -1,4 +1,4 @@
-"""Resolves selectors of rules: a code, a prefix of one, a name, or `ALL`."""
+"""Resolves selectors of rules: a code, a prefix of a code, a name, or `ALL`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _PREFIX = r"IR[0-9]{0,3}"
 MARK = b"irshape:"
-"""How a comment that silences findings begins."""
+"""The beginning of a comment that silences findings."""
 CUSTOM_CODES = tuple(f"IR{number}" for number in range(910, 950))
 """The codes that the rules of `[[rules.custom]]` may have."""
 
@@ -50,7 +50,7 @@ def _covered(
 
 
 def retired(selectors: Iterable[str]) -> Iterator[str]:
-    """Yields what replaced each retired code or name among some selectors."""
+    """Yields, for each retired code or name among some selectors, a text with its replacement."""
     for selector in dict.fromkeys(selectors):
         for each in RETIRED.values():
             if selector in (each.code, each.name):
@@ -71,7 +71,8 @@ def check_selectors(
 def similar_rule(name: str, custom: tuple[CustomRule, ...] = ()) -> str:
     """Returns `; did you mean X?` for a misspelt code or name of a rule, or "".
 
-    A code with another number gives no hint about which rule was meant.
+    It suggests nothing for a code with an unknown number, since the number gives no hint about the
+    intended rule.
     """
     from ..rules import all_rules
 

@@ -1,1 +1,1 @@
-"""Named sizes: expressions over symbols, and what is known of them."""
+"""Named sizes: expressions over symbols, and known facts about them."""

@@ -1,7 +1,7 @@
 """Bounds of expressions, from the ranges of their symbols and from known relations.
 
-An expression is proven to be 0 or more by its range, by the ranges of the calls in it, and by what
-is known of expressions of several atoms.
+To prove that an expression is 0 or more, this module uses its range, the ranges of the calls in it,
+and known facts about expressions of several atoms.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DEPTH: Final = 4
 
 
 class Bounds(Facts):
-    """What is known of the ranges of sizes."""
+    """The known facts about the ranges of sizes."""
 
     def __init__(self) -> None:
         self.ranges: dict[Symbol, Range] = {}
@@ -33,7 +33,7 @@ class Bounds(Facts):
         return Expression.number(number, self)
 
     def range(self, expression: Expression) -> Range:
-        """Bounds of an expression."""
+        """Returns the bounds of an expression."""
         low = high = 0.0
         known = self._product_ranges
         for monomial, coefficient in expression.terms.items():
@@ -114,7 +114,8 @@ class Bounds(Facts):
     def _proven_by(
         self, expression: Expression, call: Call, coefficient: Coefficient, depth: int
     ) -> bool:
-        """Whether it is 0 or more whatever value within its bounds a call has."""
+        """Whether an expression is 0 or more for every value that a call can have within its
+        bounds."""
         rest = expression - Expression.of(call, self) * coefficient
         if call.function == "//":
             numerator, divisor = call.arguments
@@ -132,7 +133,7 @@ class Bounds(Facts):
         return left == right or self.is_nonnegative(left - right)
 
     def forget(self) -> None:
-        """Forgets conclusions from bounds. Call it after changing them."""
+        """Forgets conclusions from bounds. Call it after changing the bounds."""
         self._call_ranges.clear()
         self._product_ranges.clear()
         self._proofs.clear()

@@ -8,16 +8,16 @@ from .expressions import Expression
 
 
 class Constraint(NamedTuple):
-    """A condition that a layer puts on the sizes: `left relation right`."""
+    """A condition of a layer on sizes: `left relation right`."""
 
     left: Expression
     relation: str
     right: Expression
     source: object
-    """The layer that requires it, or another origin."""
+    """The layer that requires the condition, or another origin."""
     assumed: bool
     conditional: bool = False
-    """Whether it holds only if a certain body runs, such as a branch of an If."""
+    """Whether the condition holds only if a certain body runs, for example a branch of an If."""
 
     def __str__(self) -> str:
         return f"{self.left} {self.relation} {self.right}"
@@ -28,11 +28,12 @@ class Conflict(NamedTuple):
 
     constraint: Constraint
     earlier: tuple[Constraint, ...]
-    """The fewest conditions that exclude it; empty if the shapes of the inputs do."""
+    """The smallest set of conditions that excludes it; empty if the shapes of the inputs exclude
+    it."""
 
     @property
     def is_certain(self) -> bool:
-        """Whether it follows from requirements of layers, without assumptions."""
+        """Whether the contradiction follows from requirements of layers, without assumptions."""
         if not self.earlier:  # no size is one more than itself
             return (self.constraint.left - self.constraint.right).constant is not None
         return not any(each.assumed for each in self.earlier)

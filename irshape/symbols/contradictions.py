@@ -13,19 +13,22 @@ class Contradictions(Functions):
     def __init__(self) -> None:
         super().__init__()
         self.replaced: dict[Symbol, Expression] = {}
-        """Symbols that are equal to an expression of others."""
+        """Maps symbols to expressions of other symbols that they equal."""
         self.one_or: dict[tuple[Expression, int], Constraint] = {}
-        """Expressions that are 1 or a number, because of broadcasting, and the source."""
+        """The expressions that are 1 or a number, because of broadcasting, with the source of this
+        condition."""
         self.constraints: dict[str, Constraint] = {}
-        """Every condition that narrows a size, by its text."""
+        """Every condition that narrows a size, by the text of the condition."""
         self.conflicts: dict[object, Conflict] = {}
         """Conditions that contradict others, by their sources."""
         self.source: object = None
-        """The source of the conditions that are stated now."""
+        """The source of the conditions that are currently recorded."""
         self.listening = True
-        """Whether requirements hold. Those of bodies that may never run are only recorded."""
+        """Whether requirements hold. Requirements of bodies that may never run are only
+        recorded."""
         self.inside: dict[Symbol, tuple[Expression, Constraint]] = {}
-        """What symbols equal in the current body, if that may not run."""
+        """Maps symbols to the expressions that they equal in the current body, if the body may not
+        run."""
 
     def resolved(self, expression: Expression) -> Expression:
         """Returns the expression with every symbol replaced that is known to equal others."""
@@ -34,11 +37,12 @@ class Contradictions(Functions):
         return expression.substituted(self.replaced.get)
 
     def simplified(self, expression: Expression) -> Expression:
-        """Returns the expression, simplified by all that is known by now."""
+        """Returns the expression, simplified with all facts known so far."""
         return expression.substituted(self.replaced.get)
 
     def _solution(self, left: Expression, right: Expression) -> tuple[Symbol, Expression] | None:
-        """Returns a symbol and what it must equal: the last one that can be replaced."""
+        """Returns a symbol and the expression that it must equal. It is the last symbol that can be
+        replaced."""
         difference = left - right
         candidates: list[tuple[bool, int, Symbol, Expression]] = []
         for monomial, coefficient in difference.terms.items():
@@ -77,8 +81,7 @@ class Contradictions(Functions):
         }
 
     def _holds_inside(self, constraint: Constraint) -> bool:
-        """Records an equation that holds where the current body runs. Returns whether it can
-        hold."""
+        """Records an equation that holds if the current body runs. Returns whether it can hold."""
         self._record(constraint)
         solution = self._solution(constraint.left, constraint.right)
         if solution is None:
@@ -127,7 +130,7 @@ class Contradictions(Functions):
         return None
 
     def _exclude_inside(self, symbol: Symbol, number: Expression, constraint: Constraint) -> None:
-        """Records which layers of bodies that may not run exclude a number for a symbol."""
+        """Records the layers that exclude a number for a symbol, in bodies that may not run."""
         for each in self.constraints.values():
             if each.conditional and each.relation == "==":
                 difference = self.resolved(each.left - each.right)

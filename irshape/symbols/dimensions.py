@@ -13,8 +13,8 @@ from .expressions import Call, Expression, Facts, Symbol, TooLarge, symbols_of
 class SymbolicDimension(Dimension):
     """A dynamic dimension that is an expression of named sizes.
 
-    An operation on it gives another one if possible, and else a plain `Dimension`. Two of them are
-    equal if their expressions are.
+    An operation on it returns another symbolic dimension if possible, and otherwise a plain
+    `Dimension`. Two symbolic dimensions are equal if their expressions are equal.
     """
 
     __slots__ = ("expression",)
@@ -169,7 +169,7 @@ class SymbolicDimension(Dimension):
 def _broadcast(
     self: SymbolicDimension, ours: Expression, theirs: Expression, interval: Dimension
 ) -> Dimension | None:
-    """Broadcasts two dimensions, neither of which is a number."""
+    """Returns the result of broadcasting two dimensions that are both dynamic."""
     facts = self.facts
     one = facts.number(1)
     two = facts.number(2)
@@ -190,9 +190,9 @@ def _broadcast(
 
 
 def _are_comparable(ours: Expression, theirs: Expression) -> bool:
-    """Whether two sizes may well be meant to be equal, because both differ by sizes.
+    """Whether two sizes were probably intended to be equal, because both differ by sizes.
 
-    Of `seq` and `past + seq`, the second is larger unless `past` is 0.
+    Among `seq` and `past + seq`, the second is larger unless `past` is 0.
     """
     sides: tuple[set[Symbol], set[Symbol]] = (set(), set())
     for monomial, coefficient in (ours - theirs).terms.items():
@@ -213,7 +213,7 @@ def _is_clipped(bounded: Expression, free: Expression) -> bool:
 
 
 def expression_of(size: Dimension | int, facts: Facts) -> Expression | None:
-    """Returns a size as an expression; None if it is not known as one."""
+    """Returns a size as an expression; None if it has no expression."""
     if isinstance(size, SymbolicDimension):
         return size.expression
     if isinstance(size, int):
@@ -222,8 +222,7 @@ def expression_of(size: Dimension | int, facts: Facts) -> Expression | None:
 
 
 def dimension(expression: Expression, interval: Dimension) -> Dimension:
-    """Returns the dimension of an expression within both bounds; a plain one if that is a
-    number."""
+    """Returns the dimension of an expression within both bounds; a plain one if it is a number."""
     constant = expression.constant
     low, high = expression.facts.range(expression)
     least = interval.low if low == -math.inf else max(interval.low, int(low))
@@ -244,7 +243,7 @@ def counted(expression: Expression, size: Dimension) -> Dimension:
 
 
 def positive(size: Dimension) -> Dimension:
-    """Returns a symbolic dimension, assuming that it is 1 or more; a plain one otherwise."""
+    """Returns a symbolic dimension, assuming that it is 1 or more; a plain one if it cannot be."""
     assert isinstance(size, SymbolicDimension)
     facts = size.facts
     if facts.assume_at_least(size.expression, facts.number(1)):

@@ -45,7 +45,7 @@ def exactly_divided(numerator: Expression, divisor: Expression) -> Expression | 
 def _divided_term(
     monomial: Monomial, coefficient: Coefficient, by: Monomial, number: Coefficient
 ) -> tuple[Monomial, Coefficient] | None:
-    """Returns a term divided by another one, if that leaves no remainder."""
+    """Returns a term divided by another one; None if this leaves a remainder."""
     if coefficient % number:
         return None
     rest = list(monomial)

@@ -1,9 +1,9 @@
-"""Integer expressions over named sizes, in a normal form: equal expressions are written alike.
+"""Integer expressions over named sizes, in a normal form: equal expressions have equal texts.
 
 An expression is a sum of products of atoms with whole coefficients. An atom is a symbol, or a floor
-division, a minimum or a maximum of expressions. A remainder `a % b` is held as `a - b * (a // b)`
-and written as a remainder again. Coefficients are fractions only while a real number is on its way
-through a graph, such as a size times a scale of 0.5.
+division, a minimum or a maximum of expressions. A remainder `a % b` is stored as
+`a - b * (a // b)`, and written as a remainder again. Coefficients are fractions only for real
+numbers, for example a size times a scale of 0.5.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ MAX_TERMS: Final = 200
 
 
 MAX_REAL: Final = 2**24
-"""The limit for real numbers: up to here, f32 represents integers exactly."""
+"""The limit for real numbers: up to this number, f32 represents integers exactly."""
 MAX_DIVISOR: Final = 2**12
 
 
 class TooLarge(ArithmeticError):
-    """An expression would have more than `MAX_TERMS` terms."""
+    """Raised if an expression would have more than `MAX_TERMS` terms."""
 
 
 class Symbol:
-    """A named size of an axis of an input.
+    """A named size: an axis of an input.
 
-    `order` is its place among the symbols; later ones are replaced first.
+    `order` is its place among the symbols. Later symbols are replaced first.
     """
 
     __slots__ = ("axis", "name", "order", "text")
@@ -48,7 +48,7 @@ class Symbol:
 class Call:
     """`a // b`, `min(a, b, …)` or `max(a, b, …)`.
 
-    `exact`: whether a division is known to leave no remainder; it is ignored by equality.
+    `exact`: whether a division is known to leave no remainder. Equality ignores it.
     """
 
     __slots__ = ("_hash", "arguments", "exact", "function", "text")
@@ -99,13 +99,13 @@ def _is_call(expression: Expression) -> bool:
 
 
 class Facts(Protocol):
-    """What expressions ask about symbols."""
+    """The facts about symbols that expressions need."""
 
     def number(self, number: Coefficient) -> Expression:
-        """A number as an expression."""
+        """Returns a number as an expression."""
 
     def range(self, expression: Expression) -> tuple[float, float]:
-        """Bounds of an expression."""
+        """Returns the bounds of an expression."""
 
     def is_nonnegative(self, expression: Expression) -> bool:
         """Whether the expression is known to be 0 or more."""
@@ -117,7 +117,7 @@ class Facts(Protocol):
         """Records the assumption that `left >= right`. Returns whether it can hold."""
 
     def require_at_least(self, left: Expression, right: Expression) -> None:
-        """Records that `left >= right` holds wherever the model can be inferred."""
+        """Records that `left >= right` holds whenever the model can be inferred."""
 
     def require_multiple(self, expression: Expression, number: int) -> None:
         """Records that a number divides an expression."""
@@ -137,10 +137,10 @@ class Facts(Protocol):
         """Returns the expression with every symbol replaced that is known to equal others."""
 
     def quotient(self, numerator: Expression, divisor: Expression) -> Expression:
-        """`numerator // divisor`, simplified."""
+        """Returns `numerator // divisor`, simplified."""
 
     def extreme(self, function: str, arguments: tuple[Expression, ...]) -> Expression:
-        """The least or the largest of some expressions, simplified."""
+        """Returns the minimum or the maximum of some expressions, simplified."""
 
 
 class Expression:
@@ -162,7 +162,7 @@ class Expression:
 
     @property
     def constant(self) -> Coefficient | None:
-        """The number that it equals, else None."""
+        """The number that the expression equals, else None."""
         if not self.terms:
             return 0
         if len(self.terms) == 1:
@@ -176,7 +176,7 @@ class Expression:
 
     @property
     def atom(self) -> Atom | None:
-        """The atom that it equals, else None."""
+        """The atom that the expression equals, else None."""
         if len(self.terms) == 1:
             ((monomial, coefficient),) = self.terms.items()
             if coefficient == 1 and len(monomial) == 1:
@@ -190,13 +190,13 @@ class Expression:
 
     @property
     def atoms(self) -> Iterator[Atom]:
-        """Its atoms, without those inside calls."""
+        """Yields the atoms of the expression, without atoms inside calls."""
         for monomial in self.terms:
             yield from monomial
 
     @cached_property
     def symbols(self) -> frozenset[Symbol]:
-        """All symbols in it, also those inside calls."""
+        """All symbols in the expression, also symbols inside calls."""
         return frozenset(symbol for atom in self.atoms for symbol in symbols_of(atom))
 
     def lifted(self, other: Expression | Coefficient) -> Expression:
@@ -282,7 +282,8 @@ class Expression:
         return (self * scale) // scale
 
     def without_exact_divisions(self) -> Expression:
-        """`8 * (a // 8)` is `a` where 8 is known to divide `a`."""
+        """Returns the expression with `a` in place of `8 * (a // 8)` if 8 is known to divide
+        `a`."""
         for monomial, coefficient in self.terms.items():
             for position, atom in enumerate(monomial):
                 if not isinstance(atom, Call) or not atom.exact:
@@ -328,7 +329,7 @@ class Expression:
     def evaluate(self, sizes: Mapping[str, int]) -> int:
         """Returns its value for these sizes of the symbols.
 
-        Raises `KeyError` for a symbol without one, and `ZeroDivisionError`.
+        Raises `KeyError` for a symbol without a size, and `ZeroDivisionError`.
         """
         total: Coefficient = 0
         for monomial, coefficient in self.terms.items():
@@ -358,7 +359,7 @@ class Expression:
 
 
 def symbols_of(atom: Atom) -> frozenset[Symbol]:
-    """All symbols in an atom."""
+    """Returns all symbols in an atom."""
     if isinstance(atom, Symbol):
         return frozenset((atom,))
     return frozenset().union(*(argument.symbols for argument in atom.arguments))
@@ -439,7 +440,8 @@ def _remainders(expression: Expression) -> tuple[list[tuple[Coefficient, str]], 
 
 
 def number(value: float, facts: Facts) -> Expression | None:
-    """A number as an expression; None for one that is not exactly a fraction of whole numbers."""
+    """Returns a number as an expression; None for one that is not exactly a fraction of whole
+    numbers."""
     if isinstance(value, int):
         return Expression.number(value, facts)
     if not -MAX_REAL < value < MAX_REAL:

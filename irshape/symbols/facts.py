@@ -1,8 +1,8 @@
-"""What is known of the symbols of a model: records conditions, and draws conclusions.
+"""The known facts about the symbols of a model. It records conditions, and draws conclusions.
 
-The layers that need a fact state it. A *requirement* holds wherever the model is inferred without a
-violation. An *assumption* is a condition under which the expressions are valid: for example, that
-two sizes broadcast together are equal, rather than 1 and something.
+The inference of layers states the facts. A *requirement* holds whenever the model is inferred
+without a violation. An *assumption* is a condition under which the expressions are valid: for
+example, that two sizes that are broadcast together are equal, rather than one of them being 1.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_FACTS: Final = 64
 
 
 class Facts(Contradictions):
-    """What is known of some symbols."""
+    """The known facts about some symbols."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class Facts(Contradictions):
     def symbol(
         self, name: str, low: float = 0, high: float = math.inf, axis: int | None = None
     ) -> Expression:
-        """Returns the symbol of that name, which is made at the first call."""
+        """Returns the symbol with a name. The first call makes it."""
         symbol = self.symbols.get(name)
         if symbol is None:
             symbol = self.symbols[name] = Symbol(name, len(self.symbols), axis)
@@ -44,8 +44,8 @@ class Facts(Contradictions):
     ) -> bool:
         """Records that two expressions are equal. Returns whether they can be.
 
-        An assumption is recorded only if it replaces a symbol, and by a number only if it is
-        `pinned`. A pinned expression need not determine a symbol.
+        An assumption is recorded only if it replaces a symbol. It replaces a symbol by a number
+        only if it is `pinned`. A pinned expression need not determine a symbol.
         """
         given = left, right
         left, right = self.resolved(left), self.resolved(right)
@@ -84,7 +84,7 @@ class Facts(Contradictions):
     def _put_in_place(
         self, symbol: Symbol, replacement: Expression, constraint: Constraint
     ) -> bool:
-        """Replaces a symbol by an expression that equals it. Returns whether it can."""
+        """Replaces a symbol by an expression that equals it. Returns whether this is possible."""
         least, most = self.ranges[symbol]
         low, high = self.range(replacement)
         if low > most or high < least or self._excluding(symbol, replacement) is not None:
@@ -100,7 +100,7 @@ class Facts(Contradictions):
         return True
 
     def assume_divisible(self, whole: Expression, part: Expression) -> None:
-        """Assumes a condition under which a product divides another one: that a size in the one
+        """Assumes a condition under which a product divides another one: that a size in one product
         equals the size in the other at the same axis of an input."""
         whole, part = self.resolved(whole), self.resolved(part)
         if len(whole.terms) != 1 or len(part.terms) != 1:
@@ -117,7 +117,7 @@ class Facts(Contradictions):
                 return
 
     def _rewrite(self, difference: Expression, constraint: Constraint) -> None:
-        """Replaces the longest call of an equation by the rest of it."""
+        """Replaces the longest call in an equation by the rest of the equation."""
         calls = [
             (len(monomial[0].text), monomial[0].text, monomial[0], coefficient)
             for monomial, coefficient in difference.terms.items()
@@ -148,7 +148,7 @@ class Facts(Contradictions):
         self.one_or = _substituted(self.one_or, symbol, single)
 
     def require_at_least(self, left: Expression, right: Expression) -> None:
-        """Records that `left >= right` holds wherever the model can be inferred."""
+        """Records that `left >= right` holds whenever the model can be inferred."""
         self._at_least(left, right, assumed=False)
 
     def assume_at_least(self, left: Expression, right: Expression) -> bool:

@@ -12,17 +12,17 @@ from .expressions import Call, Expression, Terms
 
 
 class Functions(Bounds):
-    """What is known of the results of functions."""
+    """The known facts about the results of functions."""
 
     def __init__(self) -> None:
         super().__init__()
         self.rewritten: dict[Call, Expression] = {}
-        """Divisions, minima and maxima that equal something simpler."""
+        """Maps divisions, minima and maxima to simpler expressions that they equal."""
         self.multiples: dict[tuple[Expression, int], Constraint] = {}
-        """Expressions with a number that is known to divide each."""
+        """Maps expressions to a number that is known to divide them."""
 
     def quotient(self, numerator: Expression, divisor: Expression) -> Expression:
-        """`numerator // divisor`, for a divisor of 1 or more."""
+        """Returns `numerator // divisor`, for a divisor of 1 or more."""
         number = divisor.constant
         if number is not None:
             if number == 0:
@@ -41,7 +41,7 @@ class Functions(Bounds):
         return self._called(Call("//", (numerator, divisor)))
 
     def _called(self, call: Call) -> Expression:
-        """Returns a call, or what it is known to equal."""
+        """Returns a call, or the simpler expression that it is known to equal."""
         return self.rewritten.get(call) or Expression.of(call, self)
 
     def _divided(self, numerator: Expression, divisor: int) -> Expression:
@@ -81,7 +81,7 @@ class Functions(Bounds):
         return outside + self._called(Call("//", (inside, self.number(divisor)), exact))
 
     def _nested(self, inside: Expression, divisor: int) -> Expression | None:
-        """`(a // b + c) // d` as `(a + b * c) // (b * d)`."""
+        """Returns `(a // b + c) // d` as `(a + b * c) // (b * d)`."""
         calls = [(m, c) for m, c in inside.terms.items() if m]
         if len(calls) != 1 or calls[0][1] != 1 or len(calls[0][0]) != 1:
             return None

@@ -28,13 +28,13 @@ MAX_LENGTH: Final = 1000
 
 
 def parse_expression(text: str, facts: Facts) -> Expression:
-    """Parses an expression as Python writes it. Raises `ValueError`."""
+    """Returns an expression, parsed from Python's notation. Raises `ValueError`."""
     return _expression(_tree(text), text, facts)
 
 
 def parse_condition(text: str, facts: Facts) -> tuple[Expression, str, Expression, int | None]:
-    """Parses a comparison of two expressions. Returns left, `==`, `>=` or `<=`, and right; for `a %
-    n == 0` also `n`, which divides the left one.
+    """Parses a comparison of two expressions. Returns the left one, `==`, `>=` or `<=`, and the
+    right one; for `a % n == 0` also `n`, which divides the left one.
 
     Raises `ValueError`.
     """

@@ -1,4 +1,4 @@
-"""Two models side by side: the matched layers, what changed, and which values differ."""
+"""Two models side by side: the matched layers, the changes, and the values that differ."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .overlays import LARGEST, Overlay
 from .showing import Subject
 
 Row = list[Any]
-"""A change in the document: its kind, both layers (-1 for none), and what changed, in lines."""
+"""A change in the document: its kind, both layers (-1 for none), and lines that describe it."""
 
 
 def beside_document(
@@ -51,7 +51,7 @@ def beside_document(
 
 
 def _changes(difference: ModelDiff, at: tuple[dict[Layer, int], dict[Layer, int]]) -> Iterator[Row]:
-    """Yields changes that somebody made, then their consequences."""
+    """Yields the changes of the model itself, then their consequences."""
     for inherited in (False, True):
         for each in difference.changed:
             if each.inherited is inherited:
@@ -68,7 +68,8 @@ def _changes(difference: ModelDiff, at: tuple[dict[Layer, int], dict[Layer, int]
 
 
 def _alone(layers: list[Unmatched]) -> Iterator[Unmatched]:
-    """Yields layers without a partner. Constants that only these take are part of them."""
+    """Yields layers without a partner, except constants that feed only such layers: they are part
+    of these."""
     return (each for each in layers if not each.constant)
 
 

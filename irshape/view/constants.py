@@ -10,20 +10,20 @@ from ..model.graph import Layer, Model
 from ..model.weights import Constant, raw_bytes
 
 MOST_VALUES = 16
-"""The page holds the bytes of constants with at most this many elements."""
+"""The largest number of elements of a constant whose bytes are on the page."""
 LONGEST = 1 << 14
 """The maximum number of bytes of a constant on the page, if the .bin is read."""
 MOST_BYTES = 1 << 20
 """The maximum number of bytes of all these constants together."""
 BEGINNING = 64
-"""How many elements of larger constants are written out, if the .bin is read."""
+"""The number of elements of larger constants that are written out, if the .bin is read."""
 SAMPLE = 1 << 16
 """The maximum number of elements that a histogram counts, taken at even distances."""
 BINS = 24
 
 
 class Constants:
-    """Describes the constants of a model. NumPy is imported if histograms are asked for."""
+    """Describes the constants of a model. It imports NumPy only for histograms."""
 
     def __init__(self, model: Model, histograms: bool) -> None:
         self.model = model
@@ -51,7 +51,7 @@ class Constants:
     def of(self, layer: Layer) -> dict[str, Any] | None:
         """Returns the description of a constant; None if its attributes describe none.
 
-        `data` has its bytes from the .bin, in Base64; `offset` says where they are there.
+        `data` contains its bytes from the .bin, in Base64; `offset` is their offset in the .bin.
         """
         try:
             constant = self.model.constant(layer)
@@ -76,7 +76,7 @@ class Constants:
 
 
 def _data(constant: Constant) -> dict[str, str]:
-    """Returns the bytes of a constant; nothing if the .bin does not have them."""
+    """Returns the bytes of a constant; empty if the .bin does not contain them."""
     try:
         data = raw_bytes(constant)
     except ValueError:
@@ -85,7 +85,8 @@ def _data(constant: Constant) -> dict[str, str]:
 
 
 def _spread(constant: Constant) -> dict[str, Any]:
-    """Returns the range of the elements, and how many lie in each of several equal intervals."""
+    """Returns the range of the elements, and the number of elements in each of several equal
+    intervals."""
     import numpy as np
 
     from ..numbers.statistics import values

@@ -1,7 +1,7 @@
-"""The document of a page: what it shows of a model, as JSON.
+"""The document of a page: the contents of the page, as JSON.
 
 The document is compact, since a model may have 35,000 layers. A layer is a list with the fields of
-`LAYER` in that order. Texts are given by their position in `strings`; -1 stands for none. `view.js`
+`LAYER` in that order. A text is given by its position in `strings`; -1 stands for none. `view.js`
 uses the same names.
 """
 
@@ -46,7 +46,7 @@ OUTPUT = ("port", "declared", "inferred", "symbols", "names", "clash", "value", 
 
 
 class Shown(NamedTuple):
-    """A model with its inference and findings. findings: with the layer of each."""
+    """A model with its inference and findings. findings: each with its layer."""
 
     model: Model
     inference: Inference
@@ -110,9 +110,9 @@ class _Writer:
         self.results = {result.body: result for result in shown.inference.result.walk()}
         self.symbols: dict[Body, BodyResult] = {}
         self.outputs: dict[tuple[object, ...], list[Any]] = {}
-        """Rows of outputs, by what the port declares and what is inferred."""
+        """The rows of outputs, by the declaration of the port and the inferred tensor."""
         self.sizes: dict[Expressions | None, str | None] = {}
-        """Sizes in terms of the inputs, by their expressions."""
+        """The texts of sizes in terms of the inputs, by their expressions."""
         if shown.symbols is not None:
             self.symbols = {result.body: result for result in shown.symbols.result.walk()}
 
@@ -243,8 +243,8 @@ class _Writer:
         return [self.texts(port.id), declared, inferred, symbols, names, clash, value, dynamic]
 
     def _known(self, port: Port, tensor: Tensor | None, sure: bool) -> list[Any]:
-        """Returns what is declared and inferred of an output, whether they clash, its value, and
-        whether it is dynamic."""
+        """Returns the declaration and the inference of an output, whether they clash, its value,
+        and whether it is dynamic."""
         clash = tensor is not None and not agrees(port, tensor)
         declared = port_text(port)
         inferred = None
@@ -297,8 +297,8 @@ def _unconnected(body: Body) -> Wiring:
 
 
 def _folded(result: BodyResult) -> set[int]:
-    """Returns the layers that the page shows as part of their consumers: those that depend only
-    on constants, unless a Result takes them."""
+    """Returns the layers that the page shows as part of their consumers. These depend only on
+    constants, and feed no Result."""
     layers = result.body.layers
     fixed = fixed_positions(result)
     used: set[int] = set()

@@ -1,9 +1,9 @@
-"""Values of layers and edges from elsewhere, in the forms of Model Explorer.
+"""Reads values of layers and edges from other programs, in the formats of Model Explorer.
 
-Its JSON gives, for keys of nodes, a value with or without colours:
-`{"name": "latency", "results": {"encoder/add": {"value": 0.3}}}`; several graphs may stand in one
-file, each under its name. Edges are `{"name": "order", "overlays": [{"name": "stream 1", "edges":
-[{"sourceNodeId": "a", "targetNodeId": "b", "label": "1"}]}]}`. See
+Its JSON maps keys of nodes to values, with or without colours:
+`{"name": "latency", "results": {"encoder/add": {"value": 0.3}}}`. One file may contain several
+graphs, each under its name. Edges are in a file `{"name": "order", "overlays": […]}`. An overlay is
+`{"name": "stream 1", "edges": [{"sourceNodeId": "a", "targetNodeId": "b", "label": "1"}]}`. See
 https://github.com/google-ai-edge/model-explorer/wiki/2.-User-Guide.
 """
 
@@ -17,9 +17,9 @@ from .document import Numbering
 from .overlays import LARGEST, Overlay
 
 MOST_KEYS = 10
-"""How many keys without a layer are listed."""
+"""The largest number of listed keys without a layer."""
 MOST_TEXTS = 6
-"""How many different texts get a colour."""
+"""The largest number of different texts that get a colour."""
 
 
 def node_data_overlays(path: str, data: Any, numbering: Numbering) -> list[Overlay]:

@@ -1,4 +1,4 @@
-"""A short page of an operation: what it does, its inputs, attributes and constraints."""
+"""A short page on an operation: its summary, inputs, attributes and constraints."""
 
 from __future__ import annotations
 

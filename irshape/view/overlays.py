@@ -1,7 +1,7 @@
 """The overlays of a page: errors, ranges, costs, dynamic sizes, releases, devices.
 
-An overlay gives each layer a number (`heat`) or one of a few groups (`groups`), the most important
-first, and a note. `focus` lists the layers to see first.
+An overlay gives each layer a note, and either a number (`heat`) or one of a few groups (`groups`,
+the most important first). `focus` lists the layers to show first.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from .document import Numbering
 NO_DEVICES = Devices()
 
 LARGEST = 1e30
-"""The number for infinity, which JSON does not have, and a scale could not show."""
+"""The number that stands for infinity, which JSON does not have and a scale cannot show."""
 
 Groups = tuple[tuple[str, str], ...]
 """The names of groups, each with a tone: `bad`, `warn`, `note`, `good`, or `none` for no colour."""
 
 
 class Overlay(NamedTuple):
-    """An overlay of a page. values: for each layer a number or group, and a note."""
+    """An overlay of a page. values: for each layer, a number or group, and a note."""
 
     id: str
     title: str
@@ -47,11 +47,11 @@ class Overlay(NamedTuple):
     unit: str = ""
     focus: list[tuple[int, str]] = []  # noqa: RUF012  (a tuple's default, never changed)
     first: bool = False
-    """Whether the page shows it first."""
+    """Whether the page shows this overlay first."""
     edges: list[tuple[int, int, str]] = []  # noqa: RUF012
     """Additional edges to draw: from a layer, to a layer, and a label."""
     unmatched: list[str] = []  # noqa: RUF012
-    """Keys of a file that name no layer."""
+    """The keys of a file of node data that name no layer."""
 
     def document(self) -> dict[str, Any]:
         return {
@@ -71,8 +71,8 @@ def static_overlays(
     target: Release | None = None,
     devices: Devices = NO_DEVICES,
 ) -> list[Overlay]:
-    """Returns the overlays of costs, dynamic sizes, releases, and devices: the named ones, or
-    else all."""
+    """Returns the overlays of costs, dynamic sizes, releases and devices: of the named devices, or
+    else of all."""
     overlays = [*_costs(inference, numbering)]
     if symbols is not None and symbols.model.kind == "net":
         overlays.append(_dynamic(symbols, numbering))
@@ -123,7 +123,7 @@ def _costs(inference: Inference, numbering: Numbering) -> list[Overlay]:
 
 def _at_least_sizes(inference: Inference) -> tuple[Inference, str]:
     """Returns the inference with each dynamic size of an input at its minimum, at least 1, and a
-    sentence about that.
+    sentence that says so.
 
     Otherwise the cost of unbounded sizes would be unknown.
     """
@@ -146,7 +146,7 @@ def _at_least_sizes(inference: Inference) -> tuple[Inference, str]:
 
 
 UNKNOWN = -1.0
-"""The number of a layer with an unknown value. The page lists it last, without a colour."""
+"""The number that stands for an unknown value. The page lists the layer last, without a colour."""
 
 
 def _amount(size: Dimension) -> float:

@@ -1,6 +1,6 @@
-"""Writes the page: one HTML file that makes no request.
+"""Writes the page: one HTML file that loads nothing.
 
-Everything from a model is data in it, never markup: the script writes it as text.
+All texts from a model are data in the page, never markup: the script inserts them as text.
 """
 
 from __future__ import annotations

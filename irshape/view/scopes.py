@@ -1,8 +1,8 @@
-"""Groups the layers of a body for the page: by the scopes in their names, repeated blocks, and
-parts.
+"""Groups the layers of a body for the page: by the scopes in their names, by repeated blocks, and
+into parts.
 
-A page lays out one group at a time, so no group has more members than can be laid out at once. No
-two members of a group lie on a cycle of its edges: each can be drawn below its producers.
+A page lays out one group at a time, so the number of members of a group is limited. No two members
+of a group lie on a cycle of its edges, so the page can draw each below its producers.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ from ..model.wiring import OutputRef, Wiring
 Kind = Literal["root", "body", "scope", "repeat", "part"]
 
 MOST_MEMBERS = 90
-"""A group with more members is divided into parts."""
+"""The largest number of members of a group. A larger group is divided into parts."""
 PART = 60
 """The number of layers of a part, if the names have no scopes."""
 LEAST_MEMBERS = 3
-"""A scope with fewer layers is no group of its own."""
+"""The smallest number of layers of a scope that becomes a group."""
 MANY = 40
-"""If more layers have names without scopes, types that repeat in the same order become groups."""
+"""If more layers than this have names without scopes, sequences of types that repeat become
+groups."""
 LONGEST_PERIOD = 240
 LEAST_RUN = 12
 """The minimum number of layers of all repeated blocks together."""
 MOST_CANDIDATES = 2_000
 DEEPEST = 24
-"""The maximum number of scopes of a name. Names may hold any number of separators."""
+"""The maximum number of scopes of a name. Names may contain any number of separators."""
 
 _SEPARATOR = re.compile(r"([./])")
 _NUMBER = re.compile(r"[0-9]+")
@@ -40,7 +41,7 @@ _EXPORTERS = re.compile(r"::")
 
 class Group(NamedTuple):
     """A group of layers.
-    parent: the position of the group that holds it, -1 for the outermost.
+    parent: the position of the group that contains it; -1 for the outermost group.
 
     layer: the position of the layer that has this body; -1 for groups that are not bodies.
     """
@@ -72,7 +73,7 @@ class _Scope:
         self.scopes: dict[str, _Scope] = {}
         self.layers: list[int] = []
         self.first = -1
-        """The time of its first layer, in topological order."""
+        """The position of its first layer in topological order."""
 
     @property
     def size(self) -> int:
@@ -97,7 +98,8 @@ def grouped(
 ) -> tuple[list[Group], list[int]]:
     """Returns the groups of a body, the root first, and for each layer the position of its group.
 
-    shown: for each layer whether it has a place of its own; the others are part of their consumers.
+    shown: for each layer, whether the page shows it separately. The others are part of their
+    consumers.
     first_group: the position of the root among the groups of all bodies.
     """
     paths = _paths(layers, wiring, shown)
@@ -148,7 +150,7 @@ def scope_of(name: str) -> tuple[str, ...]:
     """Returns the scopes in the name of a layer: `encoder/layer.0/MatMul` is in encoder, layer and
     0.
 
-    A number behind the last point distinguishes layers of one name: `Add.12` is in none.
+    A number after the last dot only distinguishes layers of one name: `Add.12` is in no scope.
     """
     parts = _SEPARATOR.split(name)[:-1]
     if name.rpartition(".")[2].isdigit() and parts[-1:] == ["."]:
@@ -165,8 +167,8 @@ def scope_of(name: str) -> tuple[str, ...]:
 def _paths(layers: Sequence[Layer], wiring: Wiring, shown: Sequence[bool]) -> list[tuple[str, ...]]:
     """Returns the scopes of each layer.
 
-    A layer without any has those of its consumers, or those of its producers if these are deeper in
-    the same scopes.
+    A layer without scopes gets the scopes of its consumers, or the scopes of its producers if these
+    are deeper in the same scopes.
     """
     ends = [layer.is_parameter or layer.is_result for layer in layers]
     paths = [() if end else scope_of(layer.name) for layer, end in zip(layers, ends, strict=True)]
@@ -204,7 +206,7 @@ def _common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _unwrap(top: _Scope) -> None:
-    """Dissolves a scope such as `__module` that has inner scopes and holds nearly all layers."""
+    """Dissolves a scope such as `__module` that has inner scopes and contains nearly all layers."""
     while scopes := [name for name, inner in top.scopes.items() if inner.size > 0.9 * top.size]:
         inner = top.scopes[scopes[0]]
         if inner.kind != "scope" or not inner.scopes:
@@ -213,7 +215,7 @@ def _unwrap(top: _Scope) -> None:
 
 
 class _Untangling:
-    """Makes sure that no scope is on a cycle of the members of its parent."""
+    """Ensures that no scope is on a cycle of the members of its parent."""
 
     def __init__(self, edges: Sequence[Edge], rank: dict[int, int]) -> None:
         self.edges = edges
@@ -224,10 +226,10 @@ class _Untangling:
         self.member_of: dict[int, int] = {}
 
     def __call__(self, scope: _Scope, edges: Sequence[Edge] | None = None) -> None:
-        """Moves layers between two layers of one scope into it, and dissolves some of several
-        scopes on a cycle.
+        """Moves layers between two layers of a scope into the scope. If several scopes are on a
+        cycle, dissolves some of them.
 
-        edges: those between layers of the scope; by default all.
+        edges: the edges between layers of the scope; by default all edges.
         """
         edges = self.edges if edges is None else edges
         while scope.scopes:
@@ -252,9 +254,9 @@ class _Untangling:
             scope.layers = [position for position in scope.layers if position not in moved]
 
     def _to_dissolve(self, scope: _Scope, names: list[str]) -> list[str]:
-        """Returns which of the scopes on a cycle to dissolve: those of few layers; else those
-        that edges leave and enter again, except one that holds nearly all; else the smaller
-        half."""
+        """Returns the scopes on a cycle that are to be dissolved. These are scopes of few layers;
+        otherwise scopes that edges leave and enter again, except one with nearly all layers;
+        otherwise the smaller half."""
         names.sort(key=lambda name: scope.scopes[name].size)
         sizes = [scope.scopes[name].size for name in names]
         small = [name for name, size in zip(names, sizes, strict=True) if size < LEAST_MEMBERS]
@@ -287,8 +289,8 @@ def _members(
     """Returns the producers of each member of a scope, inner scopes before layers, and the edges
     inside each.
 
-    edges: those between layers of the scope.
-    member_of: gets the member of each layer.
+    edges: the edges between layers of the scope.
+    member_of: a mapping to which the member of each layer is added.
     """
     for number, inner in enumerate(scope.scopes.values()):
         for position in inner.inside():
@@ -358,7 +360,7 @@ def _simplify(scope: _Scope) -> None:
 
 
 def _repeats(scope: _Scope, layers: Sequence[Layer], numbers: dict[object, int]) -> int:
-    """Groups blocks of the same layers that follow one another.
+    """Groups consecutive blocks of equal layers.
 
     Returns a number for the contents of a scope: scopes of equal layers have the same number.
     """
@@ -399,8 +401,8 @@ def _block(scope: _Scope, run: list[str]) -> _Scope:
 
 
 def _tandems(scope: _Scope, rank: dict[int, int], layers: Sequence[Layer]) -> None:
-    """Groups layers without scopes whose types repeat in the same order, each repetition in a
-    group of its own."""
+    """Groups layers without scopes whose types repeat in the same order. Each repetition becomes a
+    group."""
     for inner in scope.scopes.values():
         _tandems(inner, rank, layers)
     if len(scope.layers) <= MANY:

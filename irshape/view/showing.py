@@ -63,13 +63,13 @@ class Subject:
             )
 
     def lay_over(self, overlays: Iterable[Overlay]) -> None:
-        """Adds overlays to the page. Those added last come first."""
+        """Adds overlays to the page. The overlays that are added last come first."""
         added = [overlay.document() for overlay in overlays]
         self.document["overlays"] = added + self.document["overlays"]
 
 
 def examined(model: Model, settings: Settings = PLAIN, *, symbols: bool = True) -> Shown:
-    """Validates and infers a model."""
+    """Returns a model with its inference and findings."""
     diagnosis = diagnose(model, settings)
     report = report_on(diagnosis)
     findings: list[tuple[Diagnostic, Layer | None]] = [

@@ -1,4 +1,4 @@
-"""Texts of the document, each once; the compressed XML of each layer; rt_info."""
+"""The texts of the document, each stored once, the compressed XML of each layer, and rt_info."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from ..model.source import Source
 LONGEST_XML = 4_000
 """The maximum number of bytes of the XML of a layer."""
 CHUNK = 1 << 18
-"""How many bytes of XML are compressed together. The page decompresses what it shows."""
+"""The number of bytes of XML that are compressed together. The page decompresses only the parts
+that it shows."""
 DEEPEST_INFO = 12
 
 
 class Texts:
-    """Gives each text a number; `all` has them in order."""
+    """Numbers texts. `all` contains them in order."""
 
     def __init__(self) -> None:
         self.all: list[str] = []

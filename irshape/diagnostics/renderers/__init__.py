@@ -1,8 +1,8 @@
 """The output formats.
 
-A module (or folder) `as_NAME` is the format NAME; it is imported when the format is requested.
-It has one function, `render(report: Report, options: Options) -> str`. See "An output format" in
-CONTRIBUTING.md.
+A module (or folder) `as_NAME` implements the format NAME. It is imported when the format is
+requested, and has one function, `render(report: Report, options: Options) -> str`. See "An output
+format" in CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Renderer(Protocol):
 
 
 FOR_MACHINES = ("gitlab", "junit", "markdown", "sarif")
-"""Formats in which every finding asks for someone's attention: merge requests, dashboards."""
+"""The formats in which every finding demands attention: merge requests and dashboards."""
 
 
 def formats() -> list[str]:

@@ -1,4 +1,4 @@
-"""A line for each finding: for editors, grep and logs."""
+"""Renders a line for each finding, for editors, grep and logs."""
 
 from __future__ import annotations
 

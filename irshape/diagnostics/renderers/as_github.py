@@ -1,6 +1,7 @@
-"""Annotations of GitHub Actions: a workflow command for each finding.
+"""Renders annotations of GitHub Actions: a workflow command for each finding.
 
-The runner shows about ten of each kind for a step, so the whole report goes to the step summary.
+The runner shows only about ten of each kind for a step. So the whole report goes to the step
+summary.
 """
 
 from __future__ import annotations
@@ -56,5 +57,5 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    """Escapes text like data, and also the two characters that end a property."""
+    """Returns text escaped like data, with the two characters that end a property escaped, too."""
     return _data(plain(text)).replace(":", "%3A").replace(",", "%2C")

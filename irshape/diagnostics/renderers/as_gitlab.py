@@ -1,4 +1,5 @@
-"""GitLab's code quality report: a JSON list in which each finding has a fingerprint of its own."""
+"""Renders GitLab's code quality report: a JSON list in which each finding has a unique
+fingerprint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Renders the report as one JSON document, the form on which other programs rely."""
+"""Renders the report as one JSON document, for other programs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Renders JUnit XML: a suite for each file, a test case for each finding.
 
-A finding at or above the fail level is a failure. One below it is a case that passes, with its
-text. Only elements and attributes of the strictest schema (that of Jenkins' xUnit plugin) are used.
+A finding at or above the fail level is a failure. A finding below it is a case that passes, with
+its text. The document uses only elements and attributes of the strictest schema, the one of
+Jenkins' xUnit plugin.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .common import DEFAULTS, Options, layer_phrase, plain
 class Case(NamedTuple):
     """A test case.
 
-    text: what there is to say about it. failure: the message of a case that fails, and its type.
+    text: the text of the finding. failure: the message and the type of a case that fails.
     """
 
     name: str
@@ -75,7 +76,7 @@ def _case(suite: str, case: Case) -> str:
 
 
 def _cases(file: FileReport, failing: tuple[str, ...]) -> list[Case]:
-    """Returns a case for each finding, or one that passes."""
+    """Returns a case for each finding, or one passing case if there is none."""
     return [
         Case(
             name,

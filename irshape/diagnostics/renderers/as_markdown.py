@@ -15,7 +15,8 @@ HEAD = "| place | finding | layer |\n|--:|---|---|\n"
 
 
 def render(report: Report, options: Options = DEFAULTS, most_bytes: int | None = None) -> str:
-    """Renders the report. most_bytes: findings beyond this size are left out and counted."""
+    """Renders the report. most_bytes: the largest size of the text. Findings beyond it are only
+    counted."""
     parts: list[str] = []
     size, left = 0, 0
     for part, findings in _parts(report):
@@ -79,7 +80,7 @@ _ACTIVE = re.compile(r"[\\`*~|$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
 
 def _text(text: str) -> str:
-    """Escapes text so that Markdown shows it unchanged: no markup, no link, no mention."""
+    """Returns text, escaped so that Markdown shows it unchanged: no markup, no link, no mention."""
     text = plain(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = _ACTIVE.sub(r"\\\g<0>", text).replace("](", "]\\(").replace("://", "&#58;//")
     return text.replace("@", "@<!-- -->").replace("www.", "www&#46;")

@@ -1,4 +1,4 @@
-"""Renders SARIF 2.1.0, the form in which code hosts and editors accept findings of any tool."""
+"""Renders SARIF 2.1.0, the format in which code hosts and editors accept findings of any tool."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ SCHEMA = (
 LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 PROBLEMS = {"error": "error", "warning": "warning", "info": "recommendation"}
 MAX_RESULTS = 25_000
-"""GitHub refuses a run with more results. The least severe are left out and counted."""
+"""The largest number of results that GitHub accepts in a run. Beyond it, the least severe are only
+counted."""
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
@@ -174,7 +175,8 @@ def _fix(file: FileReport, fix: dict[str, Any], options: Options) -> dict[str, A
 
 
 def _message(text: str) -> str:
-    """Escapes a plain text message. Braces would be placeholders, and `[…](…)` a link."""
+    """Returns a plain text message, escaped. Otherwise, braces would be placeholders and `[…](…)` a
+    link."""
     lines = (plain(line) for line in text.split("\n"))
     return "\n".join(lines).replace("{", "{{").replace("}", "}}").replace("](", "] (")
 

@@ -25,9 +25,10 @@ Paint = Callable[..., str]
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
-    """Renders the findings by file, a summary line, and what `irshape fix` can do about them.
+    """Renders the findings by file, a summary line, and the number of findings that `irshape fix`
+    can fix.
 
-    Infos that are not shown are counted.
+    Infos that are not shown are only counted.
     """
     paint = painter(options.colour)
     groups = [(file, shown(file, options)) for file in report.files]
@@ -56,8 +57,8 @@ def _findings(
 def _rules(groups: Sequence[list[Diagnostic]], paint: Paint) -> Iterator[str]:
     """Yields a table of the rules.
 
-    It has the number of findings, their severity, the number of files, and how many can be
-    corrected.
+    Its columns are the number of findings, their severity, the number of files, and the number of
+    findings that can be corrected.
     """
     from ..statistics import statistics
 
@@ -116,7 +117,8 @@ def _finding(file: FileReport, diagnostic: Diagnostic, paint: Paint, options: Op
 
 
 def _cause(diagnostic: Diagnostic, cause: Mapping[str, Any]) -> str:
-    """Describes the possible cause of a finding, with its line if that is another one."""
+    """Returns text that describes the possible cause of a finding, with its line if it differs from
+    the finding's."""
     place = f" (line {cause['line']})" if cause["line"] != diagnostic.line else ""
     return plain(cause["message"]) + place
 
@@ -143,15 +145,15 @@ def _fixes(file: FileReport, diagnostic: Diagnostic, paint: Paint) -> Iterator[s
 
 _TONES = {"-": "error", "+": "green", " ": "dim"}
 MAX_RELATED = 8
-"""How many of the findings that disappear with another are listed."""
+"""The largest number of listed findings that disappear with another one."""
 MAX_LINES = 6
-"""How many lines of a change are shown."""
+"""The largest number of lines of a change that are shown."""
 
 
 def changed_lines(source: Source, edits: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """Returns the lines that edits change, marked - for the old and + for the new lines.
 
-    A last line without a mark says how many there are more.
+    A last line without a mark gives the number of further lines.
     """
     lines: list[tuple[str, str]] = []
     groups: dict[int, list[Mapping[str, Any]]] = {}
@@ -197,7 +199,7 @@ def _summary(report: Report, options: Options, paint: Paint) -> str:
 
 
 def _what_fix_does(report: Report, options: Options) -> Iterator[str]:
-    """Says how many findings `irshape fix` can fix, as far as that is known."""
+    """Yields text that says how many findings `irshape fix` can fix, if this is known."""
     firsts = [diagnostic.fixes[0]["safe"] for diagnostic in report.diagnostics if diagnostic.fixes]
     safe, unsafe = firsts.count(True), firsts.count(False)
     flag = "--unsafe-fixes"

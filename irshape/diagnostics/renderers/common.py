@@ -1,7 +1,7 @@
 """Shared parts of several formats.
 
-They are escaping of foreign text, counts, the line of XML, paths from the checkout, fingerprints,
-and pages of rules.
+It escapes foreign text, counts findings, and provides the line of XML, paths from the checkout,
+fingerprints, and pages of rules.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Options(NamedTuple):
     infos: bool = True
     """Whether formats that are read line by line show infos.
 
-    Other formats always contain them, except infos after which nothing need be done.
+    Other formats always contain them, except infos that need no action.
     """
     fixes: bool = False
     """Whether the text shows the changes that correct findings."""
@@ -70,7 +70,8 @@ def plain(text: str) -> str:
 
 
 def plain_path(path: str) -> str:
-    """Escapes a path at the start of a line, where `::` would begin a command of a CI runner."""
+    """Returns a path, escaped for the start of a line, where `::` would begin a command of a CI
+    runner."""
     return plain(path if not path.lstrip().startswith("::") else f"./{path.lstrip()}")
 
 
@@ -107,7 +108,7 @@ _WIDE_OR_COMBINING = r"[^\x00-\u02ff\u2010-\u2027]"
 
 
 def width(text: str) -> int:
-    """Returns how many columns of a terminal a text takes."""
+    """Returns the number of columns that a text takes in a terminal."""
     columns = len(text)
     if not text.isascii():
         from unicodedata import combining, east_asian_width
@@ -121,7 +122,7 @@ def width(text: str) -> int:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Shortens a text to a limit, with `…` in its middle."""
+    """Returns a text, shortened to a limit with `…` in its middle."""
     if len(text) <= limit:
         return text
     tail = (limit - 1) // 3
@@ -179,11 +180,11 @@ TRIFLES = frozenset(
         UNUSED_WEIGHTS,
     )
 )
-"""Infos after which nothing need be done. Reports for machines contain them only on request."""
+"""The rules whose infos need no action. Reports for machines contain them only on request."""
 
 
 def without_trifles(report: Report) -> Report:
-    """Returns the report without infos after which nothing need be done."""
+    """Returns the report without infos that need no action."""
     return Report(
         [
             file._replace(
@@ -205,8 +206,8 @@ _VISIBLE = re.compile(r"\S")
 
 
 class Excerpt(NamedTuple):
-    """The line of a finding, made plain, cut to `MAX_LINE`, and split at the place of the
-    finding."""
+    """The line of a finding: made safe for a terminal, cut to `MAX_LINE`, and split at the place of
+    the finding."""
 
     before: str
     after: str
@@ -217,7 +218,7 @@ class Excerpt(NamedTuple):
 
     @property
     def caret(self) -> int:
-        """The place, in columns of a terminal from 0."""
+        """The place of the finding, in columns of a terminal from 0."""
         return width(self.before)
 
 
@@ -246,7 +247,7 @@ def excerpt(file: FileReport, diagnostic: Diagnostic) -> Excerpt | None:
 def most_severe(report: Report, limit: int) -> list[list[int]]:
     """Returns the positions of at most `limit` findings, by file and in order.
 
-    The least severe are left out, and of these the last ones first.
+    It leaves out the least severe findings, and of these the last ones first.
     """
     if sum(len(file.diagnostics) for file in report.files) <= limit:
         return [list(range(len(file.diagnostics))) for file in report.files]
@@ -281,7 +282,7 @@ def from_root(path: str, options: Options) -> str:
 def fingerprints(report: Report, options: Options) -> list[list[str]]:
     """Returns a fingerprint for each finding of each file. It stays the same when lines move.
 
-    It is made from file, rule, layer and port, with a number if these repeat.
+    It consists of file, rule, layer and port, with a number if these repeat.
     """
     import json
     from hashlib import sha256
@@ -309,7 +310,8 @@ def fingerprints(report: Report, options: Options) -> list[list[str]]:
 
 
 class RulePage(NamedTuple):
-    """A rule as documents show it: its name, a sentence, and its sections in Markdown."""
+    """A rule in the form that documents show: its name, a sentence, and its sections in
+    Markdown."""
 
     code: str
     name: str

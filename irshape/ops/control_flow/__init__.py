@@ -1,1 +1,1 @@
-"""Operations that run a network of their own, once (If) or repeatedly (Loop, TensorIterator)."""
+"""Operations that run a body, once (If) or repeatedly (Loop, TensorIterator)."""

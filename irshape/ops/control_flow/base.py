@@ -29,7 +29,7 @@ def body_of(bodies: dict[str, BodyView[Any]], tag: str) -> BodyView[Any]:
 
 
 def fed(view: BodyView[Any], inputs: tuple[Any, ...]) -> dict[str, Any]:
-    """Maps each Parameter to the input that the port map gives it, unsliced."""
+    """Maps each Parameter to the unsliced input that the port map connects with it."""
     return {
         binding.internal: inputs[binding.external]
         for binding in view.inputs

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 
 def _united(site: Site) -> bool:
-    """Returns whether the branches give a scalar and a vector, and an output size is known."""
+    """Returns whether one branch returns a scalar and the other a vector, and an output size is
+    known."""
     branches = [
         [
             inner.inputs[position][0]

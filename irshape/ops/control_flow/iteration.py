@@ -82,7 +82,7 @@ class Iteration(ControlFlow):
         results: dict[str, Tensor],
         times: int,
     ) -> dict[str, Tensor]:
-        """Returns results that hold for every iteration.
+        """Returns tensors of the results that hold for every iteration.
 
         Where a back edge carries a shape that its Parameter does not include, the Parameter becomes
         dynamic. This repeats until all shapes are included.
@@ -207,7 +207,8 @@ class Iteration(ControlFlow):
         inputs: tuple[Array, ...],
         counter: PortBinding | None,
     ) -> tuple[Array, ...]:
-        """Returns the outputs after no iteration: initial states, empty tensors, or zeros.
+        """Returns the outputs of a loop that runs no iteration: initial states, empty tensors, or
+        zeros.
 
         A trial run determines the shapes.
         """
@@ -235,9 +236,9 @@ class Iteration(ControlFlow):
 
 
 def _widened(before: Dimension, brought: Dimension) -> Dimension:
-    """Returns a dimension of a state that includes the dimension after an iteration.
+    """Returns a dimension of a state, widened to include the dimension after an iteration.
 
-    The expression of the dimension may be lost.
+    The widened dimension may have no expression.
     """
     if before.encloses(brought):
         return before

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def _states(site: Site) -> bool:
-    """Returns whether a state that is an interval at first has another shape in the body."""
+    """Returns whether a state whose initial shape has an interval has another shape in the body."""
     return any(
         state and one != other and one.is_dynamic
         for given, taken, state in site.entering
@@ -173,7 +173,7 @@ class Loop(Iteration):
         results: dict[str, Tensor],
         given: tuple[Tensor, ...],
     ) -> bool | None:
-        """Returns the condition of the body where it is the same in every iteration, else None.
+        """Returns the condition of the body if it is the same in every iteration, else None.
 
         It is then a constant of the body, or comes from outside.
         """
@@ -230,7 +230,7 @@ class Loop(Iteration):
         """Returns an output: the result of the last iteration, or the results of all, concatenated.
 
         first: the tensor of a state before the first iteration.
-        never: whether the loop is known not to start; OpenVINO infers other shapes then.
+        never: whether the loop is known not to start. OpenVINO then infers other shapes.
         """
         shape = result.shape
         if binding.axis is None:

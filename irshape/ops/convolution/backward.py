@@ -144,7 +144,7 @@ def shifted(dim: Dimension, number: int) -> Dimension:
 
 
 def _open_filters(site: Site) -> bool:
-    """Returns whether filters of i8 are unknown before run time."""
+    """Returns whether the values of i8 filters are unknown before run time."""
     return site.type_name(1) == "i8" and not site.constant[1]
 
 

@@ -177,7 +177,7 @@ class Convolving(Sliding):
 
 
 def axes_in_words(count: int) -> str:
-    """Returns the number of spatial axes in words."""
+    """Returns text for the number of spatial axes."""
     return "1 spatial axis" if count == 1 else f"{count} spatial axes"
 
 

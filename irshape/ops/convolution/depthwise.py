@@ -17,7 +17,7 @@ from ..lazy import Array, np
 from ..windows import Frame, channels_to_front, padded, pixels_of
 
 _WIDE: Final = 512
-"""The number of channels from which one pixel is a row that is long enough."""
+"""The number of channels from which the row of a single pixel is long enough."""
 
 _ROW: Final = 2048
 """The largest number of elements in a row of several pixels, which fits into the nearest cache."""
@@ -121,7 +121,7 @@ def _layout(shape: tuple[int, ...], frame: Frame, steps: tuple[int, ...]) -> _La
 
 
 def _pixels_in_a_row(count: int, channels: int) -> int:
-    """Returns how many of the `count` pixels of a line form one row."""
+    """Returns the number of pixels, of the `count` pixels of a line, that form one row."""
     if channels >= _WIDE:
         return 1
     for width in range(min(count, _ROW // channels), 0, -1):

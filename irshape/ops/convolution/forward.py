@@ -29,7 +29,7 @@ class ForwardConvolution(Convolving):
         return Tensor(element_type, (batch, channels, *self.slid(data.shape, filters.shape, axes)))
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Returns the number of multiply-adds; padding counts as data does."""
+        """Returns the number of multiply-adds. Padding counts like data."""
         return outputs[0].shape.size * window_size(inputs[1].shape, self.filter_lead - 1)
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:

@@ -2,11 +2,11 @@
 
 Each patch of the data becomes a row of a matrix. The result is the product of this matrix and the
 filters. The channels are the last axis in memory, so that a row is copied in long pieces. The
-result keeps this layout, as a view of shape `[N, C, …]`, and elementwise layers after it do, too.
+result keeps this layout, as a view of shape `[N, C, …]`. Elementwise layers after it keep it, too.
 
-For a kernel of one position, data of either layout is used as it is. For groups of several
-channels, patches become columns. For groups of single channels, a sum over the positions of the
-kernel is faster; see `depthwise`.
+A kernel of one position uses data of either layout without a copy. For groups of several channels,
+patches become columns. For groups of single channels, a sum over the positions of the kernel is
+faster; see `depthwise`.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ MAX_COLUMNS: Final = 1 << 20
 """The largest number of elements in a matrix of patches, which fits into a cache."""
 
 _FEW_STEPS: Final = 256
-"""The smallest number of steps in a matrix product. Steps of several samples are
-combined for it.
+"""The smallest number of steps in a matrix product. To reach it, steps of several samples are
+combined.
 """
 
 
@@ -170,7 +170,7 @@ _workspace = threading.local()
 def _columns(patches: Array, shape: tuple[int, ...]) -> Array:
     """Copies patches to the rows or columns of a matrix, in memory that the thread reuses.
 
-    The operating system would provide new memory for every layer page by page, which is slow.
+    New memory for every layer would be slow, since the operating system provides it page by page.
     """
     size = patches.size
     if size > MAX_COLUMNS:

@@ -10,7 +10,7 @@ from ..tensors import Tensor
 def require_same(
     what: str, name: str, tensor: Tensor, axis: int, other: str, like: Tensor, like_axis: int
 ) -> None:
-    """Raises `Violation` where an axis of one input does not fit an axis of another.
+    """Raises `Violation` if an axis of one input does not fit an axis of another.
 
     Inputs of dynamic rank pass.
     """

@@ -61,7 +61,8 @@ class DetectionOutputs(Operation):
 
     @property
     def prior_size(self) -> int:
-        """The size of a prior box: four coordinates, after an image index if not normalized."""
+        """Returns the size of a prior box: four coordinates, after an image index if boxes are not
+        normalized."""
         return 4 if self.normalized else 5
 
     def counts(
@@ -72,7 +73,7 @@ class DetectionOutputs(Operation):
         aux_class_preds: Tensor | None,
         aux_box_preds: Tensor | None,
     ) -> tuple[int, int]:
-        """Returns the numbers of classes and of prior boxes, each 0 where it is not known yet."""
+        """Returns the numbers of classes and of prior boxes. An unknown number is 0."""
         raise NotImplementedError
 
     def infer(
@@ -328,7 +329,7 @@ def require_length(name: str, tensor: Tensor, axis: int, wanted: int, holds: str
 
 
 def require_images(name: str, tensor: Tensor, images: Dimension) -> None:
-    """Raises `Violation` unless an input fits this number of images."""
+    """Raises `Violation` unless an input has this number of images."""
     size = tensor.shape[0]
     also = " or 1" if name == "proposals" else ""
     require(
@@ -362,7 +363,7 @@ class DetectionOutput_1(DetectionOutputs):
 
 
 class DetectionOutput_8(DetectionOutputs):
-    """As DetectionOutput-1, with the number of classes derived from the inputs.
+    """Like DetectionOutput-1, but the inputs determine the number of classes.
 
     Specification: DetectionOutput-8.
     """

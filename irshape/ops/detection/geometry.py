@@ -27,7 +27,8 @@ def overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
 
 
 def touching_overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
-    """As `overlaps`, but returns 0 for boxes that touch only with the margin, or not at all.
+    """Returns the same as `overlaps`, but 0 for boxes that touch only with the margin, or not at
+    all.
 
     A box whose corners are swapped has no area; two boxes without area give NaN.
     """
@@ -43,7 +44,8 @@ def touching_overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
 
 
 def moved(boxes: Array, deltas: Array, margin: float = 0.0) -> Array:
-    """Moves boxes by the first two deltas times their sides, and scales them by exp of the others.
+    """Returns boxes that are moved by the first two deltas times their sides, and scaled by exp of
+    the other two.
 
     A side is the difference of its corners plus `margin`.
     """

@@ -1,6 +1,6 @@
 """Suppression over all classes of an image.
 
-MatrixNms lowers the scores of overlapping boxes; MulticlassNms drops such boxes.
+MatrixNms lowers the scores of overlapping boxes; MulticlassNms drops these boxes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from .nms import F32_F16_BF16, I64
 
 
 def capped(dim: Dimension, most: int) -> Dimension:
-    """Returns the upper bound of a dimension, at most `most`; `?` if it has none."""
+    """Returns the upper bound of a dimension, clipped to `most`; `?` if the dimension has no upper
+    bound."""
     return DYNAMIC if dim.high == UNBOUNDED else Dimension(min(dim.high, most))
 
 
@@ -277,7 +278,7 @@ class MulticlassNms_8(DetectionSuppression):
 
 
 class MulticlassNms_9(MulticlassNms_8):
-    """As MulticlassNms-8, with an optional input `roisnum`.
+    """Like MulticlassNms-8, but with an optional input `roisnum`.
 
     With `roisnum`, every class has its own boxes, and the boxes of all images are concatenated.
 

@@ -282,7 +282,7 @@ def limit_of(limit: Tensor | None) -> Dimension:
 
 
 class NonMaxSuppression_3(NonMaxSuppression_1):
-    """As NonMaxSuppression-1, with a choice of the type of the indices.
+    """Like NonMaxSuppression-1, but with a choice of the type of the indices.
 
     Specification: NonMaxSuppression-3.
     """
@@ -292,7 +292,7 @@ class NonMaxSuppression_3(NonMaxSuppression_1):
 
 
 class NonMaxSuppression_4(NonMaxSuppression_3):
-    """As NonMaxSuppression-3, with a different number of rows.
+    """Like NonMaxSuppression-3, but with a different number of rows.
 
     There are min(boxes, max_output_boxes_per_class) rows for each class of each batch item.
 
@@ -374,7 +374,7 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
 
 
 class NonMaxSuppression_9(NonMaxSuppression_5):
-    """As NonMaxSuppression-5, but soft suppression also lowers scores beyond `iou_threshold`.
+    """Like NonMaxSuppression-5, but soft suppression also lowers scores beyond `iou_threshold`.
 
     It drops no box because of its overlap.
 

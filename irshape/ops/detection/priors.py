@@ -34,7 +34,7 @@ def f32(number: float) -> float:
 class PriorBoxes(Operation):
     """Boxes around the points of a grid: a row of corners and a row of variances.
 
-    `output_size` is the [height, width] of the grid, `image_size` that of the image.
+    `output_size` is the [height, width] of the grid, `image_size` the [height, width] of the image.
     """
 
     differs = facts(
@@ -260,9 +260,9 @@ class PriorBox_1(PriorBoxes):
 
 
 class PriorBox_8(PriorBox_1):
-    """As PriorBox-1, with a choice of the order of the boxes.
+    """Like PriorBox-1, but with a choice of the order of the boxes.
 
-    With `min_max_aspect_ratios_order`, the box of maximal size comes before those of the aspect
+    With `min_max_aspect_ratios_order`, the box of maximal size comes before the boxes of the aspect
     ratios, otherwise after them.
 
     Specification: PriorBox-8.

@@ -179,7 +179,7 @@ def rounded(numbers: Array) -> Array:
 
 
 class Proposal_4(Proposal_1):
-    """As Proposal-1, with the probabilities as a second output.
+    """Like Proposal-1, but with the probabilities as a second output.
 
     A probability is 0 where there is no box; the CPU plugin leaves it uninitialised.
 

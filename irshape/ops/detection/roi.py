@@ -137,7 +137,7 @@ class ROIAlign_3(AlignedPooling):
 
 
 class ROIAlign_9(ROIAlign_3):
-    """As ROIAlign-3, with a choice of the positions of the points of the feature map.
+    """Like ROIAlign-3, but with a choice of the positions of the points of the feature map.
 
     Specification: ROIAlign-9.
     """

@@ -23,10 +23,10 @@ def _softmax_axes(site: Site) -> bool:
 
 
 class RegionYolo(Operation):
-    """The logistic function of the position and objectness of every region.
+    """Applies the logistic function to the position and objectness of every region.
 
-    With `do_softmax`, also the softmax over the classes; the axes from `axis` to `end_axis` become
-    one.
+    With `do_softmax`, also applies softmax over the classes, and joins the axes from `axis` to
+    `end_axis`.
 
     Specification: RegionYolo-1.
     """
@@ -168,8 +168,8 @@ class ReorgYolo(Operation):
         return Tensor(data.element_type, [data.shape[0], channels * (stride * stride), *sides])
 
     def evaluate(self, data: Array) -> Array:
-        """Moves the blocks. Channels beyond whole blocks are read from rows and images that follow,
-        as the plugin reads them.
+        """Returns the result. Like the plugin, it reads channels beyond whole blocks from the rows
+        and images that follow.
         """
         images, channels, height, width = data.shape
         stride = self.stride[0]

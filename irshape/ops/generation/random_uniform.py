@@ -81,8 +81,8 @@ class RandomUniform(Operation):
 
     Specification: RandomUniform-8.
 
-    A session of OpenVINO draws the next numbers at each inference. This operation draws those of
-    the first inference.
+    A session of OpenVINO draws the next numbers at each inference. This operation always draws the
+    numbers of the first inference.
     """
 
     since = 8

@@ -18,7 +18,7 @@ from ..tensors import Number, Tensor, Value
 
 
 def count(start: Number, stop: Number, step: Number) -> int:
-    """Returns how many numbers there are from `start` to before `stop`."""
+    """Returns the number of elements from `start` to before `stop`."""
     if (stop - start) * (1 if step > 0 else -1) <= 0:
         return 0
     if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
@@ -100,7 +100,8 @@ class RangeBase(Operation):
     def size(self, bounds: list[tuple[Number, Number]] | None) -> Dimension:
         """Returns the number of elements.
 
-        It grows with the distance and falls with the step, so bounds of the inputs give its bounds.
+        The number grows with the distance and falls with the step, so the bounds of the inputs
+        determine its bounds.
         """
         if bounds is None:
             return DYNAMIC

@@ -196,7 +196,7 @@ class NV12toRGB(FromPlanes):
 
 
 class NV12toBGR(NV12toRGB):
-    """As NV12toRGB, with blue first. Specification: NV12toBGR-8."""
+    """Like NV12toRGB, but with blue first. Specification: NV12toBGR-8."""
 
     since = 8
     blue_first = True
@@ -231,7 +231,7 @@ class I420toRGB(FromPlanes):
 
 
 class I420toBGR(I420toRGB):
-    """As I420toRGB, with blue first. Specification: I420toBGR-8."""
+    """Like I420toRGB, but with blue first. Specification: I420toBGR-8."""
 
     since = 8
     blue_first = True
@@ -288,7 +288,7 @@ class RGBtoNV12(Operation):
 
 
 class BGRtoNV12(RGBtoNV12):
-    """As RGBtoNV12, from an image with blue first. Specification: BGRtoNV12-17."""
+    """Like RGBtoNV12, but from an image with blue first. Specification: BGRtoNV12-17."""
 
     since = 17
     blue_first = True

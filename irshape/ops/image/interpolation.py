@@ -45,7 +45,7 @@ SCALE_TYPES: Final = types("f32 f16 bf16")
 SIZE_TYPES: Final = types("i32 i64 u32 u64")
 F32: Final = ElementType.of("f32")
 MAX_DENOMINATOR: Final = 64
-"""The largest denominator of a fraction that a scale stands for, if both are equal in f32."""
+"""The largest denominator of the fraction that a scale can stand for. Both must be equal in f32."""
 SCALE_PRECISION: Final = 2**-23
 SMALL_INTEGERS: Final = ("int8", "uint8")
 
@@ -389,7 +389,7 @@ class Interpolate_4(InterpolateAttributes):
 
 
 class Interpolate_11(InterpolateAttributes):
-    """As Interpolate-4, with one input for sizes or scales, and the modes of Pillow.
+    """Like Interpolate-4, but with one input for sizes or scales, and with the modes of Pillow.
 
     Specification: Interpolate-11.
     """

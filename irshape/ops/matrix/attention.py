@@ -165,7 +165,7 @@ class ScaledDotProductAttention(Operation):
         width: Dimension | None,
         of: str,
     ) -> tuple[PartialShape, Dimension, Dimension]:
-        """Returns batch axes, sequence and width, merged with those of the inputs before.
+        """Returns batch axes, sequence and width, merged with the ones of the inputs before.
 
         length, width: None for one that is not compared. Raises `Violation`.
         """
@@ -381,7 +381,8 @@ class ScaledDotProductAttention(Operation):
 
 
 def _exponentials(scores: Array) -> Array:
-    """Replaces scores by exp of their difference from the row's maximum. Returns row sums."""
+    """Replaces scores by exp of their difference from the row's maximum. Returns the sums of the
+    rows."""
     width = scores.shape[-1]
     rows = np.ascontiguousarray(scores).reshape(math.prod(scores.shape[:-1]), width)
     totals = np.empty((len(rows), 1), scores.dtype)

@@ -128,9 +128,10 @@ def transposable(array: Array) -> Array:
 
 
 def product(a: Array, b: Array) -> Array:
-    """Returns `np.matmul`; as one product where all matrices on the left share the right one.
+    """Returns `np.matmul`. If all matrices on the left share the right one, computes a single
+    product.
 
-    NumPy would multiply them one by one, which takes several times longer for small ones.
+    NumPy would multiply them one by one, which takes several times longer for small matrices.
     """
     if a.ndim < 3 or b.ndim < 2 or math.prod(b.shape[:-2]) != 1 or b.ndim > a.ndim or not a.size:
         return np.asarray(np.matmul(a, b))

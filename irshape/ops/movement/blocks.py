@@ -161,7 +161,7 @@ def _batch_itself(lists: dict[str, Tensor]) -> Iterator[Fault]:
 
 
 def _blocks_in_space(block_shape: Array) -> list[int]:
-    """Returns the sizes of the blocks without that of the batch, which must be 1."""
+    """Returns the sizes of the blocks without the block size of the batch, which must be 1."""
     require(
         int(block_shape[0]) == 1,
         f"`block_shape` begins with {block_shape[0]}; expected 1 for the batch",
@@ -368,7 +368,7 @@ def _empty_patches(site: Site) -> bool:
 
 
 class ExtractImagePatches(Operation):
-    """Patches of an image, with the elements of each as channels.
+    """Patches of an image, with the elements of each patch as channels.
 
     Specification: ExtractImagePatches-3.
     """

@@ -53,7 +53,7 @@ def negative_sizes(sizes: Tensor, at: str) -> Iterator[Fault]:
 
 
 def _require_one_or(size: Dimension, target: Dimension) -> None:
-    """Records that a size must be 1 or that of the target."""
+    """Records that a size must be 1 or the size of the target."""
     if size.contains(1):
         size.one_or(target.low)
     else:

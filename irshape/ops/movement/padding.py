@@ -191,7 +191,8 @@ class Pad(Operation):
         return data
 
     def mirrored(self, index: Array, size: int) -> Array:
-        """Replaces indices out of range by those that the mode repeats there."""
+        """Returns indices, with those out of range replaced by the indices that the mode repeats
+        there."""
         if self.pad_mode == "reflect":
             index = np.where(index < 0, -index, index)
             index = np.where(index >= size, 2 * (size - 1) - index, index)
@@ -208,6 +209,6 @@ class Pad_1(Pad):
 
 
 class Pad_12(Pad):
-    """As Pad-1; a negative number removes elements. Specification: Pad-12."""
+    """Like Pad-1, but a negative number removes elements. Specification: Pad-12."""
 
     since = 12

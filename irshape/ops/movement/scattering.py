@@ -40,7 +40,7 @@ def _shared_type(data: Tensor, updates: Tensor) -> Tensor:
 def combined(
     data: Array, at: tuple[Array, ...], updates: Array, reduction: str, *, initial: bool = True
 ) -> Array:
-    """Returns `data` with each update combined, one by one, with the element at its place.
+    """Returns `data` after combining each update, one by one, with the element at its place.
 
     Without `initial`, only the updates are combined with each other.
     """

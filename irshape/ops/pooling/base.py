@@ -316,8 +316,8 @@ def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any)
 def lowest(dtype: np.dtype[Any]) -> Any:
     """Returns the lowest number of a type, which is the maximum of no elements.
 
-    It fills the padding. In OpenVINO, a window of only NaN or negative infinity has this result,
-    too.
+    It fills the padding. In OpenVINO, a window that contains only NaN or negative infinity has this
+    result, too.
     """
     if dtype.kind == "b":
         return False

@@ -21,7 +21,7 @@ from ..tensors import Tensor
 
 ACTIVATIONS = ("sigmoid", "tanh", "relu", "hardsigmoid")
 Places = list[tuple[str, Tensor, int]]
-"""Axes of inputs, each as the name of the operand, the tensor, and the axis."""
+"""The axes of inputs. Each is the name of the operand, the tensor, and the axis."""
 
 
 def _open_weights(site: Site) -> bool:
@@ -61,8 +61,8 @@ def _hidden_size(site: Site) -> bool:
 class Recurrent(Operation):
     """The base of all cells and sequences.
 
-    The states and weights of a sequence have the shapes of a cell's, with a leading axis of
-    directions.
+    The states and weights of a sequence have the same shapes as those of a cell, but with a leading
+    axis of directions.
     """
 
     differs = facts(

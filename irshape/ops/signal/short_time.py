@@ -162,7 +162,7 @@ class ISTFT(Operation):
     def length(
         self, frames: Dimension, size: int | None, step: int | None, signal_length: Tensor | None
     ) -> Dimension:
-        """Returns the length of the signal: `signal_length`, or the length of the frames.
+        """Returns the length of the signal: `signal_length`, or the length that the frames span.
 
         With `center`, half a frame at each end does not count.
         """

@@ -1,7 +1,7 @@
 """Regular expressions of PCRE2, as openvino_tokenizers compiles them (UTF and UCP).
 
-The package `regex` evaluates them. Different notation of PCRE2 is translated. Patterns that the two
-may interpret differently raise `NotImplementedError`.
+The package `regex` evaluates them, after a translation from the notation of PCRE2. Patterns that
+the two may interpret differently raise `NotImplementedError`.
 """
 
 from __future__ import annotations

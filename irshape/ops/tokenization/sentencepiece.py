@@ -1,4 +1,5 @@
-"""Tokenizers with a SentencePiece model. They would need SentencePiece and are not evaluated."""
+"""Tokenizers with a SentencePiece model. irshape does not evaluate them, since they need the
+library SentencePiece."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ class SentencepieceTokenizer(TokenizerOperation):
     """The tokens of strings by a SentencePiece model, as a sparse tensor: indices, values, shape.
 
     After the model come the strings, as one input or three (begins, ends, chars), and optionally
-    special tokens (begins, ends, chars, numbers). It is not evaluated.
+    special tokens (begins, ends, chars, numbers). irshape does not evaluate it.
     Source: openvino_tokenizers, sentence_piece.cpp.
     """
 
@@ -73,7 +74,7 @@ class SentencepieceTokenizer(TokenizerOperation):
 
 
 class SentencepieceDetokenizer(TokenizerOperation):
-    """The strings of tokens, by a SentencePiece model. It is not evaluated.
+    """The strings of tokens, by a SentencePiece model. irshape does not evaluate it.
 
     Source: openvino_tokenizers, sentence_piece.cpp.
     """
@@ -88,7 +89,8 @@ class SentencepieceDetokenizer(TokenizerOperation):
 
 
 class SentencepieceStreamDetokenizer(TokenizerOperation):
-    """The strings of tokens, piece by piece, with the bytes of byte tokens. It is not evaluated.
+    """The strings of tokens, piece by piece, with the bytes of byte tokens. irshape does not
+    evaluate it.
 
     Source: openvino_tokenizers, sentence_piece.cpp.
     """

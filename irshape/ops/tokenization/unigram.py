@@ -9,7 +9,7 @@ from .charsmaps import character_size
 from .tries import Trie
 
 UNKNOWN_PENALTY = 10.0
-"""The difference between the lowest score and that of the unknown token."""
+"""The difference between the lowest score and the score of the unknown token."""
 
 
 class UnigramModel:

@@ -29,7 +29,7 @@ from ..common import (
 from .markup import html_page, message, prose, text
 
 MAX_FINDINGS = 5_000
-"""A page with more would open slowly. The page says how many it leaves out."""
+"""The largest number of findings on a page. With more, it would open slowly. It counts the rest."""
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
@@ -174,7 +174,8 @@ def _bar(report: Report, pages: list[RulePage], failing: list[tuple[int, FileRep
 
 
 def _table(report: Report) -> str:
-    """Returns a table of all files with their counts. If many files pass, they are folded away."""
+    """Returns a table of all files with their counts. If many files have no findings, they are
+    folded away."""
     rows = {False: "", True: ""}
     for at, file in enumerate(report.files):
         counts = [count(file, severity) for severity in SEVERITIES]
@@ -299,7 +300,7 @@ def _finding(file: FileReport, diagnostic: Diagnostic, anchor: str) -> str:
 
 
 _TOKEN = re.compile(r"""<[^>]*>?|[^\s=<>]+\s*=\s*("[^"]*"|'[^']*')""")
-"""Matches what a place points at: an element's tag, or an attribute with its value."""
+"""Matches the text at the place of a finding: an element's tag, or an attribute with its value."""
 
 
 def _rules(pages: list[RulePage]) -> str:

@@ -16,8 +16,8 @@ def html_page(
 ) -> str:
     """Returns a page in one file that makes no request.
 
-    Its Content-Security-Policy permits only this style and these scripts, and loads only what is in
-    `allowed`. It is well-formed XML too if the body and the scripts are.
+    Its Content-Security-Policy permits only this style and these scripts, and only the sources in
+    `allowed`. It is also well-formed XML if the body and the scripts are.
     """
     policy = f"default-src 'none'; style-src {_hash(style)}"
     if scripts:
@@ -43,7 +43,7 @@ def _hash(content: str) -> str:
 
 
 def text(content: str) -> str:
-    """Escapes foreign text for content, or for an attribute's value in double quotes."""
+    """Returns foreign text, escaped for content or for an attribute's value in double quotes."""
     return (
         plain(content)
         .replace("&", "&amp;")
@@ -55,7 +55,7 @@ def text(content: str) -> str:
 
 
 def message(content: str) -> str:
-    """Renders a message or help, with text in backticks as code."""
+    """Returns a message or help as HTML, with text in backticks as code."""
     pieces = content.split("`")
     if len(pieces) % 2 == 0:
         return text(content)
@@ -66,7 +66,8 @@ def message(content: str) -> str:
 
 
 def prose(markdown: str) -> str:
-    """Renders paragraphs, lists, fenced code, and inside them code, bold and emphasis.
+    """Returns Markdown as HTML: paragraphs, lists and fenced code, and inside them code, bold and
+    emphasis.
 
     Everything else is shown unchanged.
     """

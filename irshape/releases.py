@@ -152,7 +152,7 @@ LAYER_NAMES = Detail((2024, 1), "a layer with the name of an earlier layer")
 TENSOR_NAMES = Detail(
     (2025, 1), "an input or output of IR version 10 with a tensor name of another"
 )
-# what older releases make of an operation stands on its declaration (`Operation.differs`)
+# `Operation.differs` states how older releases treat an operation
 
 HEADER_BYTES = 512
 """The bytes in which OpenVINO looks for the version of the IR before it parses the file."""

@@ -218,7 +218,7 @@ class Dimension:
         low = -(-self.low // divisor)
         high = (
             int(UNBOUNDED / divisor) if self.high == UNBOUNDED else self.high // divisor
-        )  # OpenVINO divides the missing bound, as a double
+        )  # OpenVINO also divides a missing bound, as a double
         return Dimension(low, high) if low <= high else None
 
     def __eq__(self, other: object) -> bool:
@@ -356,7 +356,7 @@ class PartialShape:
         own: tuple[Any, ...] = tuple(dims)
         try:
             self.declared = tuple([dim.low if dim.low == dim.high else -1 for dim in own])
-        except AttributeError:  # some are no dimensions yet
+        except AttributeError:  # some items are not dimensions yet
             own = tuple(map(Dimension.of, own))
             self.declared = tuple([dim.low if dim.low == dim.high else -1 for dim in own])
         self.dims = own
@@ -405,7 +405,7 @@ class PartialShape:
         shape = _SHAPES.get(sizes)  # type: ignore[assignment]
         if shape is None:
             shape = PartialShape.__new__(PartialShape)
-            shape.declared = shape.sizes = sizes  # all are numbers
+            shape.declared = shape.sizes = sizes  # the case of numbers only
             shape.dims = _dims_of(sizes)
             shape.rank = len(sizes)
             if len(sizes) <= _FEW_AXES:

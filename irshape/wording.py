@@ -28,7 +28,7 @@ def in_words(value: Any) -> str:
     """Returns a value of a fault as text: numbers, lists, shapes, element types."""
     if isinstance(value, frozenset):
         return describe_types(value)
-    if value.__class__ is tuple:  # and no named one
+    if value.__class__ is tuple:  # but not a named tuple
         shown = [str(number) for number in islice(value, 17)]
         return "[" + ",".join(shown[:16]) + (",…]" if len(shown) > 16 else "]")
     if isinstance(value, bool):

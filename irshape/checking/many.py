@@ -264,7 +264,7 @@ def _with_executor(tasks: Sequence[Task], executor: Executor) -> Generator[FileR
             for task in itertools.islice(waiting, FLYING - len(flying)):
                 try:
                     flying.append((task, executor.submit(check, task)))
-                except RuntimeError:  # it broke meanwhile, or is shut down
+                except RuntimeError:  # the executor broke, or is shut down
                     flying.append((task, None))
             if not flying:
                 return

@@ -129,7 +129,7 @@ def validate_file(
     leaves: whether the process ends afterwards.
     Raises `OSError` if the file cannot be opened, `ValueMismatch` for a value that fits no input.
     """
-    # the model is gone before the collector runs again, so that it finds nothing new to look at
+    # the model is freed before the collector runs again, so the collector need not examine it
     with collection_paused(), extensions_known(settings.extensions):
         return _validate_file(path, weights, values, settings, cache, leaves)
 

@@ -56,7 +56,7 @@ class Session(execution.Session):
     ) -> None:
         as_model = getattr(model, "model", None)
         if callable(as_model):
-            model = as_model()  # of a Graph, as it is now
+            model = as_model()  # for a Graph, its current state
         if not isinstance(model, Model):
             raise TypeError(
                 f"a Session runs a Model or a Graph, got {type(model).__name__}: "
@@ -129,7 +129,7 @@ def run(
     with _lock:
         session = kept.idle.pop() if kept.idle else None
     if session is None:
-        # what is kept must not keep the model alive
+        # the kept sessions must not keep the model alive
         session = _KeptSession(cast(Model, proxy(model)))
         if kept.constants is None:
             kept.constants = session.constants

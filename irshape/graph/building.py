@@ -174,7 +174,7 @@ class Building(Inferring):
         source = self._output(output)
         with self.changes:
             first = not source._results
-            # of an input, OpenVINO's compiled models keep the names of the Result alone
+            # for an input, OpenVINO's compiled models keep only the names of the Result
             shared = source._names if source.layer.raw.is_parameter else ()
             taken = name is None or name in self.content.by_name
             result = self.add_layer("Result", source, name=None if taken else name)

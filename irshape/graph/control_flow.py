@@ -150,7 +150,7 @@ class _Body:
             self._parameter(marker, end, names[at] if at < len(names) else None)
             for at, (marker, end) in enumerate(zip(self.markers, self.ends, strict=True))
         ]
-        # a state is no tensor that the body may take for one from outside, even if it begins as one
+        # the body must not confuse a state with a tensor from outside, even with its initial value
         self.graph.back_edges = tuple(
             BackEdge("", argument.layer.id, -1)
             for argument, marker in zip(arguments, self.markers, strict=True)

@@ -80,7 +80,7 @@ def _exported_layer(graph: Structure, node: GraphLayer, place: Callable[[Constan
         items = moved_to(place(Constant.of(items, None)), items)
     output_names = raw.output_names
     if raw.is_result and not output_names and graph.claimed_names(node._inputs[0]._source):
-        # OpenVINO would give it the names of the Results before it, too
+        # without these names, OpenVINO would also give it the names of earlier Results
         output_names = written_names(node.output_names)
     same = items is raw.items and output_names == raw.output_names
     if same and _is_as_loaded(node) and not (raw.is_parameter and graph.owner):

@@ -76,7 +76,7 @@ def _from_shapes(graph: Editing, layer: GraphLayer) -> list[Any] | None:
     graph._know_value(layer)
     known = output.tensor.known
     if known is None or any(abs(number) >= 2**31 for number in known):
-        return None  # bounds stop at the largest number, computing does not
+        return None  # bounds saturate, computed numbers do not
     array = np.array(known, output.element_type.name.replace("i", "int"))
     return [array.reshape(output.shape.static)]
 

@@ -141,7 +141,7 @@ class Graph(Editing):
         return duplicate(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
-        # layer by layer, as copy and pickle go by themselves, the stack would not be deep enough
+        # by default, copy and pickle would recurse from layer to layer, and exhaust the stack
         memo[id(self)] = twin = self.copy()
         return twin
 

@@ -23,8 +23,8 @@ def indexed(output: Output, index: Any) -> Output:
     graph = innermost([output, *items, *bounds])
     value = _sliced(graph, output, items, axes)
     counted = [at for at, axis in enumerate(axes) if axis is not None and axis >= 0]
-    # an axis that goes must not renumber those that follow it: axes counted from the front are
-    # done last to first, those counted from the end first to last
+    # removing an axis must not renumber the axes that follow in this loop: axes counted from the
+    # front go from last to first, axes counted from the end from first to last
     for at in (*reversed(counted), *(at for at, axis in enumerate(axes) if (axis or 0) < 0)):
         if not isinstance(items[at], slice):
             _check_range(output, items[at], axes[at])

@@ -230,7 +230,7 @@ class Inferring(Structure):
                 if tensor == output.tensor:
                     continue
                 if raw.is_constant and tensor.value is None:
-                    continue  # inference had no need of the value
+                    continue  # inference did not need the value
                 self.changes.set(output, "tensor", tensor)
                 self._mark_valued(layer, layer.valued and tensor.value is not None)
                 if raw.is_parameter:

@@ -56,7 +56,7 @@ class Operations:
         *,
         name: str | None = None,
     ) -> Output:
-        """An input of the graph; see `Graph.parameter`."""
+        """Adds an input to the graph; see `Graph.parameter`."""
 
     def constant(
         self,
@@ -65,10 +65,10 @@ class Operations:
         *,
         name: str | None = None,
     ) -> Output:
-        """A constant; see `Graph.constant`."""
+        """Adds a constant; see `Graph.constant`."""
 
     def result(self, value: Output | GraphLayer, name: str | None = None) -> GraphLayer:
-        """An output of the graph; see `Graph.result`."""
+        """Adds an output to the graph; see `Graph.result`."""
 
     @staticmethod
     def sliced(
@@ -80,15 +80,15 @@ class Operations:
         stride: int = 1,
         part_size: int = 1,
     ) -> Sliced:
-        """An input of a Loop or TensorIterator of which each iteration takes a part."""
+        """Returns an input of a Loop or TensorIterator that is split among the iterations."""
 
     @staticmethod
     def carried(value: Operand) -> Carried:
-        """An input of a Loop or TensorIterator that is the state of the first iteration."""
+        """Returns an input of a Loop or TensorIterator with the initial value of a state."""
 
     @staticmethod
     def iteration() -> Iteration:
-        """Gives the body of a Loop the number of the iteration."""
+        """Returns an input of a Loop's body: the number of the iteration."""
 
     @staticmethod
     def stacked(
@@ -100,11 +100,11 @@ class Operations:
         stride: int = 1,
         part_size: int = 1,
     ) -> Stacked:
-        """A value of a body of which the layer gives all iterations, one after another."""
+        """Returns a value for a body to return. The layer joins its values of all iterations."""
 
     @staticmethod
     def repeat_while(condition: Operand) -> RepeatWhile:
-        """Returned by the body of a Loop: whether there is another iteration."""
+        """Returns a value for a Loop's body to return: the condition for another iteration."""
 
     def abs(
         self,

@@ -51,7 +51,7 @@ def to_f16(graph: Editing, keep: Selection) -> int:
         ]
         graph.clean(duplicates=False)
         for new, name, tensor_names, info in constants:
-            if new.layer in graph and name not in graph:  # it replaces the one that had the name
+            if new.layer in graph and name not in graph:  # `new` replaces the constant of this name
                 graph.rename_layer(new.layer, name)
                 graph.rename_tensor(new, tensor_names)
                 graph._give_info(new.layer, info)
@@ -67,7 +67,7 @@ def _halve(graph: Editing, layer: GraphLayer, half: dict[Output, Output]) -> boo
     if not outputs or (not singles and not converts):
         return False
     if any(end.source.element_type is DYNAMIC_TYPE for end in layer.inputs):
-        return False  # it may be f32, and the operation may want the same type of all
+        return False  # it may be f32, and the operation may need one type
     with graph.changes:
         sources = {end: _half_of(graph, end.source, half) for end in singles}
         back: dict[Output, Output] = {}

@@ -88,7 +88,7 @@ def layout(data: bytes, encoding: str | None) -> Layout:
         elif tag in ("layers", "edges"):
             room = rooms.pop()
             if at == begun or data[at : at + 2] != b"</":
-                return  # <edges/>: there is no end tag to put anything before
+                return  # <edges/> has no end tag before which to insert
             setattr(room, f"{tag}_end", at)
         elif tag == "edge" and stack and stack[-1][0] == "edges":
             ends, first, _ = rooms[-1].edges[-1]
@@ -298,7 +298,7 @@ def applied(data: bytes, edits: list[Edit]) -> Iterator[bytes]:
     at = 0
     for start, end, text in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if start < at:
-            continue  # inside something that is cut out or written anew
+            continue  # inside a part that is removed or rewritten
         yield data[at:start]
         yield text
         at = end

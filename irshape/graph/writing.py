@@ -179,7 +179,7 @@ def parts_of_file(graph: Structure) -> tuple[bytes, Iterator[Piece]]:
 def _pieces(graph: Structure, places: _Places | _Compact) -> Iterator[Piece]:
     """Yields the bytes of the .bin, a piece at a time."""
     if not len(graph.bytes) or (isinstance(places, _Compact) and not places.chunks):
-        yield b"\0"  # OpenVINO reads no model with constants without a .bin, if they are all empty
+        yield b"\0"  # OpenVINO needs a .bin if there are constants, even if all are empty
         return
     end = 0
     if isinstance(places, _Compact):

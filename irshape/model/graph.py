@@ -173,13 +173,13 @@ class Layer:
         ):
             name = next(names) if has_names else None
             if name == self.name:
-                name = self.name  # which is kept once
+                name = self.name  # so that the text is stored once
             ports.append(Port(id, precision, name, begin + place, dims))
             if name is not None:
                 begin += len(name)
         self._inputs = ports[: heads.inputs] or NO_PORTS
         self._outputs = ports[heads.inputs :] or NO_PORTS
-        self._heads = None  # last: another thread may be making them, and the rest stays for it
+        self._heads = None  # last, since another thread may still read the heads
 
     @property
     def attributes(self) -> Mapping[str, str]:

@@ -126,7 +126,7 @@ def _positions(layers: list[Layer], ends: EdgeTexts) -> tuple[list[int], list[in
     whether no layer is missing and no id repeats."""
     ids = [layer.id for layer in layers]
     texts = ends.from_layers, ends.to_layers
-    if ends.regular and ids == list(map(str, range(len(ids)))):  # as writers number them
+    if ends.regular and ids == list(map(str, range(len(ids)))):  # the usual numbering of writers
         begins, finishes = (list(map(int, each)) for each in texts)
         if max(max(each, default=-1) for each in (begins, finishes)) < len(ids):
             return begins, finishes, True

@@ -143,7 +143,7 @@ def names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
         fit = site.fit(items)
         edit = rename_attribute(source, start, written, name)
         if fit and edit is not None:
-            # without an attribute that it requires, OpenVINO refuses the layer
+            # OpenVINO refuses a layer without a required attribute
             required = absent[name].refused_when_absent and only_word(written, absent) == name
             decided = f"`{name}` is required, and missing" if required else ""
             cost = 1.5 - likeness(written, name)

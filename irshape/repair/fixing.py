@@ -144,7 +144,7 @@ def fix(
         raise NotFixableError(f"'{name}' is not an IR; only IR files can be fixed")
     if model.source.data != source.data or any(
         each.rule == REPAIRED_XML for each in model.findings
-    ):  # layers that are not well-formed as they stand
+    ):  # single layers that were not well-formed
         return _untouched(model.source, diagnose(model, settings).findings, how)
     return _rounds(source, model, Edited(source.data), how)
 

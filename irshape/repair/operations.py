@@ -24,7 +24,7 @@ def types(sites: Sites, finding: Finding) -> Iterator[Candidate]:
         return
     layer, source = site.layer, sites.source
     if layer.version and opset_number(layer.version) is None:
-        return  # an operation of a library is never taken for one of OpenVINO's
+        return  # the layer of a library is not a misspelt one of OpenVINO
     here = {each.type for each in sites.context.every_layer if each.type}
     known = list(dict.fromkeys(map(registry.as_writers_spell, registry.known_types())))
     only = only_word(layer.type, known) if layer.type else None
@@ -92,7 +92,7 @@ def versions(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     only = None if layer.version in opsets else only_word(layer.version, opsets)
     number = opset_number(layer.version)
     if layer.version and only is None and (number is None or number > max(OPSETS)):
-        return  # an extension, or newer than this irshape
+        return  # an extension, or an opset newer than this irshape
     offset = source.attribute(layer.offset, "version")
     for operation in registry.versions(layer.type):
         name = only if only is not None and _declared(layer.type, only) is operation else None

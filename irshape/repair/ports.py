@@ -195,7 +195,7 @@ class _Ports:
     def _input(self, consumer: Layer, port: Port, wanted: Declaration) -> tuple[Edit, ...]:
         """Returns the edits that make an input port declare the output that feeds it."""
         if consumer in self.doubted or (port.dims == () and port.precision is None):
-            return ()  # its ports are evidence, or it declares nothing
+            return ()  # its ports are evidence, or declare nothing
         named = None if wanted.precision is None else ElementType.of_precision(wanted.precision)
         silent = port.precision is None and port not in self.lacking
         if silent or named is None or named.is_dynamic or named is port.element_type:

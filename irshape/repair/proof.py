@@ -71,7 +71,7 @@ class Proof:
         site = self.sites.of(change.layer)
         if fit is not Fit.EXACT or site is None or site.decides_values:
             return None
-        # later layers were inferred from what its ports declare, so nothing else changes
+        # later layers were inferred from the declared ports, so nothing else changes
         if change.kind in ("attribute", "type", "name", "value"):
             here = self._of_layers.get(change.layer, ())
             return Outcome(tuple(each for each in here if _rests_on_layer(each)))

@@ -135,7 +135,7 @@ class _Search:
         for before in everything & self.under.keys():
             if everything.issuperset(map(id, self.under[before])):
                 self.done -= {before, *map(id, self.under.pop(before))}
-                del self.causes[before]  # which explained less of the same
+                del self.causes[before]  # it explained only a part of these findings
         own = [each for each in explained if id(each) not in self.done]
         lead = min(
             own,
@@ -152,7 +152,7 @@ class _Search:
             return "display"
         if change.same_model:
             return "safe"
-        # a name is decided if OpenVINO refuses the file because an attribute is missing
+        # the name is certain if OpenVINO refuses the file because an attribute is missing
         refused = change.kind == "name" or any(map(self._is_refused, gone))
         return "safe" if alone and change.decided and refused else "unsafe"
 

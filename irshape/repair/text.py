@@ -63,7 +63,7 @@ def _changes(unreadable: NotReadable) -> Iterator[Change]:
         )
         line = data.rfind(b"\n", 0, opened) + 1
         blank = data.find(b"\n" + data[line:opened] + b"\n", end, place)
-        if blank >= 0:  # the line that the tag stood in is still there
+        if blank >= 0:  # the line of the lost tag is still there
             end = blank + 1 + opened - line
         elif line and not data[line:opened].strip() and data.find(b"\n", opened, end) >= 0:
             tag = (b"\r\n" if data[line - 2 : line] == b"\r\n" else b"\n") + data[line:opened] + tag

@@ -34,6 +34,6 @@ class Conflict(NamedTuple):
     @property
     def is_certain(self) -> bool:
         """Whether the contradiction follows from requirements of layers, without assumptions."""
-        if not self.earlier:  # no size is one more than itself
+        if not self.earlier:  # for example, no size equals itself plus 1
             return (self.constraint.left - self.constraint.right).constant is not None
         return not any(each.assumed for each in self.earlier)

@@ -104,7 +104,7 @@ class SymbolicDimension(Dimension):
         theirs = expression_of(other, self.facts)
         if theirs is not None:
             theirs = facts.resolved(theirs)
-        if theirs is None:  # it is 1, or the same
+        if theirs is None:  # the other one is 1, or equal
             return dimension(ours, interval) if facts.at_least(ours, facts.number(2)) else interval
         if theirs == 1:
             return dimension(ours, interval)
@@ -177,7 +177,7 @@ def _broadcast(
     if large and other:
         return dimension(facts.resolved(ours), interval) if facts.equal(ours, theirs) else None
     for bounded, free in ((ours, theirs), (theirs, ours)):
-        if _is_clipped(bounded, free):  # one of them is 1 only if the other is
+        if _is_clipped(bounded, free):  # either is 1 only if the other is
             facts.require_at_least(bounded, free)
             return dimension(free, interval)
     if large or other:  # the other one is 1, or equal
@@ -230,7 +230,7 @@ def dimension(expression: Expression, interval: Dimension) -> Dimension:
     if constant is not None and interval.contains(int(constant)):
         return Dimension(int(constant))
     if least > most:
-        return interval  # the layer that is to blame is found elsewhere
+        return interval  # another check finds the layer at fault
     return Dimension(least) if least == most else SymbolicDimension(expression, least, most)
 
 

@@ -110,7 +110,7 @@ class Functions(Bounds):
                 rest = expression - known * (coefficient // factor)
                 if all(c % divisor == 0 for c in rest.terms.values()):
                     return True
-        if len(expression.terms) > 1:  # each term by itself
+        if len(expression.terms) > 1:  # if it divides each term
             return all(
                 self.divides(divisor, Expression({m: c}, self)) for m, c in expression.terms.items()
             )

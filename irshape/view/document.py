@@ -34,12 +34,12 @@ LAYER = (
     "type",  # a position in `types`
     "line",
     "group",  # a position in `groups`
-    "folded",  # 1: part of the layers that take it, since it depends on constants alone
+    "folded",  # 1: part of its consumers, since it depends only on constants
     "attributes",
     "inputs",
     "outputs",
-    "xml",  # where its lines lie in the text of `xml`: start, end
-    "extra",  # rt_info, constant, port_maps, where there are any
+    "xml",  # the start and end of its lines in the text of `xml`
+    "extra",  # rt_info, constant, port_maps, if there are any
 )
 INPUT = ("port", "layer", "output", "declared")
 OUTPUT = ("port", "declared", "inferred", "symbols", "names", "clash", "value", "dynamic")

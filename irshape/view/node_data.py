@@ -67,7 +67,7 @@ def _values(results: Mapping[str, Any]) -> dict[str, float | str]:
     for key, entry in results.items():
         value = entry.get("value") if isinstance(entry, dict) else entry
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            if abs(value) <= LARGEST:  # no NaN, no infinity, and nothing that no float holds
+            if abs(value) <= LARGEST:  # no NaN, no infinity, and no number beyond floats
                 values[key] = float(value)
         elif value is not None:
             values[key] = str(value)

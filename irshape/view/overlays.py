@@ -61,7 +61,7 @@ class Overlay(NamedTuple):
         }
 
 
-# what is known without running the model
+# overlays that need no run of the model
 
 
 def static_overlays(

@@ -410,7 +410,7 @@ def _tandems(scope: _Scope, rank: dict[int, int], layers: Sequence[Layer]) -> No
     members = sorted(scope.layers, key=rank.__getitem__)
     codes: dict[str, int] = {}
     numbers = [codes.setdefault(layers[position].type, len(codes)) for position in members]
-    if len(codes) > 256:  # no network has as many types
+    if len(codes) > 256:  # no network has so many types
         return
     text = bytes(numbers)
     scope.layers = []
@@ -445,7 +445,7 @@ def _runs(text: bytes) -> list[Run]:
     """Returns runs that do not overlap, the longest first."""
     candidates = []
     for period in range(LEAST_MEMBERS, min(LONGEST_PERIOD, len(text) // 2) + 1):
-        # zero where a character is the one that comes a period later
+        # zero if a character equals the one a period later
         length = len(text) - period
         pair = (int.from_bytes(part) for part in (text[:length], text[period:]))
         same = (next(pair) ^ next(pair)).to_bytes(length)
@@ -504,7 +504,7 @@ def _in_order(scope: _Scope, sources: Sequence[set[int]], rank: dict[int, int]) 
             waiting[user] -= 1
             if not waiting[user]:
                 heappush(ready, (times[user], user))
-    # those on a cycle of the model come last
+    # layers on a cycle of the model come last
     order += sorted(set(range(len(members))).difference(order), key=times.__getitem__)
     return [members[number] for number in order]
 

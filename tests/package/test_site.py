@@ -65,7 +65,7 @@ def test_every_document_is_in_the_contents(source: Path) -> None:
 
 
 def test_a_name_without_a_text_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert pages.documented_assignment("Severity")[1] == "How grave a finding is."
+    assert pages.documented_assignment("Severity")[1] == "The severity of a finding."
     monkeypatch.setitem(irshape._MODULES, "TOLERANCE", "numbers.tolerance")
     monkeypatch.setitem(irshape._MODULES, "SMALL", "reduction.sizes")
     assert pages.documented_assignment("SMALL")[1].startswith("The sizes")

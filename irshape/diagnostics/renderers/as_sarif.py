@@ -191,5 +191,5 @@ def _artifact(path: str) -> dict[str, str]:
         }
     quoted = quote(
         path, errors="surrogateescape"
-    )  # the colon too: what stands before one would be a scheme
+    )  # also the colon, since text before a colon would be a scheme
     return {"uri": quoted, "uriBaseId": "%SRCROOT%"}

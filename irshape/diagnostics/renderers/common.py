@@ -51,7 +51,7 @@ class Options(NamedTuple):
 DEFAULTS = Options()
 
 
-# Foreign text: names, values and paths come from files, and may hold anything
+# Foreign text: names, values and paths come from files, and may contain anything
 
 
 def plain(text: str) -> str:
@@ -262,7 +262,7 @@ def most_severe(report: Report, limit: int) -> list[list[int]]:
     return kept
 
 
-# Places and identities, as code hosts want them
+# Places and identities in the form for code hosts
 
 
 def from_root(path: str, options: Options) -> str:

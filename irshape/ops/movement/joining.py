@@ -43,7 +43,7 @@ class Concat(Operation):
             if besides == before and -1 not in before:
                 continue  # same sizes as before
             before = besides
-            own = [*dims[:axis], ONE, *dims[axis + 1 :]]  # a 1 in place of the axis itself
+            own = [*dims[:axis], ONE, *dims[axis + 1 :]]  # with 1 in place of the size of the axis
             merged = own if result is None else merged_dims(result, own)
             if merged is None:
                 others = PartialShape(result)

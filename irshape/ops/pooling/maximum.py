@@ -72,7 +72,7 @@ class MaxPool_8(Pooling):
         if area.dtype.kind == "f":
             area = np.fmax(
                 area, bottom
-            )  # NaN is never the largest, and where nothing is above the lowest there is no place
+            )  # NaN is never the largest, and a window without a larger number has no index
         places = np.zeros((), np.int64)
         for axis, ((along, _), size) in enumerate(zip(ways, data.shape[2:], strict=True)):
             places = places[..., None] * size + (

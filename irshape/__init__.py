@@ -294,7 +294,7 @@ def validate(
     config: Configuration | str | os.PathLike[str] | None = None,
     executor: Executor | None = None,
 ) -> Report:
-    """Checks one model or several, and reports everything that is wrong.
+    """Checks one model or several. Returns a report on all faults.
 
     target: a path, a `Model`, or an iterable of them.
     weights, values: for a path, as for `load`.
@@ -329,7 +329,7 @@ def fix(
     config: Configuration | str | os.PathLike[str] | None = None,
 ) -> Fixes:
     """Fixes an IR, by default without changing the model that OpenVINO reads. It corrects ports and
-    misspelt words.
+    misspelt words. Returns the fixes.
 
     path: the file. It stays unchanged.
     weights: the .bin, as for `load`.
@@ -358,7 +358,7 @@ def infer(
     symbols: bool = False,
     assume: Iterable[str] = (),
 ) -> Inference:
-    """Infers the element type and shape of every output port.
+    """Infers the element type and shape of every output port. Returns the inference.
 
     model: a path or a `Model`.
     shapes: replaces the shapes of inputs, by their names as for `run`: `{"x": "[1,3,?,?]"}`.
@@ -431,6 +431,7 @@ def crosscheck(
     force: bool = False,
 ) -> Comparison:
     """Compares the element types, shapes and values of every layer's outputs with OpenVINO's.
+    Returns the comparison.
 
     An ONNX model is compared with onnxruntime, a oneDNN graph with the oneDNN library.
 
@@ -496,7 +497,8 @@ def compare(
     progress: Observer | None = None,
     force: bool = False,
 ) -> ModelComparison:
-    """Runs two models with the same inputs, and compares their tensors by name.
+    """Runs two models with the same inputs, and compares their tensors by name. Returns the
+    comparison.
 
     `.blamed` is the first layer of the second model whose output differs although it is computed
     from the inputs of the matching layer of the first model.
@@ -538,7 +540,7 @@ def reduce(
     max_time: float | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Reduction:
-    """Finds a small model that still has a property: for example, that it makes a program fail.
+    """Returns a small model that still has a property: for example, that it makes a program fail.
 
     It removes layers by delta debugging: an input or a constant replaces each of their outputs.
     Then it inlines bodies, and makes constants, shapes and attributes smaller. The result breaks no
@@ -569,7 +571,7 @@ def reduce(
 
 
 def requires(model: ModelLike) -> Requirements:
-    """Determines the oldest OpenVINO release that reads a model, and which parts of the model
+    """Returns the oldest OpenVINO release that reads a model, and the parts of the model that
     require it.
 
     model: a path or a `Model`.
@@ -613,7 +615,7 @@ def diff(
 
 
 def inspect(model: ModelLike, *, shapes: Mapping[str, ShapeLike] | None = None) -> Inspection:
-    """Describes the parts of a model and their costs, without executing it.
+    """Returns a description of the parts of a model and their costs, without executing it.
 
     model: a path or a `Model`.
     shapes: replaces the shapes of inputs, as for `infer`. If shapes are dynamic, the numbers of the

@@ -236,8 +236,8 @@ def require(
 
 
 def bug_of_plugin(declared: type, error: Exception) -> str:
-    """Says what to do about an operation or a rule of a plugin that failed, and in which line of
-    its file."""
+    """Returns advice about an operation or a rule of a plugin that failed, with the line of its
+    file."""
     path = getattr(sys.modules.get(declared.__module__), "__file__", None)
     place, trace = "", error.__traceback__
     while trace is not None:

@@ -183,7 +183,7 @@ def _validate_cached(opened: Opened, settings: Settings, cache: str) -> FileRepo
 
 
 def _has_plugin_rules() -> bool:
-    """Returns whether plugins add rules. It is unknown which bytes of the .bin such rules read."""
+    """Returns whether plugins add rules. It is unknown which bytes of the .bin these rules read."""
     from ..rules.plugins import plugin_rules
 
     return bool(plugin_rules())

@@ -62,7 +62,7 @@ class Building(Inferring):
         name: str | None = None,
         **attributes: Any,
     ) -> GraphLayer:
-        """Does the same as `add`, but returns the layer."""
+        """Adds a layer as `add` does, but returns the layer."""
         if name is not None and checked_name(name) in self.content.by_name:
             raise GraphError(f"there is a layer '{name}' already", operation=type)
         given = [each for each in attributes if attributes[each] is not None]

@@ -82,7 +82,8 @@ def _from_shapes(graph: Editing, layer: GraphLayer) -> list[Any] | None:
 
 
 def _evaluated(session: Session, layer: GraphLayer) -> list[Any] | None:
-    """Computes a layer of constants. Returns None if that fails or bytes are missing."""
+    """Returns the outputs of a layer of constants; None if the evaluation fails or bytes are
+    missing."""
     from ..execution.errors import ExecutionError
 
     inputs = [end.source.layer.value for end in layer.inputs]

@@ -282,7 +282,7 @@ class Graph(Editing):
         another graph. Returns the number of changed constants."""
         return restored(self, other)
 
-    # states, and what programs do around a model
+    # states, preprocessing and postprocessing
 
     def make_stateful(
         self,
@@ -291,7 +291,8 @@ class Graph(Editing):
         beam_idx: str | None = None,
         batch_from: str | None = None,
     ) -> None:
-        """Turns pairs of an input and an output with its next value into variables.
+        """Turns pairs of an input and an output into variables. The output is the next value of the
+        input.
 
         pairs: the output by the input, as in `{"past.0.key": "present.0.key"}`. Each variable gets
         the name of its input, and its initial value is zeros. If axis 0 of the variable is dynamic,
@@ -339,7 +340,8 @@ class Graph(Editing):
         element_type: Any = None,
         layout: tuple[str, str] | None = None,
     ) -> Output:
-        """Transposes an output of the graph from one layout to another, and converts it."""
+        """Transposes an output of the graph from one layout to another, and converts its element
+        type."""
         return postprocessed(self, name, element_type, layout)
 
 

@@ -272,7 +272,7 @@ def edges_into(layer: GraphLayer) -> list[Edge]:
 
 
 def by_variable(layers: Iterable[GraphLayer], kind: str) -> dict[str, list[GraphLayer]]:
-    """Groups the layers of a kind, `readvalue` or `assign`, by their variable."""
+    """Returns the layers of a kind, `readvalue` or `assign`, by their variable."""
     groups: dict[str, list[GraphLayer]] = {}
     for layer in layers:
         if layer.operation.keeps_state and layer.raw.folded_type == kind:

@@ -206,7 +206,7 @@ class _Unrolling:
         return part
 
     def _joined(self, binding: PortBinding, parts: list[Output]) -> Output:
-        """Concatenates the results of all iterations."""
+        """Returns the concatenated results of all iterations."""
         if parts[0].shape.rank == 0:
             parts = [self.graph.add("Unsqueeze", part, [0]) for part in parts]
         if len(parts) == 1:

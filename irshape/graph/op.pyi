@@ -4094,7 +4094,7 @@ class Operations:
         opset: Literal[12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` with elements along an axis replaced by, or combined with, those of `updates`.
+        """`data` with elements along an axis replaced by, or combined with, elements of `updates`.
 
         Specification: ScatterElementsUpdate-12.
 
@@ -4129,7 +4129,8 @@ class Operations:
         opset: Literal[15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` with slices at tuples of indices replaced by, or combined with, those of `updates`.
+        """`data` with slices at tuples of indices replaced by, or combined with, slices of
+        `updates`.
 
         Specification: ScatterNDUpdate-15.
 
@@ -4160,7 +4161,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` with the slices along `axis` at `indices` replaced by those of `updates`.
+        """`data` with the slices along `axis` at `indices` replaced by the slices of `updates`.
 
         Specification: ScatterUpdate-3.
 

@@ -103,7 +103,7 @@ def _layers_of(graph: Structure, content: Content, result: BodyResult) -> list[G
 
 
 def _connect(layers: list[GraphLayer], result: BodyResult, number: Callable[[], int]) -> None:
-    """Gives layers their inputs."""
+    """Connects the inputs of layers to their sources."""
     for layer, row in zip(layers, result.wiring.sources, strict=True):
         inputs = layer._inputs
         for index, source in enumerate(row):

@@ -111,7 +111,7 @@ class Operations:
         layer: GraphLayer = self._home((value,)).result(value, name)
         return layer
 
-    # what the bodies of If, Loop and TensorIterator are given and return
+    # the arguments and results of the bodies of If, Loop and TensorIterator
 
     @staticmethod
     def sliced(

@@ -64,7 +64,7 @@ class Wanted:
         index: int = 0,
     ) -> None:
         self.types = types
-        """The declared types, any of which matches."""
+        """The types that match, as they are declared."""
         self.inputs = inputs
         self.attributes = dict(attributes)
         self.name = name

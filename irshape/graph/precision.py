@@ -158,10 +158,9 @@ def compressed(graph: Editing, keep: Selection) -> int:
 
 
 def _is_optimized(layer: GraphLayer) -> bool:
-    """Whether a layer shows that the model is quantized. `save_model` does not compress such a
-    model.
+    """Whether a layer shows that the model is quantized. `save_model` then compresses nothing.
 
-    Such a layer is a FakeQuantize, a FakeConvert, or a Multiply that scales integer weights.
+    This is the case for a FakeQuantize, a FakeConvert, and a Multiply that scales integer weights.
     """
     kind = layer.raw.folded_type
     if kind in ("fakequantize", "fakeconvert"):

@@ -56,7 +56,7 @@ def layout(data: bytes, encoding: str | None) -> Layout:
     parser.ordered_attributes = True
 
     def owner() -> tuple[int, str]:
-        """The layer and tag around the current `<layers>` or `<edges>`."""
+        """Returns the layer and tag around the current `<layers>` or `<edges>`."""
         tag = stack[-1][0] if stack else ""
         if tag == "net":
             return -1, ""

@@ -70,18 +70,19 @@ class Structure:
         self.owner = owner
         """The layer whose body this graph is; None for the net."""
         self.tag = tag
-        """The element of `owner` that holds this body: `body`, `then_body` or `else_body`."""
+        """The element of `owner` that contains this body: `body`, `then_body` or `else_body`."""
         self.source: Model | None = None
         """The model from which the graph was loaded."""
         self.rt_info_span: tuple[int, int] | None = None
         """The place of the rt_info of the net; a `Passage` if it is not in the file of `source`."""
         self.compact = False
-        """Whether a saved .bin must hold only what is needed, because weights were stripped."""
+        """Whether a saved .bin must contain only the needed constants, because weights were
+        stripped."""
         self.fill = fill
         """Makes the layers when they are first needed."""
         if owner is None:
             self.bytes = Pieces()
-            """The bytes of constants: those of the file, then those that were added."""
+            """The bytes of constants: the bytes of the file, then the added bytes."""
             self.store = Model(Source("<graph>", b""), name, format=FORMAT)
             """A model without layers that has the weights, for inference."""
             self.store.weights = Weights(None, self.bytes, "ready")
@@ -110,7 +111,7 @@ class Structure:
             fill(self, content)
         return content
 
-    # what is in it
+    # the contents of the graph
 
     @property
     def layers(self) -> tuple[GraphLayer, ...]:

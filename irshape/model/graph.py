@@ -284,7 +284,7 @@ class BackEdge(NamedTuple):
 
 
 PORT_MAPS = {"body": "port_map", "then_body": "then_port_map", "else_body": "else_port_map"}
-"""The elements of a layer that hold a body, each with the element that holds its port map."""
+"""The elements of a layer that contain a body, each with the element that contains its port map."""
 
 
 PURPOSES = {"input": "current_iteration", "output": "execution_condition"}
@@ -444,7 +444,7 @@ class Model:
         self.subtracts_means = False
         """Whether OpenVINO subtracts the means in a `<pre-process>` from an input of the net."""
         self.dimension_names: dict[Layer, tuple[str | None, ...]] = {}
-        """The file's names for the dimensions of an input, if its format has such names."""
+        """The file's names for the dimensions of an input, if its format names dimensions."""
 
     @property
     def path(self) -> str:

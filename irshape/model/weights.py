@@ -164,7 +164,7 @@ class Weights:
         Reading ahead takes up to 0.2 ms for each place, and increases the memory of the process.
         """
         mapped = self.data if isinstance(self.data, mmap.mmap) else None
-        if mapped is None or not hasattr(mmap, "MADV_RANDOM"):  # Windows has no such thing
+        if mapped is None or not hasattr(mmap, "MADV_RANDOM"):  # Windows has no MADV_RANDOM
             yield
             return
         mapped.madvise(mmap.MADV_RANDOM)

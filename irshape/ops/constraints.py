@@ -66,8 +66,8 @@ def _follow(
     constraints: dict[Constraint, None],
     seen: set[FunctionType],
 ) -> None:
-    """Collects the constraints of a function, and of those that it calls in `ops` or in the module
-    of a custom operation."""
+    """Adds the constraints of a function to `constraints`, and the constraints of functions that it
+    calls in `ops` or in the module of a custom operation."""
     if function in seen or not function.__module__.startswith((__package__ or "", cls.__module__)):
         return
     seen.add(function)

@@ -134,7 +134,7 @@ class Operation:
     tolerated: ClassVar[tuple[str, ...]] = ()
     """Attributes without effect that an OpenVINO writer is known to write."""
     bodies: ClassVar[tuple[str, ...]] = ()
-    """The elements that hold the bodies of its layers.
+    """The XML elements that contain the bodies of its layers.
 
     `infer` and `evaluate` receive the bodies as `bodies=`.
     """

@@ -175,7 +175,7 @@ BOUNDED_LATER: Final = frozenset(("Abs", "ReduceMax"))
 """Operations for whose results the oldest releases inferred no bounds."""
 
 When = Callable[[Site], bool]
-"""Returns whether a fact applies to a layer."""
+"""A condition: a function that returns whether a fact applies to a layer."""
 
 
 class Difference(NamedTuple):
@@ -258,12 +258,12 @@ def dimensions(shape: PartialShape | None) -> tuple[Dimension, ...]:
 
 
 def of_version(opset: int) -> When:
-    """Matches a layer whose version begins with this opset."""
+    """Returns a condition for a layer whose version begins with this opset."""
     return lambda site: site.since == opset
 
 
 def typed(*names: str) -> When:
-    """Matches a layer whose first input has one of these element types."""
+    """Returns a condition for a layer whose first input has one of these element types."""
     return lambda site: site.type_name() in names
 
 
@@ -277,7 +277,8 @@ def no_type_of_input(site: Site) -> bool:
 
 
 def negative(index: int) -> When:
-    """Matches a layer whose known input has a negative element."""
+    """Returns a condition for a layer with a negative element in this input, if its value is
+    known."""
     return lambda site: any(number < 0 for number in site.value(index) or ())
 
 
@@ -295,14 +296,15 @@ def no_type(site: Site) -> bool:
 
 
 def read_for_zero(*indices: int) -> When:
-    """Matches a nonzero value of i4 or u4 at one of these inputs. Older readers read 0."""
+    """Returns a condition for a nonzero value of i4 or u4 at one of these inputs. Older readers
+    read 0."""
     return lambda site: any(
         site.type_name(index) in ("i4", "u4") and any(site.value(index) or ()) for index in indices
     )
 
 
 def read_at_all(*indices: int) -> When:
-    """Matches a layer with a known value of u2, u3 or u6 at one of these inputs."""
+    """Returns a condition for a layer with a known value of u2, u3 or u6 at one of these inputs."""
     return lambda site: any(
         site.type_name(index) in ("u2", "u3", "u6") and site.value(index) is not None
         for index in indices
@@ -358,8 +360,8 @@ def lower_bounds(site: Site) -> bool:
 
 
 def shape_from(type_name: str) -> When:
-    """Matches a layer whose shape input this operation computes, if inference knows more of the
-    result than the data shows."""
+    """Returns a condition for a layer whose shape input this operation computes, if inference knows
+    more of the result than the data shows."""
 
     def recognise(site: Site) -> bool:
         output, data = dimensions(site.output), dimensions(site.shape(0))

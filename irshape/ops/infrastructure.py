@@ -43,7 +43,7 @@ def _negative_bound(site: Site) -> bool:
 
 
 def _input_of(*names: str) -> When:
-    """Matches an input of the model with one of these element types."""
+    """Returns a condition for an input of the model with one of these element types."""
     return lambda site: site.outermost and any(o.element_type.name in names for o in site.outputs)
 
 
@@ -54,7 +54,7 @@ _COMPARISONS = {"Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqu
 
 
 def _four_bits(*, unpacked: bool) -> When:
-    """Matches an input of the model of i4 or u4.
+    """Returns a condition for an input of the model of i4 or u4.
 
     unpacked: whether all layers that it feeds must compare it or convert it to a type in
         `_CLEARED`.

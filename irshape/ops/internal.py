@@ -55,7 +55,7 @@ MEANINGS: Final = EXTENSIONS | {
     "RMS": "normalization by the root mean square",
     "RoPE": "rotary position embedding",
 }
-"""Maps the types of internal operations to what they compute."""
+"""Maps the types of internal operations to descriptions of what they compute."""
 
 
 def is_unconverted(type_name: str, version: str) -> bool:

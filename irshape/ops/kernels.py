@@ -22,7 +22,7 @@ from .declaration import Operation
 Kernel = Callable[..., Any]
 """`kernel(operation, *arrays, **context)`.
 
-Its arguments and results are those of the declaration's `evaluate`. It receives an array for each
+It has the arguments and results of the declaration's `evaluate`. It receives an array for each
 operand, None for an absent optional one. It returns an array, or a tuple of arrays for several
 outputs.
 """

@@ -194,9 +194,9 @@ _WORDS = ("inf", "-inf", "nan")
 class Real(Kind):
     """A number.
 
-    OpenVINO computes with it in f32, where a number beyond the range of f32 is infinite. In a list
-    OpenVINO refuses such a number. It accepts infinity itself, and the largest f64, which stands
-    for "no limit".
+    OpenVINO computes with it in f32, where a number beyond the range of f32 is infinite. In a list,
+    OpenVINO refuses this number. It accepts infinity itself, and the largest f64, which stands for
+    "no limit".
     """
 
     name = "float"

@@ -72,7 +72,8 @@ class FakeQuantize(Broadcasting):
                 )
 
     def evaluate(self, data: Array, *limits: Array) -> Array:
-        """Computes the formula of the specification in f64 and rounds once, at the end.
+        """Returns the result of the specification's formula, computed in f64 and rounded once, at
+        the end.
 
         A number halfway between two levels in exact arithmetic is halfway here, too. A product of
         f32 numbers is exact in f64, and the division that follows is rounded correctly.

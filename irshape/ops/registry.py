@@ -94,7 +94,7 @@ def _index() -> dict[str, tuple[str, str]]:
 def _library_index() -> dict[str, tuple[str, str]]:
     """Maps the type name of each library operation, in lower case, to its spelling and its module.
 
-    It is separate from `_index` because few models have such operations.
+    It is separate from `_index` because few models have operations of libraries.
     """
     folder = os.path.join(os.path.dirname(__file__), LIBRARY_FOLDER)
     index: dict[str, tuple[str, str]] = {}
@@ -149,7 +149,7 @@ def declared_in(module: str) -> dict[str, list[type[Operation]]]:
 
 @cache
 def versions(type_name: str) -> tuple[type[Operation], ...]:
-    """Returns the declared versions of a type, oldest first; none if there is no such type.
+    """Returns the declared versions of a type, oldest first; none for an unknown type.
 
     The case of the type name does not matter.
     """

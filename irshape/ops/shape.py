@@ -343,7 +343,7 @@ def _interval(low: Number, high: Number) -> str:
 
 
 def _assume_ones(dims: Iterable[Dimension]) -> None:
-    """Assumes that removed dimensions are 1, where they are expressions of named sizes."""
+    """Assumes that removed dimensions are 1, if they are expressions of named sizes."""
     for dim in dims:
         if dim.symbolic and dim.contains(1):
             from ..symbols.dimensions import pinned

@@ -71,7 +71,7 @@ def _whole(limits: tuple[int, int], number: Number) -> Number:
 
 
 def _converts_to(*names: str, source: str = "") -> When:
-    """Returns whether elements are converted to one of these types at run time.
+    """Returns a condition for a layer that converts elements to one of these types at run time.
 
     source: the type that they are converted from; any type if empty.
     """

@@ -157,8 +157,8 @@ def channels_to_front(data: Array) -> Array:
 def pixels_of(data: Array) -> Array:
     """Returns `[N, C, *sizes]` as `[N, *sizes, C]`: a view, or a copy if that is faster.
 
-    Channels often lie a power of two apart in memory and then share the same few cache lines. Each
-    block is therefore copied to a place without such strides before its axes are swapped.
+    Channels often lie a power of two apart in memory and then share the same few cache lines. So
+    each block is copied to a place with other strides before its axes are swapped.
     """
     batch, channels = data.shape[:2]
     if not data.flags.c_contiguous or channels < _FEW_CHANNELS:

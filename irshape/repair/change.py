@@ -40,7 +40,7 @@ class Change(NamedTuple):
     cost: float = 1.0
     """A measure of how unlikely the change is, compared with others that fix as much."""
     decided: str = ""
-    """Text that says why there is no other choice; empty if there is one.
+    """Text that says why there is no other choice; empty if there is another choice.
 
     If it is not empty and OpenVINO refuses the file, the change is safe.
     """

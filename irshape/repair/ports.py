@@ -99,7 +99,7 @@ def _leading_to(result: BodyResult, refusing: set[Layer]) -> set[Layer]:
     """Returns the layers before layers that refuse their inputs, as long as their ports differ from
     the inference.
 
-    OpenVINO refuses such a file, and these ports may declare the intended shapes.
+    OpenVINO refuses the file, and these ports may declare the intended shapes.
     """
     leading: set[Layer] = set()
     for part in result.walk():

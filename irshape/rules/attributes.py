@@ -11,7 +11,7 @@ from .context import Context
 
 
 class UnknownAttribute(Rule):
-    """The operation has no such attribute.
+    """The operation does not have this attribute.
 
     ## What it does
     Reports an attribute in `<data>` that no version of the specification gives this operation, and
@@ -86,7 +86,7 @@ class MissingAttribute(Rule):
     The file does not say what the layer computes.
 
     ## What OpenVINO does
-    Rejects some such layers, silently uses a default for others, and crashes on a few.
+    Rejects some of these layers, silently uses a default for others, and crashes on a few.
 
     ## Example
     ```xml
@@ -132,7 +132,7 @@ class AttributeValue(Rule):
     The layer does not compute what the file seems to say.
 
     ## What OpenVINO does
-    Rejects some such values without naming the layer ("banana" is not a member of enum
+    Rejects some of these values without naming the layer ("banana" is not a member of enum
     ov::op::PadType). Silently accepts others: `keep_dims="maybe"` is read as the default, and a
     number beyond the range of a float as infinity.
 

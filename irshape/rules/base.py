@@ -79,7 +79,7 @@ class Rule:
     stops_runs: ClassVar[bool] = False
     """Whether an error of this rule affects types, shapes or bytes.
 
-    irshape does not compute a model with such an error unless the user forces it.
+    irshape does not compute a model with an error of this kind, unless the user forces it.
     """
 
     def __init_subclass__(cls) -> None:

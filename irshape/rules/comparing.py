@@ -27,8 +27,8 @@ class ValueDifference(Rule):
     ```
 
     ## How to fix it
-    `irshape crosscheck --save DIR` keeps the layer as a model of its own, with its inputs and
-    outputs; `irshape compare` names the constants and attributes that are not the same.
+    `irshape crosscheck --save DIR` saves the layer as a separate model, with its inputs and
+    outputs. `irshape compare` names the constants and attributes that differ.
     """
 
     id = VALUE_DIFFERENCE
@@ -63,8 +63,9 @@ class NotCompared(Rule):
     """A model, or a part of it, could not be compared.
 
     ## What it does
-    In the reports of `irshape crosscheck`, says why some of the comparison is missing: the runtime
-    rejects the model, crashes or cannot run it, or irshape cannot evaluate one of its layers.
+    In the reports of `irshape crosscheck`, reports why a part of the comparison is missing: the
+    runtime rejects the model, crashes or cannot run it, or irshape cannot evaluate one of its
+    layers.
 
     ## Why it matters
     The parts that were not compared may differ.
@@ -78,8 +79,8 @@ class NotCompared(Rule):
     ```
 
     ## How to fix it
-    The message says what stopped the comparison. `irshape validate` finds most of what a runtime
-    rejects, with its place.
+    The message says what stopped the comparison. `irshape validate` finds most faults for which a
+    runtime rejects a model, with their places.
     """
 
     id = NOT_COMPARED

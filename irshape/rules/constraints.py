@@ -44,7 +44,7 @@ class OperationConstraint(Rule):
     ```
 
     ## How to fix it
-    The message says what was expected and what was found. Correct whichever is wrong.
+    The message gives the expected and the actual value. Correct the one that is wrong.
 
     ## Use instead
     ```xml

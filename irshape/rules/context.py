@@ -84,7 +84,7 @@ class Context:
         answer: T = self._shared[key]
         return answer
 
-    # what is in the model
+    # the contents of the model
 
     @cached_property
     def bodies(self) -> list[Body]:
@@ -207,7 +207,7 @@ class Context:
             )
         return links
 
-    # what the reader and the inference report
+    # the reports of the reader and the inference
 
     @cached_property
     def _observations(self) -> dict[type, list[tuple[Layer, Any]]]:
@@ -361,8 +361,8 @@ def _repeat_an_id(ids: tuple[str, ...]) -> bool:
 
 
 def _operand_position(layer: Layer, name: str) -> int | None:
-    """Returns the position of the input that an operation calls `name`; None if it has no such
-    input."""
+    """Returns the position of the input that an operation calls `name`; None if it does not have
+    this input."""
     try:
         if layer.version:
             operands = registry.find(layer.type, layer.version).operands

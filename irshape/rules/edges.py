@@ -197,7 +197,7 @@ class DuplicateEdge(Rule):
     Reports the second and every later edge with the same `to-layer` and `to-port`.
 
     ## Why it matters
-    An input has one producer. The file does not say which of the two is meant.
+    An input has one producer. The file does not say which of the two is the intended one.
 
     ## What OpenVINO does
     Counts one input too many and rejects the layer: "layer mean with id: 2 has incorrect input with
@@ -315,8 +315,7 @@ class Cycle(Rule):
     ```
 
     ## How to fix it
-    Redirect one of the edges of the cycle. Usually, one of them was meant to come from another
-    layer.
+    Redirect one of the edges of the cycle. Usually, one of them should come from another layer.
 
     ## Use instead
     ```xml
@@ -378,7 +377,7 @@ class UnreachableLayer(Rule):
     unused input or a single unused constant, the finding is an info.
 
     ## Why it matters
-    Something that was meant to be computed is not: an edge or a Result has been lost.
+    The model does not compute this part, probably because an edge or a Result has been lost.
 
     ## What OpenVINO does
     Silently drops these layers without reading their types or attributes. An unused Parameter

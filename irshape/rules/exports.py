@@ -141,8 +141,8 @@ class ExportMismatch(_ExportRule):
 
     @classmethod
     def _text_encoders(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
-        """Checks that the denoiser takes the outputs of the text encoders, joined if there are
-        several."""
+        """Yields a finding if the denoiser does not take the outputs of the text encoders, joined
+        if there are several."""
         encoders = [
             member
             for name in ("text_encoder", "text_encoder_2")
@@ -165,9 +165,10 @@ class ExportMismatch(_ExportRule):
 
     @classmethod
     def _latents(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
-        """Checks that the VAE's encoder gives as many channels as its decoder takes.
+        """Yields a finding if the VAE's encoder does not produce as many channels as its decoder
+        takes.
 
-        It may also give twice as many, for means and variances.
+        The encoder may also produce twice as many, for means and variances.
         """
         decoder = export.members.get(_DECODER[0])
         encoder = export.members.get("vae_encoder/openvino_model.xml")
@@ -187,7 +188,7 @@ class ExportMismatch(_ExportRule):
     def _stated(
         cls, export: Export, part: str, key: str, side: str, label: str
     ) -> Iterator[tuple[Member, Finding]]:
-        """Checks that an input or output has the size stated in the configuration beside the
+        """Yields a finding if an input or output has another size than the configuration beside the
         model."""
         for name, member in export.members.items():
             folder = name.rpartition("/")[0]
@@ -298,8 +299,8 @@ class ExportVocabulary(_ExportRule):
     def _entries(
         cls, export: Export, name: str, language: Member, rows: int | None
     ) -> Iterator[tuple[Member, Finding]]:
-        """Checks that the vocabulary of a tokenizer has no more entries than a model's table has
-        rows."""
+        """Yields a finding if the vocabulary of a tokenizer has more entries than a model's table
+        has rows."""
         member = export.members.get(name)
         if member is None or rows is None:
             return

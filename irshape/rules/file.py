@@ -344,7 +344,7 @@ class RepeatedElement(Rule):
     `<layers>` or `<edges>` of a net or a body. Only the first is read.
 
     ## Why it matters
-    The file says the same thing twice, and what the second one says is lost.
+    The file declares the same part twice, and the second declaration is lost.
 
     ## What OpenVINO does
     Reads the first and silently ignores the others with all their contents.

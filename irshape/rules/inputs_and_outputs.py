@@ -24,8 +24,9 @@ class MissingTensorName(Rule):
     the number of the input or output, which changes when another is added.
 
     ## What OpenVINO does
-    Reads it silently; its own writer emits such models. `model.input("x")` then fails. In an IR of
-    version 10, OpenVINO uses the names of the layers instead, so the rule reports nothing.
+    Reads the model silently; its own writer emits models without names. `model.input("x")` then
+    fails. In an IR of version 10, OpenVINO uses the names of the layers instead, so the rule
+    reports nothing.
 
     ## Example
     ```xml

@@ -18,8 +18,8 @@ class StrideMismatch(Rule):
     The elements would be read from, or written to, the wrong places.
 
     ## What OpenVINO does
-    An IR has no strides. The oneDNN library uses them as they are and computes with whatever is
-    there.
+    An IR has no strides. The oneDNN library uses strides without checking them, and computes with
+    the values that it finds.
 
     ## Example
     ```json

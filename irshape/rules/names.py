@@ -160,11 +160,11 @@ class UnassignedVariable(Rule):
     Reports a ReadValue whose `variable_id` no Assign in the model or its bodies has.
 
     ## Why it matters
-    The variable always keeps its initial value. A state that was meant to be carried from one call
-    to the next is not.
+    The variable always keeps its initial value. If it should carry a state from one call to the
+    next, it does not.
 
     ## What OpenVINO does
-    Reads it silently; its own writer emits such models.
+    Reads the model silently; its own writer emits models of this kind.
 
     ## Example
     ```xml

@@ -129,7 +129,7 @@ class HalfOverflow(Rule):
     soon become NaN.
 
     ## What OpenVINO does
-    Accepts it silently. Its compression to f16 clips such numbers, and skips a constant if most of
+    Accepts it silently. Its compression to f16 clips these numbers, and skips a constant if most of
     its numbers are out of range.
 
     ## Example
@@ -358,11 +358,11 @@ def _too_large(pieces: Pieces) -> Iterator[tuple[int, float]]:
 
 
 def _too_small(piece: bytes) -> tuple[int, int, int]:
-    """Finds nonzero elements of an f32 constant that are subnormal or 0 in f16.
+    """Counts the nonzero elements of an f32 constant that are subnormal or 0 in f16.
 
-    Returns the number of these elements, the first of them, and how many become 0. Without their
-    sign, floats have the same order as their bits. So the function compares the bits of all
-    elements at once, as long integers.
+    Returns the number of these elements, the position of the first, and the number of elements that
+    become 0. Without their sign, floats have the same order as their bits. So the function compares
+    the bits of all elements at once, as long integers.
     """
     low, middle, high, top = (piece[k::4] for k in range(4))
     count = len(top)

@@ -51,8 +51,7 @@ class Suppression(NamedTuple):
 class Scope:
     """The comments of one layer, or of the whole file, and the codes that they silence.
 
-    `end` is None for an unclosed layer. hits: the codes of which the comments have silenced
-    findings.
+    `end` is None for an unclosed layer. hits: the codes whose findings the comments have silenced.
     """
 
     __slots__ = ("codes", "comments", "end", "hits", "outer", "start")

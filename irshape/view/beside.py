@@ -68,8 +68,8 @@ def _changes(difference: ModelDiff, at: tuple[dict[Layer, int], dict[Layer, int]
 
 
 def _alone(layers: list[Unmatched]) -> Iterator[Unmatched]:
-    """Yields layers without a partner, except constants that feed only such layers: they are part
-    of these."""
+    """Yields layers without a partner. Constants that feed only these layers are left out, since
+    they belong to them."""
     return (each for each in layers if not each.constant)
 
 

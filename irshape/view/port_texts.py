@@ -1,4 +1,5 @@
-"""What ports declare, and known values, as text; whether a declaration and an inference agree."""
+"""Writes declarations of ports and known values as text, and compares declarations with
+inferences."""
 
 from __future__ import annotations
 
@@ -9,13 +10,13 @@ if TYPE_CHECKING:
     from ..ops.tensors import Tensor
 
 MAX_VALUE = 8
-"""Known values with at most this many elements are written out."""
+"""The largest number of elements of a value that is written out."""
 
 
 def port_text(port: Port) -> str | None:
-    """Returns what a port declares, such as `f32 [2,?]`.
+    """Returns the declaration of a port as text, for example `f32 [2,?]`.
 
-    Without a <dim>, it may be a scalar or of dynamic rank.
+    A port without a <dim> may be a scalar or have a dynamic rank.
     """
     name = str(port.element_type) if port.element_type is not None else port.precision or ""
     if port.dims is None:
@@ -29,7 +30,7 @@ def port_text(port: Port) -> str | None:
 
 
 def agrees(port: Port, tensor: Tensor) -> bool:
-    """Returns whether what a port declares is compatible with the inferred tensor."""
+    """Returns whether the declaration of a port is compatible with the inferred tensor."""
     from ..inference.ports import declared
 
     said = declared(port, tensor)
@@ -42,7 +43,7 @@ def agrees(port: Port, tensor: Tensor) -> bool:
 
 
 def as_declared(port: Port, tensor: Tensor) -> bool:
-    """Returns whether a port declares everything that a port can declare of the inferred tensor."""
+    """Returns whether a port declares all parts of the inferred tensor that a port can declare."""
     if port.precision is not None and port.element_type is not tensor.element_type:
         return False
     return port.dims == tensor.shape.declared

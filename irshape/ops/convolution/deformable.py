@@ -147,7 +147,8 @@ class DeformableConvolution_1(Sliding):
         return narrowed(result.reshape(batch, filters.shape[0], *steps), data)
 
     def sampled(self, data: Array, points: list[Array], sizes: tuple[int, ...]) -> Array:
-        """Samples `data` `[N, groups, C, H·W]` bilinearly at points `[N, groups, kernel, …]`.
+        """Returns bilinear samples of `data` `[N, groups, C, H·W]` at points
+        `[N, groups, kernel, …]`.
 
         The result is `[N, groups, C, kernel, …]`. Samples outside the data are 0.
         """

@@ -51,7 +51,7 @@ class _Layout(NamedTuple):
     """The plan of a convolution.
 
     total: the shape of the result, with `width` pixels of a line as one row.
-    subscripts: those of the patches, the weights and the result, for `einsum`.
+    subscripts: the subscripts of the patches, the weights and the result, for `einsum`.
     """
 
     parts: list[_Part]

@@ -123,7 +123,7 @@ def _by_patch(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...])
 
 
 def _by_columns(area: Array, matrices: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
-    """Multiplies `matrices` `[G, O, C·kernel]` by the patches of `area` `[N, G, C, *padded]`.
+    """Returns `matrices` `[G, O, C·kernel]` times the patches of `area` `[N, G, C, *padded]`.
 
     The result is `[N, G, O, steps]`.
     """
@@ -184,7 +184,8 @@ def _columns(patches: Array, shape: tuple[int, ...]) -> Array:
 
 
 def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) -> Array:
-    """Transposed convolution of `data` `[N, G·C, *steps]` with `filters` `[G, C, O, *kernel]`.
+    """Returns the transposed convolution of `data` `[N, G·C, *steps]` with `filters`
+    `[G, C, O, *kernel]`.
 
     The result is `[N, G·O, *sizes]`, with the padding removed.
     """

@@ -39,7 +39,7 @@ def at_most(dim: Dimension) -> Dimension:
 
 
 def least_of(one: Dimension, other: Dimension) -> Dimension:
-    """Returns the smaller of two sizes, of which one may be an expression.
+    """Returns the smaller of two sizes. One of them may be an expression.
 
     It is `?` where the other is an interval.
     """

@@ -209,7 +209,7 @@ class PriorBox_1(PriorBoxes):
     def halves(self, sizes: Array) -> tuple[Array, Array]:
         """Returns half the widths and heights of boxes, in the order of the output.
 
-        The boxes are those of `min_size`, `max_size` and `aspect_ratio`.
+        The boxes belong to `min_size`, `max_size` and `aspect_ratio`.
         """
         roots = np.sqrt(self.ratios())
         wide: list[Array] = []

@@ -41,7 +41,8 @@ def require_even(height: Dimension, width: Dimension, name: str) -> None:
 
 
 def _plane(site: Site) -> bool:
-    """Returns whether a single plane has a dynamic height that differs from that of the image."""
+    """Returns whether a single plane has a dynamic height that differs from the height of the
+    image."""
     plane, output = dimensions(site.shape(0)), dimensions(site.output)
     if len(site.layer.inputs) != 1 or len(plane) < 2 or len(output) < 2:
         return False
@@ -147,7 +148,8 @@ def rounded_up(values: Array, like: Array) -> Array:
 
 
 def _separate_planes(site: Site) -> bool:
-    """Returns whether a dynamic size of the first plane determines more than that of the second."""
+    """Returns whether a dynamic size of the first plane determines more than the size of the
+    second."""
     first, second, output = (
         dimensions(shape) for shape in (site.shape(0), site.shape(1), site.output)
     )

@@ -1,4 +1,4 @@
-"""Computes the weights with which elements of an axis contribute to those of the resized axis.
+"""Computes the weights with which elements of an axis contribute to elements of the resized axis.
 
 Coordinates are computed in f32, as in OpenVINO.
 """

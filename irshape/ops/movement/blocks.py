@@ -145,7 +145,7 @@ def _require_same_lists(data: Tensor, lists: dict[str, Tensor], *, longer: bool 
 def _batch_itself(lists: dict[str, Tensor]) -> Iterator[Fault]:
     """Yields a fault for a list that would change the batch.
 
-    The first element of such a list is a block size other than 1, or a number to crop or pad.
+    The first element of this list is a block size other than 1, or a number to crop or pad.
     """
     for name, tensor in lists.items():
         known, wanted = tensor.known, int(name == "block_shape")

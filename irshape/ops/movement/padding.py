@@ -40,7 +40,7 @@ def _pad_lengths(site: Site) -> bool:
 
 
 def _padded(*names: str) -> When:
-    """Matches a Pad without a value, of data with one of these element types."""
+    """Returns a condition for a Pad without a value whose data has one of these element types."""
     of_type = typed(*names)
     return lambda site: len(site.layer.inputs) < 4 and of_type(site)
 

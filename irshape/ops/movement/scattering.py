@@ -66,7 +66,7 @@ def combined(
 
 
 class ScatterUpdate(Operation):
-    """`data` with the slices along `axis` at `indices` replaced by those of `updates`.
+    """`data` with the slices along `axis` at `indices` replaced by the slices of `updates`.
 
     Specification: ScatterUpdate-3.
     """
@@ -127,7 +127,7 @@ def _narrow_update(site: Site) -> bool:
 
 
 class ScatterNDUpdate(Operation):
-    """`data` with slices replaced by those of `updates`.
+    """`data` with slices replaced by the slices of `updates`.
 
     Each tuple of indices along the last axis of `indices` names a slice.
     """
@@ -196,7 +196,7 @@ class ScatterNDUpdate_4(ScatterNDUpdate):
 
 
 class ScatterNDUpdate_15(ScatterNDUpdate):
-    """`data` with slices at tuples of indices replaced by, or combined with, those of `updates`.
+    """`data` with slices at tuples of indices replaced by, or combined with, slices of `updates`.
 
     Specification: ScatterNDUpdate-15.
     """
@@ -212,7 +212,7 @@ def _reduced_scatter(site: Site) -> bool:
 
 
 class ScatterElementsUpdate(Operation):
-    """`data` with the elements at `indices` along `axis` replaced by those of `updates`."""
+    """`data` with the elements at `indices` along `axis` replaced by the elements of `updates`."""
 
     differs = facts(
         not_run(
@@ -313,7 +313,7 @@ class ScatterElementsUpdate_3(ScatterElementsUpdate):
 
 
 class ScatterElementsUpdate_12(ScatterElementsUpdate):
-    """`data` with elements along an axis replaced by, or combined with, those of `updates`.
+    """`data` with elements along an axis replaced by, or combined with, elements of `updates`.
 
     Specification: ScatterElementsUpdate-12.
     """

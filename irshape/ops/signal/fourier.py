@@ -73,9 +73,9 @@ class Transform(Operation):
     )
 
     pairs: ClassVar[int] = 1
-    """The number of axes at the end of `data` that hold real and imaginary parts."""
+    """The number of axes at the end of `data` that contain real and imaginary parts."""
     halves: ClassVar[bool] = False
-    """Whether the last of `axes` holds half a spectrum in the input or the output.
+    """Whether the last of `axes` contains half a spectrum in the input or the output.
 
     Then `axes` must not be empty.
     """

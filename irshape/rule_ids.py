@@ -145,7 +145,7 @@ EXPORT_CACHE = RuleId(
 EXPORT_CONFIGURATION = RuleId(
     "IR665", "export-configuration", "warning", "correct the file, or copy it from the original"
 )
-EXPORT_INCOMPLETE = RuleId("IR666", "export-incomplete", "info", "export what the folder lacks")
+EXPORT_INCOMPLETE = RuleId("IR666", "export-incomplete", "info", "export the missing parts, too")
 NAN_WEIGHTS = RuleId("IR701", "nan-weights", "warning")
 INFINITE_WEIGHTS = RuleId("IR702", "infinite-weights", "info")
 F16_OVERFLOW = RuleId("IR703", "f16-overflow", "info")
@@ -182,8 +182,8 @@ RETIRED = {
         RetiredRule(
             "IR127",
             "misdirected-edge",
-            "a mismatch behind an edge is reported as IR201, IR205 or IR206 at its port, with the "
-            "edge among its causes",
+            "a mismatch that an edge causes is reported as IR201, IR205 or IR206 at its port, "
+            "with the edge among its causes",
         ),
         RetiredRule(
             "IR305",
@@ -194,14 +194,14 @@ RETIRED = {
         RetiredRule(
             "IR508",
             "contradicted-constant",
-            "what a constant contradicts is reported at its port or layer as IR2xx or IR4xx, with "
-            "the constant among its causes",
+            "a port or layer that a constant contradicts is reported as IR2xx or IR4xx, with the "
+            "constant among its causes",
         ),
         RetiredRule(
             "IR609",
             "contradicted-operation",
-            "what does not fit an operation is reported as IR301, IR302, IR402 to IR404, or at its "
-            "ports as IR2xx",
+            "a layer that does not fit its operation is reported as IR301, IR302, IR402 to IR404, "
+            "or at its ports as IR2xx",
         ),
     )
 }

@@ -93,8 +93,8 @@ def sentence(
         total = f"; they sum up to {sum(actual)}" if actual.__class__ is tuple else ""
         text = f"{name} {seen} must sum up to {wanted}{origin}{total}"
     elif relation == "broadcast":
-        origin = f" that of `{of}`," if of else ""
-        text = f"{name} has shape {seen}, which does not broadcast with{origin} {wanted}"
+        origin = f" of `{of}`" if of else ""
+        text = f"{name} has shape {seen}, which does not broadcast with shape {wanted}{origin}"
     else:
         has = _seen(relation, position, actual, seen)
         kind = "rank " if relation == "rank" else ""
@@ -137,8 +137,8 @@ _ORIGINS: Final[dict[str, Callable[[str], str]]] = {
     "equal": _as_in,
     "within": _as_in,
     "at least": _as_in,
-    "rank": lambda source: f", as {source}" if source else "",
-    "type": lambda source: f", that of {source}" if source else "",
+    "rank": _as_in,
+    "type": _as_in,
     "count": lambda source: f", one for each dimension of {source}" if source else "",
     "same size": lambda source: f", as many as {source} has" if source else "",
     "other": lambda source: f" for {source}" if source else "",

@@ -91,7 +91,7 @@ class OperationConstraint(Rule):
             port=("input", port.id),
             expected="a Const",
             actual=producer.type,
-            help="replace what feeds it by a constant",
+            help="connect a Const to this port",
         )
 
 

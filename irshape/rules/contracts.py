@@ -145,7 +145,8 @@ class BrokenContract(Rule):
             ]
             if not chosen:
                 yield cls.finding(
-                    f"the contract requires '{text}', and no tensor is called '{required.tensors}'",
+                    f"the contract requires '{text}', but the model has no tensor "
+                    f"'{required.tensors}'",
                     start,
                     expected=text,
                 )

@@ -98,7 +98,7 @@ class CustomRuleFailed(Rule):
         try:
             worker.load(document.data, ports(context.inference), document.encoding)
         except XPathError as problem:
-            message = f"the custom rules could not be asked: {problem}"
+            message = f"the custom rules could not be evaluated: {problem}"
             yield cls.finding(message, 0)
             return
         for rule in custom:

@@ -245,5 +245,5 @@ class ValueMismatch(Rule):
                     port=("input", port.id),
                     expected=str(shape),
                     actual=str(len(numbers)),
-                    help="correct the port or the value",
+                    help="correct the shape of the port, or the value",
                 )

@@ -156,7 +156,7 @@ def _advice(context: Context, shape: PartialShape) -> str:
     if not context.model.format.ports_as_written:
         return f"declare {shape}"
     if not shape.dims:
-        return "declare no <dim> at all"
+        return "remove every <dim> of the port"
     sizes = [dim.low if dim.is_static else -1 for dim in shape.dims[:8]]
     more = "…" if len(shape.dims) > 8 else ""
     return "declare " + "".join(f"<dim>{size}</dim>" for size in sizes) + more
@@ -416,16 +416,16 @@ class UnprovenDimension(Rule):
                 yield _shape_finding(
                     cls,
                     difference,
-                    f"declared {given}, which is not proven: the value of {difference.unknown} is "
-                    f"not known, and without it only {inferred} can be inferred",
-                    help="give the value with --value, or as a comment beside the port",
+                    f"declared {given}, but irshape infers {inferred}, because the value of "
+                    f"{difference.unknown} is not known",
+                    help="give the value with --value, or in a comment beside the port",
                     severity="info",
                 )
                 continue
             yield _shape_finding(
                 cls,
                 difference,
-                f"declared {given}, but only {inferred} can be inferred"
+                f"declared {given}, but irshape infers only {inferred}"
                 f"{_attributes(context, difference.layer, len(differences))}: nothing in the file "
                 + ("fixes the rank" if inferred.dims is None else "makes the dimension static"),
                 help=_advice(context, inferred),

@@ -42,9 +42,9 @@ class _DeviceRule(Rule):
 
 
 _SAID = {
-    "fails": "does not compile it",
-    "likely": "is likely to refuse it",
-    "unknown": "not judged",
+    "fails": "does not compile the model",
+    "likely": "is likely to refuse the model",
+    "unknown": "may refuse the model",
 }
 
 

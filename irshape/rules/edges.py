@@ -410,12 +410,12 @@ class UnreachableLayer(Rule):
             for layer, behind in context.links(body).unused():
                 if layer.is_parameter:
                     yield cls.finding(
-                        "this input of the model is not used",
+                        "no layer takes this input of the model",
                         layer.offset,
                         layer,
                         expected="a consumer",
                         actual="none",
-                        help="connect it, or remove it",
+                        help="connect the input, or remove it",
                         severity="info",
                     )
                     continue
@@ -429,15 +429,15 @@ class UnreachableLayer(Rule):
                     layer,
                     expected="a path to a Result or an Assign",
                     actual="none",
-                    help="connect it, or remove it",
+                    help="connect the layer, or remove it",
                     severity="info" if harmless else None,
                 )
 
 
 def _others(behind: int) -> str:
     if behind < 2:
-        return " and the layer that is used only by it" if behind else ""
-    return f" and the {behind} layers that are used only by it"
+        return " and the layer that only it takes" if behind else ""
+    return f" and the {behind} layers that only it takes"
 
 
 class MissingResult(Rule):

@@ -123,8 +123,8 @@ class ExportMismatch(_ExportRule):
                 same_type = tensor.element_type is taken.element_type
                 if not same_type or not tensor.shape.compatible(taken.shape):
                     message = (
-                        f"`{name}` is {taken.element_type}{taken.shape} here, but the tokenizer "
-                        f"gives {tensor.element_type}{tensor.shape}"
+                        f"the input `{name}` takes {taken.element_type}{taken.shape}, but the "
+                        f"tokenizer gives {tensor.element_type}{tensor.shape}"
                     )
                     yield cls.about(language, message)
         for first, output, second, entry, axis in (
@@ -158,8 +158,8 @@ class ExportMismatch(_ExportRule):
         names = " and ".join(member.name for member in encoders)
         gives = "give" if len(encoders) > 1 else "gives"
         message = (
-            f"`encoder_hidden_states` has {wanted} elements a token here, but {names} {gives} "
-            f"{given}"
+            f"the input `encoder_hidden_states` takes {wanted} elements per token, but "
+            f"{names} {gives} {given}"
         )
         yield cls.about(denoiser, message)
 
@@ -179,8 +179,8 @@ class ExportMismatch(_ExportRule):
             given = channels(tensor)
             if name.startswith("latent") and given and taken and given not in (taken, 2 * taken):
                 message = (
-                    f"`{_DECODER[1]}` has {taken} channels here, but {encoder.name} gives "
-                    f"`{name}` with {given}"
+                    f"the input `{_DECODER[1]}` takes {taken} channels, but `{name}` of "
+                    f"{encoder.name} has {given}"
                 )
                 yield cls.about(decoder, message)
 
@@ -199,7 +199,8 @@ class ExportMismatch(_ExportRule):
             seen = channels(tensor) if key.endswith("channels") else last_size(tensor)
             if seen is not None and seen != stated:
                 message = (
-                    f"`{key}` of {folder}/config.json is {stated}, but `{label}` has {seen} here"
+                    f"`{key}` of {folder}/config.json is {stated}, but `{label}` of the "
+                    f"model has {seen}"
                 )
                 yield cls.about(member, message, severity="warning")
 
@@ -217,8 +218,8 @@ class ExportMismatch(_ExportRule):
             return
         if not given.shape[axis].compatible(taken.shape[axis]):
             message = (
-                f"`{target[1]}` is {taken.shape} here, but {giving.name} gives `{source[1]}` "
-                f"{given.shape}"
+                f"the input `{target[1]}` takes {taken.shape}, but `{source[1]}` of "
+                f"{giving.name} has shape {given.shape}"
             )
             yield cls.about(taking, message)
 
@@ -408,7 +409,7 @@ class ExportCache(_ExportRule):
         layers = export.number("num_hidden_layers") or 0
         if caches and len(caches) != 2 * layers and len(caches) != 4 * layers:
             message = (
-                f"the model has {len(caches)} states of keys and values, but `num_hidden_layers` "
+                f"the model has {len(caches)} states for keys and values, but `num_hidden_layers` "
                 f"of config.json is {layers}"
             )
             yield cls.about(language, message, caches[0][0])
@@ -418,9 +419,9 @@ class ExportCache(_ExportRule):
         if size is None and hidden and attention_heads:
             size = hidden // attention_heads
         for layer, shape in caches:
-            for axis, wanted, key in ((1, heads, "heads"), (3, size, "elements a head")):
+            for axis, wanted, key in ((1, heads, "heads"), (3, size, "elements per head")):
                 if wanted is not None and not shape[axis].contains(wanted):
-                    message = f"the state has shape {shape}; by config.json it has {wanted} {key}"
+                    message = f"the state has shape {shape}; config.json requires {wanted} {key}"
                     yield cls.about(language, message, layer)
                     return
 

@@ -61,7 +61,7 @@ class MissingTensorName(Rule):
                 unnamed[0],
                 "no tensor of the model has a name: programs can refer to its inputs and outputs "
                 "only by index",
-                f'add names="{_name(unnamed[0].layer)}", and so on',
+                f'add names="…" to the ports, such as names="{_name(unnamed[0].layer)}" here',
             )
             return
         for end in unnamed:
@@ -174,10 +174,10 @@ class CollidingName(Rule):
                 continue
             told.add((name, end.ref))
             is_tensor_name = name in holder.port.tensor_names
-            other = f"that is a tensor name of {holder.what}"
+            other = f"{holder.what} has this tensor name"
             yield cls.finding(
-                f"in version 10, OpenVINO names {end.what} after this layer: '{name}'; "
-                + (other if is_tensor_name else f"{holder.what} is named so, too"),
+                f"in IR version 10, OpenVINO names {end.what} after this layer: '{name}'; "
+                + (other if is_tensor_name else f"{holder.what} has the same name"),
                 end.producer.offset,
                 end.producer,
                 expected="a unique name",
@@ -191,7 +191,7 @@ class CollidingName(Rule):
         name = end.port.tensor_names[0]
         return cls.finding(
             f"the tensor '{name}' is {end.what} of the model, but it already is {first.what}; "
-            "in version 10, OpenVINO refuses this of a tensor with a name",
+            "OpenVINO refuses this in IR version 10 if the tensor has a name",
             end.layer.offset,
             end.layer,
             expected="one input or output for a tensor with a name",

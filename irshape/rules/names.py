@@ -76,13 +76,13 @@ class UnknownVariable(Rule):
             variable = layer.attribute("variable_id")
             if variable is not None and lonely and (layer.path, variable) in seen:
                 yield cls.finding(
-                    f"another Assign has the variable '{variable}' already, and none has "
+                    f"another Assign already assigns the variable '{variable}', and none assigns "
                     f"'{lonely[0]}'",
                     context.model.source.attribute(layer.data_offset, "variable_id"),
                     layer,
                     expected=", ".join(lonely),
                     actual=variable,
-                    help="give each variable its Assign",
+                    help="assign each variable once",
                     severity="warning",
                 )
             seen.add((layer.path, variable or ""))
@@ -94,7 +94,7 @@ class UnknownVariable(Rule):
                     layer,
                     expected=known,
                     actual=variable,
-                    help="give both the same variable_id",
+                    help="give the Assign and its ReadValue the same variable_id",
                 )
 
 
@@ -197,13 +197,13 @@ class UnassignedVariable(Rule):
             variable = layer.attribute("variable_id")
             if variable is not None and variable not in assigned:
                 yield cls.finding(
-                    f"the variable '{variable}' is read and never assigned: it keeps its initial "
-                    f"value (variables that are assigned: {known})",
+                    f"the variable '{variable}' is read, but no Assign assigns it: it keeps its "
+                    f"initial value (variables that are assigned: {known})",
                     context.model.source.attribute(layer.data_offset, "variable_id"),
                     layer,
                     expected="an Assign of this variable",
                     actual="none",
-                    help="add the Assign, or use the initial value itself",
+                    help="add the Assign, or replace the ReadValue by its initial value",
                 )
 
 
@@ -255,7 +255,7 @@ class DuplicateTensorName(Rule):
             shown = list(twice.items())
             for name, (holder, held, _, tensor, layer, where) in shown[:MOST_NAMES]:
                 more = len(shown) - MOST_NAMES if name == shown[0][0] else 0
-                others = f"; so are {more} more names" if more > 0 else ""
+                others = f"; so are {more} other names" if more > 0 else ""
                 place = context.model.source.attribute
                 yield cls.finding(
                     f"the tensor name '{name}' is already used by output port {held.id} of "
@@ -380,13 +380,13 @@ class RuntimeInfo(Rule):
                 line, _ = source.place(first)
                 refused = name in _KNOWN and version == "0"
                 yield cls.finding(
-                    f"a second `{name}` in the rt_info of the layer, after that in line {line}"
-                    f"{'; OpenVINO refuses it' if refused else ''}",
+                    f"the rt_info of the layer has two attributes `{name}`; the first is in line "
+                    f"{line}{'; OpenVINO refuses this' if refused else ''}",
                     offset,
                     layer,
                     expected=f"one {name}",
                     actual="two",
-                    help="join the two, or remove one",
+                    help="join the two attributes, or remove one",
                     severity=None if refused else "warning",
                 )
                 continue

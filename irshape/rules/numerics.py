@@ -69,7 +69,7 @@ class NanWeights(Rule):
                     constant,
                     "NaN",
                     "no NaN",
-                    "export the original model again, from sound weights",
+                    "correct the weights of the original model, and convert it again",
                 )
 
 
@@ -113,7 +113,7 @@ class InfiniteWeights(Rule):
                     constant,
                     "infinite",
                     "finite numbers",
-                    "check that an infinity is meant here",
+                    "check whether the model is meant to contain an infinity",
                 )
 
 
@@ -202,7 +202,7 @@ class HalfSubnormal(Rule):
                     tiny = Odd(0, start // 4 + index, struct.unpack_from("<f", piece, 4 * index)[0])
                 tiny = tiny._replace(number=tiny.number + below)
             if tiny.number:
-                what = "subnormal in f16" + (f", {lost} of them 0" if lost else "")
+                what = "subnormal in f16" + (f" ({lost} of them become 0)" if lost else "")
                 yield _problem(
                     cls,
                     layer,

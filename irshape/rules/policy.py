@@ -82,7 +82,7 @@ class RequiredOperation(Rule):
             for operation in policy.required_operations:
                 if not _layers(context, operation):
                     yield cls.finding(
-                        f"the policy requires {operation}, and no layer is one",
+                        f"the policy requires {operation}, but no layer has this type",
                         _start(context.model),
                         expected=operation,
                         actual="none",
@@ -193,8 +193,8 @@ class PortsRule(Rule):
                 free = [name for other in unmatched for name in _names(other)[:-1]]
                 first_names = dict.fromkeys(_names(other)[0] for other in every)
                 yield cls.finding(
-                    f"the policy expects the {what} '{port.name}', and the model has none of that "
-                    f"name{suggestion(port.name, free)}",
+                    f"the policy expects the {what} '{port.name}', but the model has no {what} of "
+                    f"this name{suggestion(port.name, free)}",
                     _start(context.model),
                     expected=port.name,
                     actual=", ".join(first_names) or f"no {what}s",
@@ -207,7 +207,7 @@ class PortsRule(Rule):
         for end in unmatched:
             name = _names(end)[0]
             yield cls.finding(
-                f"the policy lists no {what} '{name}'",
+                f"the model has the {what} '{name}', which the policy does not list",
                 end.layer.offset,
                 end.layer,
                 expected=", ".join(port.name for port in expected) or f"no {what}s",
@@ -222,7 +222,8 @@ class PortsRule(Rule):
         ):
             if wanted is not None and actual != wanted:
                 yield cls.finding(
-                    f"the policy expects {wanted} for the {cls.what} '{port.name}', it is {actual}",
+                    f"the policy expects {wanted} for the {cls.what} '{port.name}', but it is "
+                    f"{actual}",
                     layer.offset,
                     layer,
                     expected=wanted,
@@ -360,9 +361,8 @@ class StaticBatch(Rule):
                 offset = context.model.source.attribute(layer.data_offset, "shape")
             batch = tensor.shape.dims[0]
             yield cls.finding(
-                f"the policy requires dynamic batches, and the first dimension of {tensor.shape} "
-                "is "
-                f"{batch}",
+                f"the policy requires a dynamic batch, but the first dimension of {tensor.shape} "
+                f"is {batch}",
                 offset,
                 layer,
                 expected="?",

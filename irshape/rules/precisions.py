@@ -71,7 +71,8 @@ class MissingPrecision(Rule):
             if (layer, ("input", port.id)) in told:
                 continue  # the unknown attribute probably is the misnamed precision
             yield cls.finding(
-                f"input port {port.id} has no precision, unlike others of this file",
+                f"input port {port.id} has no precision, although other input ports of this file "
+                "have one",
                 port.offset,
                 layer,
                 port=("input", port.id),
@@ -143,8 +144,8 @@ class UnknownPrecision(Rule):
         ignored = direction == "input"
         close = _close_precision(precision)
         return cls.finding(
-            f"'{precision}' is not the precision of any element type"
-            f"{'; OpenVINO ignores it on an input' if ignored else ''}",
+            f"'{precision}' is not a precision that OpenVINO knows"
+            f"{'; OpenVINO ignores it on an input port' if ignored else ''}",
             context.model.source.attribute(port.offset, "precision"),
             layer,
             port=(direction, port.id),
@@ -152,7 +153,7 @@ class UnknownPrecision(Rule):
             actual=precision,
             help=f'write precision="{close}"'
             if close
-            else "use OpenVINO's name for the element type",
+            else "write OpenVINO's name for the precision",
             severity="warning" if ignored else None,
         )
 

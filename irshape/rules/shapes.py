@@ -66,14 +66,14 @@ class LiteralBatch(Rule):
         for layer, data, pattern, literal in context.shared(reshapes):
             if literal:
                 yield cls.finding(
-                    f"the pattern {list(pattern)} contains the first dimension of {data} as the "
-                    f"literal {literal}: the model works only for this batch size",
+                    f"the pattern {list(pattern)} fixes the first dimension of {data} to "
+                    f"{literal}: the model works only for this batch size",
                     layer.offset,
                     layer,
                     port=("input", layer.port_heads.input_ids[1]),
                     expected="0 or -1",
                     actual=str(literal),
-                    help='replace it by 0, with special_zero="true"',
+                    help='write 0 in its place, with special_zero="true"',
                 )
 
 
@@ -262,10 +262,10 @@ class HugeTensor(Rule):
             layer, port, tensor = max(over, key=lambda each: _most_bytes(each[2]))
             shape, size = tensor.shape, _most_bytes(tensor)
             takes = "takes" if shape.is_static else "may take"
-            note = "; its unbounded dimensions count 1" if _is_unbounded(shape) else ""
-            others = f"; {len(over)} tensors exceed it" if len(over) > 1 else ""
+            note = "; unbounded dimensions count as 1" if _is_unbounded(shape) else ""
+            others = f"; {len(over)} tensors exceed the limit" if len(over) > 1 else ""
             yield cls.finding(
-                f"the tensor {shape} {takes} {size:,} bytes, the policy allows {limit:,}"
+                f"the tensor {shape} {takes} {size:,} bytes, but the policy allows {limit:,}"
                 f"{others}{note}",
                 port.offset,
                 layer,
@@ -273,13 +273,14 @@ class HugeTensor(Rule):
                 port=("output", port.id),
                 expected=f"at most {limit} bytes",
                 actual=str(size),
-                help="reduce the sizes that it depends on, or raise max-tensor in the policy",
+                help="reduce the sizes from which its shape is computed, or raise max-tensor in "
+                "the policy",
             )
         if unbounded:
             layer, port, tensor = unbounded[0]
             yield cls.finding(
-                f"max-tensor counts 1 for unbounded dimensions, in "
-                f"{counted(len(unbounded), 'tensor')}, first {tensor.shape}",
+                f"max-tensor counts unbounded dimensions as 1; {counted(len(unbounded), 'tensor')} "
+                f"{'has' if len(unbounded) == 1 else 'have'} one, first {tensor.shape}",
                 port.offset,
                 layer,
                 severity="info",

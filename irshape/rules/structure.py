@@ -78,8 +78,7 @@ class DuplicateId(Rule):
                 line, _ = context.model.source.place(first.offset)
                 yield cls.finding(
                     f"layer id {layer.id} is already used by {first.type} '{first.name}' in line "
-                    f"{line}; "
-                    "in some such files OpenVINO silently keeps only the last layer",
+                    f"{line}; OpenVINO may silently keep only the last layer with this id",
                     layer.offset,
                     layer,
                     expected="a unique id",
@@ -392,7 +391,7 @@ class UndeclaredOutputs(Rule):
                     layer,
                     expected=str(count.inferred),
                     actual="0",
-                    help="add its <output>",
+                    help="add <output> with a <port> for each output",
                     severity=None if used else "warning",
                 )
 
@@ -446,7 +445,7 @@ class MissingBody(Rule):
                         layer.offset,
                         layer,
                         expected=tag,
-                        help=f"add its <{tag}>",
+                        help=f"add the <{tag}>",
                     )
             for tag, body in present.items():
                 if tag not in expected:

@@ -92,14 +92,14 @@ class NewerThanTarget(Rule):
                 f"{written(target)} "
             )
             if requirement.opset <= target:
-                message += f"reads {requirement.name} without it"
+                message += f"reads {requirement.name}, but without this operation"
             else:
                 message += _reads(target)
                 same, nearest = _nearest(layer, target)
                 if same:
                     hint = f'write version="{nearest}": it is the same operation'
                 elif nearest:
-                    message += f" (nearest: {layer.type} of {nearest})"
+                    message += f" (the newest version that it reads is {layer.type} of {nearest})"
         else:
             offset = layer.offset
             message = (

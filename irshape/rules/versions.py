@@ -173,12 +173,13 @@ class UnknownType(Rule):
     def _misspelt(cls, context: Context, layer: Layer, name: str) -> Finding:
         """Returns the finding about unusual capitals. OpenVINO ignores case in types, except in the
         type of a constant."""
-        message, harmless = f"the type is written {name}, with these capitals", True
+        message = f"'{layer.type}' differs in capitals from {name}, OpenVINO's name of the type"
+        harmless = True
         if name == "Const":  # the bytes are found only under the exact type
             readable = layer.type.lower() == "constant"
             harmless = readable and layer not in context.shared(_deciding_layers)
             what = "does not read the bytes of" if readable else "does not know"
-            message = f"the type of a constant is written Const; OpenVINO {what} a {layer.type}"
+            message = f"the type of a constant is Const; OpenVINO {what} a {layer.type}"
         return cls.finding(
             message,
             context.model.source.attribute(layer.offset, "type"),
@@ -285,10 +286,10 @@ class CustomOperation(Rule):
                 if is_unconverted(layer.type, layer.version)
                 else "save the model before it is compiled or transformed for a device"
                 if unknown.internal
-                else f"list it with --extension {layer.type}@{layer.version}, or in the "
-                "configuration (extensions), to use its declared ports; or declare it in a class, "
-                "to have its shapes inferred: --plugin FILE.py, or the entry point group "
-                "irshape.operations of a package",
+                else f"list it with --extension {layer.type}@{layer.version}, or as one of the "
+                "`extensions` of the configuration, and irshape uses its declared ports; to have "
+                "its shapes inferred, declare it in a class, and load this with --plugin FILE.py "
+                "or the entry point group irshape.operations of a package",
             )
         yield from cls._of_libraries(context)
         yield from cls._of_plugins(context)
@@ -337,7 +338,7 @@ class CustomOperation(Rule):
                     place(layer.offset, "type"),
                     layer,
                     actual=_written(layer),
-                    help="it needs its own library: Core.add_extension",
+                    help="load its library in OpenVINO with Core.add_extension",
                     severity="info",
                 )
 

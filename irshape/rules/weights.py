@@ -80,7 +80,8 @@ class MissingWeights(Rule):
             actual=weights.state,
             help="run `git lfs pull`"
             if weights.state == "lfs"
-            else "give it with --weights FILE, or check without values with --weights none",
+            else "name the .bin with --weights FILE, or check the model without it with --weights "
+            "none",
         )
 
 
@@ -295,11 +296,10 @@ class Misaligned(Rule):
         more = len(misaligned) - 1
         layer, constant = misaligned[0]
         width = constant.element_type.bits // 8
-        others = f"; so do {more} others" if more else ""
+        others = f"; so do {more} other constants" if more else ""
         yield cls.finding(
             f"the constant begins at byte {constant.offset}, which is not a multiple of {width}, "
-            "the "
-            f"size of {constant.element_type}{others}",
+            f"the size of {constant.element_type}{others}",
             context.model.source.attribute(layer.data_offset, "offset"),
             layer,
             expected=f"a multiple of {width}",
@@ -409,8 +409,8 @@ class ConstantType(Rule):
             if layer in context.mistyped:
                 given, meant = mismatch.inferred.element_type, mismatch.declared.element_type
                 yield cls.finding(
-                    f"element_type is {given}, but the constant's port and what it feeds declare "
-                    f"{meant.precision}",
+                    f"element_type is {given}, but the output port of the constant and the input "
+                    f"ports that it feeds declare {meant.precision}",
                     context.model.source.attribute(layer.data_offset, "element_type"),
                     layer,
                     port=("output", layer.outputs[mismatch.position].id),

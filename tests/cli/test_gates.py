@@ -174,7 +174,7 @@ def test_names_that_are_used_twice_are_not_all_listed(tmp_path: Path) -> None:
     path = str(net.save(tmp_path, declare=False))
     messages = [each["message"] for each in reported(path, "-v") if each["code"] == "IR124"]
     assert len(messages) == 3
-    assert "7 more" in messages[0]
+    assert "7 other" in messages[0]
 
 
 def test_sarif_has_no_notes_that_ask_for_nothing(tmp_path: Path) -> None:

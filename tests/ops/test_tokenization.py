@@ -330,7 +330,7 @@ def test_characters_are_mapped_as_in_the_library(form: str) -> None:
         ("RegexSplit", {"max_splits": 0}, "i32 i32 i32 i32 u8 u8", "`max_splits` is 0"),
         ("RegexSplit", {}, "i32 i32 i32 i32 u8", "takes 6, 7 or 9 inputs, got 5"),
         ("RegexSplit", {}, "i32 i32 i64 i32 u8 u8", "`begins` has element type i64"),
-        ("VocabEncoder", {}, "i32 i32 u8 i32 i32 u8 i32 i64", "that of `values`"),
+        ("VocabEncoder", {}, "i32 i32 u8 i32 i32 u8 i32 i64", "as in `values`"),
         ("CombineSegments", {}, "i32 i32 i32", "got 3"),
         ("Truncate", {}, "i32 i32 i32 i64 u8 u8", "the length, an i32 scalar"),
         ("NormalizeUnicode", {"normalization_form": "NFX"}, "i32 i32 u8 boolean", "is NFX"),

@@ -127,13 +127,14 @@ def test_a_sound_export_has_no_findings(tmp_path: Path) -> None:
             {}, {"eos_token_id": [1200]}, (), [("IR663", "error", "`eos_token_id` of config.json")],
             id="special token",
         ),
-        pytest.param({"ids": "i32"}, {}, (), [("IR661", "error", "`input_ids` is i32")], id="type"),
+        pytest.param({"ids": "i32"}, {}, (), [("IR661", "error", "`input_ids` takes "
+        "i32")], id="type"),
         pytest.param(
-            {"heads": 4}, {}, (), [("IR664", "warning", "by config.json it has 2 heads")],
+            {"heads": 4}, {}, (), [("IR664", "warning", "requires 2 heads")],
             id="heads",
         ),
         pytest.param(
-            {}, {"num_hidden_layers": 3}, (), [("IR664", "warning", "2 states of keys and values")],
+            {}, {"num_hidden_layers": 3}, (), [("IR664", "warning", "2 states for keys")],
             id="layers",
         ),
         pytest.param({}, "{", (), [("IR665", "warning", "config.json cannot be read")], id="json"),
@@ -274,17 +275,17 @@ def make_image_export(
         pytest.param({"vae_encoder": 4}, {}, (), [], id="no variances"),
         pytest.param(
             {"tokens": 24}, {"unet": {"cross_attention_dim": 24}}, (),
-            [("IR661", "error", "`encoder_hidden_states` has 24 elements a token here")],
+            [("IR661", "error", "`encoder_hidden_states` takes 24 elements")],
             id="text encoder and denoiser",
         ),
         pytest.param(
             {"vae_decoder": 16, "vae_encoder": 32}, {"vae_decoder": {"latent_channels": 16}}, (),
-            [("IR661", "error", "`latent_sample` is [?,16,?,?] here, but unet")],
+            [("IR661", "error", "`latent_sample` takes [?,16,?,?]")],
             id="denoiser and decoder",
         ),
         pytest.param(
             {"vae_encoder": 6}, {}, (),
-            [("IR661", "error", "gives `latent_parameters` with 6")],
+            [("IR661", "error", "`latent_parameters` of vae_encoder/openvino_model.xml has 6")],
             id="encoder and decoder",
         ),
         pytest.param(
@@ -353,7 +354,7 @@ def make_translation_export(folder: Path, encoded: int, config: dict[str, Any]) 
     ("encoded", "config", "expected"),
     [
         (8, {}, []),
-        (6, {}, [("IR661", "gives `last_hidden_state` [?,?,6]")]),
+        (6, {}, [("IR661", "has shape [?,?,6]")]),
         (8, {"vocab_size": 30}, [("IR662", "is 30, but the embedding table has 20 rows")]),
         (8, {"decoder_start_token_id": 20}, [("IR663", "`decoder_start_token_id` of")]),
     ],

@@ -106,6 +106,6 @@ def test_the_message_names_both(tmp_path: Path) -> None:
     path = saved(tmp_path, chain(Names(of_input="a")), "10")
     (error,) = [each for each in irshape.validate(path).diagnostics if each.severity == "error"]
     assert "the output 'y' after this layer: 'a'" in error.message
-    assert "a tensor name of the input 'x'" in error.message
+    assert "the input 'x' has this tensor name" in error.message
     assert error.layer is not None
     assert error.layer["name"] == "a"

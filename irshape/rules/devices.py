@@ -85,8 +85,8 @@ class LikelyFailsOnDevice(_DeviceRule):
     ## What it does
     With `--device`, reports layers and inputs that the device is likely to refuse. Either it
     refused them in a measurement that may have failed for another reason, or only source code or a
-    document says that it does not support them. No NPU was measured, so this rule reports all
-    findings about NPU.
+    document says that it does not support them. No NPU was measured, so every refusal by NPU is at
+    most likely.
 
     ## Why it matters
     The model may be refused where it is deployed. Try it there, or change it first.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .differences.result import Change, LayerDiff, ModelDiff, Unmatched
     from .element_types import ElementType
     from .execution.interpreter import Observer
-    from .execution.session import Array, ExecutionError
+    from .execution.session import ExecutionError
     from .formats.ir.edits import Edit
     from .formats.loading import WeightsChoice
     from .graph.errors import GraphError
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .model.weights import Constant, Weights
     from .numbers.statistics import Errors
     from .numbers.tolerance import Hint
+    from .numpy_types import Array
     from .ops.tensors import Tensor
     from .reduction.reducer import Reduction
     from .reduction.search import Progress
@@ -151,7 +152,7 @@ _MODULES = {
         "differences.result": "Change LayerDiff ModelDiff Unmatched",
         "element_types": "ElementType",
         "execution.interpreter": "Observer",
-        "execution.session": "Array ExecutionError",
+        "execution.session": "ExecutionError",
         "formats.ir.edits": "Edit",
         "formats.loading": "WeightsChoice",
         "graph.errors": "GraphError",
@@ -169,6 +170,7 @@ _MODULES = {
         "model.weights": "Constant Weights",
         "numbers.statistics": "Errors",
         "numbers.tolerance": "Hint",
+        "numpy_types": "Array",
         "ops.tensors": "Tensor",
         "reduction.reducer": "Reduction",
         "reduction.search": "Progress",

@@ -14,6 +14,9 @@ import numpy as np
 
 from .element_types import ElementType
 
+Array = np.ndarray[Any, np.dtype[Any]]
+"""A NumPy array of any element type."""
+
 _PLAIN = {
     "f64": "f8",
     "f32": "f4",

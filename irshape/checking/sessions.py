@@ -13,9 +13,10 @@ from weakref import ReferenceType, proxy, ref
 from ..execution import session as execution
 from ..execution.constants import Constants, Rounding
 from ..execution.feeds import Given
-from ..execution.session import MAX_ITERATIONS, Array
+from ..execution.session import MAX_ITERATIONS
 from ..model.graph import Model
 from ..model.snapshot import Snapshot
+from ..numpy_types import Array
 from ..ops.kernels import Kernels
 from .soundness import require_sound
 

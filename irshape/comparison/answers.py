@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ..element_types import ElementType
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ..model.graph import Model
-
-    Array = np.ndarray[Any, np.dtype[Any]]
+    from ..numpy_types import Array
 
 
 class DeviceTensor(Protocol):

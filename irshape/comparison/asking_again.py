@@ -14,12 +14,13 @@ from ..execution.feeds import by_id
 from ..execution.session import ExecutionError
 from ..model.graph import Layer
 from ..model.wiring import OutputRef
+from ..numpy_types import Array
 from ..ops.registry import declaration_of
 from .answers import Question, Unanswered
 from .crosscheck_run import CrosscheckRun, device_name
 from .explanations import UNASKED
 from .recomputing import recompute, users_of
-from .result import Array, Comparison, Row
+from .result import Comparison, Row
 
 RUNS_TO_COMPARE = 2
 """How often irshape runs the whole model to compare it again: once, and once for explanations."""

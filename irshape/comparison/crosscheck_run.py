@@ -18,6 +18,7 @@ from ..model.graph import Layer
 from ..model.wiring import OutputRef
 from ..numbers.statistics import errors
 from ..numbers.tolerance import Hint, Tolerance
+from ..numpy_types import Array
 from .answers import Answer, Device
 from .explanations import (
     AT_TIES,
@@ -38,7 +39,7 @@ from .narrowing import (
     next_to_a_step,
 )
 from .progress import Progress
-from .result import Array, Comparison, Row
+from .result import Comparison, Row
 from .rounded import Rounded
 from .suspects import Given, Suspect
 

@@ -21,14 +21,14 @@ from ..execution.session import ExecutionError, Session
 from ..inference.engine import infer
 from ..model.graph import Layer, Model
 from ..numbers.tolerance import difference
-from ..numpy_types import dtype_of
+from ..numpy_types import Array, dtype_of
 from ..shapes import PartialShape
 from ..spelling import suggestion
 from .answers import Answer
 from .measuring import measured
 from .processes import ask_process
 from .progress import Progress
-from .result import Array, Comparison, Row, TensorType
+from .result import Comparison, Row, TensorType
 from .runtime import TIMEOUT
 
 _FOR_DEVICES = "; `irshape convert` it for OpenVINO's devices"

@@ -6,17 +6,13 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from ..execution.session import ExecutionError, Session
 from ..model.graph import Layer, Model
+from ..numpy_types import Array
 from .devices import written
 from .reproducer import cut_body, file_stem
 from .result import Comparison, Inside
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 MAX_ITERATIONS = 8
 """How many runs of a body are compared with the device, each in a separate process."""

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from ..execution.session import ExecutionError, Session
 from ..model.graph import Layer, Model
 from ..model.wiring import OutputRef
+from ..numpy_types import Array
 from ..shapes import PartialShape
 from . import reproducer
 from .answers import Question, Unanswered, to_bytes
@@ -28,7 +29,7 @@ from .explanations import (
 )
 from .inside import look_inside
 from .recomputing import recompute, users_of
-from .result import Array, Comparison, Row
+from .result import Comparison, Row
 from .suspects import Patterns, Suspect
 
 MAX_PROBES = 6

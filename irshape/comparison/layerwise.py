@@ -8,18 +8,16 @@ the comparison of two models both work this way.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Generic, NamedTuple, TypeVar
-
-import numpy as np
+from typing import Generic, NamedTuple, TypeVar
 
 from ..execution.feeds import Fed
 from ..execution.session import ExecutionError, Observer, Session
 from ..model.graph import Layer
 from ..model.wiring import OutputRef, wire
 from ..numbers.origins import has_nan, source_of_nan
+from ..numpy_types import Array
 from ..ops.registry import UnknownOperation
 
-Array = np.ndarray[Any, np.dtype[Any]]
 T = TypeVar("T")
 """Identifies the comparison of an output: the index of a row, or the row itself."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..numbers.statistics import errors, range_of
+from ..numpy_types import Array
 from .explanations import fact
-from .result import Array, Row
+from .result import Row
 
 
 def measured(

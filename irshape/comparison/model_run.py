@@ -7,12 +7,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..execution.session import Array, ExecutionError, Session
+from ..execution.session import ExecutionError, Session
 from ..model.graph import Layer
 from ..model.weights import array
 from ..model.wiring import OutputRef, wire
 from ..numbers.statistics import Errors, errors
 from ..numbers.tolerance import TOLERANCE, difference
+from ..numpy_types import Array
 from .layerwise import ComputedLayer, LayerwiseRun
 from .model_pairs import ModelComparison, Pair
 from .pairing import Match, Pairing, paired_inputs

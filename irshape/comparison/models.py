@@ -10,10 +10,10 @@ from typing import Literal
 from ..execution.feeds import Fed, Given
 from ..execution.inputs import random_inputs
 from ..execution.ranges import all_tensors
-from ..execution.session import Array, Observer, Session
+from ..execution.session import Observer, Session
 from ..model.graph import Model
 from ..model.ids import is_number
-from ..numpy_types import dtype_of
+from ..numpy_types import Array, dtype_of
 from ..shapes import PartialShape
 from ..spelling import first_of
 from .foreign import asked

@@ -9,7 +9,7 @@ sums of 8-bit integers wrap.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,11 +19,10 @@ from ..model.wiring import wire
 from ..numbers.origins import has_nan
 from ..numbers.statistics import F16_MAX, is_real
 from ..numbers.tolerance import Tolerance
+from ..numpy_types import Array
 from ..ops.registry import declaration_of
 from .explanations import LEFT_OUT, ON_LEVELS, ROUNDED_LIMITS, Kind, Remark
 from .saturation import grid_of_input, saturated
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Narrowing(NamedTuple):

@@ -11,9 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from ..execution.feeds import Fed, by_id
 from ..execution.session import ExecutionError, Session
@@ -22,14 +20,12 @@ from ..model.graph import Body, Layer, Model
 from ..model.ids import is_number
 from ..model.ports import Port
 from ..model.wiring import wire
-from ..numpy_types import element_type_of
+from ..numpy_types import Array, element_type_of
 from ..ops.registry import UnknownOperation, find
 from .answers import Answer, Question, Unanswered
 from .crosscheck_run import Circumstances
 from .devices import written
 from .reproducer import parameter_in_place_of
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _NAMED = re.compile(r"['\"]([\w/]+)['\"]|\bname:? +([\w/]+)|\b[Oo]peration:? +([\w/]+)")
 """Matches the name of a node in a plugin's message. Other numbers there are lines of its

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from ..model.wiring import OutputRef
+from ..numpy_types import Array
 from .crosscheck_run import CrosscheckRun
-from .result import Array
 
 
 def users_of(run: CrosscheckRun, values: Mapping[OutputRef, Array]) -> Iterator[int]:

@@ -31,11 +31,9 @@ from ..formats.atomic import write_atomically
 from ..model.graph import Body, Model
 from ..model.weights import raw_bytes
 from ..numbers.tolerance import difference
-from ..numpy_types import dtype_of, element_type_of
+from ..numpy_types import Array, dtype_of, element_type_of
 from ..version import __version__
 from .answers import Answer, Device, DeviceTensor, Question, Unanswered, from_bytes, to_bytes
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 VERSION = 1
 MAX_INDEX = 1 << 28

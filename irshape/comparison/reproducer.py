@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from ..execution.inputs import existing_folder, npy_bytes
 from ..inference.engine import infer
@@ -16,9 +14,7 @@ from ..model.graph import Body, Layer, Model
 from ..model.ids import is_number
 from ..model.ports import Port
 from ..model.wiring import wire
-from ..numpy_types import element_type_of
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from ..numpy_types import Array, element_type_of
 
 
 class Cut(NamedTuple):

@@ -8,17 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
 from ..model.graph import Layer, Model
 from ..model.wiring import wire
 from ..numbers.statistics import Errors
 from ..shapes import PartialShape
 from .answers import Answer
 from .explanations import Kind, Remark
-
-Array = np.ndarray[Any, np.dtype[Any]]
-
 
 Measured = Literal["equal", "differs", "not compared"]
 Verdict = Literal["equal", "tighter", "differs", "explained", "not compared"]

@@ -11,16 +11,15 @@ under `ONEDNN_MAX_CPU_ISA=AVX2` and `=AVX512_CORE`: the levels of the first oper
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..execution.session import ExecutionError, Session
 from ..model.graph import Layer
 from ..model.wiring import Wiring, wire
+from ..numpy_types import Array
 from ..ops.registry import declaration_of
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 LEVELS = 256
 OFF_GRID = 1e-2

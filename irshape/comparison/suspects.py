@@ -6,14 +6,12 @@ layer of a pattern that is run alone on the device answers for the others.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from ..model.graph import Layer
 from ..model.wiring import OutputRef, Wiring
+from ..numpy_types import Array
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Pattern = tuple[object, ...]
 
 REACH = 2

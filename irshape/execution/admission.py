@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
-
-import numpy as np
 
 from ..inference.result import BodyResult
 from ..model.graph import Layer, Model
 from ..model.wiring import OutputRef
+from ..numpy_types import Array
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
 from .errors import ExecutionError
 from .memory import peak_memory, too_much
 from .refusals import shapes
 from .sizes import Fitter
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 Shapes = tuple[tuple[int, ...], ...]
 """The shape of each input of a run."""

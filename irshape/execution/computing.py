@@ -11,7 +11,7 @@ from ..element_types import DYNAMIC_TYPE
 from ..faults import Violation
 from ..inference.declarations import Declarations
 from ..model.graph import Layer
-from ..numpy_types import element_type_of
+from ..numpy_types import Array, element_type_of
 from ..ops.declaration import Operation, check_inputs
 from ..ops.kernels import Kernel, Kernels
 from ..ops.registry import UnknownOperation
@@ -22,8 +22,6 @@ from ..spelling import counted
 from .errors import ExecutionError
 from .memory import least_bytes
 from .refusals import valued_inputs, with_values
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _MOST_JUDGED = 4096
 """How many judgements of inference are remembered at a time."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-
-import numpy as np
 
 from ..model.graph import Layer, Model
 from ..model.weights import Constant, Weights, array
+from ..numpy_types import Array
 from .errors import ExecutionError
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Rounding = Callable[[Array], Array]
 """Rounds a tensor as a device of lower precision would, and returns it in its original type."""
 

@@ -11,14 +11,12 @@ from ..element_types import ElementType
 from ..inference.declarations import Declarations
 from ..model.graph import Layer, Model
 from ..model.names import inputs_of
-from ..numpy_types import dtype_of, element_type_of
+from ..numpy_types import Array, dtype_of, element_type_of
 from ..ops.infrastructure import Parameter
 from ..ops.registry import UnknownOperation
 from ..shapes import PartialShape
 from ..spelling import counted, with_article
 from .errors import ExecutionError
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 Given = Mapping[str, Array] | Mapping[int, Array] | Mapping[Layer, Array] | Sequence[Array] | None
 """The arrays for the inputs.

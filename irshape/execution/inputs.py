@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from errno import ENOTDIR
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any
 
 import numpy as np
 
@@ -17,14 +16,12 @@ from ..element_types import ElementType
 from ..inference.engine import InputShapes, infer
 from ..inference.literals import parse_array
 from ..model.graph import Layer, Model
-from ..numpy_types import dtype_of
+from ..numpy_types import Array, dtype_of
 from ..ops.tensors import Tensor
 from ..shapes import PartialShape
 from .errors import ExecutionError
 from .memory import least_bytes
 from .sizes import Fitter
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 MAX_RANDOM_BYTES = 1 << 30
 

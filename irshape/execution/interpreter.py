@@ -15,6 +15,7 @@ from ..byte_sizes import written_size
 from ..faults import Violation
 from ..inference.bodies import bind
 from ..model.graph import Body, Layer
+from ..numpy_types import Array
 from ..ops.bodies import BodyView
 from ..ops.declaration import Operation
 from .computing import LayerKernels
@@ -25,8 +26,6 @@ from .plan import COMPUTED, CONSTANT, PARAMETER, RESULT, Plan, Step, plan
 from .refusals import message
 from .reuse import spare
 from .settled import Prepared
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 Observer = Callable[[Layer, tuple[Array, ...], tuple[Array, ...]], None]
 """Called with a layer, its inputs and its outputs."""

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
-
-import numpy as np
 
 from ..model.graph import Body, Layer
+from ..numpy_types import Array
 from .admission import Admission, Shapes, shapes_of
 from .interpreter import Interpreter
 from .settled import Prepared, Recorder, arranged, frontier, settled_layers
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _KEPT_SHARE = 4
 """Outputs that depend only on constants may take one part in this many of `max_memory`."""

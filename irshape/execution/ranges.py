@@ -22,9 +22,9 @@ from ..numbers.statistics import (
     values,
 )
 from ..numbers.tolerance import difference
-from ..numpy_types import dtype_of, element_type_of
+from ..numpy_types import Array, dtype_of, element_type_of
 from .feeds import Given
-from .session import MAX_ITERATIONS, Array, ExecutionError, Observer, Session
+from .session import MAX_ITERATIONS, ExecutionError, Observer, Session
 
 Precision = Literal["f16", "bf16"]
 

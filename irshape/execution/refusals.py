@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
 
 from ..faults import Violation
 from ..model.graph import Body, Layer
 from ..model.wiring import OutputRef, wire
-from ..numpy_types import element_type_of
+from ..numpy_types import Array, element_type_of
 from ..ops.declaration import Operation, check_inputs
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..shapes import PartialShape
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 MAX_ORIGINS = 3
 """How many inputs and variables are named as the origin of one operand."""

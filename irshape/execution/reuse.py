@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import numpy as np
 
+from ..numpy_types import Array
 from ..ops.blockwise import is_dense
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _REUSED_FROM = 1 << 16
 """Smallest size in bytes: for smaller arrays, the search costs more than a new array."""

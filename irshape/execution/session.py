@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
 
 from ..inference.declarations import Declarations
 from ..model.graph import Layer, Model
 from ..model.names import outputs_of, port_name
 from ..model.snapshot import Snapshot
+from ..numpy_types import Array
 from ..ops.kernels import Kernels
 from .admission import Admission
 from .computing import LayerKernels
@@ -22,9 +20,6 @@ from .keeping import Keeper
 from .memory import default_max_memory, keep_freed_memory
 from .refusals import origin
 from .variables import Variables
-
-Array = np.ndarray[Any, np.dtype[Any]]
-"""A NumPy array of any element type."""
 
 keep_freed_memory()
 
@@ -226,7 +221,6 @@ def _name_among(taken: Mapping[str, Array], layer: Layer, index: int) -> str:
 
 __all__ = [
     "MAX_ITERATIONS",
-    "Array",
     "ExecutionError",
     "Observer",
     "Rounding",

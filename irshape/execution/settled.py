@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any
-
-import numpy as np
 
 from ..model.graph import Body, Layer
+from ..numpy_types import Array
 from ..ops.declaration import Operation
 from .plan import COMPUTED, Plan, without
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _RANDOM = ("randomuniform", "multinomial")
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from ..inference.declarations import Declarations
 from ..model.graph import Model
-from ..numpy_types import element_type_of
+from ..numpy_types import Array, element_type_of
 from ..ops.infrastructure import ReadValue_6
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
 from ..shapes import PartialShape
 from ..spelling import with_article
 from .errors import ExecutionError
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 class Variables:

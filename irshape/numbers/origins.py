@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ..model.graph import Layer
+from ..numpy_types import Array
 from ..ops.registry import declaration_of
 from .statistics import is_real
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def has_nan(array: Array) -> bool:

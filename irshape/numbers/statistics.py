@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-Array = np.ndarray[Any, np.dtype[Any]]
+from ..numpy_types import Array
 
 F16_MAX = 65504.0
 F16_TINY = 2.0**-24

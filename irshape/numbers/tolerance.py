@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ..numpy_types import element_type_of
+from ..numpy_types import Array, element_type_of
 from .statistics import is_real
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Hint = Literal["f32", "f16", "bf16"]
 """A precision in which a device is asked to compute, or says that it does."""
 

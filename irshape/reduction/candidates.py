@@ -29,12 +29,10 @@ from ..model.ranges import Ranges
 from ..model.source import Source as Text
 from ..model.weights import Constant, Weights
 from ..model.wiring import OutputRef, Wiring, wire
-from ..numpy_types import dtype_of
+from ..numpy_types import Array, dtype_of
 from ..ops.tensors import UNKNOWN, Tensor
 from ..shapes import PartialShape
 from .edits import computes, constant, edited, fresh_ids, parameter, with_result
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 MAX_VALUE_BYTES = 1 << 28
 """The largest tensor that a cut replaces by its values, and how much of them is kept at hand."""

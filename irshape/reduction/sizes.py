@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..model.graph import Body, Layer
+from ..numpy_types import Array
 from ..shapes import Dimension, PartialShape
 from .edits import with_items
 from .places import mapped
 from .search import Search
 from .values import with_value
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 SMALL = (1, 2, 3, 4, 8)
 """The sizes to try in place of others."""

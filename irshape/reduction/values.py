@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
 from ..model.graph import Body, Layer
+from ..numpy_types import Array
 from .candidates import Workshop
 from .edits import with_items
 from .places import mapped
 from .search import Search
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 MAX_HALVINGS = 40
 """How often the number of nonzero elements of a constant is halved."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -250,8 +249,8 @@ _SIZE = re.compile(rb"-1|[0-9]{1,18}")
 def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
     """Returns the edits that set the dimensions of the port at offset `port`.
 
-    Texts of dimensions that differ are replaced. Others are inserted or removed in the style of the
-    file.
+    Texts of dimensions that differ are replaced. Of another number of dimensions, all are written
+    anew in the style of the file.
     """
     data = source.data
     plain = _PLAIN_DIMS.match(data, port)
@@ -268,34 +267,20 @@ def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
         return []
     there = [data[slice(*dim.text)] if dim.text else b"" for dim in inside.dims]
     texts = [str(size).encode() for size in wanted]
+    if len(texts) == len(there):
+        return [
+            Edit(*dim.text, text) if dim.text else Edit(dim.start, dim.end, _dim(text))
+            for dim, before, text in zip(inside.dims, there, texts, strict=True)
+            if before != text
+        ]
     if not texts:
         return _without_dims(data, inside)
     if not there:
         return _first_dims(data, port, inside, texts)
-    edits: list[Edit] = []
-    gap = (
-        data[inside.opened : inside.dims[0].start]
-        if len(there) == 1
-        else data[inside.dims[0].end : inside.dims[1].start]
-    )
-    gap = gap if not gap.strip(_SPACE) else b""
-    for how, a, b, c, d in SequenceMatcher(None, there, texts, autojunk=False).get_opcodes():
-        if how == "equal":
-            continue
-        both = min(b - a, d - c)
-        for dim, text in zip(inside.dims[a : a + both], texts[c : c + both], strict=True):
-            edits.append(
-                Edit(*dim.text, text) if dim.text else Edit(dim.start, dim.end, _dim(text))
-            )
-        for dim in inside.dims[a + both : b]:
-            edits.append(_removed(data, dim))
-        if d > c + both:
-            place = inside.dims[a + both - 1].end if a + both else inside.dims[0].start
-            new = b"".join(
-                gap + _dim(text) if a + both else _dim(text) + gap for text in texts[c + both : d]
-            )
-            edits.append(Edit(place, place, new))
-    return edits
+    first, *others = inside.dims
+    gap = data[first.end : others[0].start] if others else data[inside.opened : first.start]
+    gap = b"" if gap.strip(_SPACE) else gap
+    return [Edit(first.start, inside.dims[-1].end, gap.join(map(_dim, texts)))]
 
 
 _PLAIN_DIMS = re.compile(rb"<port [^<>]*>((?:\s*<dim>-?[0-9]+</dim>)*)\s*</port>")
@@ -305,23 +290,6 @@ _DIM_TEXT = re.compile(rb"<dim>([^<]*)</dim>")
 
 def _dim(text: bytes) -> bytes:
     return b"<dim>" + text + b"</dim>"
-
-
-def _removed(data: bytes, dim: _Dim) -> Edit:
-    """Returns the edit that removes a dimension.
-
-    It includes the white space before it, unless white space follows too.
-    """
-    start = dim.start
-    if data[dim.end : dim.end + 1] in (b" ", b"\t", b"\r", b"\n"):
-        start = (
-            len(data[:start].rstrip(_SPACE))
-            if start < 4096
-            else start
-            - len(data[start - 4096 : start])
-            + len(data[start - 4096 : start].rstrip(_SPACE))
-        )
-    return Edit(start, dim.end, b"")
 
 
 def _without_dims(data: bytes, inside: _Inside) -> list[Edit]:
@@ -334,7 +302,7 @@ def _without_dims(data: bytes, inside: _Inside) -> list[Edit]:
         )
     )
     if left.strip(_SPACE):
-        return [_removed(data, dim) for dim in inside.dims]
+        return [Edit(dim.start, dim.end, b"") for dim in inside.dims]
     blank = (
         b" "
         if b'" />' in data and not data[inside.opened - 2 : inside.opened - 1].isspace()

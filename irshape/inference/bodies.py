@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 from ..demands import NOTED, Demand
 from ..faults import Fault, Violation
@@ -86,13 +86,9 @@ def runs_surely(layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], 
     """Whether a body of a layer always runs, whatever the data."""
     try:
         check_inputs(operation, inputs)
-        return operation.runs_surely(bind(layer, tag, _never), inputs)
+        return operation.runs_surely(bind(layer, tag), inputs)
     except Violation:
         return False  # nothing computes such a layer
-
-
-def _never(parameters: dict[str, Tensor]) -> dict[str, Tensor]:
-    raise AssertionError
 
 
 def _unsure(result: BodyResult) -> bool:
@@ -108,15 +104,23 @@ def as_declared(body: Body) -> BodyResult:
     return result
 
 
-def bind(layer: Layer, tag: str, run: Callable[[dict[str, T]], dict[str, T]]) -> BodyView[T]:
+def _never(parameters: dict[str, Any]) -> dict[str, Any]:
+    raise AssertionError
+
+
+def bind(
+    layer: Layer, tag: str, run: Callable[[dict[str, T]], dict[str, T]] = _never
+) -> BodyView[T]:
     """Returns a body as its operation sees it: its inputs and outputs by position.
+
+    run: runs the body; not needed for a look at its port map.
 
     Raises `Violation` if the port map names a port or a layer that does not exist.
     """
     assert layer.bodies is not None
     body = layer.bodies[tag]
     entries = (layer.port_maps or {}).get(PORT_MAPS[tag], [])
-    numbered = [(_external(entry), entry) for entry in entries]
+    numbered = [(_number(entry, "external_port_id"), entry) for entry in entries]
     inputs = [pair for pair in numbered if pair[1].direction == "input"]
     outputs = [pair for pair in numbered if pair[1].direction == "output"]
     outputs.sort(key=lambda pair: pair[0])
@@ -145,12 +149,13 @@ def _refuse_repeated(entries: list[tuple[int, PortMap]], name: str, what: str) -
     if len(set(named)) == len(named):
         return
     twice = next(text for position, text in enumerate(named) if text in named[:position])
-    raise Violation(
-        f"the port map has {named.count(twice)} entries for {what} {twice}",
-        expected="one entry",
-        actual=f"{named.count(twice)} entries",
-        rule=PORT_MAP,
-    )
+    many = f"{named.count(twice)} entries"
+    raise _faulty(f"the port map has {many} for {what} {twice}", "one entry", many)
+
+
+def _faulty(says: str, expected: str, actual: object) -> Violation:
+    """Returns the error for a port map or a back edge."""
+    return Violation(says, expected=expected, actual=actual, rule=PORT_MAP)
 
 
 def _back_edges(tag: str, body: Body) -> list[tuple[str, str]]:
@@ -159,34 +164,12 @@ def _back_edges(tag: str, body: Body) -> list[tuple[str, str]]:
             target = body.by_id.get(end)
             if target is None or target.folded_type != kind:
                 seen = f"layer {end} is {target.type}" if target else f"there is no layer {end}"
-                raise Violation(
+                raise _faulty(
                     f"a back edge of `{tag}` refers to {end} as its {kind}, but {seen} there",
-                    expected=f"the id of a {kind} layer",
-                    actual=end,
-                    rule=PORT_MAP,
+                    f"the id of a {kind} layer",
+                    end,
                 )
     return [(edge.from_layer, edge.to_layer) for edge in body.back_edges]
-
-
-def _external(entry: PortMap) -> int:
-    text = entry.attributes.get("external_port_id")
-    try:
-        number = int(text or "")
-        if not -(2**63) <= number < 2**63:
-            raise ValueError
-        return number
-    except ValueError:
-        seen = (
-            "an entry of the port map has no external_port_id"
-            if text is None
-            else f"the port map has external_port_id {text!r}"
-        )
-        raise Violation(
-            f"{seen}; expected the id of an {entry.direction} port, or -1",
-            expected="a whole number",
-            actual=text,
-            rule=PORT_MAP,
-        ) from None
 
 
 def _input_position(layer: Layer, number: int) -> int | None:
@@ -203,12 +186,8 @@ def _input_position(layer: Layer, number: int) -> int | None:
         reason = f"OpenVINO counts the {len(ids)} inputs from 0 here, whatever their ids"
     else:
         reason = "the layer has no input port of that id"
-    raise Violation(
-        f"the port map refers to external_port_id {number}, but {reason}",
-        expected=", ".join(ids) or "none",
-        actual=number,
-        rule=PORT_MAP,
-    )
+    says = f"the port map refers to external_port_id {number}, but {reason}"
+    raise _faulty(says, ", ".join(ids) or "none", number)
 
 
 def _binding(body: Body, entry: PortMap, position: int | None) -> PortBinding:
@@ -219,60 +198,50 @@ def _binding(body: Body, entry: PortMap, position: int | None) -> PortBinding:
         seen = (
             f"layer {internal} is {target.type}" if target else f"the body has no layer {internal}"
         )
-        raise Violation(
+        raise _faulty(
             f"the port map refers to internal_layer_id {internal or '(none)'} as a {kind}, but "
             f"{seen}",
-            expected=f"the id of a {kind} layer of the body",
-            actual=internal,
-            rule=PORT_MAP,
+            f"the id of a {kind} layer of the body",
+            internal,
         )
     purpose = entry.attributes.get("purpose", "")
     if purpose not in ("", PURPOSES[entry.direction]):
-        raise Violation(
+        raise _faulty(
             f'the port map has purpose="{purpose[:40]}"; an <{entry.direction}> has none but '
             f'"{PURPOSES[entry.direction]}"',
-            expected=PURPOSES[entry.direction],
-            actual=purpose[:40],
-            rule=PORT_MAP,
+            PURPOSES[entry.direction],
+            purpose[:40],
         )
     if "axis" not in entry.attributes:  # then OpenVINO reads no number of a slice
         return PortBinding(position, internal, None, 0, -1, 1, 1, purpose)
     axis = _number(entry, "axis", 0)
     if kind == "parameter" and axis < 0:
-        raise Violation(
+        raise _faulty(
             f'the port map slices Parameter {internal} along axis="{axis}"; '
             "OpenVINO accepts no negative axis here",
-            expected=">= 0",
-            actual=axis,
-            rule=PORT_MAP,
+            ">= 0",
+            axis,
         )
-    return PortBinding(
-        position,
-        internal,
-        axis,
-        _number(entry, "start", 0),
-        _number(entry, "end", -1),
-        _number(entry, "stride", 1),
-        _number(entry, "part_size", 1),
-        purpose,
-    )
+    start, end = _number(entry, "start", 0), _number(entry, "end", -1)
+    stride, size = _number(entry, "stride", 1), _number(entry, "part_size", 1)
+    return PortBinding(position, internal, axis, start, end, stride, size, purpose)
 
 
 _WHOLE = re.compile(r"[ \t\r\n]*[+-]?[0-9]{1,40}")
 
 
-def _number(entry: PortMap, name: str, default: int) -> int:
-    """Returns an attribute of a slice as OpenVINO reads it, with std::stoll, which must read all
-    of it."""
+def _number(entry: PortMap, name: str, default: int | None = None) -> int:
+    """Returns an attribute as OpenVINO reads it, with std::stoll, which must read all of it."""
     text = entry.attributes.get(name)
-    if text is None:
+    if text is None and default is not None:
         return default
-    number = int(text) if _WHOLE.fullmatch(text) else None
+    number = int(text) if text and _WHOLE.fullmatch(text) else None
     if number is None or not -(2**63) <= number < 2**63:
-        raise Violation(
-            f'the port map has {name}="{text[:40]}"; OpenVINO reads a whole number of 64 bits',
-            expected="a whole number",
-            actual=text[:40],
-            rule=PORT_MAP,
+        raise _faulty(
+            f"an <{entry.direction}> of the port map has no {name}"
+            if text is None
+            else f'the port map has {name}="{text[:40]}"; OpenVINO reads a whole number of 64 bits',
+            "a whole number",
+            text and text[:40],
         )
     return number

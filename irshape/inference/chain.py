@@ -139,13 +139,5 @@ def _short(text: str) -> str:
 
 def _depends_on_input(result: BodyResult, position: int) -> bool:
     """Whether a layer depends on a Parameter of its body."""
-    waiting, visited = [position], {position}
-    while waiting:
-        at = waiting.pop()
-        if result.body.layers[at].is_parameter:
-            return True
-        for source in result.wiring.sources[at]:
-            if source is not None and source[0] not in visited:
-                visited.add(source[0])
-                waiting.append(source[0])
-    return False
+    layers = result.body.layers
+    return any(layers[at].is_parameter for at in (position, *result.wiring.upstream(position)))

@@ -3,7 +3,7 @@ messages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..faults import Fault
 from ..model.graph import Layer, Model
@@ -66,29 +66,25 @@ def size_conflicts(model: Model, shapes: Mapping[str, Sizes]) -> SizeConflicts:
     if may_conflict(shapes):
         broadcast = {expression.atom: number for expression, number in sizes.facts.one_or}
         conflicts.of_inputs = _of_inputs(result, shapes, broadcast)
-    conflicts.of_layers = _of_layers(model, result, sizes)
+    conflicts.of_layers = list(conflicts_of_layers(model, result, sizes))
     return conflicts
 
 
-def _of_layers(
+def conflicts_of_layers(
     model: Model, result: BodyResult, sizes: NamedSizes
-) -> list[tuple[tuple[Layer, ...], str]]:
-    texts = []
+) -> Iterator[tuple[tuple[Layer, ...], str]]:
+    """Yields what layers refuse because others demand the contrary, with all these layers."""
     for part in result.walk():
         for layer, subject in part.observations:
             conflict = sizes.facts.conflicts.get(layer)
-            if not isinstance(subject, Fault) or conflict is None or not conflict.earlier:
-                continue
-            line = model.source.place(layer.offset)[0]
-            sources = (each.source for each in conflict.earlier)
-            texts.append(
-                (
+            if isinstance(subject, Fault) and conflict is not None and conflict.earlier:
+                line = model.source.place(layer.offset)[0]
+                sources = (each.source for each in conflict.earlier)
+                yield (
                     (layer, *(source for source in sources if isinstance(source, Layer))),
                     f"{layer.type} '{layer.name}' (line {line}) needs "
                     f"{contradiction(model, conflict)}",
                 )
-            )
-    return texts
 
 
 def _of_inputs(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -88,7 +88,7 @@ class Reasons:
             if result in self.names.around:
                 outer, position, tag = self.names.around[result]
                 with suppress(Violation):
-                    self._views[result] = bind(outer.body.layers[position], tag, lambda _: {})
+                    self._views[result] = bind(outer.body.layers[position], tag)
         return self._views[result]
 
     def expression(self, place: Place) -> Expression | None:
@@ -154,12 +154,8 @@ class Reasons:
             same = [each for each in unknown if each.at == place.at]
             return next(iter(same or unknown), None)
         equal = [each for each in self.inputs(place) if self.expression(each) == own]
-        order = {"dimension": 0, "element": 1}
-        return min(
-            equal,
-            key=lambda each: (order[each.kind], each.at != place.at),
-            default=None,
-        )
+        # dimensions before elements
+        return min(equal, key=lambda each: (each.kind, each.at != place.at), default=None)
 
     def maker(self, place: Place) -> Place:
         """Returns where a dimension originates, behind all layers that pass it on."""
@@ -219,11 +215,7 @@ class Reasons:
     def part(self, place: Place) -> Part:
         known = self.expression(place)
         text = None if known is None else str(known)
-        return Part(
-            f"{self.label(place)}[{place.at}]",
-            text,
-            self.line(place.layer),
-        )
+        return Part(f"{self.label(place)}[{place.at}]", text, self.line(place.layer))
 
     def label(self, place: Place) -> str:
         """Returns the tensor of a place, by its name if it has one."""
@@ -251,7 +243,7 @@ class Reasons:
         if known is None and layer.folded_type == "if" and place.kind == "dimension":
             given = [
                 f"{tag} gives {dim}"
-                for tag, inner in self._inner(place.body, place.position)
+                for tag, inner in place.body.inner.get(place.position, {}).items()
                 if (dim := self._branch(inner, place)) is not None
             ]
             return f"{at}, where " + " and ".join(given) if given else at
@@ -323,7 +315,9 @@ class Reasons:
         layer = body.body.layers[position]
         if layer.is_parameter:
             return "an input of any rank" if body not in self.names.around else "of any rank"
-        results = {tag: self._result_ranks(inner) for tag, inner in self._inner(body, position)}
+        results = {
+            tag: self._result_ranks(inner) for tag, inner in body.inner.get(position, {}).items()
+        }
         if results:
             said = " and ".join(f"{tag} gives rank {ranks}" for tag, ranks in results.items())
             return f"where {said}"
@@ -369,9 +363,6 @@ class Reasons:
                     if result.kind == "dimension" and result.at == place.at:
                         return result.dimension_in(inner)
         return None
-
-    def _inner(self, body: BodyResult, position: int) -> Iterable[tuple[str, BodyResult]]:
-        return body.inner.get(position, {}).items()
 
     def _result_ranks(self, inner: BodyResult) -> str:
         """Returns the ranks of what a body returns, each once."""

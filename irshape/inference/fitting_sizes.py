@@ -9,6 +9,7 @@ from ..faults import Fault
 from ..model.graph import Layer, Model
 from ..shapes import Dimension, PartialShape
 from .engine import infer
+from .named_sizes import tensor_name
 from .result import BodyResult, Inference
 
 MAX_TRIES = 24
@@ -33,7 +34,9 @@ class Fit(NamedTuple):
     fitting: tuple[int, ...]
 
     def __str__(self) -> str:
-        places = " and ".join(f"dimension {axis} of '{_name(layer)}'" for layer, axis in self.axes)
+        places = " and ".join(
+            f"dimension {axis} of '{tensor_name(layer)}'" for layer, axis in self.axes
+        )
         verb = "is" if len(self.axes) == 1 else "are"
         largest = self.fitting[-1]
         fits = f"up to {largest}" if len(self.fitting) > 1 else f"{largest}"
@@ -41,10 +44,6 @@ class Fit(NamedTuple):
             f"{places} {verb} {self.size}; the constant '{self.constant.name}' (id "
             f"{self.constant.id}) {self.shape} allows {fits}"
         )
-
-
-def _name(layer: Layer) -> str:
-    return next((name for port in layer.outputs for name in port.tensor_names), layer.name)
 
 
 def fitting_size(inference: Inference, refused: Layer) -> Fit | None:

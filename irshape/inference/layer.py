@@ -38,7 +38,7 @@ class LayerEngine:
         """Infers the outputs of a layer of that operation, with bounds of their values if asked
         for."""
         if with_values and operation.reads_weights and not inputs:
-            return self._constant(layer.items, operation)
+            return self._constant(layer, operation)
         if operation.opaque:
             return LayerResult(tuple(map(declared, layer.outputs)))
         key = (operation, with_values, *inputs)
@@ -48,20 +48,16 @@ class LayerEngine:
             self.memory.keep(key, result, inputs)
         return result
 
-    def _constant(self, items: tuple[str, ...], operation: Operation) -> LayerResult:
+    def _constant(self, layer: Layer, operation: Operation) -> LayerResult:
         """Returns the output of a Const with its value."""
-        key: tuple[object, ...] = (operation, False)
-        result = self.memory.results.get(key)
-        if result is None:
-            result = self._infer(operation, (), False)
-            self.memory.keep(key, result, ())
+        result = self.infer(layer, operation, (), False)
         if isinstance(result.outputs, Fault):
             return result
-        read = self._read(items, result.outputs[0])
+        read = self._read(layer.items, result.outputs[0])
         if read is None:  # some shape is wider than it is meant to be
             return result._replace(unsure=True)
         constant, raw = read
-        key = (operation, raw)
+        key = operation, raw
         valued = self.memory.results.get(key)
         if valued is None:
             tensor = _of_bytes(result.outputs[0], constant, raw)

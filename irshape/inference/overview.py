@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..faults import Fault
 from ..model.graph import Layer
 from ..shapes import UNBOUNDED, Dimension
 from ..symbols.expressions import Symbol
 from .bounding import Binding
+from .conflicts import conflicts_of_layers
 from .explaining import Place, Reasons, counterparts
-from .named_sizes import contradiction
 from .reasons import Group, Overview, Verdict, spaced
 from .result import BodyResult
 
@@ -52,13 +51,14 @@ def overview(inference: Inference) -> Overview:
         if inference.sizes.facts.ranges[symbol][0] != inference.sizes.facts.ranges[symbol][1]
     ]
     fix = proposals.binding(fixed=every) if every else None
+    contradictions = conflicts_of_layers(inference.model, inference.result, inference.sizes)
     return Overview(
         tuple(groups),
         None if bind is None else bind.shapes,
         _left(reasons, reasons.result if bind is None else bind.result, bounded=True),
         None if fix is None else fix.shapes,
         () if fix is None else _left(reasons, fix.result, bounded=False),
-        tuple(_contradictions(inference)),
+        tuple(text for _, text in contradictions),
         tuple(
             f"{symbol.name} is at most {high}, which {why}"
             for symbol, high, why in limits(inference)
@@ -142,17 +142,6 @@ def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, 
     return tuple(
         f"{count} dimension{'s' * (count != 1)} by {maker}" for maker, count in makers.items()
     )
-
-
-def _contradictions(inference: Inference) -> Iterator[str]:
-    """Returns what layers refuse because others demand the contrary."""
-    conflicts = inference.sizes.facts.conflicts
-    for layer, subject in inference.observations:
-        conflict = conflicts.get(layer)
-        if isinstance(subject, Fault) and conflict is not None and conflict.earlier:
-            line = inference.model.source.place(layer.offset)[0]
-            said = contradiction(inference.model, conflict)
-            yield f"{layer.type} '{layer.name}' (line {line}) needs {said}"
 
 
 def limits(inference: Inference) -> Iterator[tuple[Symbol, int, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from types import MappingProxyType
@@ -129,17 +128,10 @@ class BodyResult:
     def constants_before(self, layer: Layer) -> Iterator[tuple[Layer, PartialShape]]:
         """Yields the constants of the body that a layer depends on and their shapes, nearest
         first."""
-        start = self.body.layers.index(layer)
-        waiting, seen = deque([start]), {start}
-        while waiting:
-            for source in self.wiring.sources[waiting.popleft()]:
-                if source is None or source[0] in seen:
-                    continue
-                seen.add(source[0])
-                waiting.append(source[0])
-                producer = self.body.layers[source[0]]
-                if producer.is_constant and self.outputs[source[0]]:
-                    yield producer, self.outputs[source[0]][0].shape
+        layers = self.body.layers
+        for at in self.wiring.upstream(layers.index(layer)):
+            if layers[at].is_constant and self.outputs[at]:
+                yield layers[at], self.outputs[at][0].shape
 
 
 NO_DEMANDS: Final[frozenset[Demand]] = frozenset()

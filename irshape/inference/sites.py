@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from ..faults import Violation
 from ..model.graph import Layer
+from ..ops.bodies import BodyView
 from ..ops.differences import BOUNDED_LATER, Kind, Site, Surroundings
 from ..ops.registry import declaration_of
 from ..ops.tensors import Tensor
@@ -22,10 +22,6 @@ def details(site: Site, kind: Kind) -> Iterator[Detail]:
         for difference in site.operation.differs:
             if difference.kind == kind and difference.when(site):
                 yield difference.detail
-
-
-def _never(parameters: dict[str, Any]) -> dict[str, Any]:
-    raise AssertionError
 
 
 def sites(inference: Inference) -> Iterator[Site]:
@@ -82,7 +78,7 @@ def _entering(
     """
     for tag, inner in bodies.items():
         try:
-            view = bind(layer, tag, _never)
+            view: BodyView[Tensor] = bind(layer, tag)
         except Violation:
             continue
         states = {parameter for _, parameter in view.back_edges}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
@@ -72,6 +73,16 @@ class Wiring:
                 if source is not None:
                     users[source[0]].append(User(position, index, source[1]))
         return users
+
+    def upstream(self, position: int) -> Iterator[int]:
+        """Yields the layers that a layer depends on, nearest first."""
+        waiting, seen = deque([position]), {position}
+        while waiting:
+            for source in self.sources[waiting.popleft()]:
+                if source is not None and source[0] not in seen:
+                    seen.add(source[0])
+                    waiting.append(source[0])
+                    yield source[0]
 
 
 def wire(body: Body) -> Wiring:

@@ -197,31 +197,17 @@ def npy_bytes(array: Array) -> bytes:
 
 def restored(array: Array, element_type: ElementType) -> Array:
     """Undoes `storable` for an input of an element type; other arrays are returned as they are."""
-    name = element_type.name
-    kept = element_type.is_dynamic or array.dtype == dtype_of(element_type)
-    if not kept and name == "string" and array.dtype.kind in "US":
-        return np.array(
-            [
-                item.encode() if isinstance(item, str) else bytes(item)
-                for item in array.ravel().tolist()
-            ],
-            dtype=object,
-        ).reshape(array.shape)
-    wide = {
-        "bf16": np.float32,
-        "f8e4m3": np.float32,
-        "f8e5m2": np.float32,
-        "f8e8m0": np.float32,
-        "f4e2m1": np.float32,
-        "i4": np.int8,
-        "u4": np.uint8,
-        "u2": np.uint8,
-    }
-    if not kept and name in wide and array.dtype == wide[name]:
-        return array.astype(dtype_of(element_type))
-    if not kept and array.dtype == np.uint8 and name in ("nf4", "u1", "u3", "u6"):
-        return array.view(dtype_of(element_type))
-    return array
+    if element_type.is_dynamic:
+        return array
+    wanted = dtype_of(element_type)
+    if element_type.name == "string":
+        if array.dtype.kind not in "US":
+            return array
+        texts = [t.encode() if isinstance(t, str) else bytes(t) for t in array.ravel().tolist()]
+        return np.array(texts, dtype=object).reshape(array.shape)
+    if array.dtype == wanted:
+        return array.view(wanted)  # which may have a name that NumPy does not compare
+    return array.astype(wanted) if array.dtype == storable(np.empty(0, wanted)).dtype else array
 
 
 def storable(array: Array) -> Array:

@@ -32,6 +32,8 @@ _PLAIN = {
     "boolean": "?",
     "string": "O",
 }
+PLAIN = _PLAIN.keys() - {"string"}
+"""The element types for which NumPy has a type of its own, which an .npy can hold."""
 _ML = {
     "bf16": "bfloat16",
     "f8e4m3": "float8_e4m3fn",

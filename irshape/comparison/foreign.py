@@ -21,7 +21,7 @@ from ..execution.session import ExecutionError, Session
 from ..inference.engine import infer
 from ..model.graph import Layer, Model
 from ..numbers.tolerance import difference
-from ..numpy_types import Array, dtype_of
+from ..numpy_types import PLAIN, Array, dtype_of
 from ..shapes import PartialShape
 from ..spelling import suggestion
 from .answers import Answer
@@ -32,8 +32,6 @@ from .result import Comparison, Row, TensorType
 from .runtime import TIMEOUT
 
 _FOR_DEVICES = "; `irshape convert` it for OpenVINO's devices"
-
-_PLAIN = {"f64", "f32", "f16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"}
 
 
 class Runtime(NamedTuple):
@@ -158,7 +156,7 @@ def _request(model: Model, fed: Fed, runtime: str, folder: Path) -> dict[str, An
             name
             for layer, name, tensor in tensors
             if layer.type not in ("Parameter", "Const", "Result")
-            and tensor.element_type.name in _PLAIN
+            and tensor.element_type.name in PLAIN
         ],
         "results": [layer.name for layer in model.results],
     }

@@ -31,7 +31,7 @@ from ..formats.atomic import write_atomically
 from ..model.graph import Body, Model
 from ..model.weights import raw_bytes
 from ..numbers.tolerance import difference
-from ..numpy_types import Array, dtype_of, element_type_of
+from ..numpy_types import PLAIN, Array, dtype_of, element_type_of
 from ..version import __version__
 from .answers import Answer, Device, DeviceTensor, Question, Unanswered, from_bytes, to_bytes
 
@@ -41,10 +41,6 @@ MAX_INDEX = 1 << 28
 MAX_MEMBERS = 1 << 20
 _INDEX = "recording.json"
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
-_AS_THEY_ARE = frozenset(
-    {"f64", "f32", "f16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"}
-)
-"""Element types that an .npy can hold. Tensors of other types are stored as their bytes."""
 
 
 def fingerprint(model: Model) -> str:
@@ -144,7 +140,7 @@ class Recorder:
         member = self._members.get(key)
         if member is None:
             member = self._members[key] = f"tensor{len(self._members)}"
-            kept = array if element_type in _AS_THEY_ARE else np.frombuffer(raw, np.uint8)
+            kept = array if element_type in PLAIN else np.frombuffer(raw, np.uint8)
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, np.asarray(kept, order="C"), allow_pickle=False)
             self._add(f"{member}.npy", buffer.getvalue())
@@ -185,7 +181,7 @@ class RecordedTensor:
         """Returns the values. Raises `ValueError` if the file holds another type or shape than it
         declares."""
         kept = self._recording.member(self._member)
-        if self.element_type in _AS_THEY_ARE:
+        if self.element_type in PLAIN:
             wanted = dtype_of(ElementType.of(self.element_type))
             if kept.dtype != wanted or list(kept.shape) != self.shape:
                 raise ValueError(

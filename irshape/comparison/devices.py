@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from ..formats.ir.edits import Edit, with_edits
 from ..formats.ir.writer import write
 from ..inference.engine import infer
 from ..model.graph import Model
@@ -96,19 +97,16 @@ def renamed(model: Model) -> bytes:
     OpenVINO rewrites the graph of IR v10 when it reads it.
     """
     source = model.source
-    edits: list[tuple[int, int, str]] = []
+    edits: list[Edit] = []
     for layer in model.walk():
         spans = {name: (start, end) for name, _, start, end in source.attributes(layer.offset)}
         if "name" in spans:
-            edits.append((*spans["name"], "/".join([*layer.path, layer.id])))
+            name = "/".join([*layer.path, layer.id])
+            edits.append(Edit(*spans["name"], name.encode()))
     for name, _, start, end in source.attributes(source.data.find(b"<net")):
         if name == "version":
-            edits.append((start, end, "11"))
-    parts, at = [], 0
-    for start, end, text in sorted(edits):
-        parts += [source.data[at:start], text.encode()]
-        at = end
-    return b"".join([*parts, source.data[at:]])
+            edits.append(Edit(start, end, b"11"))
+    return with_edits(source.data, edits)
 
 
 def written(model: Model, folder: Path) -> Model:

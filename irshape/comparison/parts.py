@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,15 +16,13 @@ from ..execution.feeds import Fed, by_id
 from ..execution.session import ExecutionError, Session
 from ..model.edges import Edge
 from ..model.graph import Body, Layer, Model
-from ..model.ids import is_number
-from ..model.ports import Port
 from ..model.wiring import wire
 from ..numpy_types import Array, element_type_of
 from ..ops.registry import UnknownOperation, find
 from .answers import Answer, Question, Unanswered
 from .crosscheck_run import Circumstances
 from .devices import written
-from .reproducer import parameter_in_place_of
+from .reproducer import end, fresh_ids, of_body, parameter_in_place_of
 
 _NAMED = re.compile(r"['\"]([\w/]+)['\"]|\bname:? +([\w/]+)|\b[Oo]peration:? +([\w/]+)")
 """Matches the name of a node in a plugin's message. Other numbers there are lines of its
@@ -163,8 +160,7 @@ def _without(
     Parameters replace the outputs of the removed layers, and Results consume their inputs.
     """
     gone = set(layers)
-    taken = {int(layer.id) for layer in model.net.layers if is_number(layer.id)}
-    fresh = (str(number) for number in count() if number not in taken)
+    fresh = fresh_ids(model)
     all_layers, wiring = model.net.layers, wire(model.net)
     body = Body()
     body.layers = [
@@ -184,7 +180,7 @@ def _without(
             if consumer in gone:
                 if producer not in gone and _can_go(producer) and source not in ended:
                     ended.add(source)
-                    _end(body, producer, producer.outputs[source[1]], next(fresh))
+                    end(body, producer, producer.outputs[source[1]], next(fresh))
                 continue
             start, start_port = producer.id, producer.outputs[source[1]].id
             if producer in gone:
@@ -196,10 +192,7 @@ def _without(
                     body.layers.append(parameter)
                 start, start_port = parameters[source].id, "0"
             body.edges.append(Edge(start, start_port, consumer.id, port.id, -1))
-    part = Model(model.source, model.path, 11, format=model.format)
-    part.net = body
-    part.weights = model.weights
-    return part, arrays
+    return of_body(model, model.path, body), arrays
 
 
 def _typed(parameter: Layer, array: Array) -> Layer:
@@ -211,12 +204,3 @@ def _typed(parameter: Layer, array: Array) -> Layer:
     typed.outputs[0].id = parameter.outputs[0].id
     typed.outputs[0].dims = parameter.outputs[0].dims
     return typed
-
-
-def _end(body: Body, producer: Layer, output: Port, id: str) -> None:
-    """Adds a Result for an output, so that its layer stays in the model."""
-    result = Layer(id, f"{producer.name}/result{output.id}", "Result", "opset1", -1, ())
-    result.inputs = [Port("0", output.precision, None, -1)]
-    result.inputs[0].dims = output.dims
-    body.layers.append(result)
-    body.edges.append(Edge(producer.id, output.id, id, "0", -1))

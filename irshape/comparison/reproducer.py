@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -35,8 +35,7 @@ def cut(model: Model, layer: Layer, inputs: Sequence[Array]) -> Cut:
     fed = [
         (port, source) for port, source in zip(layer.inputs, row, strict=True) if source is not None
     ]
-    taken = {int(other.id) for other in model.net.layers if is_number(other.id)}
-    fresh = (number for number in count(len(model.net.layers)) if number not in taken)
+    fresh = fresh_ids(model)
     body = Body()
     arrays: dict[str, Array] = {}
     ids: dict[tuple[int, int], str] = {}
@@ -46,7 +45,7 @@ def cut(model: Model, layer: Layer, inputs: Sequence[Array]) -> Cut:
         id = ids.get(source)
         if id is None:
             constant = producer.is_constant
-            id = ids[source] = producer.id if producer.id not in used else str(next(fresh))
+            id = ids[source] = producer.id if producer.id not in used else next(fresh)
             used.add(id)
             body.layers.append(
                 _constant(producer, id)
@@ -58,17 +57,30 @@ def cut(model: Model, layer: Layer, inputs: Sequence[Array]) -> Cut:
         body.edges.append(Edge(id, "0", layer.id, port.id, -1))
     body.layers.append(layer)
     for port in layer.outputs:
-        result = Layer(
-            str(next(fresh)), f"{layer.name}/result{port.id}", "Result", "opset1", -1, ()
-        )
-        result.inputs = [Port("0", port.precision, None, -1)]
-        result.inputs[0].dims = port.dims
-        body.layers.append(result)
-        body.edges.append(Edge(layer.id, port.id, result.id, "0", -1))
-    alone = Model(model.source, layer.name, 11, format=model.format)
-    alone.net = body
-    alone.weights = model.weights
-    return Cut(alone, layer, arrays)
+        end(body, layer, port, next(fresh))
+    return Cut(of_body(model, layer.name, body), layer, arrays)
+
+
+def fresh_ids(model: Model) -> Iterator[str]:
+    """Returns ids that no layer of the net has."""
+    taken = {int(layer.id) for layer in model.net.layers if is_number(layer.id)}
+    return (str(number) for number in count(len(taken)) if number not in taken)
+
+
+def end(body: Body, producer: Layer, output: Port, id: str) -> None:
+    """Adds a Result for an output, so that its layer stays in the model."""
+    result = Layer(id, f"{producer.name}/result{output.id}", "Result", "opset1", -1, ())
+    result.inputs = [Port("0", output.precision, None, -1)]
+    result.inputs[0].dims = output.dims
+    body.layers.append(result)
+    body.edges.append(Edge(producer.id, output.id, id, "0", -1))
+
+
+def of_body(model: Model, name: str, body: Body) -> Model:
+    """Returns a model of a body, with the constants of another model."""
+    alone = Model(model.source, name, 11, format=model.format)
+    alone.net, alone.weights = body, model.weights
+    return alone
 
 
 def cut_body(
@@ -79,10 +91,8 @@ def cut_body(
     given: the values of the body's Parameters by id. The Parameters get the shapes of these values.
     Returns the model, and the values in the order of the Parameters.
     """
-    alone = Model(model.source, model.path, 11, format=model.format)
-    alone.weights = model.weights
-    alone.net = Body()
-    alone.net.edges = list(body.edges)
+    alone = Body()
+    alone.edges = list(body.edges)
     arrays: dict[str, Array] = {}
     for layer in body.layers:
         array = given.get(layer.id) if layer.is_parameter else None
@@ -92,8 +102,8 @@ def cut_body(
             inner = parameter_in_place_of(layer, 0, layer.id, array)
             inner.name = layer.name
             inner.outputs[0].id = layer.outputs[0].id
-        alone.net.layers.append(inner)
-    return alone, arrays
+        alone.layers.append(inner)
+    return of_body(model, model.path, alone), arrays
 
 
 def parameter_in_place_of(producer: Layer, index: int, id: str, array: Array) -> Layer:

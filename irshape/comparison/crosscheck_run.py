@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +32,7 @@ from .explanations import (
 from .layerwise import ComputedLayer, LayerwiseRun
 from .measuring import measured
 from .narrowing import (
+    Difference,
     decompressed_in_f32,
     explanation,
     leaves_out,
@@ -87,29 +87,6 @@ class Circumstances(NamedTuple):
 def device_name(layer: Layer) -> str:
     """Returns the name of a layer in questions to a device: the ids that lead to it."""
     return "/".join([*layer.path, layer.id])
-
-
-class DeviceOutputs(Mapping[Layer, tuple[Array, ...]]):
-    """Maps some layers to the device's values of their outputs, which are read on each access."""
-
-    def __init__(self, run: CrosscheckRun, layers: Iterable[Layer]) -> None:
-        self._run = run
-        self._layers = dict.fromkeys(layers)
-
-    def __getitem__(self, layer: Layer) -> tuple[Array, ...]:
-        if layer not in self._layers:
-            raise KeyError(layer)
-        values = (self._run.theirs(layer, port) for port, _ in enumerate(layer.outputs))
-        return tuple(value for value in values if value is not None)
-
-    def __contains__(self, layer: object) -> bool:
-        return layer in self._layers
-
-    def __iter__(self) -> Iterator[Layer]:
-        return iter(self._layers)
-
-    def __len__(self) -> int:
-        return len(self._layers)
 
 
 class CrosscheckRun(LayerwiseRun[int]):
@@ -370,8 +347,8 @@ class CrosscheckRun(LayerwiseRun[int]):
         row = measured(row, inputs, mine, theirs, tolerance.difference)
         if row.value != "differs" or mine.shape != theirs.shape:
             return row
-        why = explanation(self.session, row.layer, row.port, inputs, mine, theirs, tolerance)
-        return row._replace(remark=why)
+        here = Difference(self.session, row.layer, row.port, inputs, mine, theirs, tolerance)
+        return row._replace(remark=explanation(here))
 
     # explanations that take another run
 
@@ -478,7 +455,9 @@ class CrosscheckRun(LayerwiseRun[int]):
                 ):
                     self.rows[number] = row._replace(remark=shared)
 
-        replaced = ChainMap(dict(self.decompressed), levels)  # type: ignore[arg-type]
+        def replaced(layer: Layer) -> tuple[Array, ...] | None:
+            return self.device_outputs(layer) if layer in levels else self.decompressed.get(layer)
+
         try:
             self.session.sibling(replaced=replaced).run(self.fed, observe=observe)
         except ExecutionError:
@@ -521,8 +500,14 @@ class CrosscheckRun(LayerwiseRun[int]):
             session = self.session.sibling(rounding=unrounded)
             self.unrounded = list(session.run(self.fed, observe=observe).values())
 
-    def levels_of_the_device(self) -> DeviceOutputs:
-        """Returns the device's values that replace irshape's to explain inherited errors.
+    def device_outputs(self, layer: Layer) -> tuple[Array, ...]:
+        """Returns the device's values of the outputs of a layer."""
+        values = (self.theirs(layer, port) for port, _ in enumerate(layer.outputs))
+        return tuple(value for value in values if value is not None)
+
+    def levels_of_the_device(self) -> set[Layer]:
+        """Returns the layers whose values on the device replace irshape's to explain inherited
+        errors.
 
         They belong to products that the device cuts to 16 bits, normalizations that it computes
         from levels, and FakeQuantize layers that it leaves out. If one of them is explained,
@@ -542,7 +527,7 @@ class CrosscheckRun(LayerwiseRun[int]):
         layers = [row.layer for row in rows] if at_ties else []
         left_out = [layer for layer in self.left_out if self.theirs(layer, 0) is not None]
         own = [*self.cut_to_16_bits, *self.on_levels, *left_out]
-        return DeviceOutputs(self, [*layers, *own])
+        return {*layers, *own}
 
     def agrees_at_ties(self, layer: Layer, inputs: tuple[Array, ...], theirs: Array) -> bool:
         """Returns whether a layer gives the device's values, or differs only in an explained way.
@@ -551,9 +536,9 @@ class CrosscheckRun(LayerwiseRun[int]):
         """
         mine = self.session.evaluate(layer, inputs)[0]
         tolerance = self.tolerance_of(layer, alone=False)
+        here = Difference(self.session, layer, 0, inputs, mine, theirs, tolerance)
         return mine.shape == theirs.shape and (
-            tolerance.alike(mine, theirs)
-            or explanation(self.session, layer, 0, inputs, mine, theirs, tolerance) is not None
+            tolerance.alike(mine, theirs) or explanation(here) is not None
         )
 
 

@@ -70,17 +70,8 @@ class Difference(NamedTuple):
             return None
 
 
-def explanation(
-    session: Session,
-    layer: Layer,
-    port: int,
-    inputs: tuple[Array, ...],
-    mine: Array,
-    theirs: Array,
-    tolerance: Tolerance,
-) -> Remark | None:
+def explanation(difference: Difference) -> Remark | None:
     """Returns the device's habit that reproduces its result; None if there is none."""
-    difference = Difference(session, layer, port, inputs, mine, theirs, tolerance)
     explanations = (
         _narrowed_inputs,
         _narrowed_output,
@@ -93,11 +84,7 @@ def explanation(
         _left_out,
         _standardized_levels,
     )
-    for explain in explanations:
-        reason = explain(difference)
-        if reason is not None:
-            return reason
-    return None
+    return next(filter(None, (explain(difference) for explain in explanations)), None)
 
 
 def _narrowed_inputs(of: Difference) -> Remark | None:

@@ -30,6 +30,9 @@ from .settled import Prepared
 Observer = Callable[[Layer, tuple[Array, ...], tuple[Array, ...]], None]
 """Called with a layer, its inputs and its outputs."""
 
+Replaced = Callable[[Layer], tuple[Array, ...] | None]
+"""Returns outputs that are used instead of computing a layer; None to compute it."""
+
 MAX_ITERATIONS = 1_000_000
 """How often the body of one layer may run in one inference, by default."""
 
@@ -60,7 +63,7 @@ class Interpreter:
     max_memory: bytes that outputs may take whose sizes depend on values; likewise the results of
     the iterations of a body.
     max_iterations: how often the body of one layer may run in one run.
-    replaced: outputs that are used instead of computing a layer.
+    replaced: gives outputs that are used instead of computing a layer.
     """
 
     def __init__(
@@ -70,7 +73,7 @@ class Interpreter:
         *,
         max_memory: int,
         max_iterations: int,
-        replaced: Mapping[Layer, tuple[Array, ...]],
+        replaced: Replaced | None,
     ) -> None:
         self.kernels = kernels
         self.constants = constants
@@ -84,7 +87,7 @@ class Interpreter:
     @property
     def is_plain(self) -> bool:
         """Whether no layer's outputs are replaced or rounded."""
-        return not self.replaced and self.constants.rounding is None
+        return self.replaced is None and self.constants.rounding is None
 
     def plan(self, body: Body) -> Plan:
         """Returns the plan of a whole body."""
@@ -167,8 +170,8 @@ class Interpreter:
             if layer.id not in parameters:
                 raise ExecutionError("nothing feeds this Parameter", layer)
             outputs = (parameters[layer.id],)
-        elif self.replaced and layer in self.replaced:
-            outputs = self.replaced[layer]
+        elif self.replaced is not None and (known := self.replaced(layer)) is not None:
+            outputs = known
         elif observed:
             outputs = self._evaluate(layer, inputs)
         else:

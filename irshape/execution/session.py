@@ -15,7 +15,7 @@ from .computing import LayerKernels
 from .constants import Constants, Rounding
 from .errors import ExecutionError, LayerRefusal
 from .feeds import Fed, Feeds, Given, by_id
-from .interpreter import MAX_ITERATIONS, Interpreter, Observer, Run
+from .interpreter import MAX_ITERATIONS, Interpreter, Observer, Replaced, Run
 from .keeping import Keeper
 from .memory import default_max_memory, keep_freed_memory
 from .refusals import origin
@@ -51,7 +51,7 @@ class Session:
         self.rounding = rounding
         self.kernels = Kernels() if kernels is None else kernels
         self.state: dict[str, Array] = {}
-        self._replaced: Mapping[Layer, tuple[Array, ...]] = {}
+        self._replaced: Replaced | None = None
         self._begin()
 
     _watches_ports = False
@@ -99,15 +99,12 @@ class Session:
         self._begin()
 
     def sibling(
-        self,
-        *,
-        rounding: Rounding | None = None,
-        replaced: Mapping[Layer, tuple[Array, ...]] | None = None,
+        self, *, rounding: Rounding | None = None, replaced: Replaced | None = None
     ) -> Session:
         """Returns a session of the same model with the same limits and empty variables.
 
         Constants that this session has read are not read again, unless the two round differently.
-        replaced: outputs that are used instead of computing a layer.
+        replaced: gives outputs that are used instead of computing a layer.
         """
         session = Session(
             self.model,
@@ -116,7 +113,7 @@ class Session:
             rounding=rounding,
             kernels=self.kernels,
         )
-        session._replaced = replaced or {}
+        session._replaced = replaced
         same = rounding is self.rounding
         session._compute_with(self.constants if same else session.constants)
         return session

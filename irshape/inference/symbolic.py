@@ -136,29 +136,6 @@ def infer_symbolic(
 
     Raises `ValueError` for an assumption that cannot be read, or that cannot hold.
     """
-    result, sizes = _inferred(model, shapes, names, assumptions, known)
-    _strip(result, sizes)
-    return result, sizes
-
-
-def contrary_layers(model: Model) -> Iterator[tuple[Layer, Fault]]:
-    """Yields the layers that contradict others whatever the sizes of the inputs, each with its
-    fault."""
-    result, sizes = _inferred(model, {}, {}, ())
-    for part in result.walk():
-        for layer, subject in part.observations:
-            if isinstance(subject, Fault) and _is_certain(sizes.facts, layer):
-                yield layer, subject
-
-
-def _inferred(
-    model: Model,
-    shapes: Mapping[str, PartialShape],
-    names: NamedShapes,
-    assumptions: Iterable[str],
-    known: Inference | None = None,
-) -> tuple[BodyResult, NamedSizes]:
-    """Returns the inference with symbolic dimensions, and the facts about them."""
     rejected: set[str] = set()
     plain = BodyEngine(model, lasting=True)
     plain.go_on_from(known)
@@ -181,7 +158,18 @@ def _inferred(
             break
         rejected = rejected | {doubtful[-1]}
     _name_sources(result, sizes, model)
+    _strip(result, sizes)
     return result, sizes
+
+
+def contrary_layers(model: Model) -> Iterator[tuple[Layer, Fault]]:
+    """Yields the layers that contradict others whatever the sizes of the inputs, each with its
+    fault."""
+    result, sizes = infer_symbolic(model, {}, {})
+    for part in result.walk():
+        for layer, subject in part.observations:
+            if isinstance(subject, Fault) and _is_certain(sizes.facts, layer):
+                yield layer, subject
 
 
 def without_symbols(result: BodyResult) -> tuple[BodyResult, NamedSizes]:

@@ -31,6 +31,8 @@ class SourceNode:
 
     def __init__(self, builder: Builder, kind: str, attributes: dict[str, Any]) -> None:
         self.builder = builder
+        # add a layer and return its first output, or all; return a constant of Python numbers
+        self.add, self.all, self.numbers = builder.add, builder.all, builder.numbers
         self.kind = kind
         """The name of its operator."""
         self.attributes = attributes
@@ -38,24 +40,6 @@ class SourceNode:
     def __getitem__(self, attribute: str) -> Any:
         """Returns an attribute; None if it has no value and no default."""
         return self.attributes.get(attribute)
-
-    def add(
-        self, type: str, *inputs: NodeOutput, version: str | None = None, **attributes: Any
-    ) -> NodeOutput:
-        """Adds a layer and returns its first output."""
-        return self.builder.add(type, *inputs, version=version, **attributes)
-
-    def all(
-        self, type: str, *inputs: NodeOutput, version: str | None = None, **attributes: Any
-    ) -> tuple[NodeOutput, ...]:
-        """Adds a layer and returns all its outputs."""
-        return self.builder.all(type, *inputs, version=version, **attributes)
-
-    def numbers(
-        self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None
-    ) -> NodeOutput:
-        """Returns a constant of Python numbers."""
-        return self.builder.numbers(values, element_type, shape=shape)
 
     def like(self, value: NodeOutput, number: float) -> NodeOutput:
         """Returns a scalar with the type of a value."""

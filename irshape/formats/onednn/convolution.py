@@ -7,11 +7,11 @@ from typing import Any
 from ...faults import Violation
 from ...ops.conditions import at_least
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
+from ..builder import NodeOutput
 from ..nodes import END, check_length
 from .declaration import (
     FORMAT,
     GraphOperation,
-    NodeOutput,
     Outputs,
     flag,
     integer,
@@ -68,15 +68,16 @@ def window(node: GraphOperation, rank: int) -> dict[str, Any]:
     return attributes
 
 
-WINDOW: dict[str, Any] = {
+PLACES: dict[str, Any] = {
     "strides": ints(required=True),
     "pads_begin": ints(required=True),
     "pads_end": ints(required=True),
-    "dilations": ints(required=True),
     "auto_pad": word("None", *AUTO_PAD),
-    "groups": integer(1),
     "data_format": FORMAT,
 }
+"""The attributes that say where windows lie."""
+
+WINDOW: dict[str, Any] = {**PLACES, "dilations": ints(required=True), "groups": integer(1)}
 
 
 def filters(node: GraphOperation, weights: NodeOutput, *, order: str) -> NodeOutput:
@@ -187,13 +188,9 @@ def conv_transpose_backward_data(node: GraphOperation) -> Outputs:
 
 
 POOL: dict[str, Any] = {
+    **PLACES,
     "kernel": ints(required=True),
-    "strides": ints(required=True),
-    "pads_begin": ints(required=True),
-    "pads_end": ints(required=True),
-    "auto_pad": word("None", *AUTO_PAD),
     "rounding_type": word("floor", "floor", "ceil"),
-    "data_format": FORMAT,
 }
 
 

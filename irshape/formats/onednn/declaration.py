@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from ...element_types import ElementType
-from ...faults import Violation
 from ...ops.conditions import within
 from ...ops.tensors import Tensor
 from ...rule_ids import OPERATION_CONSTRAINT
@@ -212,22 +211,3 @@ class GraphOperation(SourceNode):
 
 FORMAT = word("NXC", "NXC", "NCX")
 """The data_format of every kind that has channels."""
-
-__all__ = [
-    "FLOATS",
-    "FORMAT",
-    "TYPES",
-    "Declaration",
-    "GraphOperation",
-    "NodeOutput",
-    "Outputs",
-    "Violation",
-    "declarations",
-    "flag",
-    "floats",
-    "integer",
-    "ints",
-    "kind",
-    "number",
-    "word",
-]

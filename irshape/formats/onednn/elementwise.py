@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ..builder import NodeOutput
 from .declaration import (
     FORMAT,
     GraphOperation,
-    NodeOutput,
     Outputs,
     flag,
     integer,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .declaration import FORMAT, GraphOperation, NodeOutput, Outputs, flag, integer, kind, number
+from ..builder import NodeOutput
+from .declaration import FORMAT, GraphOperation, Outputs, flag, integer, kind, number
 
 EPSILON = number(1e-5)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ...faults import Violation
 from ...rule_ids import INPUT_SHAPES
+from ..builder import NodeOutput
 from ..nodes import check_length, refusal
-from .declaration import GraphOperation, NodeOutput, Outputs, floats, integer, ints, kind, word
+from .declaration import FLOATS, GraphOperation, Outputs, floats, integer, ints, kind, word
 
 _RANGE = {"u8": (0, 255), "i8": (-128, 127), "u4": (0, 15), "i4": (-8, 7)}
 PER = word("per_tensor", "per_tensor", "per_channel", "per_group")
@@ -54,7 +55,7 @@ def _quantized(node: GraphOperation, scaled: NodeOutput, zero: NodeOutput | None
 @kind(
     "Quantize",
     1,
-    types=("f32", "bf16", "f16"),
+    types=FLOATS,
     qtype=PER,
     axis=integer(1),
     scales=floats(required=True),
@@ -126,7 +127,7 @@ def dynamic_dequantize(node: GraphOperation) -> Outputs:
 @kind(
     "DynamicQuantize",
     (2, 3),
-    types=("f32", "bf16", "f16"),
+    types=FLOATS,
     qtype=PER,
     axis=integer(1),
     group_shape=ints(),

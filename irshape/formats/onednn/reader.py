@@ -214,13 +214,12 @@ class LogicalTensor:
 
 def _checked(name: str, entry: Any, declared: DeclaredAttribute) -> Any:
     """Returns the value of an attribute. Raises `Violation` if its type or value is not allowed."""
-    type, value = (
-        (entry.get("type"), entry.get("value")) if isinstance(entry, dict) else (None, None)
-    )
-    if type == declared.type and not isinstance(value, _PYTHON[declared.type]):
-        raise refusal(name, value, declared.type)
+    given = entry if isinstance(entry, dict) else {}
+    type, value = given.get("type"), given.get("value")
     if type != declared.type:
         raise refusal(name, f"of type {type}", declared.type)
+    if not isinstance(value, _PYTHON[declared.type]):
+        raise refusal(name, value, declared.type)
     element = int if declared.type == "s64[]" else (int, float)
     if isinstance(value, list) and not all(isinstance(item, element) for item in value):
         raise refusal(name, value, declared.type)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...faults import Violation
 from ..nodes import refusal
 from .declaration import Node, NodeOutput, Outputs, operator
@@ -183,5 +185,5 @@ def _mvn(
     eps_mode: str = "inside_sqrt",
 ) -> NodeOutput:
     """Returns a value minus its mean, divided by its deviation, over these axes."""
-    modes = {"normalize_variance": True, "eps": epsilon, "eps_mode": eps_mode}
+    modes: dict[str, Any] = {"normalize_variance": True, "eps": epsilon, "eps_mode": eps_mode}
     return node.add("MVN", x, axes, version="opset6", **modes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Literal
+from typing import Any, Literal
 
 from ...element_types import ElementType
 from ...faults import Violation
@@ -193,7 +193,7 @@ def arg_max(node: Node) -> Outputs:
 
 def place_of_first(node: Node, x: NodeOutput, axis: int, mode: Literal["max", "min"]) -> NodeOutput:
     """Returns where the greatest or least element lies along an axis; of equal ones, the first."""
-    modes = {"axis": axis, "mode": mode, "sort": "value", "stable": True}
+    modes: dict[str, Any] = {"axis": axis, "mode": mode, "sort": "value", "stable": True}
     i64 = ElementType.of("i64")
     outputs = node.all(
         "TopK", x, node.numbers(1), version="opset11", index_element_type=i64, **modes

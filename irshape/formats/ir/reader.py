@@ -159,30 +159,21 @@ class _Reader(Elements):
             reason = expat.ErrorString(error.code)
             from .malformed import malformation
 
-            better = (
-                malformation(
+            known = None
+            if repaired is None:
+                known = malformation(
                     self.source.data,
                     offset,
                     self.encoding,
                     mismatched=reason == expat.errors.XML_ERROR_TAG_MISMATCH,
                     ended=reason == expat.errors.XML_ERROR_NO_ELEMENTS,
                 )
-                if repaired is None
-                else None
+            what, place, hint = known or (
+                *(reason, offset),
+                "repair the XML at this place; nothing past it was read",
             )
-            if better is not None:
-                raise self.stop(
-                    MALFORMED_XML,
-                    f"the file is not well-formed XML: {better.message}",
-                    better.offset,
-                    help=better.help,
-                ) from None
-            raise self.stop(
-                MALFORMED_XML,
-                f"the file is not well-formed XML: {reason}",
-                offset,
-                help="repair the XML at this place; nothing past it was read",
-            ) from None
+            message = f"the file is not well-formed XML: {what}"
+            raise self.stop(MALFORMED_XML, message, place, help=hint) from None
         except (ValueError, LookupError) as error:  # an encoding that expat cannot take from Python
             raise self.stop(
                 MALFORMED_XML, f"the file cannot be decoded: {error}", 0, help="save it as UTF-8"
@@ -371,9 +362,7 @@ class _Reader(Elements):
     def enter_net(self, tag: str, attributes: list[str], place: int) -> int | None:
         if tag in ("layers", "edges") and (self.body, tag) not in self.seen:
             self.seen.add((self.body, tag))
-            if tag == "layers":
-                return _LAYERS
-            return _EDGES
+            return _LAYERS if tag == "layers" else _EDGES
         if tag == "back_edges" and self.outer:  # some writers put it inside the body
             return _BACK_EDGES
         return None

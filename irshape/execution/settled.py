@@ -119,7 +119,7 @@ class Recorder:
 class Prepared:
     """A plan without the layers whose outputs are kept, and the tensors that it starts with."""
 
-    __slots__ = ("bytes", "plan", "tensors")
+    __slots__ = ("plan", "tensors")
 
     def __init__(
         self,
@@ -133,4 +133,3 @@ class Prepared:
         self.tensors = tensors.copy()
         for position, arrays in outputs.items():
             self.tensors[position] = arrays
-        self.bytes = sum(array.nbytes for arrays in outputs.values() for array in arrays)

@@ -10,7 +10,6 @@ from ..inference.declarations import Declarations
 from ..model.graph import Model
 from ..numpy_types import Array, element_type_of
 from ..ops.infrastructure import ReadValue_6
-from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
 from ..shapes import PartialShape
 from ..spelling import with_article
@@ -56,12 +55,9 @@ def _declared(model: Model, declarations: Declarations) -> dict[str, Tensor]:
     """Returns the declared type and shape of each variable that has one."""
     declared: dict[str, Tensor] = {}
     for layer in model.walk():
-        if layer.folded_type == "readvalue":
-            declaration = declarations.of(layer)
-            if not isinstance(declaration, UnknownOperation):
-                operation = declaration[0]
-                if isinstance(operation, ReadValue_6):
-                    declared[operation.variable_id] = Tensor(
-                        operation.variable_type, operation.variable_shape
-                    )
+        declaration = declarations.of(layer) if layer.folded_type == "readvalue" else None
+        if isinstance(declaration, tuple) and isinstance(declaration[0], ReadValue_6):
+            operation = declaration[0]
+            content = Tensor(operation.variable_type, operation.variable_shape)
+            declared[operation.variable_id] = content
     return declared

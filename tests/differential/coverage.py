@@ -154,20 +154,22 @@ KINDS = {
 
 READING = """# Known differences from OpenVINO
 
-This page lists the intended differences between irshape and OpenVINO 2026.4. The differential tests
-use the same list (`tests/differential/known_differences.py`), and fail if a difference no longer
-exists. `python tests/differential/coverage.py` writes this page.
+This page lists the intended differences between irshape and OpenVINO 2026.4. "Specification" means
+OpenVINO's specification of an operation, "CPU plugin" its plugin in f32, and "Model.evaluate" the
+method of `openvino.Model`. The differential tests use the same list
+(`tests/differential/known_differences.tsv`), and fail if a difference no longer exists.
+`python tests/differential/coverage.py` writes this page.
 
 ## While reading
 
 - IR v10: OpenVINO converts inputs and outputs of f16, f64, i64, u64, u1 and boolean to f32 and i32
-  while it reads, because the old API had no other types, and gives the Converts the names of the
-  layers. irshape keeps the types of the file; `crosscheck` still compares layer by layer.
-- If a port declares something other than is inferred, irshape reports the port and continues with
-  what it declares, since the later layers were made for that. OpenVINO continues with the inferred
-  shape, and may refuse a later layer instead.
-- irshape also reads and checks layers without a path to a Result or an Assign, which OpenVINO drops
-  unread.
+  while it reads, because the old API had no other types. It gives the Convert layers the names of
+  the original layers. irshape keeps the types of the file; `crosscheck` still compares layer by
+  layer.
+- If the declared type or shape of a port differs from the inferred one, irshape reports the port
+  and continues with the declared one, because the later layers were made for it. OpenVINO continues
+  with the inferred shape, and may refuse a later layer instead.
+- irshape also reads and checks layers without a path to a Result or an Assign. OpenVINO drops them.
 """
 
 

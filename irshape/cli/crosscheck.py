@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     type=click.Choice(["all", "outputs"]),
     default="all",
     show_default=True,
-    help="What to compare; with outputs, no layer is blamed.",
+    help="What to compare; outputs compares all layers only if an output differs.",
 )
 @input_options
 @click.option("--rtol", type=float, help="The relative tolerance. [default: by element type]")

@@ -2,8 +2,8 @@
 
 A baseline is a JSON file of findings that a team accepts. An entry consists of the file (relative
 to the folder of the baseline), the code, the ids of the layer and of the bodies around it, the
-port, and the number of equal findings. It has no line and no message, so that it stays valid when
-other parts of the file change.
+port, the severity, and the number of equal findings. It has no line and no message, so that it
+stays valid when other parts of the file change. It holds findings of at most its severity.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..diagnostics.report import Diagnostic, FileReport, Report, filtered
+from ..rule_ids import SEVERITIES
 from ..settings.configuration import Configuration
 from ..settings.errors import ConfigurationError
 from ..settings.patterns import relative
 from ..settings.selection import ignored_in
 
-Key = tuple[str, str, str]
-"""The code, the layer (for example `5/then_body/1`) and the port (for example `output:2`). Layer
-and port are empty if there is none."""
+Key = tuple[str, str, str, str]
+"""The code, the layer (for example `5/then_body/1`), the port (for example `output:2`) and the
+severity. Layer and port are empty if there is none."""
 
 
 class Finished(NamedTuple):
@@ -114,6 +115,7 @@ def key(diagnostic: Diagnostic) -> Key:
         f"{diagnostic.port['direction']}:{diagnostic.port['id']}"
         if diagnostic.port is not None
         else "",
+        diagnostic.severity,
     )
 
 
@@ -132,9 +134,9 @@ def read(path: str) -> dict[str, Counter[Key]]:
         for name, rows in data["files"].items():
             entries = by_file[name] = Counter()
             for row in rows:
-                entries[str(row["code"]), str(row.get("layer", "")), str(row.get("port", ""))] += (
-                    int(row.get("count", 1))
-                )
+                layer, port = str(row.get("layer", "")), str(row.get("port", ""))
+                entry = str(row["code"]), layer, port, str(row.get("severity", "error"))
+                entries[entry] += int(row.get("count", 1))
     except FileNotFoundError:
         raise ConfigurationError(
             f"there is no baseline '{path}'; --update-baseline writes one"
@@ -157,9 +159,13 @@ def _without(file: FileReport, entries: dict[str, Counter[Key]], folder: str) ->
     open_entries = Counter(known)
 
     def is_new(diagnostic: Diagnostic) -> bool:
-        entry = key(diagnostic)
-        open_entries[entry] -= 1
-        return open_entries[entry] < 0
+        code, layer, port, severity = key(diagnostic)
+        for covering in reversed(SEVERITIES[: SEVERITIES.index(severity) + 1]):
+            entry = code, layer, port, covering
+            if open_entries[entry] > 0:
+                open_entries[entry] -= 1
+                return False
+        return True
 
     stays = filtered(file.diagnostics, is_new)
     left = (+open_entries).total()
@@ -195,8 +201,9 @@ def update(report: Report, path: str) -> int:
             {"code": code}
             | ({"layer": layer} if layer else {})
             | ({"port": port} if port else {})
+            | ({"severity": severity} if severity != "error" else {})
             | ({"count": count} if count > 1 else {})
-            for (code, layer, port), count in sorted(entries[name].items())
+            for (code, layer, port, severity), count in sorted(entries[name].items())
             if count > 0
         ]
     text = (

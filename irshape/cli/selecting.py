@@ -52,7 +52,7 @@ class Chosen(NamedTuple):
             from ..checking.baseline import read
 
             entries = read(self.configuration.baseline)
-            named += sorted({code for keys in entries.values() for code, _, _ in keys})
+            named += sorted({code for keys in entries.values() for code, *_ in keys})
         return retired(named)
 
 

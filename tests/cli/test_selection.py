@@ -229,7 +229,10 @@ def test_hostile_comments_cost_no_more_than_the_file(tmp_path: Path) -> None:
 def test_a_baseline_holds_back_what_is_known(model: Path, tmp_path: Path) -> None:
     status, output, error = call(str(model), "--baseline", "b.json", "--update-baseline")
     assert (status, "2 findings in the baseline" in error, "no errors" in output) == (0, True, True)
-    known = [{"code": "IR201", "layer": "1", "port": "output:1"}, {"code": "IR301", "layer": "1"}]
+    known = [
+        {"code": "IR201", "layer": "1", "port": "output:1"},
+        {"code": "IR301", "layer": "1", "severity": "warning"},
+    ]
     written = json.loads((tmp_path / "b.json").read_text())
     assert written == {"version": 1, "files": {"m.xml": known}}
     status, _, error = call(str(model), "--baseline", "b.json")
@@ -251,6 +254,30 @@ def test_a_baseline_survives_other_lines_and_sees_what_is_new(model: Path) -> No
     model.write_text(text.replace('colour="red"', ""))
     status, _, error = call(str(model), "--baseline", "b.json")
     assert (status, "1 entry of the baseline no longer occurs" in error) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("severity", "held"),
+    [('"severity": "info", ', 0), ('"severity": "warning", ', 1), ("", 1)],
+    ids=["an info", "a warning", "none, as irshape 0.1.0 wrote it"],
+)
+def test_an_entry_of_a_baseline_covers_findings_of_at_most_its_severity(
+    severity: str, held: int, model: Path, tmp_path: Path
+) -> None:
+    entry = f'{{{severity}"code": "IR301", "layer": "1"}}'
+    (tmp_path / "b.json").write_text(f'{{"version": 1, "files": {{"m.xml": [{entry}]}}}}')
+    assert ("IR301" in codes(str(model), "--baseline", "b.json")) == (not held)
+
+
+def test_a_baseline_does_not_hide_a_graver_finding(tmp_path: Path) -> None:
+    config = tmp_path / "irshape.toml"
+    config.write_text('baseline = "b.json"\n[policy]\nmax-tensor = "100MB"\n')
+    found = []
+    for shape, update in (("?,100", ["--update-baseline"]), ("1,100000000", [])):
+        net = Net()
+        net.result(net.parameter(shape))
+        found.append(call(str(net.save(tmp_path)), "--config", str(config), *update)[0])
+    assert found == [0, 1]
 
 
 def test_updating_a_baseline_keeps_the_files_that_were_not_checked(

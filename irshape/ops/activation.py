@@ -434,8 +434,8 @@ class NormalizedExponential(AlongAxis):
         masked = np.isneginf(plain(data))
         if masked.size and bool(masked.all(axis=self.along(data.ndim)).any()):
             return (
-                f"a row of its input holds nothing but -inf along axis {self.axis} "
-                "(all of it is masked out)"
+                f"every element of a row of its input along axis {self.axis} is -inf "
+                "(the mask lets nothing through)"
             )
         return None
 
@@ -458,8 +458,7 @@ class SoftMax_1(NormalizedExponential):
     def infer(self, data: Tensor) -> Tensor:
         if self.axis < 0:
             raise Violation(
-                f"axis {self.axis} counts from the end, which SoftMax of opset1 to opset7 does not "
-                "know",
+                f"axis {self.axis} is negative, which SoftMax of opset1 to opset7 does not allow",
                 at="axis",
                 relation="at least",
                 expected=Between(0, None),

@@ -2,8 +2,8 @@
 beside `since`.
 
     differs = facts(
-        inferred("2024.1", "a reduction over an axis that only execution knows", "infers any rank",
-                 _reduced_axes),
+        inferred("2024.1", "a reduction over an axis that is known only at run time",
+                 "infers any rank", _reduced_axes),
     )
 
 A fact holds for the releases before the one that it names. They refuse the layer, ignore a part of

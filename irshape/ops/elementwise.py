@@ -90,7 +90,7 @@ class Broadcasting(Operation):
         rule = {
             "none": "be equal, as auto_broadcast is none",
             "numpy": "be equal from the last on, or 1 (auto_broadcast is numpy)",
-            "pdpd": f"lie along those of `{of}` from axis {self.axis} on (auto_broadcast is pdpd)",
+            "pdpd": f"fit those of `{of}` from axis {self.axis} on (auto_broadcast is pdpd)",
         }
         raise Violation(
             f"`{at}` has shape {there}, which is not compatible with {here} of `{of}`: dimensions "

@@ -190,8 +190,8 @@ class Const(Operation):
     def infer(self) -> Tensor:
         if self.shape and not 0 <= min(self.shape) <= max(self.shape) < UNBOUNDED:
             raise Violation(
-                f"the constant has shape {list(self.shape)}; the dimensions of a constant are "
-                "sizes, within 64 bits",
+                f"the constant has shape {list(self.shape)}; each dimension of a "
+                "constant must be a size that fits in 64 bits",
                 at="shape",
                 expected="sizes from 0 to 2^63-2",
                 actual=tuple(self.shape),
@@ -332,7 +332,7 @@ def check_assigned(variable: str, held: Tensor, new: Tensor) -> None:
     )
     if not (fits and held.shape.compatible(new.shape)):
         raise Violation(
-            f"the variable '{variable}' is {held.element_type}{held.shape}, and its new value is "
+            f"the variable '{variable}' is {held.element_type}{held.shape}, but its new value is "
             f"{new.element_type}{new.shape}",
             at="new_value",
             expected=f"{held.element_type}{held.shape}",

@@ -12,12 +12,12 @@ from __future__ import annotations
 from typing import Final
 
 ORIGINS: Final = {
-    "ie_internal_opset": "OpenVINO's transformations put it in before a device compiles the model",
+    "ie_internal_opset": "OpenVINO's transformations insert it before a device compiles the model",
     "type_relaxed_opset": (
         "OpenVINO lets an operation of an opset have other element types while it quantizes"
     ),
-    "cpu_plugin_opset": "the CPU plugin puts it in while it compiles the model",
-    "gpu_opset": "the GPU plugin puts it in while it compiles the model",
+    "cpu_plugin_opset": "the CPU plugin inserts it while it compiles the model",
+    "gpu_opset": "the GPU plugin inserts it while it compiles the model",
     "SnippetsOpset": "the CPU plugin generates code from it",
 }
 """Maps the versions of internal operations to their origin."""
@@ -50,7 +50,7 @@ MEANINGS: Final = EXTENSIONS | {
     "MOEExpert": "one expert of a mixture",
     "MSDA": "deformable attention at several scales",
     "NonMaxSuppressionIEInternal": "NonMaxSuppression with results of one shape",
-    "Placeholder": "an input that is not there",
+    "Placeholder": "an optional input that is absent",
     "QKVProjection": "the projections to queries, keys and values",
     "RMS": "normalization by the root mean square",
     "RoPE": "rotary position embedding",
@@ -67,8 +67,8 @@ def internal_operation(type_name: str, version: str) -> str | None:
     """Returns a sentence on an internal operation of OpenVINO; None for other operations."""
     meaning = MEANINGS.get(type_name)
     if version == "extension" and type_name in EXTENSIONS:
-        origin = "OpenVINO's pass for paged attention puts it in"
-        reading = "read_model knows it only once the CPU plugin is loaded, in the same release"
+        origin = "OpenVINO's pass for paged attention inserts it"
+        reading = "read_model knows it only after the same release has loaded the CPU plugin"
     elif is_unconverted(type_name, version):
         origin = "a frontend leaves it in place of an operation that it cannot convert"
         reading = "no OpenVINO reads it from a file"

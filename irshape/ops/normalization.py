@@ -248,7 +248,8 @@ class MVN_6(Operation):
     differs = facts(
         not_run(
             "2023.3",
-            "an MVN along axes that only execution knows, of a static shape with a dimension of 1",
+            "an MVN along axes that are known only at run time, of a static shape with a "
+            "dimension of 1",
             _open_axes,
         ),
     )

@@ -238,14 +238,14 @@ def check_packed(declared: Operand, index: int, tensor: Tensor) -> None:
     numbers = None if tensor.value is None else tensor.value.exact
     if numbers is None:
         return
-    element_type, why = tensor.element_type, "refuses to read elements of that type here"
+    element_type, why = tensor.element_type, "refuses to read elements of this type here"
     if element_type.bits == 4:
         if len(numbers) == 0 or (len(numbers) == 1 and numbers[0] >= 0):
             return
-        why = "takes a byte for each element, and so reads other numbers"
+        why = "reads one byte for each element, and so gets wrong numbers"
     raise Violation(
-        f"`{declared.name}` (input {index}) has a value of element type {element_type} that the "
-        f"result depends on; OpenVINO {why}",
+        f"the result depends on the value of `{declared.name}` (input {index}), which has element "
+        f"type {element_type}; OpenVINO {why}",
         at=declared.name,
         relation="type",
         expected="i64",

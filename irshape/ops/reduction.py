@@ -61,10 +61,10 @@ class Reduction(Operation):
     """The base of all reductions: `data`, `axes`, and whether reduced axes stay with size 1."""
 
     differs = facts(
-        not_run("2024.1", "a reduction over an axis that only execution knows", _reduced_axes),
+        not_run("2024.1", "a reduction over an axis that is known only at run time", _reduced_axes),
         inferred(
             "2024.1",
-            "a reduction over an axis that only execution knows",
+            "a reduction over an axis that is known only at run time",
             "infers any rank",
             _reduced_axes,
         ),

@@ -365,8 +365,8 @@ def _unknown_version(
         newest = max(OPSETS)
         if int(version.removeprefix("opset")) > newest:
             return UnknownOperation(
-                f"{version} is newer than this irshape, which knows opsets up to opset{newest}: "
-                "upgrade",
+                f"{version} is newer than this irshape, which knows opsets up to opset{newest}; "
+                "upgrade irshape",
                 known=known,
                 newer=True,
             )

@@ -172,8 +172,8 @@ class Reshape(Reinterpretation):
             and not (self.special_zero and 0 in wanted)
         ) and total.fixed != known.fixed:
             raise Violation(
-                f"`data` {data.shape} has {data.shape.size} elements, the pattern "
-                f"{shown(pattern)} makes a shape {result} of {result.size}",
+                f"`data` {data.shape} has {data.shape.size} elements, but the pattern "
+                f"{shown(pattern)} gives the shape {result}, which has {result.size}",
                 at="pattern",
                 relation="count",
                 expected=data.shape.size,
@@ -229,8 +229,8 @@ class Reshape(Reinterpretation):
         if result is not None and product(sizes) not in (0, product(result)):
             message = (
                 f"`data` {data.shape} has {product(sizes)} elements, "
-                f"the result {listed(result)} {product(result)}; "
-                "OpenVINO notices only when it runs"
+                f"but the result {listed(result)} has {product(result)}; "
+                "OpenVINO notices only when the layer runs"
             )
             yield fault(
                 message,
@@ -430,10 +430,10 @@ class Squeeze(Reinterpretation):
             "infers another shape",
             _any_squeezed,
         ),
-        not_run("2023.1", "a Squeeze of axes that only execution knows", _unknown_squeezed),
+        not_run("2023.1", "a Squeeze of axes that are known only at run time", _unknown_squeezed),
         inferred(
             "2023.1",
-            "a Squeeze of axes that only execution knows",
+            "a Squeeze of axes that are known only at run time",
             "infers any rank",
             _unknown_squeezed,
             hides=SQUEEZED,

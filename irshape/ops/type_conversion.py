@@ -188,7 +188,7 @@ class ConvertPromoteTypes(Operation):
         refused("2024.1", "a ConvertPromoteTypes of an input of any rank", _promoted_ranks),
         inferred(
             "2024.1",
-            "a ConvertPromoteTypes whose type only execution knows",
+            "a ConvertPromoteTypes whose type is known only at run time",
             "infers another element type",
             _promoted,
         ),

@@ -592,7 +592,7 @@ def test_the_plugin_of_the_documentation(tmp_path: Path, plugin: Install) -> Non
         ("PagedAttentionExtension", "extension", "attention over a cache of keys and values"),
         ("GatedDeltaNet", "ie_internal_opset", "linear attention by the gated delta rule"),
         ("RoPE", "ie_internal_opset", "rotary position embedding"),
-        ("NewName", "ie_internal_opset", "OpenVINO's transformations put it in"),
+        ("NewName", "ie_internal_opset", "OpenVINO's transformations insert it"),
         ("Relu", "type_relaxed_opset", "other element types"),
         ("LLMMLP", "cpu_plugin_opset", "the feed-forward block"),
         ("ONNXFrameworkNode", "util", "an operation that it cannot convert"),

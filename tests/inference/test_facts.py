@@ -94,7 +94,7 @@ a ScatterElementsUpdate that reduces i8, u8 or booleans:
         | ScatterElementsUpdate-12(reduction=none u8[4] i64{[1]} u8[1] i64{0})
     ScatterElementsUpdate-12(reduction=max i8[4] i64{[1]} i8[1] i64{0})
         | ScatterElementsUpdate-12(reduction=max i16[4] i64{[1]} i16[1] i64{0})
-a reduction over an axis that only execution knows:
+a reduction over an axis that is known only at run time:
     ReduceSum-1(keep_dims=false f32[?,?] i64[1]) | ReduceSum-1(keep_dims=true f32[?,?] i64[1])
 a ScatterNDUpdate with scalar updates, before opset15:
     ScatterNDUpdate-4(f32[4,3] i64{[2, 1]} f32[]) | ScatterNDUpdate-4(f32[4,3] i64{[[2, 1]]} f32[1])
@@ -114,7 +114,7 @@ a FakeQuantize whose limits have more axes than the data:
         | FakeQuantize-1(levels=7 f32[2] f32{[1]} same same same)
 a Transpose of strings:
     Transpose-1(string[2,2] i64{[1, 0]}) | Transpose-1(f32[2,2] i64{[1, 0]})
-a Fourier transform of sizes that only execution knows:
+a Fourier transform of sizes that are known only at run time:
     DFT-7(f32[3,4,2] i64{[1]} i64[1]) | DFT-7(f32[3,4,2] i64{[1]} i64{[3]})
     DFT-7(f32[3,4,2] i64{[1]} ShapeOf-1(f32[?])) | DFT-7(f32[3,4,2] i64{[1]} ShapeOf-1(f32[4]))
 an attention to keys of a variable with a mask of booleans:
@@ -132,7 +132,7 @@ an attention of dynamic shapes with a mask of booleans:
 a Squeeze of all axes, some of dynamic size:
     Squeeze-1(f32[?,?] i64{[0, 1]}) | Squeeze-1(f32[1..4,3] i64{[0]})
     Squeeze-1(f32[..4] i64{[0]}) | Squeeze-1(f32[1,3,1])
-a Squeeze of axes that only execution knows:
+a Squeeze of axes that are known only at run time:
     Squeeze-1(f32[?,3,1] i64[1]) | Squeeze-1(f32[?,3,1] i64{[2]})
 an IsNaN, IsInf or IsFinite whose result is not used element by element:
     Transpose-1(IsNaN-10(f32[2]) i64{[0]}) | LogicalNot-1(IsNaN-10(f32[2]))
@@ -141,7 +141,7 @@ a Gather of strings of dynamic shape:
 a BatchNormInference with a scale, shift or statistics of dynamic shape:
     BatchNormInference-5(epsilon=0.1 f32[2,3,4] f32[3] f32[3] f32[3] f32[?])
         | BatchNormInference-5(epsilon=0.1 f32[2,?,4] f32[3] f32[3] f32[3] f32[3])
-a Roll of a dynamic shape along axes that only execution knows:
+a Roll of a dynamic shape along axes that are known only at run time:
     Roll-7(f32[?,3] i64{[1]} i64[1]) | Roll-7(f32[2,3] i64{[1]} i64[1])
     Roll-7(f32[?,3] i64{[1]} i64[1]) | Roll-7(f32[?,3] i64{[1]} i64{[1]})
 an input of the model that is a result, of a dynamic size of at least 1:
@@ -152,7 +152,7 @@ a OneHot of opset16 of u2, u3 or u6:
         | OneHot-16(axis=0 negative_indices_mode=normalize i32[2] i64{3} u4{1} u4{0})
     OneHot-16(axis=0 negative_indices_mode=normalize i32[2] i64{3} u2{1} u2{0})
         | OneHot-1(axis=0 i32[2] i64{3} u2{1} u2{0})
-an MVN along axes that only execution knows, of a static shape with a dimension of 1:
+an MVN along axes that are known only at run time, of a static shape with a dimension of 1:
     MVN-6($MVN f32[1,4] i64[1]) | MVN-6($MVN f32[2,4] i64[1])
     MVN-6($MVN f32[4,1] i64[?]) | MVN-6($MVN f32[1,4] i64{[1]})
 a ConvolutionBackpropData of i8 whose filters are not constant:
@@ -165,7 +165,7 @@ a shape that is made of sizes without upper bounds:
         | Reshape-1(special_zero=true f32[?] ShapeOf-1(f32[2..9,3]))
     Reshape-1(special_zero=false f32[?] Concat-1(axis=0 ShapeOf-1(f32[2..]) i64{[3]}))
         | Reshape-1(special_zero=false f32[?] Maximum-1(ShapeOf-1(f32[2..,3]) i64{[1, 1]}))
-a Fourier transform of sizes that only execution knows:
+a Fourier transform of sizes that are known only at run time:
     DFT-7(f32[3,4,2] i64{[1]} i64[...]) | DFT-7(f32[3,4,2] i64{[1]} i64[1])
 a hidden size that states and recurrent weights leave open:
     RNNCell-4($CELL f32[2,4] f32[2,?] f32[3,4] f32[3,?] f32[3])
@@ -186,7 +186,7 @@ a ReorgYolo of an interval of heights:
     ReorgYolo-2(stride=2 f32[2,4,4..9,6]) | ReorgYolo-2(stride=2 f32[2,4,6,4..9])
 a Squeeze of all axes of size 1 where the sizes are not all known:
     Squeeze-1(f32[?,3]) | Squeeze-1(f32[?,1])
-a Squeeze of axes that only execution knows:
+a Squeeze of axes that are known only at run time:
     Squeeze-1(f32[1,3,1] i64[1]) | Squeeze-1(f32[1,3,1] i64[?])
 a Squeeze of all axes, some of dynamic size:
     Squeeze-1(f32[1..4] i64{[0]}) | Squeeze-1(f32[?] i64{[0]})
@@ -232,7 +232,7 @@ a NonMaxSuppression of scores of any rank:
         | NonMaxSuppression-4(f32[...] f32[2,3,7] i64{3})
 a StringTensorUnpack of no strings:
     StringTensorUnpack-15(string[2,0]) | StringTensorUnpack-15(string[2,1])
-a reduction over an axis that only execution knows:
+a reduction over an axis that is known only at run time:
     ReduceMean-1(keep_dims=false f32[5] u8[1]) | ReduceMean-1(keep_dims=false f32[5] u8[?])
 """,
     "refused": """

@@ -76,13 +76,14 @@ class ControlFlow(Operation):
                     yield fault(
                         f"nothing feeds Parameter {parameter.id} of `{view.tag}`"
                         + (
-                            f": of the entries of the port map for input {twice} OpenVINO keeps "
-                            "the "
-                            f"first, which feeds Parameter {lines[twice]}"
+                            f": the port map has several entries for input {twice}, and OpenVINO "
+                            f"keeps the first, which feeds Parameter {lines[twice]}"
                             if twice is not None
-                            else "; OpenVINO uses its declared type and shape, and zeros"
+                            else "; OpenVINO gives it zeros of its declared type and shape"
                         ),
-                        expected="an entry of its own in the port map",
+                        expected="an entry in the port map",
                         rule=PORT_MAP,
-                        help="feed it, or let one Parameter feed all layers that use the input",
+                        help="add an entry for it to the port map, or let one Parameter feed all "
+                        "layers that "
+                        "use the input",
                     )

@@ -104,8 +104,8 @@ class If(ControlFlow):
             return (*outcome, *[UNKNOWN] * (outputs - len(outcome)))
         require(
             len(result[0]) == len(result[1]),
-            f"`then_body` gives {len(result[0])} outputs, `else_body` {len(result[1])}; which of "
-            "them runs is known only at run time, so each must give every output",
+            f"`then_body` gives {len(result[0])} outputs, but `else_body` {len(result[1])}; the "
+            "condition chooses the body at run time, so each must give every output",
             expected=len(result[0]),
             actual=len(result[1]),
             rule=PORT_MAP,

@@ -31,7 +31,7 @@ class Iteration(ControlFlow):
         assert axis is not None
         require(
             binding.part_size > 0,
-            f"the port map slices input {binding.external} into parts of {binding.part_size}",
+            f"the port map slices input {binding.external} with part_size={binding.part_size}",
             expected="part_size >= 1",
             actual=binding.part_size,
             rule=PORT_MAP,
@@ -112,16 +112,17 @@ class Iteration(ControlFlow):
         for binding in view.inputs:
             if binding.axis is not None and binding.internal in states:
                 yield fault(
-                    f"Parameter {binding.internal} gets slices of input {binding.external} and a "
-                    "back edge; OpenVINO ignores the back edge",
-                    expected="either slices or a state",
+                    f"Parameter {binding.internal} gets slices of input {binding.external}, but "
+                    "also "
+                    "ends a back edge; OpenVINO ignores the back edge",
+                    expected="either slices or a back edge",
                     rule=PORT_MAP,
                 )
             if binding.axis is not None and abs(binding.stride) != binding.part_size:
                 yield fault(
-                    f"the port map slices input {binding.external} into parts of "
-                    f"{binding.part_size}, {binding.stride} apart; OpenVINO counts iterations as "
-                    "if `stride` were ±`part_size`, and cannot run others",
+                    f"the port map slices input {binding.external} with "
+                    f"part_size={binding.part_size} and stride={binding.stride}; OpenVINO counts "
+                    "iterations as if `stride` were ±`part_size`, and runs no other stride",
                     expected=f"stride {binding.part_size} or {-binding.part_size}",
                     actual=binding.stride,
                     rule=PORT_MAP,
@@ -259,8 +260,8 @@ def part(array: Array, binding: PortBinding, iteration: int) -> Array:
     )
     if not 0 <= first <= first + binding.part_size <= size:
         raise ValueError(
-            f"iteration {iteration} takes {first} to {first + binding.part_size - 1} of axis "
-            f"{axis} of input {binding.external}, which has {size}"
+            f"iteration {iteration} takes elements {first} to {first + binding.part_size - 1} "
+            f"along axis {axis} of input {binding.external}, which has only {size}"
         )
     return array[(slice(None),) * axis + (slice(first, first + binding.part_size),)]
 

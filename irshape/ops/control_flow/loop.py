@@ -196,7 +196,7 @@ class Loop(Iteration):
                 ),
                 UNKNOWN,
             )
-            return truth(outside, "the body's condition, which comes in from outside,", "")
+            return truth(outside, "the condition that the body takes from outside", "")
         return truth(result, "the body's condition", "")
 
     def times(self, trip_count: Tensor, starts: bool | None, goes_on: bool | None) -> Dimension:

@@ -105,9 +105,9 @@ class TensorIterator(Iteration):
                 length = (end - start if binding.stride >= 0 else start - end) + 1
                 require(
                     length >= binding.part_size,
-                    f"axis {binding.axis} of input {binding.external}, of size {size}, has no "
-                    f"slice of {binding.part_size} from {binding.start} to {binding.end}; "
-                    "OpenVINO cannot run it",
+                    f"axis {binding.axis} of input {binding.external}, of size {size}, is too "
+                    f"short for part_size={binding.part_size} from {binding.start} to "
+                    f"{binding.end}; OpenVINO cannot run it",
                     expected=f"{binding.part_size} elements or more",
                     actual=max(length, 0),
                     rule=PORT_MAP,
@@ -129,7 +129,7 @@ class TensorIterator(Iteration):
             return None
         require(
             output.part_size > 0,
-            f"the port map concatenates output {output.external} of parts of {output.part_size}",
+            f"the port map concatenates output {output.external} with part_size={output.part_size}",
             expected="part_size >= 1",
             actual=output.part_size,
             rule=PORT_MAP,
@@ -192,9 +192,9 @@ class TensorIterator(Iteration):
         dims = list(result.shape.dims) or [Dimension(1)]
         require(
             dims[axis].contains(binding.part_size) or binding.part_size < 1,
-            f"output {binding.external} is put together of parts of {binding.part_size}, but the "
-            f"body's result {result.shape} has {dims[axis]} along axis {axis}; OpenVINO cannot "
-            "run it",
+            f"the port map concatenates output {binding.external} with "
+            f"part_size={binding.part_size}, but the body's result {result.shape} has "
+            f"{dims[axis]} along axis {axis}; OpenVINO cannot run it",
             expected=f'part_size="{dims[axis]}"',
             actual=binding.part_size,
             rule=PORT_MAP,

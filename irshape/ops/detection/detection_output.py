@@ -130,7 +130,7 @@ class DetectionOutputs(Operation):
         if not priors and box_logits.shape[1].is_static:
             require(
                 places,
-                "neither `box_logits` nor the other inputs tell the number of classes",
+                "the number of classes follows neither from `box_logits` nor from the other inputs",
                 at="box_logits",
                 expected="a known number of classes",
                 actual=box_logits.shape,
@@ -392,10 +392,12 @@ class DetectionOutput_8(DetectionOutputs):
                 rule=INPUT_SHAPES,
             )
         elif aux_class_preds is not None and has_size(aux_class_preds, 1):
-            priors = divided("aux_class_preds", aux_class_preds, 1, 2, "2 scores a prior box")
+            priors = divided(
+                "aux_class_preds", aux_class_preds, 1, 2, "2 scores for each prior box"
+            )
             require(
                 priors,
-                f"`aux_class_preds` {aux_class_preds.shape} is for no prior boxes",
+                f"`aux_class_preds` {aux_class_preds.shape} contains scores for no prior boxes",
                 at="aux_class_preds",
                 expected="at least one",
                 actual=0,

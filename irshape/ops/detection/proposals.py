@@ -80,7 +80,7 @@ class Proposal_1(Operation):
             require(
                 seen.agrees(wanted),
                 f"`bbox_deltas` {bbox_deltas.shape} has {seen} channels; expected {wanted}, "
-                f"4 for each anchor, as `class_probs` has {class_probs.shape[1]}, 2 for each",
+                f"4 for each anchor: `class_probs` has {class_probs.shape[1]} channels, 2 for each",
                 at="bbox_deltas",
                 relation="equal",
                 expected=wanted,

@@ -62,7 +62,7 @@ class Multinomial(Operation):
         ):
             yield fault(
                 f"`num_samples` is {known[0]}, but there are {classes} classes; without "
-                "replacement each is drawn once at most",
+                "replacement, each class is drawn at most once",
                 at="num_samples",
                 relation="within",
                 expected=f"at most {classes}",

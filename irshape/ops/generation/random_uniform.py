@@ -139,7 +139,7 @@ class RandomUniform(Operation):
         low, high = min_val.reshape(()), max_val.reshape(())
         if not low < high:
             raise ValueError(
-                f"min_val is {low}, max_val {high}; expected the former below the latter"
+                f"min_val is {low} and max_val is {high}; min_val must be less than max_val"
             )
         torch = self.alignment == "pytorch"
         wide = self.output_type.bits == 64 and not (

@@ -76,7 +76,7 @@ class RangeBase(Operation):
                 continue
             require(
                 all(map(isfinite, exact)),
-                f"`{name}` is {exact[0]}; a range has finite ends and a finite step",
+                f"`{name}` is {exact[0]}; start, stop and step must be finite",
                 at=name,
                 expected="a finite number",
                 actual=exact[0],
@@ -208,7 +208,7 @@ class Range_4(RangeBase):
     def infer(self, start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
         require(
             self.output_type.kind != "boolean",
-            "`output_type` is boolean; a range is of numbers",
+            "`output_type` is boolean; a range contains numbers",
             at="output_type",
             expected="a numeric type",
             actual="boolean",
@@ -219,7 +219,7 @@ class Range_4(RangeBase):
     def check(self, start: Tensor, stop: Tensor, step: Tensor) -> Iterator[Fault]:
         if self.output_type.kind == "string":
             yield fault(
-                "`output_type` is string; a range is of numbers",
+                "`output_type` is string; a range contains numbers",
                 at="output_type",
                 expected="a numeric type",
                 actual="string",
@@ -228,7 +228,7 @@ class Range_4(RangeBase):
         bounds = self.bounds(start, stop, step)
         if bounds is not None and bounds[2] == (0, 0):
             yield fault(
-                f"`step` is {step.value.lower[0] if step.value else 0}, which is 0 as "
+                f"`step` is {step.value.lower[0] if step.value else 0}, which becomes 0 as "
                 f"{self.output_type}",
                 at="step",
                 expected="a number other than 0",

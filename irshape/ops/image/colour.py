@@ -114,7 +114,8 @@ class FromPlanes(Operation):
             require(
                 size is not None,
                 f"the planes disagree in {what}: `{name}` {chroma.shape} belongs to an image of "
-                f"{theirs}, the planes before it ({y.shape}) to one of {ours}",
+                f"{what} {theirs}, but the planes before it ({y.shape}) to an image of {what} "
+                f"{ours}",
                 at=name,
                 relation="equal",
                 expected=ours,

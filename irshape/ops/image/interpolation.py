@@ -166,7 +166,7 @@ def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> I
     if axes is not None and count.low > len(axes):
         yield fault(
             f"`{name}` {given.shape} contains {count} elements for {len(axes)} axes; "
-            "the rest are ignored",
+            "OpenVINO ignores the rest",
             at=name,
             relation="equal",
             expected=len(axes),

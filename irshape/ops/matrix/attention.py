@@ -185,8 +185,7 @@ class ScaledDotProductAttention(Operation):
             if result is None:
                 raise Violation(
                     f"`{name}` {shape} has {what} {seen}, which are not compatible with {expected} "
-                    "of the "
-                    f"{of}",
+                    f"of the {of}",
                     at=name,
                     relation="equal",
                     expected=expected,
@@ -245,8 +244,8 @@ class ScaledDotProductAttention(Operation):
         wanted = PartialShape((*batch, length, ONE))
         require(
             fits,
-            f"`sink` has shape {sink}; expected one that is broadcast to {wanted}, of the rank of "
-            "`query`",
+            f"`sink` has shape {sink}; expected a shape that broadcasts to {wanted} and has the "
+            "rank of `query`",
             at="sink",
             relation="equal",
             expected=wanted,
@@ -341,7 +340,7 @@ class ScaledDotProductAttention(Operation):
             return None
         hidden = ~mask if mask.dtype.kind == "b" else np.isneginf(plain(mask))
         if bool(hidden.all(axis=-1).any()):
-            return "a row of its mask lets nothing through (false, or -inf, all along)"
+            return "a row of its mask lets nothing through: every element is false or -inf"
         return None
 
     def attended(

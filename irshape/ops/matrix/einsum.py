@@ -159,8 +159,8 @@ class Einsum(Operation):
                     merged = known.broadcast(shape)
                 if merged is None:
                     raise Violation(
-                        f"`equation` '{self.equation}': input {index} has {_bare(shape)} where "
-                        f"'{label}' stands, but an input before it has {_bare(sizes[label])}",
+                        f"`equation` '{self.equation}': the label '{label}' is {_bare(shape)} in "
+                        f"input {index}, but {_bare(sizes[label])} in an input before it",
                         at="inputs",
                         relation="equal",
                         expected=_bare(sizes[label]),

@@ -68,7 +68,7 @@ class MatMul(Operation):
             ]
             raise Violation(
                 f"{names[0]} {PartialShape(here)} has {inner} columns, but {names[1]} "
-                f"{PartialShape(there)} has {other} rows; a product needs as many",
+                f"{PartialShape(there)} has {other} rows; the two must be equal",
                 at="b",
                 relation="equal",
                 expected=inner,
@@ -98,8 +98,8 @@ class MatMul(Operation):
             dim = left.broadcast(right)
             if not (dim is not None or left.is_dynamic or right.is_dynamic):
                 raise Violation(
-                    f"the batch of `a` is {left} and that of `b` {right} at axis {axis} of the "
-                    "result; they must be equal, or one of them 1",
+                    f"the batch dimension at axis {axis} of the result is {left} in `a`, but "
+                    f"{right} in `b`; they must be equal, or one of them must be 1",
                     at="b",
                     expected=f"{left} or 1",
                     actual=right,

@@ -152,7 +152,9 @@ class Roll(Operation):
     since = 7
     differs = facts(
         not_run(
-            "2025.0", "a Roll of a dynamic shape along axes that only execution knows", _open_roll
+            "2025.0",
+            "a Roll of a dynamic shape along axes that are known only at run time",
+            _open_roll,
         ),
     )
     moves = ("data",)

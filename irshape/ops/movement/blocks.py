@@ -151,7 +151,7 @@ def _batch_itself(lists: dict[str, Tensor]) -> Iterator[Fault]:
         known, wanted = tensor.known, int(name == "block_shape")
         if known and known[0] != wanted:
             yield fault(
-                f"`{name}` {listed(known)} begins with {known[0]}, which is for the batch; "
+                f"`{name}` {listed(known)} begins with {known[0]}, which applies to the batch; "
                 f"expected {wanted}, although OpenVINO accepts it",
                 at=name,
                 expected=wanted,

@@ -49,8 +49,9 @@ class Concat(Operation):
                 others = PartialShape(result)
                 others = _with(others, self.axis, DYNAMIC)  # which may differ in rank
                 raise Violation(
-                    f"input {index} has shape {tensor.shape}, which does not fit the {index} "
-                    f"before it, {others}: all dimensions except axis {axis} must be equal",
+                    f"input {index} has shape {tensor.shape}, which does not fit the shape "
+                    f"{others} of the inputs before it: all dimensions except axis {axis} must be "
+                    "equal",
                     at="inputs",
                     relation="equal",
                     expected=others,

@@ -156,8 +156,8 @@ class Pad(Operation):
         for axis, (dim, first, last) in enumerate(zip(data.shape, begin, end, strict=True)):
             if dim.high + first + last < 0:
                 yield fault(
-                    f"padding of {first} and {last} removes more of axis {axis} of `data` "
-                    f"{data.shape} than its size, although OpenVINO accepts it",
+                    f"padding of {first} and {last} removes more elements than axis {axis} of "
+                    f"`data` {data.shape} has, although OpenVINO accepts it",
                     at="pads_begin",
                     expected=f"at least {-dim.high} together",
                     actual=first + last,

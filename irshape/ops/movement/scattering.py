@@ -102,7 +102,8 @@ class ScatterUpdate(Operation):
             require(
                 updates.shape.agrees(expected),
                 f"`updates` has shape {updates.shape}; expected {expected}: "
-                f"`data` {data.shape} with `indices` {indices.shape} in place of axis {index}",
+                f"the shape of `indices` {indices.shape} replaces axis {index} of `data` "
+                f"{data.shape}",
                 at="updates",
                 relation="equal",
                 expected=expected,

@@ -332,7 +332,7 @@ class StridedSlice(Operation):
         if hidden < (-1 if elided else 0):
             raise Violation(
                 f"the lists have {count} elements, but `data` has {rank} dimensions"
-                + (f", and {added} are added" if added else ""),
+                + (f", and new_axis_mask adds {added}" if added else ""),
                 at="begin",
                 relation="count",
                 expected=Between(None, rank + added + bool(elided)),

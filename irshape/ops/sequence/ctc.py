@@ -196,7 +196,7 @@ class CTCLoss(Operation):
             if taken > given:
                 yield fault(
                     f"sequence {index} has {taken} labels for {given} steps; "
-                    "expected at most one label a step",
+                    "expected at most one label per step",
                     at="label_length",
                     relation="within",
                     expected=Between(None, given),

@@ -183,8 +183,8 @@ class Recurrent(Operation):
             and data.shape[-1].merge(weights.shape[-1]) is None
         ):
             yield fault(
-                f"input_size is {data.shape[-1]} by `X` {data.shape}, "
-                f"but {weights.shape[-1]} by `W` {weights.shape}; "
+                f"input_size is {data.shape[-1]} in `X` {data.shape}, "
+                f"but {weights.shape[-1]} in `W` {weights.shape}; "
                 "OpenVINO notices only when the layer runs",
                 at="W",
                 relation="equal",

@@ -130,8 +130,8 @@ class Transform(Operation):
             raise Violation.of(duplicate_axes(given, why=""))
         require(
             along or not self.halves,
-            "`axes` is empty; expected at least one axis, as the last one named "
-            "holds half a spectrum",
+            "`axes` is empty; expected at least one axis, because the result "
+            "holds only half of the spectrum along the last one",
             at="axes",
             expected="at least one axis",
             actual="[]",
@@ -222,16 +222,18 @@ class ComplexTransform(Transform):
 
     differs = facts(
         *Transform.differs,
-        not_run("2025.2", "a Fourier transform of sizes that only execution knows", _open_sizes),
+        not_run(
+            "2025.2", "a Fourier transform of sizes that are known only at run time", _open_sizes
+        ),
         inferred(
             "2023.2",
-            "a Fourier transform over axes that only execution knows",
+            "a Fourier transform over axes that are known only at run time",
             WIDER,
             _unknown_axes,
         ),
         inferred(
             "2023.2",
-            "a Fourier transform of sizes that only execution knows",
+            "a Fourier transform of sizes that are known only at run time",
             "infers another shape",
             _unknown_signal,
         ),

@@ -30,7 +30,7 @@ def frame_faults(window: Tensor, size: int | None, step: int | None) -> Iterator
         and not window.shape[0].compatible(Dimension(1, size))
     ):
         yield fault(
-            f"`window` has {window.shape[0]} elements, a frame has {size}; "
+            f"`window` has {window.shape[0]} elements, but a frame has {size}; "
             f"expected a window of 1 to {size} elements",
             at="window",
             relation="within",

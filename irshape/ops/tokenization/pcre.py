@@ -38,7 +38,9 @@ _REWRITTEN = {
 
 
 def _refuse(what: str) -> NotImplementedError:
-    return NotImplementedError(f"{what} is not evaluated: PCRE2 and Python may read it differently")
+    return NotImplementedError(
+        f"irshape does not evaluate {what}: PCRE2 and Python may read it differently"
+    )
 
 
 def _translated(pattern: str) -> str:

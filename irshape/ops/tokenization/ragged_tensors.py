@@ -224,7 +224,12 @@ class RaggedToRagged(TokenizerOperation):
         began, current = 0, -1
         ids = row_ids.ravel().tolist()
         for position, row in enumerate(ids):
-            require(row >= 0, f"`row_ids` has the row {row}", at="row_ids", rule=INPUT_VALUE)
+            require(
+                row >= 0,
+                f"`row_ids` contains the negative row {row}",
+                at="row_ids",
+                rule=INPUT_VALUE,
+            )
             if row >= rows:
                 break
             if row != current:
@@ -252,8 +257,8 @@ class CombineSegments(TokenizerOperation):
     def infer(self, *segments: Tensor) -> tuple[Tensor, ...]:
         require(
             segments and len(segments) % 3 == 1,
-            f"CombineSegments takes three inputs for each ragged tensor and one for their numbers, "
-            f"got {len(segments)}",
+            f"CombineSegments takes three inputs for each ragged tensor, and a last input with "
+            f"their numbers; got {len(segments)}",
             expected="3n + 1",
             actual=len(segments),
             rule=INPUT_COUNT,
@@ -265,8 +270,8 @@ class CombineSegments(TokenizerOperation):
                 merged = shape.merge(begins.shape)
                 require(
                     merged is not None,
-                    f"the rows of input {first} have shape {begins.shape}, those before {shape}; "
-                    "they must be the same",
+                    f"the rows of input {first} have shape {begins.shape}, but the rows of the "
+                    f"inputs before it have shape {shape}; they must be the same",
                     at="segments",
                     relation="equal",
                     expected=shape,

@@ -51,7 +51,9 @@ def decoded(text: bytes) -> str:
     try:
         return text.decode()
     except UnicodeDecodeError:
-        raise ValueError(f"the string {text[:40]!r} is not UTF-8; it is not evaluated") from None
+        raise ValueError(
+            f"the string {text[:40]!r} is not UTF-8, so irshape does not evaluate it"
+        ) from None
 
 
 def byte_places(text: str) -> list[int]:
@@ -333,7 +335,9 @@ class CharsToBytes(RaggedStringOperation):
                 for character in decoded(strings[position]):
                     value = ord(character) if character < "\x80" else values.get(character)
                     if value is None:
-                        raise ValueError(f"{character!r} stands for no byte; it is not evaluated")
+                        raise ValueError(
+                            f"{character!r} stands for no byte, so irshape does not evaluate it"
+                        )
                     result.append(value)
             joined.append(bytes(result))
         return packed(joined, ragged_begins.shape)

@@ -160,7 +160,7 @@ class NumericToString(TokenizerOperation):
         elif data.dtype in (np.float32, np.float64):
             words = [f"{number:.6g}" for number in data.ravel().tolist()]
         else:
-            raise NotImplementedError(f"NumericToString of {data.dtype} is not evaluated")
+            raise NotImplementedError(f"irshape does not evaluate NumericToString of {data.dtype}")
         result = np.empty(data.size, object)
         result[:] = [word.encode() for word in words]
         return result.reshape(data.shape)

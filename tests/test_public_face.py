@@ -214,7 +214,7 @@ MISTAKES = {
         lambda path: irshape.load(str(path).encode()), TypeError, "the path of a model, got bytes"
     ),
     "a text for its path": Given(
-        lambda path: irshape.load(path.read_text()), OSError, "is the text of a model, not the path"
+        lambda path: irshape.load(path.read_text()), OSError, "is the text of a model"
     ),
     "a model to load": Given(
         lambda path: irshape.load(irshape.load(path)), TypeError, "path of a model, got Model"

@@ -259,7 +259,7 @@ class Builder:
         kind = ElementType.of(element_type)
         if kind.is_dynamic:
             raise Violation(
-                "the node cannot be read without the element type of its input, which is not known",
+                "irshape can read this node only if the element type of its input is known",
                 rule=INPUT_ELEMENT_TYPE,
                 expected="a known type",
             )
@@ -388,9 +388,10 @@ def shape_and_bytes(
         )
     except OverflowError:
         raise Violation(
-            f"the node cannot be read: it takes the number {values}, which {kind} does not have",
+            f"irshape cannot read this node: it needs the number {values}, which {kind} cannot "
+            "hold",
             rule=INPUT_ELEMENT_TYPE,
-            expected="an element type that has the number",
+            expected="an element type that can hold the number",
         ) from None
     array = array.reshape(shape) if shape is not None else array
     return array.shape, pack(array, kind)

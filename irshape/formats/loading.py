@@ -180,7 +180,7 @@ def open_source(name: str) -> Source:
             raise _cannot_open(name)
         if name.lstrip().startswith("<") and not os.path.exists(name):
             start = " ".join(name[:40].split())
-            raise OSError(errno.ENOENT, "is the text of a model, not the path of its file", start)
+            raise OSError(errno.ENOENT, "is the text of a model; give the path of a file", start)
         with open(name, "rb") as file:
             data = _read(file, os.fstat(file.fileno()).st_size)
         shown = name

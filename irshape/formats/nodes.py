@@ -123,7 +123,7 @@ class SourceNode:
         if value.rank is None:
             name = f"{self.kind} {what}".rstrip()
             raise Violation(
-                f"{name} cannot be read without the rank of its input, which is not known",
+                f"irshape can read {name} only if the rank of its input is known",
                 rule=INPUT_RANK,
                 expected="a known rank",
             )
@@ -144,7 +144,7 @@ def missing(kind: str, attribute: str, expected: str) -> Violation:
         f"the attribute `{attribute}` is missing",
         rule=MISSING_ATTRIBUTE,
         expected=expected,
-        help=f"give {kind} its `{attribute}`",
+        help=f"add the attribute `{attribute}` to {kind}",
     )
 
 
@@ -168,8 +168,9 @@ def failure(error: Exception) -> Violation:
     return Violation(
         f"irshape failed on this node ({type(error).__name__}: {error})",
         rule=INTERNAL_ERROR,
-        help="a bug in irshape: please report it with this node; IRSHAPE_DEBUG=1 shows where it "
-        "happens",
+        help="this is a bug in irshape: please report it with this node; IRSHAPE_DEBUG=1 shows "
+        "where "
+        "it happens",
     )
 
 

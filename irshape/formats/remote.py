@@ -107,7 +107,7 @@ def _unmeasured(url: str) -> Weights:
     shown = without_credentials(url)
     data = read_remote(url, WHOLE)
     if len(data) > WHOLE:
-        why = f"its server does not say how large it is, and it has more than {WHOLE} bytes"
+        why = f"its server does not state its size, and it has more than {WHOLE} bytes"
         return Weights(shown, None, "unreadable", why)
     return _held(shown, data)
 
@@ -151,7 +151,7 @@ def list_remote(url: str) -> list[str]:
     with _explained(url):
         filesystem, path = _filesystem(url)
         if _is_http(url):
-            raise _RefusedError("a server of HTTP does not list its files; name the model")
+            raise _RefusedError("an HTTP server does not list its files; name the model itself")
         names = filesystem.glob(path) if "*" in path else filesystem.find(path)
         return [
             filesystem.unstrip_protocol(name) for name in sorted(names) if name.endswith(".xml")
@@ -222,13 +222,13 @@ class _File:
         else:
             as_asked = int(part[1]) == offset
         if not as_asked:
-            raise _RefusedError("its server sends other parts than those that are asked for")
+            raise _RefusedError("its server sends other parts than irshape requests")
         tag = headers.get("ETag", "")
         if tag.startswith("W/"):  # says nothing about bytes
             tag = ""
         self._tag = self._tag or tag
         if tag not in ("", self._tag) or (part and part[2] not in ("*", str(self.size))):
-            raise _RefusedError("it changed while it was read")
+            raise _RefusedError("it changed while irshape read it")
 
 
 async def _read_at_most(content: Any, size: int) -> bytes:
@@ -241,7 +241,7 @@ async def _read_at_most(content: Any, size: int) -> bytes:
 
 
 def _cut_off(promised: int, sent: int) -> _RefusedError:
-    return _RefusedError(f"its server promised {counted(promised, 'byte')} and sent {sent}")
+    return _RefusedError(f"its server promised {counted(promised, 'byte')}, but sent {sent}")
 
 
 @contextmanager
@@ -271,9 +271,9 @@ def _reason(problem: Exception) -> str:
     names = {
         "TooManyRedirects": f"its server redirects more than {REDIRECTS} times",
         "NonHttpUrlRedirectClientError": "its server redirects to another protocol",
-        "InvalidUrlRedirectClientError": "its server redirects to no URL",
+        "InvalidUrlRedirectClientError": "its server redirects to something that is not a URL",
         "ServerDisconnectedError": "its server closed the connection",
-        "ClientPayloadError": "its server sent less than it promised",
+        "ClientPayloadError": "its server sent fewer bytes than it promised",
     }
     kind = type(problem).__name__
     if kind == "ClientPayloadError" and "content-encoding" in str(problem):
@@ -324,7 +324,7 @@ def _filesystem(url: str) -> tuple[Any, str]:
     except ImportError:
         raise ImportError("URLs need fsspec: pip install 'irshape[remote]'") from None
     if "::" in url:
-        raise _RefusedError("URLs of several parts ('::') are not read")
+        raise _RefusedError("irshape does not read URLs of several parts ('::')")
     if _is_http(url):
         return _http(), url
     filesystem, path = fsspec.core.url_to_fs(url)

@@ -47,7 +47,7 @@ ROWS = {
         "    </layer>\n    <", "    </layer></layer>\n    <", 9, "</layer> closes no"
     ),
     "a name that is a number": Row(
-        "</net>\n", '<rt_info><a><0 value="1"/></a></rt_info></net>\n', 19, "is named <0>"
+        "</net>\n", '<rt_info><a><0 value="1"/></a></rt_info></net>\n', 19, "the element <0>"
     ),
     "a merge conflict": Row(
         "      <input>\n",

@@ -244,7 +244,7 @@ def test_versions_are_refused_by_name(version: int, tmp_path: Path) -> None:
     (one,) = refused.value.diagnostics
     assert (one.code, one.line, one.column) == ("IR601", 2, 15)
     assert f"IR version {version}" in one.message
-    assert ("written before 2020" in one.message) == (version <= 7)
+    assert ("dates from before 2020" in one.message) == (version <= 7)
 
 
 @pytest.mark.parametrize("written", ['version="11"', "version='11' x='1'", 'version = "10"'])

@@ -249,7 +249,7 @@ REFUSALS = {
     "forbidden": Refusal(manner="forbidden", says="its server answered 403"),
     "redirects in a circle": Refusal(manner="circle", says="redirects more than 5 times"),
     "slow": Refusal(manner="slow", says="took too long"),
-    "less than promised": Refusal(manner="longer", says="sent less than it promised"),
+    "less than promised": Refusal(manner="longer", says="sent fewer bytes than it promised"),
 }
 
 
@@ -304,9 +304,9 @@ def test_a_bin_that_is_smaller_than_said(server: Server) -> None:
 @pytest.mark.parametrize(
     ("manner", "says"),
     [
-        ("elsewhere", "sends other parts than those that are asked for"),
-        ("parts", "sends other parts than those that are asked for"),
-        ("changes", "it changed while it was read"),
+        ("elsewhere", "sends other parts than"),
+        ("parts", "sends other parts than"),
+        ("changes", "it changed while"),
     ],
 )
 def test_what_is_no_part_of_a_bin_is_not_taken_for_one(

@@ -83,7 +83,7 @@ def _complete(model: Model, layer: Layer) -> None:
     if absent:
         place = layer.data_offset if layer.data_offset >= 0 else layer.offset
         names = " and ".join(f"`{name}`" for name in absent)
-        message = f"the {layer.type} has no {names}; taken from its output port"
+        message = f"the {layer.type} has no {names}; irshape takes what its output port declares"
         model.findings.append(
             Finding(
                 Fault(LEFT_OUT, message, expected=names, help=f"write {names} into its <data>"),
@@ -265,7 +265,7 @@ def give_values(model: Model, values: Mapping[str, str]) -> None:
     """
     if model.kind != "layers":
         raise ValueError(
-            "values can be given to single layers; a whole model takes its own constants"
+            "only inputs of single layers can be given values; a whole model has its own constants"
         )
     for name, text in values.items():
         if parse_value(text) is None:

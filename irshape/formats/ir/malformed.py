@@ -47,8 +47,8 @@ def _digit_name(text: bytes, stopped: int) -> Malformation | None:
         return None
     name = tag[1].decode()
     return Malformation(
-        f"an element is named <{name}>, and names cannot begin with a digit; OpenVINO before "
-        "2025.1 wrote entries of rt_info so",
+        f"the name of the element <{name}> begins with a digit, which XML forbids; OpenVINO "
+        "before 2025.1 wrote such entries into rt_info",
         start,
         f'write <info name="{name}" …> in its place, as newer releases do, or remove the entry',
     )
@@ -64,7 +64,7 @@ def _merge_conflict(text: bytes) -> Malformation | None:
     return Malformation(
         f"a merge conflict was left in the file, in lines {line} to {last}{others}",
         start,
-        "decide which side of the conflict holds, and delete the other and the marks",
+        "decide which side of the conflict is right, and delete the other side and the marks",
     )
 
 
@@ -97,7 +97,7 @@ def _unclosed(text: bytes, stopped: int, encoding: str | None) -> Malformation |
         return None
     name, (missing, offset) = tag[1].decode("utf-8", "replace"), opened[-1]
     if name not in {each for each, _ in opened}:
-        message = f"</{name}> closes no element that is open"
+        message = f"</{name}> closes no open element"
         return Malformation(message, start, "correct its name, or remove it")
     line = text.count(b"\n", 0, start) + 1
     return Malformation(

@@ -164,7 +164,7 @@ class _Walk:
             plain[at : half.end()] = b" " * len(seen)
             self.put.append((at, f"</{top.name}>".encode()))
             self.report(
-                f"the end tag of <{top.name}> lacks its `<`",
+                f"the end tag of <{top.name}> has no `<`",
                 at,
                 f"</{top.name}>",
                 seen,
@@ -178,7 +178,7 @@ class _Walk:
             elif top.name in ("port", "dim"):
                 self.repaired.vague.add(self.port)
             elif top.name in ("input", "output"):
-                message = f"`{dots[0].decode()}` is written in place of ports"
+                message = f"`{dots[0].decode()}` stands in place of ports"
                 self.repaired.problems.append(
                     Finding(
                         Fault(
@@ -260,7 +260,7 @@ class _Walk:
             return False
         self.plain[start:end] = b" " * (end - start)
         self.report(
-            f"a second <{name}>; read as if its ports were in the first",
+            f"a second <{name}>; irshape reads its ports as if they were in the first",
             start,
             f"one <{name}>",
             f"<{name}>",
@@ -278,8 +278,8 @@ class _Walk:
             ):
                 self.put.append((start, b"layer"))
                 self.report(
-                    "the name of the element is left out; read as <layer>, since it has "
-                    "a type and is in the place of a layer",
+                    "the element has no name; irshape reads it as <layer>, because it has a type "
+                    "and stands in the place of a layer",
                     start - 1,
                     "<layer",
                     f"<{name}",
@@ -300,8 +300,8 @@ class _Walk:
             slash = self.plain.rfind(b"/", last.offset, last.end)
             self.plain[slash : slash + 1] = b" "
             self.report(
-                "the port is self-closing (`/>`), but dimensions follow; read as if they were "
-                "inside the port",
+                "the port is self-closing (`/>`), but dimensions follow; irshape reads them as "
+                "if they were inside the port",
                 last.offset,
                 "<port …>",
                 "<port …/>",
@@ -326,7 +326,8 @@ class _Walk:
         element = self.open.pop()
         self.put.append((at, f"</{element.name}>".encode()))
         self.report(
-            f"<{element.name}> is not closed; read as if </{element.name}> came before {before}",
+            f"<{element.name}> is not closed; irshape reads it as if </{element.name}> came before "
+            f"{before}",
             element.offset,
             f"</{element.name}>",
             None,
@@ -349,7 +350,8 @@ class _Walk:
                 self.plain[element.end - 1 : element.end] = b" "
                 self.plain[start:end] = b"/>".ljust(end - start)
                 self.report(
-                    "the attributes follow <data>; read as if they were inside the tag",
+                    "the attributes follow <data>; irshape reads them as if they were inside the "
+                    "tag",
                     element.offset,
                     "<data …/>",
                     "<data>…</data>",
@@ -373,7 +375,13 @@ class _Walk:
             self.open.pop()
             return
         self.plain[start:end] = b" " * (end - start)
-        self.report(f"</{name}> closes no element; ignored", start, None, f"</{name}>", "remove it")
+        self.report(
+            f"</{name}> closes no element; irshape ignores it",
+            start,
+            None,
+            f"</{name}>",
+            "remove it",
+        )
 
     def attributes(self, start: int, end: int) -> None:
         """Blanks `...` and backslashes outside quotes, and inserts missing quotes and blanks."""

@@ -325,11 +325,11 @@ class _Reader(Elements):
         self.report(
             PREPROCESSING,
             "OpenVINO subtracts the means in <pre-process> from an input of the model; irshape "
-            "does not check them, and computes nothing of this model",
+            "neither checks them nor computes values of this model",
             offset,
             expected="a Subtract after the input",
             actual="pre-process",
-            help="write the Subtract as a layer: let OpenVINO read the model and save it",
+            help="let OpenVINO read the model and save it: it writes the Subtract as a layer",
         )
 
     # ports and edges
@@ -485,9 +485,9 @@ class _Reader(Elements):
                 self.report(
                     IR_VERSION,
                     f"the version of <net> crosses byte {HEADER_BYTES} of the file; OpenVINO "
-                    "looks for it in the bytes before, and refuses what it finds",
+                    "reads only these bytes to find it, and refuses the cut-off version",
                     start,
-                    expected=f"a version that ends before byte {HEADER_BYTES}, or begins behind it",
+                    expected=f"a version that ends before byte {HEADER_BYTES}, or begins after it",
                     actual=f"a version that ends at byte {end}",
                     help="put `version` before the other attributes of <net>",
                 )
@@ -519,10 +519,11 @@ def _versions(word: str) -> str:
 def _version_message(text: str, version: int) -> str:
     reads = f"OpenVINO reads versions {_versions('and')}"
     if 2 <= version <= 7:
-        return f"IR version {version}, written before 2020; {reads}"
+        return f"IR version {version} dates from before 2020; {reads}"
     if version > max(IR_VERSIONS):
         return (
-            f"IR version {version}: this irshape knows versions up to {max(IR_VERSIONS)}: upgrade"
+            f"IR version {version}: this irshape knows versions up to {max(IR_VERSIONS)}; upgrade "
+            "it"
         )
     if version in (8, 9):
         return f"IR version {version} was never released; {reads}"

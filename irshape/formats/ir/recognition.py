@@ -64,7 +64,7 @@ def opened_text(path: str, data: bytes) -> Source:
             return Source(path, data.decode("utf-16").encode(), "utf-8-sig", data)
         except UnicodeDecodeError as error:
             rule = MALFORMED_XML
-            message = f"the file begins as UTF-16 and is not: {error.reason}"
+            message = f"the file begins like UTF-16, but it is not UTF-16: {error.reason}"
             hint = "save it as UTF-8"
     elif not data or data.isspace():
         message, actual = "the file is empty", "nothing"
@@ -72,12 +72,12 @@ def opened_text(path: str, data: bytes) -> Source:
     elif _root_element(data) in _INNER and data[-PEEK:].rstrip().endswith(b"</net>"):
         rule = MALFORMED_XML
         message = (
-            "the file is not well-formed XML: its beginning is lost, with the <net> that </net> "
-            "closes in its last line"
+            "the file is not well-formed XML: its beginning is missing, with the <net> that the "
+            "</net> in its last line closes"
         )
-        hint = "get the whole file: its first lines are missing"
+        hint = "get the whole file again"
     elif _HTML.match(data) and not _LAYER.search(data):
-        message = "the file is an HTML page, such as a server sends in place of a file"
+        message = "the file is an HTML page, which a server probably sent in place of the file"
         hint, actual = "download the .xml itself", "<html>"
     elif not _BEGINS.match(data):
         message, hint = _not_xml(data)
@@ -97,7 +97,7 @@ _OTHER_MODELS = (
     (rb"\x80[\x02-\x05]", "a Python pickle, such as a PyTorch model", _CONVERT),
     (rb".{4}TFL3", "a TensorFlow Lite model", _CONVERT),
     (rb"\x89HDF\r\n", "an HDF5 file, such as a Keras model", _CONVERT),
-    (rb"GGUF", "a GGUF model", "give the .xml that it was converted to"),
+    (rb"GGUF", "a GGUF model", "give the .xml into which it was converted"),
 )
 """Other kinds of models: how they begin, their names, and advice."""
 

@@ -49,7 +49,9 @@ def interpolate(node: GraphOperation) -> Outputs:
     sizes, scales = node["sizes"], node["scales"]
     if bool(sizes) == bool(scales) or len(node.inputs) > 1:
         raise Violation(
-            "exactly one of `sizes` and `scales` is given", at="sizes", rule=ATTRIBUTE_VALUE
+            "Interpolate needs exactly one of `sizes` and `scales`",
+            at="sizes",
+            rule=ATTRIBUTE_VALUE,
         )
     x = node.channels_second(node.x)
     axes = list(range(2, node.rank(x)))

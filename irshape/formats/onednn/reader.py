@@ -64,7 +64,7 @@ def read(source: Source) -> Model:
     try:
         text = source.data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        message = f"the file begins as JSON and is not UTF-8: {problem.reason}"
+        message = f"the file begins like JSON, but it is not UTF-8: {problem.reason}"
         raise unreadable(source, NOT_AN_IR, message) from None
     shift = len(source.data) - len(text.encode())
 
@@ -205,7 +205,8 @@ class LogicalTensor:
                     dense.insert(0, product)
                     product *= max(extent, 1)
                 return (
-                    f"the strides {stride} put several elements of shape {shape} in one place",
+                    f"the strides {stride} put several elements of shape {shape} at the same "
+                    "address",
                     f"such as {dense}",
                 )
             reach = step * (size - 1) + reach
@@ -371,12 +372,12 @@ class _Reader:
         if declaration is None:
             close = get_close_matches(kind, list(declarations()), 1, 0.8)
             raise Violation(
-                f"irshape has no declaration of oneDNN Graph's {kind}",
+                f"irshape does not know the operation {kind} of oneDNN Graph",
                 rule=UNKNOWN_TYPE,
                 expected=close[0] if close else None,
                 actual=kind,
-                help="the declared types and shapes of its outputs are used; docs/onednn.md lists "
-                "the kinds that are read",
+                help="irshape uses the declared types and shapes of its outputs; docs/onednn.md "
+                "lists the kinds that irshape reads",
             )
         given = entry.get("attrs", {})
         if not isinstance(given, dict):
@@ -442,16 +443,18 @@ class _Reader:
         layer = self.values[tensor.id].layer if tensor.id in self.values else None
         if first.dtype != tensor.dtype and "undef" not in (first.dtype, tensor.dtype):
             message = (
-                f"the logical tensor {tensor.id} is {tensor.dtype} here and {first.dtype} "
-                "where it is first named"
+                f"the logical tensor {tensor.id} is {tensor.dtype} in this operation, but "
+                f"{first.dtype} "
+                "where the graph first names it"
             )
             self.builder.report(
                 INPUT_TYPE_MISMATCH, message, layer, expected=first.dtype, actual=tensor.dtype
             )
         if not first.tensor.shape.compatible(tensor.tensor.shape):
             message = (
-                f"the logical tensor {tensor.id} has shape {tensor.tensor.shape} here and "
-                f"{first.tensor.shape} where it is first named"
+                f"the logical tensor {tensor.id} has shape {tensor.tensor.shape} in this "
+                "operation, "
+                f"but {first.tensor.shape} where the graph first names it"
             )
             self.builder.report(
                 INPUT_MISMATCH,

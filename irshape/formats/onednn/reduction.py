@@ -25,7 +25,7 @@ def _reduce(node: GraphOperation) -> Outputs:
             )
         node.note(
             f"{node.kind} takes its axes as an input; the library (3.2 to 3.13) "
-            "refuses that, though its specification allows it"
+            "refuses this, although its specification allows it"
         )
         return node.add(node.kind, x, node.inputs[1], keep_dims=bool(node["keep_dims"]))
     if listed is None:
@@ -37,7 +37,7 @@ def _reduce(node: GraphOperation) -> Outputs:
         )
     if not listed:
         raise Violation(
-            "the list of axes is empty: the library supports no such reduction",
+            "the list of axes is empty: the library does not support a reduction without axes",
             at="axes",
             expected="one axis or more",
             actual=(),

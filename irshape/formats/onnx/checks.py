@@ -135,7 +135,7 @@ def _check_attributes(
         )
         if seen != wanted:
             raise Violation(
-                f"`{key}` is of the type {seen}; {name} takes {wanted}",
+                f"`{key}` has type {seen}, but {name} takes {wanted}",
                 rule=ATTRIBUTE_VALUE,
                 at=key,
                 expected=wanted,
@@ -153,7 +153,8 @@ class UndefinedInput(Violation):
             rule=DANGLING_EDGE,
             expected="the name of a value",
             actual=name,
-            help="the nodes of an ONNX model are listed in the order in which they run",
+            help="produce the value first: an ONNX model lists its nodes in the order in which "
+            "they run",
         )
 
 
@@ -169,7 +170,7 @@ class UnknownOperator(Violation):
                 if operator.domain == domain and operator.name == name
             )
             super().__init__(
-                f"opset {opset} does not contain {name}, which came with opset {since}",
+                f"opset {opset} does not contain {name}, which opset {since} introduced",
                 rule=UNKNOWN_VERSION,
                 expected=f"opset {since} or later",
                 actual=opset,
@@ -183,16 +184,17 @@ class UnknownOperator(Violation):
             actual=name,
             help=f"did you mean {close[0]}?"
             if close
-            else "the declared types and shapes of its outputs are used",
+            else "irshape uses the declared types and shapes of its outputs",
         )
 
 
 class UndeclaredOperator(Violation):
     def __init__(self, name: str, domain: str, version: int) -> None:
         super().__init__(
-            f"irshape has no declaration of {domain or 'ai.onnx'} {name}-{version}",
+            f"irshape does not know the operator {name}-{version} of {domain or 'ai.onnx'}",
             rule=UNKNOWN_TYPE,
             actual=f"{name}-{version}",
-            help="the declared types and shapes of its outputs are used; docs/onnx.md lists the "
-            "operators that are not read",
+            help="irshape uses the declared types and shapes of its outputs; docs/onnx.md lists "
+            "the "
+            "operators that irshape does not read",
         )

@@ -86,7 +86,7 @@ class Node(SourceNode):
         value = self.input(index)
         if value is None:
             raise Violation(
-                f"{self.kind} needs its input {index}",
+                f"{self.kind} needs input {index}, which the node does not have",
                 rule=INPUT_COUNT,
                 expected=f"{index + 1} or more",
                 actual=len(self.inputs),
@@ -138,7 +138,7 @@ class Node(SourceNode):
             if axis < 0 and self.version < negative_since:
                 raise Violation(
                     f"`{name}` contains {axis}: {self.kind} of version {self.version} "
-                    f"counts axes from 0; negative ones came with opset {negative_since}",
+                    f"counts axes from 0; opset {negative_since} introduced negative axes",
                     rule=ATTRIBUTE_VALUE,
                     at=name,
                     expected="an axis from 0 up",

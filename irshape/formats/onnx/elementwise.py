@@ -93,7 +93,7 @@ def operands(node: Node) -> tuple[NodeOutput, NodeOutput]:
     if not node["broadcast"]:
         if not a.shape.compatible(b.shape):
             raise Violation(
-                f"{node.kind} of version {node.version} takes inputs of one shape "
+                f"{node.kind} of version {node.version} takes inputs of equal shapes "
                 f"unless `broadcast` is 1, got {a.shape} and {b.shape}",
                 rule=INPUT_SHAPES,
                 expected=a.shape,
@@ -107,7 +107,7 @@ def operands(node: Node) -> tuple[NodeOutput, NodeOutput]:
     after = rank - axis - own
     if after < 0:
         raise Violation(
-            f"an input of rank {own} does not fit under one of rank {rank} from axis {axis} on",
+            f"input 1, of rank {own}, is too long for input 0, of rank {rank}, from axis {axis} on",
             rule=INPUT_RANK,
             at="axis",
             actual=own,
@@ -211,7 +211,7 @@ def converted(node: Node, kind: ElementType) -> NodeOutput:
     x = node.x
     if "string" in (x.element_type.name, kind.name) and x.element_type is not kind:
         raise Violation(
-            "OpenVINO has no conversion from or to strings",
+            "OpenVINO cannot convert from or to strings",
             rule=INPUT_ELEMENT_TYPE,
             actual=f"{x.element_type} to {kind}",
         )

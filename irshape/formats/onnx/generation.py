@@ -37,7 +37,7 @@ def constant(node: Node) -> Outputs:
         )
     kinds = {"value_float": "f32", "value_floats": "f32", "value_int": "i64", "value_ints": "i64"}
     if name not in kinds:
-        raise Violation("OpenVINO has no sparse constants", at=name)
+        raise Violation("OpenVINO does not support sparse constants", at=name)
     return own_numbers(node, value, kinds[name])
 
 
@@ -92,7 +92,7 @@ def range_(node: Node) -> Outputs:
     kind = start.element_type
     if kind.is_dynamic:
         raise Violation(
-            "Range cannot be read without the element type of its inputs, which is not known",
+            "irshape can read Range only if the element type of its inputs is known",
             rule=INPUT_ELEMENT_TYPE,
         )
     return node.add("Range", start, stop, step, version="opset4", output_type=kind)

@@ -47,7 +47,7 @@ def resize(node: Node) -> Outputs:
         )
     if node["keep_aspect_ratio_policy"] not in (None, "stretch"):
         raise Violation(
-            "Resize that keeps the ratio of the sides has no counterpart in OpenVINO",
+            "Resize that keeps the aspect ratio has no counterpart in OpenVINO",
             at="keep_aspect_ratio_policy",
             expected="stretch",
         )
@@ -93,7 +93,7 @@ def _interpolated(
 ) -> Outputs:
     given = sizes if sizes is not None else scales
     if given is None:
-        raise Violation(f"{node.kind} needs its scales or its sizes", rule=INPUT_COUNT)
+        raise Violation(f"{node.kind} has neither scales nor sizes", rule=INPUT_COUNT)
     rank = node.rank(x, "with its axes")
     axes = node.axes("axes", node["axes"], rank) if node["axes"] else list(range(rank))
     kept = list(range(len(axes)))

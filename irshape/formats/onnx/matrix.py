@@ -118,7 +118,7 @@ def _window(node: Node, x: NodeOutput, w: NodeOutput) -> dict[str, Any]:
     rank = w.rank if w.rank is not None else node.rank(x, "with its window")
     if rank < 3 or x.rank not in (rank, None):
         raise Violation(
-            f"data {x.shape} and filter {w.shape} do not make a convolution",
+            f"a convolution of data {x.shape} with the filter {w.shape} is not possible",
             rule=INPUT_RANK,
             expected="equal ranks from 3 up",
             actual=x.shape,
@@ -193,8 +193,8 @@ def _sized(node: Node, window: dict[str, Any], x: NodeOutput, w: NodeOutput, ran
     )
     if not sizes or not all(dim.is_static for dim in (*sizes, *kernel)):
         raise Violation(
-            "ConvTranspose to a size that is asked for cannot be read without the sizes "
-            "of its input",
+            "irshape can read ConvTranspose with output_shape or auto_pad only if the spatial "
+            "sizes of its input and filter are known",
             rule=INPUT_SHAPES,
             at="auto_pad",
         )

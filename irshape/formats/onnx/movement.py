@@ -56,7 +56,7 @@ def squeeze(node: Node) -> Outputs:
 def unsqueeze(node: Node) -> Outputs:
     axes = _axes(node, added=True)
     if axes is None:
-        raise Violation("Unsqueeze needs its axes", rule=MISSING_ATTRIBUTE)
+        raise Violation("Unsqueeze has no axes", rule=MISSING_ATTRIBUTE)
     return node.add("Unsqueeze", node.x, axes)
 
 
@@ -221,8 +221,8 @@ def expand(node: Node) -> Outputs:
 def tile(node: Node) -> Outputs:
     if node.version == 1:
         raise Violation(
-            "Tile of version 1 repeats along an axis that is an input; later versions "
-            "take the number of repeats for each axis"
+            "Tile of version 1 takes the axis as an input, which irshape does not read; later "
+            "versions take the number of repeats for each axis"
         )
     return node.add("Tile", node.x, node.need(1))
 
@@ -247,7 +247,7 @@ def pad(node: Node) -> Outputs:
         axes = node.input(3)
         if axes is not None and axes.known is None:
             raise Violation(
-                "Pad cannot be read without its axes, which are not known",
+                "irshape can read Pad only if its axes are known",
                 rule=INPUT_VALUE,
                 at="axes",
             )
@@ -255,13 +255,13 @@ def pad(node: Node) -> Outputs:
     else:
         if node.input(3) is not None:
             raise Violation(
-                "Pad with axes cannot be read if its pads are not known",
+                "irshape can read Pad with axes only if its pads are known",
                 rule=INPUT_VALUE,
                 at="pads",
             )
         if mode is None:
             raise Violation(
-                "Pad that wraps around cannot be read if its pads are not known",
+                "irshape can read Pad of mode wrap only if its pads are known",
                 rule=INPUT_VALUE,
                 at="pads",
             )
@@ -300,7 +300,9 @@ def _wrapped(node: Node, begins: list[int], ends: list[int]) -> NodeOutput:
     for axis, (begin, end) in enumerate(zip(begins, ends, strict=True)):
         if begin < 0 or end < 0:
             raise Violation(
-                "Pad that wraps around takes no negative pads here", rule=INPUT_VALUE, at="pads"
+                "irshape does not read Pad of mode wrap with negative pads",
+                rule=INPUT_VALUE,
+                at="pads",
             )
         parts = [wrapped]
         if begin:

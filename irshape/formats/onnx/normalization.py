@@ -71,7 +71,7 @@ def batch_normalization(node: Node) -> Outputs:
         )
     if node.version < 9 and node["spatial"] == 0:
         raise Violation(
-            "BatchNormalization for each element by itself has no counterpart in OpenVINO",
+            "BatchNormalization with `spatial` 0 has no counterpart in OpenVINO",
             at="spatial",
             expected=1,
             actual=0,

@@ -28,7 +28,7 @@ def _pool(node: Node) -> dict[str, Any]:
 def max_pool(node: Node) -> Outputs:
     if node["storage_order"]:
         raise Violation(
-            "MaxPool that numbers its elements by columns has no counterpart in OpenVINO",
+            "MaxPool with `storage_order` 1 has no counterpart in OpenVINO",
             at="storage_order",
         )
     x = node.x
@@ -62,7 +62,7 @@ def _spatial_axes(node: Node) -> NodeOutput:
     rank = node.rank(node.x, "over all spatial axes")
     if rank < 3:
         raise Violation(
-            f"{node.kind} takes a batch of channels of at least one axis, got {node.x.shape}",
+            f"{node.kind} takes batch, channels and at least one spatial axis, got {node.x.shape}",
             rule=INPUT_RANK,
             actual=f"rank {rank}",
         )

@@ -42,13 +42,13 @@ def _lying(node: Node, value: NodeOutput | None, x: NodeOutput) -> NodeOutput | 
     size = x.shape.dims[axis] if x.shape.dims is not None else None
     if size is None or not size.is_static:
         raise Violation(
-            f"{node.kind} in blocks cannot be read without the size of axis {axis}",
+            f"irshape can read {node.kind} with blocks only if the size of axis {axis} is known",
             rule=INPUT_SHAPES,
             at="block_size",
         )
     if block < 0 or size.low > MAX_BLOCKED:
         raise Violation(
-            f"{node.kind} in blocks of {block} along {size} elements",
+            f"irshape cannot read {node.kind} with block_size {block} along {size} elements",
             rule=ATTRIBUTE_VALUE,
             at="block_size",
             expected=f"at most {MAX_BLOCKED} elements",
@@ -56,7 +56,8 @@ def _lying(node: Node, value: NodeOutput | None, x: NodeOutput) -> NodeOutput | 
     if value.shape.static is not None and value.shape.static[axis] != -(-size.low // block):
         wanted = -(-size.low // block)
         message = (
-            f"axis {axis} of size {size} has {wanted} blocks of {block}; the scale is {value.shape}"
+            f"axis {axis} of size {size} has {wanted} blocks of size {block}, but the scale has "
+            f"shape {value.shape}"
         )
         raise Violation(
             message, rule=INPUT_SHAPES, at="block_size", expected=wanted, actual=value.shape

@@ -70,11 +70,11 @@ def read(source: Source) -> Model:
     try:
         proto.ParseFromString(source.data)
     except Exception:  # what it says depends on how protobuf was built
-        message = "the file looks like an ONNX model and cannot be parsed"
-        hint = "it may be truncated; nothing of it was read"
+        message = "the file looks like an ONNX model, but it cannot be parsed"
+        hint = "the file may be truncated; irshape read nothing of it"
         raise unreadable(empty, NOT_AN_IR, message, help=hint) from None
     if any(isinstance(text, bytes) for text in names(proto)):
-        message = "the file looks like an ONNX model, and a name in it is not UTF-8"
+        message = "the file looks like an ONNX model, but a name in it is not UTF-8"
         raise unreadable(empty, NOT_AN_IR, message)
     folder = None if source.path == "<stdin>" else Path(source.path).parent
     listing, offsets = listed(proto.graph)
@@ -129,7 +129,7 @@ class _Reader:
         if opsets.get("", 1) > newest:
             builder.report(
                 IR_VERSION,
-                f"the model is of opset {opsets['']}; the onnx package that is installed "
+                f"the model has opset {opsets['']}, but the installed onnx package "
                 f"knows opsets up to {newest}",
                 expected=f"at most {newest}",
                 actual=str(opsets[""]),
@@ -319,8 +319,8 @@ class _Reader:
             opset = scope.opsets.get(domain)
             if opset is None:
                 raise Violation(
-                    f"the model imports no opset of '{domain or 'ai.onnx'}', of which "
-                    f"{proto.op_type} is",
+                    f"{proto.op_type} belongs to '{domain or 'ai.onnx'}', but the model imports "
+                    "no opset of it",
                     rule=UNKNOWN_VERSION,
                     actual=domain or "ai.onnx",
                 )
@@ -423,7 +423,7 @@ class _Reader:
         node."""
         if scope.depth >= _MAX_NESTING:
             raise Violation(
-                f"functions call each other more than {_MAX_NESTING} deep",
+                f"calls of functions are nested more than {_MAX_NESTING} deep",
                 rule=NESTING_LIMIT,
                 expected=f"at most {_MAX_NESTING}",
             )
@@ -432,9 +432,7 @@ class _Reader:
         } or scope.opsets
         self.written_out += len(function.node)
         if self.written_out > _MAX_WRITTEN_OUT:
-            message = (
-                f"the functions of the model, written out, are more than {_MAX_WRITTEN_OUT} nodes"
-            )
+            message = f"the functions of the model expand to more than {_MAX_WRITTEN_OUT} nodes"
             raise unreadable(
                 self.builder.model.source,
                 SIZE_LIMIT,

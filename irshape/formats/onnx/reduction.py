@@ -142,8 +142,8 @@ def _joined(node: Node) -> Outputs:
         for other in others:
             if not other.shape.compatible(first.shape):
                 raise Violation(
-                    f"{node.kind} of version {node.version} takes inputs of one "
-                    f"shape, got {first.shape} and {other.shape}; they broadcast from opset 8 on",
+                    f"{node.kind} of version {node.version} takes inputs of equal "
+                    f"shapes, got {first.shape} and {other.shape}; opset 8 introduced broadcasting",
                     rule=INPUT_SHAPES,
                     expected=first.shape,
                     actual=other.shape,

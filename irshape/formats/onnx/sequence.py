@@ -26,7 +26,8 @@ def _parts(node: Node) -> tuple[list[NodeOutput], dict[str, Any], bool]:
         hidden = sizes[1] // GATES[node.kind]
     if not hidden:
         raise Violation(
-            f"{node.kind} cannot be read without its `hidden_size`", rule=MISSING_ATTRIBUTE
+            f"irshape can read {node.kind} only if its `hidden_size` is known",
+            rule=MISSING_ATTRIBUTE,
         )
     data = x if batch_first else node.add("Transpose", x, node.numbers([1, 0, 2]))
     shape = node.shape_of(data)
@@ -67,7 +68,7 @@ def _attributes(node: Node, hidden: int, directions: int) -> dict[str, Any]:
                 : len(listed) // directions
             ] * directions != list(listed):
                 raise Violation(
-                    f"`{name}` differs by direction; OpenVINO has a single list for both",
+                    f"`{name}` differs between the directions; OpenVINO has one list for both",
                     rule=ATTRIBUTE_VALUE,
                     at=name,
                     actual=listed,

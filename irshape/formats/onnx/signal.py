@@ -57,7 +57,7 @@ def dft(node: Node) -> Outputs:
     if half and not inverse:
         if not real:
             raise Violation(
-                "a one-sided DFT takes real numbers",
+                "a one-sided DFT takes only real numbers",
                 rule=INPUT_SHAPES,
                 at="onesided",
                 expected="a last axis of 1",

@@ -150,7 +150,7 @@ def scan(
     outputs = len(graph.output) - number
     if "directions" in attributes or len(values) != len(inputs):
         raise Violation(
-            "Scan of version 8 goes over a batch; OpenVINO has no such layer",
+            "Scan of version 8 runs over a batch, which no layer of OpenVINO does",
             rule=UNKNOWN_VERSION,
             expected="opset 9 or later",
         )
@@ -242,7 +242,8 @@ def _scan_axes(inputs: list[NodeOutput], listed: list[int]) -> list[int]:
     for value, axis in zip(inputs, listed, strict=True):
         if axis < 0 and value.rank is None:
             raise Violation(
-                "Scan along a negative axis cannot be read without the rank of its input",
+                "irshape can read Scan along a negative axis only if the rank of its input is "
+                "known",
                 rule=INPUT_RANK,
                 at="scan_input_axes",
             )

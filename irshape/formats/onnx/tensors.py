@@ -208,8 +208,8 @@ class Tensors:
             view = self.file(entries.get("location", ""))
             if length != needed or start < 0 or start + needed > len(view):
                 raise Violation(
-                    f"the tensor '{name}' takes {needed} bytes at {start} of "
-                    f"'{entries.get('location')}', which has {len(view)}",
+                    f"the tensor '{name}' takes {needed} bytes at byte {start} of "
+                    f"'{entries.get('location')}', which has {len(view)} bytes",
                     rule=CONSTANT_OUT_OF_RANGE,
                     expected=f"at most {len(view)}",
                     actual=start + needed,
@@ -226,7 +226,9 @@ class Tensors:
         return self.builder.constant_at(kind, shape, place, needed, name=name)
 
     def missing(self, message: str, rule: RuleId, size: int) -> int:
-        self.builder.report(rule, message, help="put the file with the data beside the model")
+        self.builder.report(
+            rule, message, help="put the file with the data into the folder of the model"
+        )
         return self.builder.bytes.miss(size)
 
     def file(self, location: str) -> memoryview:
@@ -242,8 +244,8 @@ class Tensors:
             or ".." in Path(location.replace("\\", "/")).parts
         ):
             raise Violation(
-                f"the data lies in '{location}', which is not a file in the folder of the "
-                "model; it is not opened",
+                f"the data lies in '{location}', which is not in the folder of the model; "
+                "irshape does not open it",
                 rule=MISSING_WEIGHTS,
             )
         path = self.folder / location
@@ -252,8 +254,8 @@ class Tensors:
             folder = os.path.realpath(self.folder)
             if os.path.commonpath([folder, os.path.realpath(path)]) != folder:
                 raise Violation(
-                    f"the data lies in '{location}', a link that leads out of the folder of the "
-                    "model; it is not opened",
+                    f"the data lies in '{location}', a link out of the folder of the model; "
+                    "irshape does not open it",
                     rule=MISSING_WEIGHTS,
                 )
             try:

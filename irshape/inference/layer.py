@@ -13,7 +13,7 @@ from ..model.weights import Constant, numbers_of, raw_bytes
 from ..ops.declaration import Operation, check_inputs, check_specified
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..rule_ids import INTERNAL_ERROR
-from ..shapes import PartialShape
+from ..shapes import DYNAMIC, PartialShape
 from .folding import fold
 from .memory import Memory
 from .ports import declared
@@ -40,7 +40,7 @@ class LayerEngine:
         if with_values and operation.reads_weights and not inputs:
             return self._constant(layer, operation)
         if operation.opaque:
-            return LayerResult(tuple(map(declared, layer.outputs)))
+            return _of_ports(layer, inputs)
         key = (operation, with_values, *inputs)
         result = self.memory.results.get(key)
         if result is None:
@@ -108,6 +108,21 @@ class LayerEngine:
             return None
         raw = raw_bytes(constant)
         return None if raw is None else (constant, raw)
+
+
+def _of_ports(layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
+    """Returns the outputs that ports declare. Their sizes hold for the declared inputs only."""
+    outputs = tuple(map(declared, layer.outputs))
+    if all(
+        not port.dims or PartialShape(port.dims).encloses(tensor.shape)
+        for port, tensor in zip(layer.inputs, inputs, strict=False)
+    ):
+        return LayerResult(outputs)
+    open_sizes = (
+        tensor if tensor.rank is None else Tensor(tensor.element_type, [DYNAMIC] * tensor.rank)
+        for tensor in outputs
+    )
+    return LayerResult(tuple(open_sizes), unsure=True)
 
 
 def _of_bytes(tensor: Tensor, constant: Constant, raw: bytes) -> Tensor:

@@ -236,6 +236,16 @@ def test_a_graph_holds_layers_that_are_known_by_name(tmp_path: Path) -> None:
     assert 'type="Scaled" version="extension"' in (tmp_path / "copy.xml").read_text()
 
 
+def test_declared_sizes_hold_for_declared_inputs_only(tmp_path: Path) -> None:
+    path = model(tmp_path)
+    dims = '<port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>'
+    path.write_text(path.read_text().replace('<port id="0"/>', dims, 1))
+    arguments = "infer", "--extension", "Scaled", str(path)
+    assert "[2,3]" in call(*arguments)[1].splitlines()[-1]
+    status, output = call(*arguments, "--shape", "[4,3]")
+    assert (status, "[?,?]" in output.splitlines()[-1]) == (0, True)
+
+
 def onnx_model(folder: Path) -> Path:
     onnx = pytest.importorskip("onnx")
     helper, floats = onnx.helper, onnx.TensorProto.FLOAT

@@ -137,7 +137,15 @@ def _refused(call: ast.Call, function: FunctionType) -> Constraint | None:
         if relation not in RULES:
             return None
         message, rule = _worded(relation, facts), RULES[relation]
-    return Constraint(message, _rule(call, function, rule)) if message.strip(GAP + " ") else None
+    return Constraint(message, _rule(call, function, rule)) if _says_what(message) else None
+
+
+def _says_what(message: str) -> bool:
+    """Returns whether a message with gaps names anything: an operand, an attribute, a thing."""
+    return not set(re.findall("[a-z]+", message)) <= _GLUE
+
+
+_GLUE = {"is", "are", "has", "have", "expected", "or", "more", "value", "for", "to"}
 
 
 def _worded(relation: str, facts: dict[str, str]) -> str:
@@ -159,7 +167,10 @@ def _shared(call: ast.Call, function: FunctionType, condition: FunctionType) -> 
     facts |= {each.arg: _literal(each.value) for each in call.keywords if each.arg}
     if relation == "at least":
         facts["expected"] = f"{facts.get('least', GAP)} or more"
-    return Constraint(_worded(relation, facts), _rule(call, function, RULES[relation]))
+    message = _worded(relation, facts)
+    if not _says_what(message):
+        return None
+    return Constraint(message, _rule(call, function, RULES[relation]))
 
 
 def _literal(node: ast.expr) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from ...faults import require
 from ..conversion import plain
 from ..declaration import attribute
 from ..differences import facts, not_run, of_version
 from ..elementwise import computed
-from ..kinds import BOOLEAN, NATURALS
+from ..kinds import BOOLEAN, POSITIVES
 from ..lazy import Array, np
 from ..tensors import Tensor
 from .base import ROUNDING_TORCH, Along, Pooling, Sizes, over_windows
@@ -26,9 +27,15 @@ class AveragePooling(Pooling):
 
     exclude_pad: bool = attribute(BOOLEAN, default=True, required=True, name="exclude-pad")
 
-    @property
-    def avoids_padding(self) -> bool:  # type: ignore[override]
-        return self.exclude_pad
+    def check_window(self, axis: int, along: Along) -> None:
+        require(
+            not self.exclude_pad or along.span > max(along.begin, along.end),
+            f"a window of {along.span} along axis {axis + 2} can lie entirely in the padding of "
+            f"{along.begin} and {along.end}; with exclude-pad it would have no elements to average",
+            at="pads_begin" if along.begin >= along.span else "pads_end",
+            expected=f"less than {along.span}",
+            actual=max(along.begin, along.end),
+        )
 
     def infer(self, data: Tensor) -> Tensor:
         return Tensor(data.element_type, self.pooled(data.shape))
@@ -91,5 +98,5 @@ class AvgPool_16(AveragePooling):
     """The mean of each window, which may be dilated. Specification: AvgPool-16."""
 
     since = 16
-    dilations: Sizes = attribute(NATURALS, default=None)
+    dilations: Sizes = attribute(POSITIVES, default=None)
     rounding_type: str = attribute(ROUNDING_TORCH, default="floor")

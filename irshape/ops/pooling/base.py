@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...element_types import ElementType
 from ...faults import Between, Violation
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, OPERATION_CONSTRAINT
+from ...rule_ids import INPUT_SHAPES, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from ..conversion import plain
 from ..declaration import NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from ..differences import ceil_torch, facts, refused
 from ..elementwise import computed
-from ..kinds import NATURALS, Choice
+from ..kinds import NATURALS, POSITIVES, Choice
 from ..lazy import Array, np
 from ..windows import (
     PAD_TYPES,
@@ -94,16 +94,14 @@ class Pooling(Operation):
     )
 
     data = operand(NUMERIC_OR_BOOLEAN, rank=(3, 4, 5))
-    strides: tuple[int, ...] = attribute(NATURALS)
+    strides: tuple[int, ...] = attribute(POSITIVES)
     pads_begin: Sizes = attribute(NATURALS, default=None, required=True)
     pads_end: Sizes = attribute(NATURALS, default=None, required=True)
-    kernel: tuple[int, ...] = attribute(NATURALS)
+    kernel: tuple[int, ...] = attribute(POSITIVES)
     rounding_type: str = attribute(ROUNDING, default="floor")
     auto_pad: str = attribute(PAD_TYPES, default="explicit")
 
     dilations: Sizes = None
-    avoids_padding: ClassVar[bool] = False
-    """Whether a window that lies entirely in the padding is refused."""
 
     def pooled(self, data: PartialShape) -> PartialShape:
         """Returns the shape of the result. Raises `Violation`."""
@@ -154,16 +152,9 @@ class Pooling(Operation):
                     actual=tuple(sizes),
                     rule=OPERATION_CONSTRAINT,
                 )
-        for name in ("kernel", "strides", "dilations"):
-            given = getattr(self, name) or ()
-            if 0 in given:
-                raise Violation(
-                    at=name,
-                    relation="at least",
-                    expected=Between(1, None),
-                    actual=tuple(given),
-                    rule=ATTRIBUTE_VALUE,
-                )
+
+    def check_window(self, axis: int, along: Along) -> None:
+        """Raises `Violation` for a window whose padding the operation does not allow."""
 
     def along(self, axis: int, size: int) -> Along:
         """Returns the window along a spatial axis of this size, with the padding of `auto_pad`."""
@@ -200,15 +191,7 @@ class Pooling(Operation):
                     actual=along.span,
                     rule=OPERATION_CONSTRAINT,
                 )
-            if self.avoids_padding and not along.span > max(along.begin, along.end):
-                raise Violation(
-                    f"a window of {along.span} along axis {axis + 2} can lie entirely in the "
-                    f"padding of {along.begin} and {along.end}; with exclude-pad it would have no "
-                    "elements to average",
-                    at="pads_begin" if along.begin >= along.span else "pads_end",
-                    expected=f"less than {along.span}",
-                    actual=max(along.begin, along.end),
-                )
+            self.check_window(axis, along)
         if along.stride < 1:
             return (
                 DYNAMIC if dim.is_dynamic else Dimension(1)

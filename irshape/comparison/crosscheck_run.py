@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -372,12 +371,11 @@ class CrosscheckRun(LayerwiseRun[int]):
             how, change = f"rounded to {precision} after every layer", rounding(precision)
         rounded = self.unrounded if precision == "f32" else []
         if not rounded:
-            self.progress.begin(f"{self.where}running the model {how}", len(self.layers))
-            try:
-                session = self.session.sibling(rounding=change)
-                rounded = list(session.run(self.fed, observe=self.progress.layer).values())
-            except ExecutionError:
-                return
+            session = self.session.sibling(rounding=change)
+            phase = f"running the model {how}"
+            rounded = self.explain_again(session, set(), phase, lambda row, *_: row)
+        if not rounded:
+            return
         results = [position for position, layer in enumerate(self.layers) if layer.is_result]
         for position, mine, other in zip(results, self.results, rounded, strict=True):
             source = next(
@@ -435,33 +433,20 @@ class CrosscheckRun(LayerwiseRun[int]):
         if not reasons:
             return
         shared = Remark(Kind.INHERITED, "; ".join(each.text for each in reasons))
-        self.progress.begin(f"{self.where}explaining what is inherited", len(self.layers))
 
-        def observe(layer: Layer, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
-            if self.progress.layer is not None:
-                self.progress.layer(layer, inputs, outputs)
-            for number in self.rows_of.get(layer, ()):
-                row = self.rows[number]
-                if not row.inherited or row.port >= len(outputs):
-                    continue
-                theirs = self.theirs(layer, row.port)
-                if theirs is None:
-                    continue
-                if layer in levels:
-                    if self.agrees_at_ties(layer, inputs, theirs):
-                        self.rows[number] = row._replace(remark=row.own_remark or shared)
-                elif row.own_verdict == "equal" and self.alike(
-                    layer, outputs[row.port], theirs, alone=False
-                ):
-                    self.rows[number] = row._replace(remark=shared)
+        def explained(row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array) -> Row:
+            if row.layer in levels:
+                at_ties = self.agrees_at_ties(row.layer, inputs, theirs)
+                return row._replace(remark=row.own_remark or shared) if at_ties else row
+            agrees = row.own_verdict == "equal" and self.alike(row.layer, mine, theirs, alone=False)
+            return row._replace(remark=shared) if agrees else row
 
         def replaced(layer: Layer) -> tuple[Array, ...] | None:
             return self.device_outputs(layer) if layer in levels else self.decompressed.get(layer)
 
-        try:
-            self.session.sibling(replaced=replaced).run(self.fed, observe=observe)
-        except ExecutionError:
-            return
+        numbers = {number for number, row in enumerate(self.rows) if row.inherited}
+        session = self.session.sibling(replaced=replaced)
+        self.explain_again(session, numbers, "explaining what is inherited", explained)
 
     def explain_unrounded(self) -> None:
         """Runs the model once more with nothing rounded to f16 or bf16, to explain rows.
@@ -478,27 +463,46 @@ class CrosscheckRun(LayerwiseRun[int]):
         }
         if not suspects or self.tolerance.precision != "f32":
             return
-        self.progress.begin(f"{self.where}running the model {UNROUNDED}", len(self.layers))
+        text = f"{UNROUNDED}, irshape's values agree: so the device computes it"
+        remark = Remark(Kind.PRECISION, text)
+
+        def explained(row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array) -> Row:
+            agrees = self.alike(
+                row.layer, mine.astype(theirs.dtype, copy=False), theirs, alone=True
+            )
+            return row._replace(remark=remark, own_remark=remark) if agrees else row
+
+        session = self.session.sibling(rounding=unrounded)
+        phase = f"running the model {UNROUNDED}"
+        self.unrounded = self.explain_again(session, suspects, phase, explained)
+
+    def explain_again(
+        self,
+        session: Session,
+        numbers: set[int],
+        phase: str,
+        explained: Callable[[Row, tuple[Array, ...], Array, Array], Row],
+    ) -> list[Array]:
+        """Runs the model once more in another session. Returns its outputs; none if that fails.
+
+        numbers: of the rows that `explained` replaces, from the inputs of the layer in this run,
+        irshape's value and the device's.
+        """
+        self.progress.begin(f"{self.where}{phase}", len(self.layers))
 
         def observe(layer: Layer, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
             if self.progress.layer is not None:
                 self.progress.layer(layer, inputs, outputs)
-            for number in suspects.intersection(self.rows_of.get(layer, ())):
+            for number in numbers.intersection(self.rows_of.get(layer, ())):
                 row = self.rows[number]
-                theirs = self.theirs(layer, row.port)
-                if theirs is None or row.port >= len(outputs):
-                    continue
-                mine = outputs[row.port].astype(theirs.dtype, copy=False)
-                if self.alike(layer, mine, theirs, alone=True):
-                    remark = Remark(
-                        Kind.PRECISION,
-                        f"{UNROUNDED}, irshape's values agree: so the device computes it",
-                    )
-                    self.rows[number] = row._replace(remark=remark, own_remark=remark)
+                theirs = self.theirs(layer, row.port) if row.port < len(outputs) else None
+                if theirs is not None:
+                    self.rows[number] = explained(row, inputs, outputs[row.port], theirs)
 
-        with suppress(ExecutionError):
-            session = self.session.sibling(rounding=unrounded)
-            self.unrounded = list(session.run(self.fed, observe=observe).values())
+        try:
+            return list(session.run(self.fed, observe=observe).values())
+        except ExecutionError:
+            return []
 
     def device_outputs(self, layer: Layer) -> tuple[Array, ...]:
         """Returns the device's values of the outputs of a layer."""

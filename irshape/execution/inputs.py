@@ -6,6 +6,7 @@ import io
 import zipfile
 from collections.abc import Mapping
 from errno import ENOTDIR
+from math import prod
 from pathlib import Path
 from tokenize import TokenError
 
@@ -111,9 +112,7 @@ def random_array(
     _drawable(element_type, shape, name)
     sizes = shape.static
     assert sizes is not None
-    total = 1
-    for size in sizes:
-        total *= size
+    total = prod(sizes)
     if total * max(element_type.bits // 8, 1) > MAX_RANDOM_BYTES:
         raise ValueError(
             f"the input '{name}' of shape {list(sizes)} would take more than "

@@ -7,6 +7,7 @@ it. A tensor is freed after its last use.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -37,24 +38,17 @@ MAX_ITERATIONS = 1_000_000
 """How often the body of one layer may run in one inference, by default."""
 
 
+@dataclass(slots=True)
 class Run:
     """The state of one run: values of variables, counts of body runs, and the observer.
 
     judged: the layers that inference has already judged with this run's values.
     """
 
-    __slots__ = ("inner", "iterations", "judged", "variables")
-
-    def __init__(
-        self,
-        variables: dict[str, Array],
-        inner: Observer | None = None,
-        judged: frozenset[Layer] = frozenset(),
-    ) -> None:
-        self.variables = variables
-        self.inner = inner
-        self.judged = judged
-        self.iterations: dict[Body, int] = {}
+    variables: dict[str, Array]
+    inner: Observer | None = None
+    judged: frozenset[Layer] = frozenset()
+    iterations: dict[Body, int] = field(default_factory=dict)
 
 
 class Interpreter:

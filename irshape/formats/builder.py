@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 from ..element_types import ElementType
@@ -28,15 +29,13 @@ from ..rule_ids import INPUT_ELEMENT_TYPE, RuleId, Severity
 from ..shapes import PartialShape
 
 
+@dataclass(slots=True, eq=False)
 class NodeOutput:
     """An output port of an added layer, with its inferred tensor."""
 
-    __slots__ = ("layer", "port", "tensor")
-
-    def __init__(self, layer: Layer, port: int, tensor: Tensor) -> None:
-        self.layer = layer
-        self.port = port
-        self.tensor = tensor
+    layer: Layer
+    port: int
+    tensor: Tensor
 
     @property
     def element_type(self) -> ElementType:

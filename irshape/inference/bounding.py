@@ -16,8 +16,8 @@ from ..shapes import UNBOUNDED, Dimension, PartialShape
 from ..symbols.bounds import Range
 from ..symbols.expressions import Expression, Symbol
 from .body_engine import BodyEngine
-from .input_sizes import Sizes, candidates, shape_of, value_of
-from .named_sizes import tensor_name
+from .input_sizes import Sizes, candidates, shape_of
+from .named_sizes import tensor_name, value_of
 from .result import BodyResult
 
 if TYPE_CHECKING:

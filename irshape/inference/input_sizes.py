@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..shapes import Dimension, PartialShape
 from ..symbols.expressions import Expression, Symbol
-from .named_sizes import NamedSizes
+from .named_sizes import NamedSizes, value_of
 
 SERIES = (2, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024, 1)
 """Sizes to try for all symbols together, except those of first axes, then for each symbol."""
@@ -55,14 +55,6 @@ def shape_of(
         dim if size is None else Dimension.of(max(value_of(size, sizes), 0))
         for size, dim in zip(known, shape, strict=True)
     )
-
-
-def value_of(expression: Expression, sizes: Mapping[str, int]) -> int:
-    """The value of an expression; -1 where it divides by zero."""
-    try:
-        return expression.evaluate(sizes)
-    except ZeroDivisionError:
-        return -1
 
 
 def _demanded(sizes: NamedSizes) -> Iterator[tuple[Symbol, int]]:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from ..model.graph import Layer, Model
 from ..shapes import UNBOUNDED, Dimension
-from ..symbols.bounds import Range
 from ..symbols.conditions import Conflict, Constraint
 from ..symbols.expressions import Expression, Symbol
 from ..symbols.facts import Facts
@@ -112,7 +111,7 @@ class NamedSizes:
         for name, symbol in known.items():
             low, high = self.facts.ranges[symbol]
             if not low <= result[name] <= high:
-                allowed = written_range((low, high))
+                allowed = written_range(low, high)
                 raise ValueError(f"{name} is {result[name]}; it must lie in {allowed}")
         for symbol, expression in self.facts.replaced.items():
             size = expression.evaluate(result)
@@ -131,29 +130,29 @@ class NamedSizes:
 
     def empty(self, sizes: Mapping[str, int]) -> int:
         """Counts the dependent dimensions of inputs that are 0."""
-        return sum(not _value(size, sizes, 1) for size in self.facts.replaced.values())
+        return sum(not value_of(size, sizes, 1) for size in self.facts.replaced.values())
 
     def broken(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """Returns the conditions that these sizes break."""
         facts = self.facts
-        replaced = {s.name: _value(e, sizes, -1) for s, e in facts.replaced.items()}
+        replaced = {s.name: value_of(e, sizes) for s, e in facts.replaced.items()}
         sizes = {**replaced, **sizes}
         for expression in facts.nonnegative:
-            if _value(expression, sizes, -1) < 0:
+            if value_of(expression, sizes) < 0:
                 yield f"{expression} >= 0"
         for expression, number in facts.multiples:
-            if _value(expression, sizes, 1) % number:
+            if value_of(expression, sizes, 1) % number:
                 yield f"{expression} % {number} == 0"
         for expression, number in facts.one_or:
-            if _value(expression, sizes, 1) not in (1, number):
+            if value_of(expression, sizes, 1) not in (1, number):
                 yield f"{expression} == 1 or {expression} == {number}"
         for call, expression in facts.rewritten.items():
-            if _value(Expression.of(call, facts) - expression, sizes, 1):
+            if value_of(Expression.of(call, facts) - expression, sizes, 1):
                 yield f"{call} == {expression}"
         for symbol, expression in facts.replaced.items():
             low, high = facts.ranges[symbol]
-            if not low <= _value(expression, sizes, -1) <= high:
-                yield f"{symbol.name} in {written_range((low, high))}"
+            if not low <= value_of(expression, sizes) <= high:
+                yield f"{symbol.name} in {written_range(low, high)}"
 
 
 def contradiction(model: Model, conflict: Conflict) -> str:
@@ -171,19 +170,19 @@ def contradiction(model: Model, conflict: Conflict) -> str:
     return f"{conflict.constraint}, but {' and '.join(demands)}"
 
 
-def _value(expression: Expression, sizes: Mapping[str, int], otherwise: int) -> int:
+def value_of(expression: Expression, sizes: Mapping[str, int], otherwise: int = -1) -> int:
+    """Returns the value of an expression; `otherwise` where it divides by zero."""
     try:
         return expression.evaluate(sizes)
     except ZeroDivisionError:
         return otherwise
 
 
-def written_range(bounds: Range) -> str:
-    """Returns bounds as a dimension writes them: `1..`, `1..8`, `5`."""
-    low, high = bounds
+def written_range(low: float, high: float) -> str:
+    """Returns bounds as a dimension writes them, with the lower one: `0..`, `1..8`, `5`."""
     if low == high:
         return f"{int(low)}"
-    return f"{int(low)}.." + ("" if math.isinf(high) else f"{int(high)}")
+    return f"{int(low)}.." + ("" if high >= UNBOUNDED else f"{int(high)}")
 
 
 _NO_WORD = re.compile(r"\W+")

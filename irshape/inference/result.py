@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
@@ -16,7 +17,7 @@ from ..model.wiring import OutputRef, Wiring
 from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
-from ..shapes import UNBOUNDED, Dimension, PartialShape
+from ..shapes import PartialShape
 from ..spelling import suggestion
 
 if TYPE_CHECKING:
@@ -55,22 +56,6 @@ class Observation(NamedTuple):
 class BodyResult:
     """The inference of one body. Layers are given by their position in `body.layers`."""
 
-    __slots__ = (
-        "_unsure",
-        "believed",
-        "body",
-        "demands",
-        "doubtful",
-        "elements",
-        "expressions",
-        "faulty",
-        "inner",
-        "inputs",
-        "observations",
-        "outputs",
-        "wiring",
-    )
-
     def __init__(self, body: Body, wiring: Wiring) -> None:
         self.body = body
         self.wiring = wiring
@@ -92,17 +77,11 @@ class BodyResult:
         """Layers whose outputs come from their own ports, or may be too wide."""
         self.doubtful: set[OutputRef] = set()
         """Output ports that declare something other than is inferred."""
-        self._unsure: set[int] | None = None
 
-    @property
+    @cached_property
     def unsure(self) -> set[int]:
         """Layers whose outputs rest on what some layer declares, not on inference alone: those that
         are believed, and those behind them and behind doubtful ports."""
-        if self._unsure is None:
-            self._unsure = self._spread_doubts()
-        return self._unsure
-
-    def _spread_doubts(self) -> set[int]:
         unsure, doubtful = set(self.believed), self.doubtful
         if not unsure and not doubtful:
             return unsure
@@ -383,9 +362,11 @@ class Inference:
             "layers": list(_rows(self.result)),
         }
         if self._sizes is not None:
+            from .named_sizes import written_range
+
             document["symbols"] = {
-                name: {"tensor": size.tensor, "axis": size.axis, "range": _range(size.range)}
-                for name, size in self.symbols.items()
+                name: {"tensor": tensor, "axis": axis, "range": written_range(size.low, size.high)}
+                for name, (tensor, axis, size) in self.symbols.items()
             }
             document["constraints"] = [
                 {
@@ -428,13 +409,6 @@ def written(known: Expressions | None) -> list[str | None] | None:
     if known is None:
         return None
     return [None if expression is None else str(expression) for expression in known]
-
-
-def _range(bounds: Dimension) -> str:
-    """Returns the sizes that a symbol may have, with the lower bound: `0..`, `1..8`."""
-    if bounds.is_static:
-        return str(bounds)
-    return f"{bounds.low}.." + ("" if bounds.high == UNBOUNDED else str(bounds.high))
 
 
 def _rows(result: BodyResult) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -129,9 +129,7 @@ def _body(
     yield f"{tab}</edges>"
 
 
-def _attributes(
-    pairs: Iterator[tuple[str, str]] | tuple[tuple[str, str], ...] | list[tuple[str, str]],
-) -> str:
+def _attributes(pairs: Iterable[tuple[str, str]]) -> str:
     return " ".join(f"{name}={quoted(value)}" for name, value in pairs)
 
 
@@ -144,12 +142,7 @@ def layer_lines(
     depth: int,
 ) -> Iterator[str]:
     tab, inner = _INDENT * depth, _INDENT * (depth + 1)
-    head = [
-        ("id", layer.id),
-        ("name", layer.name),
-        ("type", layer.type),
-        ("version", layer.version),
-    ]
+    head = [(name, getattr(layer, name)) for name in ("id", "name", "type", "version")]
     if layer.output_names is not None:
         head.append(("output_names", layer.output_names))
     yield f"{tab}<layer {_attributes(head)}>"
@@ -160,7 +153,7 @@ def layer_lines(
     if layer.is_parameter and tensors:
         values["shape"] = tensors[0].shape.text
     if values:
-        yield f"{inner}<data {_attributes(list(values.items()))} />"
+        yield f"{inner}<data {_attributes(values.items())} />"
     if layer.rt_info_span:
         yield inner + _raw(model, layer.rt_info_span)
     yield from _wiring_of_bodies(layer, inner)
@@ -185,18 +178,16 @@ def _wiring_of_bodies(layer: Layer, inner: str) -> Iterator[str]:
     for tag, entries in (layer.port_maps or {}).items():
         yield f"{inner}<{tag}>"
         yield from (
-            f"{inner}{_INDENT}<{entry.direction} {_attributes(list(entry.attributes.items()))} />"
+            f"{inner}{_INDENT}<{entry.direction} {_attributes(entry.attributes.items())} />"
             for entry in entries
         )
         yield f"{inner}</{tag}>"
     back_edges = [edge for body in (layer.bodies or {}).values() for edge in body.back_edges]
     if back_edges:
         yield f"{inner}<back_edges>"
-        yield from (
-            f"{inner}{_INDENT}<edge from-layer={quoted(edge.from_layer)} "
-            f"to-layer={quoted(edge.to_layer)} />"
-            for edge in back_edges
-        )
+        for edge in back_edges:
+            ends = (("from-layer", edge.from_layer), ("to-layer", edge.to_layer))
+            yield f"{inner}{_INDENT}<edge {_attributes(ends)} />"
         yield f"{inner}</back_edges>"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -82,27 +83,21 @@ def read(source: Source) -> Model:
     return _Reader(proto, Builder(source, proto.graph.name, FORMAT), folder, offsets).read()
 
 
+@dataclass
 class _Scope:
     """The scope in which names refer to values: the graph itself, or one call of a function."""
 
-    def __init__(
-        self,
-        opsets: Mapping[str, int],
-        attributes: Mapping[str, Any],
-        prefix: str = "",
-        depth: int = 0,
-    ) -> None:
-        self.opsets = opsets
-        self.attributes = attributes
-        """The attributes that the call passes to the function, by name."""
-        self.prefix = prefix
-        self.depth = depth
-        self.values: dict[str, NodeOutput] = {}
-        self.initializers: Mapping[str, Any] = {}
-        self.outer: tuple[_Scope, Builder] | None = None
-        """For a branch or a loop: the enclosing scope, whose names are visible, and its builder."""
-        self.captured: list[tuple[NodeOutput, Layer]] = []
-        """The values from outside that the scope uses, each with the Parameter that replaces it."""
+    opsets: Mapping[str, int]
+    attributes: Mapping[str, Any]
+    """The attributes that the call passes to the function, by name."""
+    prefix: str = ""
+    depth: int = 0
+    values: dict[str, NodeOutput] = field(default_factory=dict)
+    initializers: Mapping[str, Any] = field(default_factory=dict)
+    outer: tuple[_Scope, Builder] | None = None
+    """For a branch or a loop: the enclosing scope, whose names are visible, and its builder."""
+    captured: list[tuple[NodeOutput, Layer]] = field(default_factory=list)
+    """The values from outside that the scope uses, each with the Parameter that replaces it."""
 
 
 class _Reader:

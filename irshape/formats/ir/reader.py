@@ -27,7 +27,7 @@ from ...rule_ids import (
 )
 from .elements import Elements
 from .grammar import BODY_TAGS, CHILDREN, OPAQUE, PORT_MAP_TAGS
-from .regular import Window, read_around_body, read_edges, read_layers, start_around_body
+from .regular import Window, read_edges, read_layers
 from .text_between import MORE_TEXTS, may_have_text_between, texts_between
 
 if TYPE_CHECKING:
@@ -205,12 +205,6 @@ class _Reader(Elements):
                 end = read_edges(data, at, self.body)
             self.shift -= end - at
             at = end
-            if self.state == _LAYERS and (begun := start_around_body(window, at)) > 0:
-                self.parser.Parse(data[at:begun], False)
-                parsed.append((at, begun))
-                assert self.current is not None
-                at = read_around_body(window, begun, self.current, self.early)
-                self.shift -= at - begun
         piece = data[at:]
         self.parser.Parse(piece, True)
         if between or may_have_text_between(piece, first=not at):

@@ -14,8 +14,8 @@ import re
 from sys import intern
 
 from ...model.edges import EdgeTexts
-from ...model.graph import BackEdge, Body, Layer, PortMap
-from .forms import ATTRIBUTE, ID, NAMES, OFFSET, PAIR, SPACE, VALUE, form_of
+from ...model.graph import Body, Layer
+from .forms import ID, NAMES, OFFSET, SPACE, VALUE, form_of
 
 
 class Window:
@@ -96,57 +96,6 @@ def _read_layers(window: Window, at: int, body: Body) -> int:
     return origin + at
 
 
-def start_around_body(window: Window, at: int) -> int:
-    """Returns where the start tag of the layer at `at` ends if the layer has a body, else -1."""
-    head = _LAYER.match(window.text, at - window.start)
-    if head is None:
-        return -1
-    inside = window.text.find("</layer>", head.end())
-    has_body = inside >= 0 and window.text.find("body>", head.end(), inside) >= 0
-    return window.start + head.end() if has_body else -1
-
-
-def read_around_body(window: Window, at: int, layer: Layer, early: Body) -> int:
-    """Reads the content of a layer before its first body. Returns where it ends.
-
-    If that content is irregular, nothing is read. at: where the start tag of the layer ends. early:
-    receives the back edges.
-    """
-    text, place, origin = window.text, at - window.start, window.start
-    end = text.rfind("<", place, text.find("body>", place))
-    port_maps: dict[str, list[PortMap]] = {}
-    while match := _PORT_MAP.match(text, place, end):
-        entries = [
-            PortMap(
-                entry[1],  # type: ignore[arg-type]
-                dict(ATTRIBUTE.findall(entry[2])),
-                origin + entry.start(),
-            )
-            for entry in _ENTRY.finditer(text, *match.span(2))
-        ]
-        values = sum(len(entry.attributes) for entry in entries)
-        if match[1] in port_maps or values != match[2].count("="):
-            return at
-        port_maps[match[1]] = entries
-        place = match.end()
-    edges: list[BackEdge] = []
-    if match := _BACK_EDGES.match(text, place, end):
-        edges += [
-            BackEdge(edge[1], edge[2], origin + edge.start())
-            for edge in _BACK_EDGE.finditer(text, *match.span(1))
-        ]
-        place = match.end()
-    names = _NAMED.findall(text, place, end)
-    left = _NAMED.sub(f'{NAMES}"', text[place:end])
-    form = form_of(left) if _BODY.match(text, end) else None
-    if form is None or form.offset_at >= 0:
-        return at
-    form.fill(layer, origin + place, "", names)
-    layer.port_maps = port_maps or None
-    early.back_edges += edges
-    return origin + end
-
-
 def read_edges(data: bytes, at: int, body: Body) -> int:
     """Gives a body the edges that begin at `at`. Returns where they end.
 
@@ -175,18 +124,6 @@ _LAYER = re.compile(
     rf'{SPACE}<layer id="({ID})" name="({VALUE})" type="({VALUE})" version="({VALUE})"'
     rf'(?: output_names="({VALUE})")?+ ?+>'
 )
-_ENTRY_TEXT = rf"<(input|output)((?:{PAIR})*+) ?+/>"
-_ENTRY = re.compile(_ENTRY_TEXT)
-_PORT_MAP = re.compile(
-    rf"{SPACE}<(port_map|then_port_map|else_port_map)>((?:{SPACE}{_ENTRY_TEXT})*+){SPACE}</\1>"
-)
-_BACK_EDGE_TEXT = rf'<edge from-layer="({VALUE})" to-layer="({VALUE})" ?+/>'
-_BACK_EDGE = re.compile(_BACK_EDGE_TEXT)
-_BACK_EDGES = re.compile(
-    rf"{SPACE}<back_edges>((?:{SPACE}{_BACK_EDGE_TEXT})*+){SPACE}</back_edges>"
-)
-_NAMED = re.compile(rf'{NAMES}({VALUE})"')
-_BODY = re.compile("<(?:then_|else_)?body>")
 _EDGE = rf'<edge from-layer="{ID}" from-port="{ID}" to-layer="{ID}" to-port="{ID}" ?+/>'
 _EDGES = re.compile(rf"(?:{SPACE}{_EDGE})*+(?={SPACE}</edges>)".encode())
 _SPACE_FOR_QUOTE = bytes.maketrans(b'"', b" ")

@@ -139,8 +139,11 @@ def _of_memory(memory: DeviceMemory) -> Iterator[str]:
         token = "not known" if memory.per_token is None else _bytes(memory.per_token)
         rows.append(("states and KV caches, a token", token, f"{len(memory.caches)}, batch 1"))
         size = "not known" if memory.cached is None else _bytes(memory.cached)
-        tokens = "fixed" if memory.context is None else f"{memory.context:,} tokens"
+        grows = "of fixed size" if memory.per_token == 0 else "--context counts them"
+        tokens = grows if memory.context is None else f"{memory.context:,} tokens"
         rows.append(("states and KV caches", size, tokens))
+    else:
+        rows.append(("states and KV caches", "none", "no state in the model"))
     if memory.largest_layer is not None:
         layer, limit = memory.largest_layer, memory.max_alloc
         place = f"{plain(layer.type)} '{plain(layer.name)}'"
@@ -148,9 +151,9 @@ def _of_memory(memory: DeviceMemory) -> Iterator[str]:
         if limit is not None:
             rows.append(("largest buffer allowed", _bytes(limit), "the device's default"))
     rows.append(("activations, at their peak", _span(memory.peak, _bytes), "by irshape's plan"))
-    of = "" if memory.device.memory is None else f"of {_bytes(memory.device.memory)}"
-    fits = {None: "", True: "", False: ": it does not fit"}[memory.fits]
-    rows.append(("together", _span(memory.together, _bytes), f"{of}{fits}"))
+    room = memory.device.memory
+    fits = "" if room is None else f"{'of' if memory.fits else 'too much for'} {_bytes(room)}"
+    rows.append(("together", _span(memory.together, _bytes), fits))
     yield f"memory on {memory.device.name}"
     yield from _indented(rows, right=(1,), kept=(0,))
     yield f"  not known: {UNCOUNTED}"

@@ -61,7 +61,8 @@ class OpenVinoDevice:
         xml, weights = str(folder / "model.xml"), weights_file(model, folder)
         request: dict[str, Any] = {"xml": xml, "bin": weights, "inputs": {}, "compiles": True}
         answer = runtime.ask(folder, request | {"device": device})
-        return answer.crashed or answer.refused or answer.problem or "compiles"
+        refused = answer.refused and f"refuses it: {answer.refused}"
+        return answer.crashed or refused or answer.problem or "compiles"
 
 
 def weights_file(model: Model, folder: Path) -> str | None:

@@ -43,7 +43,7 @@ class Cures:
                 return self.sizes(f"make the shape of {_port(key)} static")
             if condition.key == "dims":
                 return self.sizes("make the shapes of its inputs static")
-            if name in ("type", "kind"):
+            if name in ("type", "kind", "as"):
                 return Cure(f"convert {_port(key)} to another element type, such as f32 or i32")
             if name == "rank":
                 return Cure(f"change the rank of {_port(key)} by a Reshape, {_ranks(condition)}")

@@ -37,9 +37,8 @@ class DeviceLayer:
         self.index = index
         self.inputs: tuple[Tensor | None, ...] = result.inputs.get(index, ())
         self.outputs = result.outputs[index]
-        several = range(len(self.outputs) if len(self.outputs) > 1 else 0)
-        self.used = tuple([(index, port) in taken for port in several])
-        """Whether a layer uses each output; empty if there is only one output."""
+        self.used = tuple([(index, port) in taken for port in range(len(self.outputs))])
+        """Whether a layer uses each output."""
         self.constant = constant
         """Whether each input is a constant after constants are folded."""
 
@@ -62,14 +61,15 @@ class DeviceLayer:
         """Returns the value of a layer for the key of a condition; empty if it has none.
 
         Keys of a layer: `operation`, `opset` (that introduced the version), `inputs` (their
-        number), `mixed` (whether element types of inputs differ), `shapes` (whether their shapes
-        differ: `same`, `ranks`, `sizes` or `?`), `dims` (as below, of the least known input),
-        `body` (whether it is inside one), `@axis` (an attribute as written, in small letters),
+        number), `types` (`.as` of the first two), `mixed` (whether element types of inputs differ),
+        `shapes` (whether their shapes differ: `same`, `ranks`, `sizes` or `?`), `kept` (whether
+        output 0 has the shape of input 0), `dims` (as below, of the least known input), `body`
+        (whether it is inside one), `@axis` (an attribute as written, in small letters),
         `@axis.least` (the least of its numbers: `negative`, `0`, `1` or `many`).
-        Keys of an input or output, such as `in0` or `out1`: `.type`, `.kind`, `.rank`, `.dims`
-        (`static`, `bounded`, `unbounded`, or `rank` for a dynamic one), `.elements` (`0`, `1`,
-        `many`, `?`), and likewise `.dim2`, `.dim-1`; of an input also `.const`, of one of several
-        outputs also `.used`.
+        Keys of an input or output, such as `in0` or `out1`: `.type`, `.as` (the type with which
+        plugins compute), `.kind`, `.rank`, `.dims` (`static`, `bounded`, `unbounded`, or `rank` for
+        a dynamic one), `.elements` (`0`, `1`, `many`, `?`), and likewise `.dim2`, `.dim-1`; of an
+        input also `.const`, of an output also `.used`.
         """
         text = self._values.get(key)
         if text is None:
@@ -125,6 +125,13 @@ def _constant(at: int, _: str, layer: DeviceLayer) -> str:
     return "yes" if layer.constant[at] else "no"
 
 
+def _kept(layer: DeviceLayer) -> str:
+    shapes = [tensor.shape for tensor in (*layer.inputs[:1], *layer.outputs[:1]) if tensor]
+    if len(shapes) < 2 or not all(shape.is_static for shape in shapes):
+        return "?"
+    return "yes" if shapes[0] == shapes[1] else "no"
+
+
 def _shapes(layer: DeviceLayer) -> str:
     shapes = [tensor.shape for tensor in layer.tensors]
     if len({shape.rank for shape in shapes}) > 1:
@@ -140,6 +147,7 @@ _OF_ALL: dict[str, Reader] = {
     "operation": lambda layer: layer.operation.type_name() if layer.operation else layer.layer.type,
     "opset": lambda layer: str(layer.operation.since) if layer.operation else "",
     "inputs": lambda layer: str(len(layer.inputs)),
+    "types": lambda layer: ",".join(tensor_value(each, "as") for each in layer.tensors[:2]),
     "mixed": lambda layer: (
         "yes" if len({tensor.element_type for tensor in layer.tensors}) > 1 else "no"
     ),
@@ -147,6 +155,7 @@ _OF_ALL: dict[str, Reader] = {
     "dims": lambda layer: max(
         (tensor_value(tensor, "dims") for tensor in layer.tensors), key=_DIMS.index, default=""
     ),
+    "kept": _kept,
     "body": lambda layer: "yes" if layer.layer.path else "no",
 }
 
@@ -161,10 +170,18 @@ def family_of(operation: type[Operation]) -> str:
     return [each for each in bases if each not in (Operation, Broadcasting)][-1].type_name()
 
 
+_COMPUTED = dict.fromkeys(("f64", "f16", "bf16"), "f32")
+_COMPUTED |= dict.fromkeys(("i64", "u64", "u32", "i16", "u16"), "i32")
+_COMPUTED |= {"boolean": "u8", "u4": "u8", "i4": "i8"}
+"""The element types that plugins compute as another one, with that one."""
+
+
 def tensor_value(tensor: Tensor, name: str) -> str:
     """Returns the value of a tensor for a name in a condition; see `DeviceLayer.value`."""
     if name == "type":
         return tensor.element_type.name
+    if name == "as":
+        return _COMPUTED.get(tensor.element_type.name, tensor.element_type.name)
     if name == "kind":
         return tensor.element_type.kind
     dims = tensor.shape.dims

@@ -49,6 +49,15 @@ def _dynamic_rank(inference: Inference, fact: Fact, _: int | None, cures: Cures)
             yield Found(fact, layer, fact.reason, cure)
 
 
+def _untyped_input(
+    inference: Inference, fact: Fact, _: int | None, cures: Cures
+) -> Iterator[Found]:
+    """Yields inputs of static shape whose element type is dynamic."""
+    for layer, tensor in _inputs(inference):
+        if tensor.element_type.name == "dynamic" and tensor.shape.is_static:
+            yield Found(fact, layer, fact.reason, Cure("give the input an element type"))
+
+
 def _inner_rank(inference: Inference, fact: Fact, _: int | None, cures: Cures) -> Iterator[Found]:
     """Yields the first tensors of dynamic rank that layers make from tensors of static rank."""
     cure = Cure("make the values that decide the rank constant, such as axes")
@@ -175,6 +184,7 @@ _DECOMPRESSING = ("Const", "Convert", "Subtract", "Multiply", "Reshape", "Transp
 
 _CHECKS = {
     "dynamic-rank": _dynamic_rank,
+    "untyped-input": _untyped_input,
     "inner-rank": _inner_rank,
     "unbounded": _unbounded,
     "large-buffer": _large_buffers,

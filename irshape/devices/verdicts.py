@@ -79,10 +79,10 @@ class DeviceVerdict:
         return [layer for layer in self.layers if not (layer.is_parameter or layer.is_result)]
 
     def grouped(self) -> list[tuple[Obstacle, list[Layer]]]:
-        """Returns the obstacles grouped by reason, each with its layers."""
+        """Returns the obstacles grouped by reason and cure, each with its layers."""
         groups: dict[tuple[Any, ...], tuple[Obstacle, list[Layer]]] = {}
         for each in self.obstacles:
-            kind = each.verdict, each.layer.type, each.reason
+            kind = each.verdict, each.reason, each.source, each.cure
             groups.setdefault(kind, (each, []))[1].append(each.layer)
         return list(groups.values())
 

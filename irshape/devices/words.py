@@ -38,6 +38,10 @@ def _one(condition: Condition) -> str:
         return " or ".join(counted(int(value), "input") for value in values)
     if key == "mixed":
         return "inputs of different element types" if text == "yes" else "inputs of one type"
+    if key == "types":
+        return _negated(condition, f"inputs computed as {text}")
+    if key == "kept":
+        return f"output 0 {'of' if text == 'yes' else 'not of'} the shape of input 0"
     if key == "body":
         return "in a body" if text == "yes" else "in the net"
     if key == "shapes":
@@ -67,7 +71,7 @@ def _of_port(name: str, condition: Condition, values: list[str]) -> str:
     if name.startswith("dim"):
         sizes = " or ".join(_SIZES.get(each, "missing") for each in values)
         return f"with size {sizes} at axis {name[3:]}"
-    return _negated(condition, f"of type {text}")
+    return _negated(condition, f"{'computed as' if name == 'as' else 'of type'} {text}")
 
 
 def _attribute(name: str, condition: Condition, values: list[str]) -> str:

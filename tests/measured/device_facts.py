@@ -14,6 +14,8 @@ tells most first, until it holds for no layer that compiles; then for the refuse
 left. A rule says `fails` if enough refusals and no compiled model are behind it, otherwise
 `likely`. Facts that are not measured here are in `irshape/devices/tables/stated.tsv`.
 
+device_variants.py writes more models to learn from: other types and shapes of the inputs.
+
 --holdout 2 learns from one half of the models, by a hash of their names, and judges the other;
 --holdout 10 learns from nine tenths.
 """
@@ -30,7 +32,9 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import date
+from functools import cached_property, reduce
 from multiprocessing import Pool
+from operator import or_
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,7 +49,7 @@ core.set_property({"CACHE_DIR": ""})
 core.get_property(sys.argv[1], "FULL_DEVICE_NAME")  # no device, no measurement
 for line in sys.stdin:
     path = line.rstrip("\\n")
-    print("?", flush=True)
+    print(sys.argv[2], flush=True)
     signal.alarm(120)
     try:
         model = core.read_model(path)
@@ -61,19 +65,23 @@ for line in sys.stdin:
 """
 
 
+MARK = "--- the next model ---"
+"""What the worker prints before it asks about a model: nothing that a plugin prints, too."""
+
+
 def measure(device: str, paths: dict[str, str], into: Path) -> None:
     """Asks a device about models by path, and adds a line for each, by name, to a file."""
     waiting = list(paths)
     while waiting:
         done = subprocess.run(
-            [sys.executable, "-c", ASK, device],
+            [sys.executable, "-c", ASK, device, MARK],
             input="\n".join(waiting) + "\n",
             capture_output=True,
             text=True,
             env={**os.environ, "STUB_BUILD": "1"},
             check=False,
         )
-        answers = done.stdout.split("?\n")[1:]
+        answers = done.stdout.split(MARK)[1:]
         if not answers:
             sys.exit(done.stderr[-500:])
         with into.open("a", encoding="utf-8") as file:
@@ -107,7 +115,8 @@ RANKS = 12
 
 def keys_of(layer: DeviceLayer) -> Iterator[str]:
     """What a condition can ask of a layer."""
-    yield from ("operation", "opset", "inputs", "mixed", "shapes", "dims", "body")
+    yield from ("operation", "opset", "inputs", "types", "mixed", "shapes", "kept", "dims")
+    yield "body"
     for key in layer.layer.attributes:
         if f"@{key}" not in IGNORED or layer.layer.type == "Parameter":
             yield f"@{key}"
@@ -118,6 +127,7 @@ def keys_of(layer: DeviceLayer) -> Iterator[str]:
                 continue
             names = [
                 "type",
+                "as",
                 "kind",
                 "rank",
                 "dims",
@@ -156,14 +166,18 @@ class Model(NamedTuple):
         return self.answer == "ok"
 
     @property
-    def of_dynamic_rank(self) -> bool:
-        """Whether an input has no rank: a fact about the whole model, not about a layer."""
-        return any(
-            layer.operation == "Parameter"
-            and layer.values["body"] == "no"
-            and layer.values.get("out0.dims") == "rank"
+    def obstacles(self) -> set[str]:
+        """The checks of whole models that its inputs fail."""
+        inputs = [
+            layer.values
             for layer in self.layers
+            if layer.operation == "Parameter" and layer.values["body"] == "no"
+        ]
+        found = {"dynamic-rank": any(each.get("out0.dims") == "rank" for each in inputs)}
+        found["untyped-input"] = any(
+            each.get("out0.type") == "dynamic" and each["out0.dims"] == "static" for each in inputs
         )
+        return {name for name, holds in found.items() if holds}
 
 
 def blamed(model: Model) -> list[Seen]:
@@ -196,11 +210,63 @@ SPREAD = 12
 """An attribute of more different values is a size, not a mode: no condition asks for it."""
 
 
-class Group(NamedTuple):
-    """Layers of one type: those of refused models with the model, and those of compiled ones."""
+def holding(condition: Condition, text: str) -> bool:
+    """Whether a condition holds for a value."""
+    return condition.holds(lambda _: text)
 
-    refused: list[tuple[Model, dict[str, str]]]
-    compiled: list[dict[str, str]]
+
+class Group:
+    """Layers of one type: those of refused models with the model, and those of compiled ones.
+
+    A set of layers is an integer: a bit a layer, those of refused models first.
+    """
+
+    def __init__(self) -> None:
+        self.refused: list[tuple[Model, dict[str, str]]] = []
+        self.compiled: list[dict[str, str]] = []
+
+    @cached_property
+    def failing(self) -> int:
+        return (1 << len(self.refused)) - 1
+
+    @cached_property
+    def working(self) -> int:
+        return ((1 << len(self.compiled)) - 1) << len(self.refused)
+
+    @cached_property
+    def values(self) -> dict[str, dict[str, int]]:
+        """The layers that have each value, by key."""
+        found: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        rows = [*(values for _, values in self.refused), *self.compiled]
+        for at, row in enumerate(rows):
+            for key, value in row.items():
+                found[key][value] |= 1 << at
+        for value in found.values():
+            value[""] |= (self.failing | self.working) & ~reduce(or_, value.values())
+        return found
+
+    def holding(self, *conditions: Condition) -> int:
+        """The layers for which all conditions hold."""
+        layers = self.failing | self.working
+        for each in conditions:
+            values = self.values[each.key] or {"": layers}
+            layers &= reduce(or_, (values[text] for text in values if holding(each, text)), 0)
+        return layers
+
+    def models(self, layers: int) -> list[Model]:
+        """The refused models of layers, once each."""
+        return list(
+            {m.name: m for at, (m, _) in enumerate(self.refused) if layers >> at & 1}.values()
+        )
+
+    def both(self, layers: int) -> tuple[int, int]:
+        """How many layers of refused and of compiled models a set has."""
+        return (layers & self.failing).bit_count(), (layers & self.working).bit_count()
+
+    def counted(self, *conditions: Condition) -> tuple[int, int]:
+        """For how many refused models and compiled layers conditions hold."""
+        layers = self.holding(*conditions)
+        return len(self.models(layers)), (layers & self.working).bit_count()
 
 
 def holds(conditions: Iterable[Condition], values: dict[str, str]) -> bool:
@@ -210,10 +276,10 @@ def holds(conditions: Iterable[Condition], values: dict[str, str]) -> bool:
 def groups_of(models: Iterable[Model]) -> dict[str, Group]:
     """The layers of each family. Where a refusal names no layer, and several families may be the
     reason, it is held against those that are refused most often when they are alone."""
-    groups: dict[str, Group] = defaultdict(lambda: Group([], []))
+    groups: dict[str, Group] = defaultdict(Group)
     doubtful: list[tuple[Model, list[Seen]]] = []
     for model in models:
-        if model.of_dynamic_rank:
+        if model.obstacles:
             continue
         if model.compiles:
             for layer in model.layers:
@@ -238,17 +304,16 @@ def groups_of(models: Iterable[Model]) -> dict[str, Group]:
     return groups
 
 
-def candidates(group: Group) -> list[Condition]:
+def candidates(group: Group, left: int) -> list[Condition]:
     """The conditions that may tell refused layers of a type from others: those on ranks past a
     limit first, and sizes only where they are 0, 1 or not known."""
-    rows = [*(values for _, values in group.refused), *group.compiled]
     limits: list[Condition] = []
     single: list[Condition] = []
-    for key in sorted({key for row in rows for key in row}):
-        values = {row.get(key, "") for row in rows}
+    for key, found in sorted(group.values.items()):
+        values = {value for value, layers in found.items() if layers & (left | group.working)}
         if key.startswith("@") and len(values) > SPREAD:
             continue
-        refused = {row.get(key, "") for _, row in group.refused}
+        refused = {value for value in values if found[value] & left}
         if key.endswith(".rank"):
             ranks = sorted(int(value) for value in values if value.isdecimal())
             limits += [Condition(key, ">", frozenset((str(rank),))) for rank in ranks[:-1]]
@@ -265,19 +330,20 @@ def is_numeric(condition: Condition) -> bool:
 
 
 DIM = re.compile(r"\.dim-?[0-9]+$")
-OF_FEW_VALUES = re.compile(r"^operation$|\.type$|^@[^.]*$")
+OF_FEW_VALUES = re.compile(r"^operation$|\.(type|as)$|^@[^.]*$")
 
 
-def together(
-    refused: list[dict[str, str]], compiled: list[dict[str, str]], atoms: list[Condition]
-) -> list[Condition]:
+def together(group: Group, layers: int, atoms: list[Condition]) -> list[Condition]:
     """Conditions that name several values: all that occur in refused layers and in no other."""
-    keys = {each.key for each in atoms if OF_FEW_VALUES.search(each.key)}
     several = []
-    for key in sorted(keys):
-        taken = {row.get(key, "") for row in compiled}
-        condition = Condition(key, "=", frozenset({row.get(key, "") for row in refused} - taken))
-        if len(condition.values) > 1 and not is_numeric(condition):
+    for key in sorted({each.key for each in atoms if OF_FEW_VALUES.search(each.key)}):
+        only = [
+            value
+            for value, found in group.values[key].items()
+            if found & layers and not found & layers & group.working
+        ]
+        condition = Condition(key, "=", frozenset(only))
+        if len(only) > 1 and not is_numeric(condition):
             several.append(condition)
     return several
 
@@ -293,18 +359,19 @@ def share(refused: int, compiled: int) -> float:
     return refused / (refused + compiled) if refused else 0.0
 
 
-def rule(group: Group, left: list[tuple[Model, dict[str, str]]]) -> tuple[Condition, ...]:
+def rule(group: Group, left: int) -> tuple[Condition, ...]:
     """The conditions, added one by one, that tell most of the refused layers that are left."""
-    atoms = candidates(Group(left, group.compiled))
+    atoms = [(each, group.holding(each)) for each in candidates(group, left)]
     chosen: list[Condition] = []
-    refused, compiled = [row for _, row in left], group.compiled
-    while compiled and len(chosen) < MOST_CONDITIONS:
-        before = math.log2((len(refused) + 0.1) / (len(refused) + len(compiled) + 0.2))
+    layers = left | group.working
+    while layers & group.working and len(chosen) < MOST_CONDITIONS:
+        refused, compiled = group.both(layers)
+        before = math.log2((refused + 0.1) / (refused + compiled + 0.2))
         best, gain = None, 1e-9
-        for atom in atoms + together(refused, compiled, atoms):
-            yes = sum(holds((atom,), row) for row in refused)
-            no = sum(holds((atom,), row) for row in compiled)
-            if yes and no < len(compiled):
+        several = together(group, layers, [each for each, _ in atoms])
+        for atom, holding in atoms + [(each, group.holding(each)) for each in several]:
+            yes, no = group.both(layers & holding)
+            if yes and no < compiled:
                 told = yes * (math.log2((yes + 0.1) / (yes + no + 0.2)) - before)
                 told *= weight(atom)
                 if told > gain:
@@ -312,24 +379,15 @@ def rule(group: Group, left: list[tuple[Model, dict[str, str]]]) -> tuple[Condit
         if best is None:
             break
         chosen.append(best)
-        refused = [row for row in refused if holds((best,), row)]
-        compiled = [row for row in compiled if holds((best,), row)]
+        layers &= group.holding(best)
     return pruned(tuple(chosen), group)
-
-
-def counted(conditions: tuple[Condition, ...], group: Group) -> tuple[int, int]:
-    """For how many refused models and compiled layers a rule holds."""
-    return (
-        len({model.name for model, row in group.refused if holds(conditions, row)}),
-        sum(holds(conditions, row) for row in group.compiled),
-    )
 
 
 def pruned(conditions: tuple[Condition, ...], group: Group) -> tuple[Condition, ...]:
     """A rule without the conditions that change nothing."""
     for each in conditions:
         fewer = tuple(other for other in conditions if other is not each)
-        if share(*counted(fewer, group)) >= share(*counted(conditions, group)):
+        if share(*group.counted(*fewer)) >= share(*group.counted(*conditions)):
             conditions = fewer
     return conditions
 
@@ -350,8 +408,8 @@ def counted_stated(device: str, groups: dict[str, Group]) -> dict[str, list[Fact
             continue
         conditions = tuple(Condition.parse(text) for text in texts.split())
         group = groups[family]
-        refused, compiled = counted(conditions, group)
-        covered = [each for each in group.refused if holds(conditions, each[1])]
+        refused, compiled = group.counted(*conditions)
+        covered = group.models(group.holding(*conditions))
         verdict = said(conditions, refused, compiled, covered)
         if verdict == "unknown" and share(refused, compiled) > LIKELY:
             verdict = "likely"
@@ -368,48 +426,62 @@ def learn(device: str, models: list[Model]) -> dict[str, list[Fact]]:
     groups = groups_of(models)
     facts = counted_stated(device, groups)
     for type_name, group in sorted(groups.items()):
-        known = facts.get(type_name, [])
-        left = [
-            each
-            for each in group.refused
-            if not any(holds(fact.conditions, each[1]) for fact in known)
-        ]
+        left = group.failing
+        for fact in facts.get(type_name, ()):
+            left &= ~group.holding(*fact.conditions)
         while left:
             conditions = rule(group, left)
-            refused, compiled = counted(conditions, group)
-            rest = [each for each in left if not holds(conditions, each[1])]
-            if len(rest) == len(left):
+            refused, compiled = group.counted(*conditions)
+            covered = group.models(left & group.holding(*conditions))
+            if not covered:
                 break
-            left, before = rest, left
-            covered = [each for each in before if holds(conditions, each[1])]
-            new = len({model.name for model, _ in covered})
-            if share(refused, compiled) < (UNKNOWN if new > 1 else 1.0):
+            left &= ~group.holding(*conditions)
+            enough = UNKNOWN if len(covered) > 1 and conditions else 1.0
+            if share(refused, compiled) < enough:
                 continue  # too little to warn of
             verdict = said(conditions, refused, compiled, covered)
-            reason = reason_of([model.answer for model, _ in covered])
+            reason = reason_of([model.answer for model in covered])
             facts.setdefault(type_name, []).append(
                 Fact(type_name, conditions, verdict, refused, compiled, reason)
             )
+        facts.setdefault(type_name, []).extend(unmeasured(type_name, group))
     return facts
+
+
+def unmeasured(family: str, group: Group) -> Iterator[Fact]:
+    """A fact for each operation, that holds for the element types with which none compiled."""
+    for name, layers in sorted(group.values["operation"].items()):
+        types = {
+            text for text, those in group.values["types"].items() if those & layers & group.working
+        }
+        if name and types - {""}:
+            conditions = (
+                Condition("operation", "=", frozenset((name,))),
+                Condition("types", "!=", frozenset(types)),
+            )
+            compiled = (layers & group.working).bit_count()
+            yield Fact(
+                family, conditions, "unknown", 0, compiled, "not measured with these element types"
+            )
 
 
 def said(
     conditions: tuple[Condition, ...],
     refused: int,
     compiled: int,
-    covered: list[tuple[Model, dict[str, str]]],
+    covered: list[Model],
 ) -> Verdict:
     """The verdict of a rule. `fails` takes enough refusals of several origins, no compiled model,
     and no condition on sizes, which passes may change before a plugin looks. What is known from a
     single model is `unknown`, and so is what most often compiles."""
-    origins = {model.name.rpartition("/")[0] for model, _ in covered}
+    origins = {model.name.rpartition("/")[0] for model in covered}
     plain = all(PLAIN.search(each.key) for each in conditions)
     if refused >= FEWEST_FAILS and not compiled and plain and len(origins) > 1:
         return "fails"
     return "likely" if refused > 1 and share(refused, compiled) >= LIKELY else "unknown"
 
 
-PLAIN = re.compile(r"^op|^@[^.]*$|(type|kind|const|used|rank)$")
+PLAIN = re.compile(r"^op|^@[^.]*$|(type|as|kind|const|used|rank)$")
 
 
 def reason_of(answers: list[str]) -> str:
@@ -437,8 +509,8 @@ def plain_reason(answer: str) -> str:
 
 def verdict(model: Model, facts: dict[str, list[Fact]]) -> str:
     """The gravest verdict on a model."""
-    if model.of_dynamic_rank:
-        return "fails"
+    if model.obstacles:
+        return "fails" if "dynamic-rank" in model.obstacles else "likely"
     verdicts = {
         fact.verdict
         for layer in model.layers
@@ -492,7 +564,7 @@ def support(facts: dict[str, list[Fact]], models: list[Model]) -> None:
     """By how many refused models facts were learned from, how often they are right."""
     table: Counter[tuple[int, str]] = Counter()
     for model in models:
-        if not model.of_dynamic_rank:
+        if not model.obstacles:
             held = {
                 (min(fact.refused, 5), str(fact.compiled > 0))
                 for layer in model.layers
@@ -544,11 +616,11 @@ def written(device: str, models: list[Model]) -> str:
     ]
     if device == "GPU":
         lines.append(f"# max-alloc: {MAX_ALLOC}")
-    dynamic = sum(model.of_dynamic_rank for model in models)
+    shown = Counter((each, model.compiles) for model in models for each in model.obstacles)
     for family, check, verdict, reason, source in stated(device):
         if family == "*":
-            count = dynamic if check == "dynamic-rank" else 0
-            lines.append("\t".join(("*", check, verdict, str(count), "0", reason, source)))
+            counts = str(shown[check, False]), str(shown[check, True])
+            lines.append("\t".join(("*", check, verdict, *counts, reason, source)))
     known = Counter(
         (layer.operation, layer.opset) for model in models for layer in model.layers if layer.opset
     )

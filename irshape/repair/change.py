@@ -12,6 +12,7 @@ Kind = Literal[
     "constant",
     "edge",
     "encoding",
+    "exchange",
     "id",
     "name",
     "notation",
@@ -56,6 +57,8 @@ class Change(NamedTuple):
                 return f"add {self.after}"
             if self.after is None:
                 return f"remove {self.before}"
+        if self.kind == "exchange":
+            return f"exchange the edges into ports {self.before} and {self.after}"
         if self.kind == "name":
             return f"{self.subject} in place of {self.before}"
         if self.kind == "encoding":
@@ -82,6 +85,8 @@ class Cause(NamedTuple):
         change = self.change
         if change.kind == "weights":
             return change.subject
+        if change.kind == "exchange":
+            return f"the edges into ports {change.before} and {change.after} are swapped"
         if change.kind in ("edge", "text"):
             if change.before is None:
                 return f"{change.after} is missing"

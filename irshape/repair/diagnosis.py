@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..collection import collection_paused
 from ..examination import Examination, examine, in_file_order
-from ..model.graph import Finding, Model
+from ..model.graph import Finding, Layer, Model
 from ..rules import Context, rule_of
 from ..rules.settings import PLAIN, Settings
 from ..settings.selection import Filter
@@ -57,11 +57,18 @@ class Diagnosis:
         """Returns the changes that were tried to find the causes."""
         return [] if self._repairs is None else self._repairs.tried.get(id(finding), [])
 
+    @property
+    def swapped(self) -> set[Layer]:
+        """The layers of which two inputs seem to be swapped."""
+        causes = (each for finding in self.findings for each in self.causes(finding))
+        changes = [cause.change for cause in causes]
+        return {each.layer for each in changes if each.kind == "exchange" and each.layer}
+
     @cached_property
     def _ports(self) -> dict[tuple[object, ...], tuple[Edit, ...]]:
         from .ports import port_edits
 
-        edits = port_edits(self.context, self.whole)
+        edits = port_edits(self.context, self.whole, self.swapped)
         return {(layer, (direction, id)): each for (layer, direction, id), each in edits.items()}
 
     def fixes(self, finding: Finding) -> list[Fix]:

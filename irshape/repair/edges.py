@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from ..formats.ir.edits import Edit, element_end, set_attribute
 from ..inference.alternatives import Fit
@@ -20,6 +21,8 @@ from .spellings import likeness
 
 MOST_SOURCES = 4
 """The largest number of outputs that are tried for an input."""
+MOST_EXCHANGED = 16
+"""The largest number of inputs of a layer of which two are tried in exchange."""
 MOST_UNFED = 4
 """If more inputs than this have no edge, irshape assumes that the edges were lost, and proposes
 none."""
@@ -65,10 +68,15 @@ def outputs_of(context: object, result: BodyResult) -> Outputs:
 
 
 def sources(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields other outputs for an input whose declaration differs from its producer's."""
+    """Yields the exchange of two inputs; if there is none, other outputs for an input whose
+    declaration differs from its producer's."""
     site = sites.of(finding.layer)
     if site is None:
         return
+    exchanges = list(_exchanges(sites, site))
+    yield from exchanges
+    if exchanges:
+        return  # another source for one of the two inputs would leave the other one wrong
     for index, (port, source) in enumerate(zip(site.layer.inputs, site.sources, strict=True)):
         about = finding.port is None or finding.port[0] == "output" or finding.port[1] == port.id
         if source is None or not about:
@@ -78,6 +86,42 @@ def sources(sites: Sites, finding: Finding) -> Iterator[Candidate]:
             edge = _edge_into(site.result, site.layer, port)
             if edge is not None:
                 yield from _fed_by(sites, site, index, edge)
+
+
+def _exchanges(sites: Sites, site: Site) -> Iterator[Candidate]:
+    """Yields the exchange of two inputs, each of which declares what feeds the other one."""
+    layer, layers = site.layer, site.result.body.layers
+    fed = [
+        (index, port, layers[source[0]].outputs[source[1]])
+        for index, (port, source) in enumerate(zip(layer.inputs, site.sources, strict=True))
+        if source is not None
+    ]
+    for (first, one, source), (second, other, other_source) in combinations(
+        fed[:MOST_EXCHANGED], 2
+    ):
+        if not (_declares(one, other_source) and _declares(other, source)):
+            continue
+        if _declares(one, source) and _declares(other, other_source) and site.fit():
+            continue
+        inputs = list(site.inputs)
+        inputs[first], inputs[second] = inputs[second], inputs[first]
+        fit = site.fit(inputs=tuple(inputs))
+        edges = [_edge_into(site.result, layer, port) for port in (one, other)]
+        edits = [
+            set_attribute(sites.source, sites.source.attribute(edge.offset, "to-port"), port.id)
+            for edge, port in zip(edges, (other, one), strict=True)
+            if edge is not None
+        ]
+        known = tuple(edit for edit in edits if edit is not None)
+        if fit and edges[0] is not None and len(known) == 2:
+            yield fit, Change("exchange", known, edges[0].offset, layer, "", one.id, other.id, 0.0)
+
+
+def _declares(port: Port, output: Port) -> bool:
+    """Returns whether an input port declares what an output does, or declares nothing."""
+    if port.precision is None:
+        return port.dims in ((), output.dims)
+    return port.precision == output.precision and port.dims == output.dims
 
 
 def _edge_into(result: BodyResult, layer: Layer, port: Port) -> Edge | None:

@@ -252,7 +252,8 @@ def _of_causes(diagnosis: Diagnosis, how: _How) -> list[Edit]:
 
 def _of_ports(diagnosis: Diagnosis, how: _How) -> list[Edit]:
     """Returns the edits that make ports agree with the model that OpenVINO reads."""
-    edits = port_edits(diagnosis.context, _kept(diagnosis, how, diagnosis.whole))
+    findings = _kept(diagnosis, how, diagnosis.whole)
+    edits = port_edits(diagnosis.context, findings, diagnosis.swapped)
     return list(dict.fromkeys(edit for each in edits.values() for edit in each))
 
 

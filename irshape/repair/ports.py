@@ -44,12 +44,15 @@ def asks_for_ports(findings: Iterable[Finding]) -> bool:
     )
 
 
-def port_edits(context: Context, findings: list[Finding]) -> dict[PortKey, tuple[Edit, ...]]:
+def port_edits(
+    context: Context, findings: list[Finding], swapped: set[Layer]
+) -> dict[PortKey, tuple[Edit, ...]]:
     """Returns the edits that make each port agree with the model that OpenVINO reads, if they are
     certain.
 
     An output port also has the edits of the inputs that it feeds. There are no edits if no error or
     warning concerns ports, or if an error makes the edges uncertain.
+    swapped: layers whose ports show that two of their inputs are swapped.
     """
     edited = any(map(_is_behind, context.layers("parameter")))
     if not edited and not asks_for_ports(findings):
@@ -57,11 +60,15 @@ def port_edits(context: Context, findings: list[Finding]) -> dict[PortKey, tuple
     errors = [(each, rule_of(each.rule)) for each in findings if each.severity == "error"]
     if any(rule is not None and rule.doubt == "wiring" for _, rule in errors):
         return {}
-    doubted = context.doubtful | {
-        each.layer
-        for each, rule in errors
-        if each.layer is not None and (rule is None or rule.doubt == "layer")
-    }
+    doubted = (
+        context.doubtful
+        | swapped
+        | {
+            each.layer
+            for each, rule in errors
+            if each.layer is not None and (rule is None or rule.doubt == "layer")
+        }
+    )
     inference = context.shared(as_read)
     refused = _faults(inference) - _faults(context.inference)
     if refused:

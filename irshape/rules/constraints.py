@@ -175,6 +175,7 @@ class InputElementType(Rule):
     """
 
     id = INPUT_ELEMENT_TYPE
+    doubt = "layer"
     stops_runs = True
     suspects = ("attributes", "sources", "constants")
 

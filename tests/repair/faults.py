@@ -15,6 +15,7 @@ from .networks import (
     layer,
     of_text,
     replaced,
+    swapped,
     text_network,
     value,
 )
@@ -128,6 +129,8 @@ FAULTS: dict[str, Fault] = {
     "an edge from elsewhere": Fault(
         "IR205 text flat", edge("flat", 0, 'from-layer="12"', 'from-layer="10"')
     ),
+    "inputs swapped": Fault("IR205 image scores", swapped("scores")),
+    "data and axes swapped": Fault("IR403 image mean", swapped("mean")),
     "an edge that is gone": Fault("IR113 image relu", edge("relu", 0)),
     "an edge from no layer": Fault(
         "IR110 image relu", edge("relu", 0, 'from-layer="4"', 'from-layer="44"')

@@ -187,6 +187,16 @@ def edge(to: str, port: int, old: str = "", new: str = "") -> Change:
     return of_text(change)
 
 
+def swapped(to: str) -> Change:
+    """The edges into ports 0 and 1 of a layer exchanged."""
+
+    def change(text: str) -> str:
+        pattern = rf'(to-layer="{number_of(text, to)}" to-port=")([01])'
+        return re.sub(pattern, lambda match: f"{match[1]}{1 - int(match[2])}", text)
+
+    return of_text(change)
+
+
 def number_of(text: str, name: str) -> str:
     """The id of a layer."""
     found = re.search(rf'<layer id="(\d+)" name="{name}"', text)

@@ -65,8 +65,8 @@ def _of_every_command() -> list[click.Option]:
             metavar="TYPE[@VERSION]",
             expose_value=False,
             callback=_know_extensions,
-            help="A custom operation, whose declared ports are used. "
-            "[default: those of the configuration]",
+            help="A custom operation: irshape uses the declared ports of its layers. "
+            "[default: the extensions of the configuration]",
         ),
     ]
 
@@ -192,13 +192,13 @@ def main(arguments: list[str] | None = None) -> Any:
         click.echo(f"irshape: {name}{problem.strerror or problem}", err=True)
         status = 2
     except MemoryError:
-        click.echo("irshape: there is not enough memory for this", err=True)
+        click.echo("irshape: there is not enough memory for this command", err=True)
         status = 2
     except Exception as problem:
         if os.environ.get("IRSHAPE_DEBUG"):
             raise
         click.echo(f"irshape: internal error: {type(problem).__name__}: {problem}", err=True)
-        click.echo(f"This is a bug in {_blamed()}; IRSHAPE_DEBUG=1 shows where.", err=True)
+        click.echo(f"This is a bug in {_blamed()}; IRSHAPE_DEBUG=1 shows the traceback.", err=True)
         status = 2
     if arguments is not None:
         sys.exit(status or 0)

@@ -94,8 +94,8 @@ def _empty(folder: str, foreign: bool) -> str:
         if (count := sum(path.endswith(suffix) for path in there))
     ]
     others = (
-        f"; it has {' and '.join(counts)}: `irshape validate`, `query` and `convert` read those"
-        + (", with irshape[onnx]" if any(path.endswith(".onnx") for path in there) else "")
+        f"; it contains {' and '.join(counts)}: `irshape validate`, `query` and `convert` read "
+        "these" + (", with irshape[onnx]" if any(path.endswith(".onnx") for path in there) else "")
         if counts
         else ""
     )
@@ -130,7 +130,7 @@ def _behind(url: str) -> list[str]:
     except OSError as problem:
         raise click.UsageError(f"'{without_credentials(url)}': {problem.strerror}") from None
     if not files:
-        raise click.UsageError(f"no IR behind '{without_credentials(url)}'")
+        raise click.UsageError(f"no IR at '{without_credentials(url)}'")
     return files
 
 
@@ -178,7 +178,7 @@ def refuse_overwriting(source: str, output: str, weights: str, overwrite: bool) 
     """
     if not output.endswith(".xml"):
         raise click.UsageError(
-            f"'{output}': irshape writes IRs, and no ONNX; the name of an IR ends in .xml: "
+            f"'{output}': irshape writes only IRs, whose names end in .xml: "
             f"-o {os.path.splitext(output)[0]}.xml"
         )
     for new in (output, os.path.splitext(output)[0] + ".bin"):
@@ -186,7 +186,7 @@ def refuse_overwriting(source: str, output: str, weights: str, overwrite: bool) 
             continue
         if _identity(new) in _identities([source], weights):
             raise click.UsageError(
-                f"'{new}' belongs to the model that is read; --overwrite allows replacing it"
+                f"'{new}' belongs to the model that irshape reads; --overwrite allows replacing it"
             )
 
 
@@ -200,7 +200,7 @@ def keep_apart(sources: Iterable[str], *outputs: str | None, weights: str = "bes
     for output in there:
         if _identity(output) in read:
             raise click.UsageError(
-                f"'{output}' belongs to the model that is read; name another file"
+                f"'{output}' belongs to the model that irshape reads; name another file"
             )
 
 
@@ -220,7 +220,9 @@ def _identity(path: str | os.PathLike[str]) -> tuple[int, int]:
 
 def overwrite_option(function: F) -> F:
     return click.option(
-        "--overwrite", is_flag=True, help="Allow the output to replace the model that is read."
+        "--overwrite",
+        is_flag=True,
+        help="Allow the output to replace the model that irshape reads.",
     )(function)
 
 
@@ -341,7 +343,7 @@ def pairs(
         ]
         if len(words) == 1 and len(ends) > 1:
             names = " or ".join(f"{name}=…" for name in ends)
-            raise click.UsageError(f"{option} '{value}' does not say for which: {names}")
+            raise click.UsageError(f"{option} '{value}' names no input or output: write {names}")
         if len(words) == 1 and ends:
             splits = [(ends[0], value)]
         if not splits:

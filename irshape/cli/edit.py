@@ -220,8 +220,8 @@ def _preprocess(graph: Graph, given: Given) -> str | None:
     for tensor, wanted in _by_tensor(graph, given, graph.inputs, BEFORE).items():
         if "mean" in wanted or "scale" in wanted:
             notes += [
-                f"'{tensor.name}' already feeds {user.layer.label}, which has a constant and "
-                "still applies, after the mean or scale that is added here"
+                f"'{tensor.name}' already feeds {user.layer.label}, which now applies its constant "
+                "after the new mean or scale"
                 for user in tensor.users
                 if user.layer.type in ("Subtract", "Divide", "Add", "Multiply")
                 and any(each.source.value is not None for each in user.layer.inputs)
@@ -246,7 +246,7 @@ def _by_tensor(
             for name, text in pairs(texts, flag, ends=_names(ends)).items():
                 of_tensor = wanted.setdefault(graph.tensor(name), {})
                 if argument in of_tensor:
-                    raise ValueError(f"two values for '{name}', once by another name")
+                    raise ValueError(f"'{name}' has two values, one of them under another name")
                 of_tensor[argument] = parse(text)
     return wanted
 
@@ -348,7 +348,7 @@ _SECTIONS = {
         _Change(
             "--beam-idx NAME",
             ("make_stateful",),
-            "With --make-stateful: add this input, by which the variables are reordered.",
+            "With --make-stateful: add an input with the indices that reorder the variables.",
         ),
         _Change(
             "--batch-from NAME",
@@ -379,28 +379,31 @@ _SECTIONS = {
         _Change(
             "--inline LAYER...",
             _inline,
-            "Replace an If whose condition is known, a Loop or a TensorIterator by its bodies.",
+            "Replace an If whose condition is known, a Loop or a TensorIterator by the layers of "
+            "its body.",
         ),
         _Change(
             "--max-iterations N",
             ("inline",),
-            "With --inline: refuse loops that run more often.",
+            "With --inline: refuse loops with more iterations.",
             type=click.IntRange(0),
         ),
         _Change("--drop-fake-quantize", _drop_fake_quantize, "Remove all FakeQuantize layers."),
         _Change(
             "--remove LAYER[:INPUT]...",
             _remove,
-            "Remove a layer; its consumers take its input 0 instead, or the input given.",
+            "Remove a layer; its consumers then take its input 0, or the input INPUT.",
         ),
     ),
     "Inputs and outputs": (
-        _Change("--cut NAME...", _cut, "Make a tensor an input, and remove what only led to it."),
+        _Change(
+            "--cut NAME...", _cut, "Make a tensor an input, and remove layers that lead only to it."
+        ),
         _Change("--add-output NAME...", _add_outputs, "Make a tensor an output."),
         _Change(
             "--drop-output NAME...",
             _drop_outputs,
-            "Remove an output, and what only led to it. Inputs stay.",
+            "Remove an output, and layers that lead only to it. Inputs stay.",
         ),
         _Change("--drop-unused-inputs", _drop_inputs, "Remove the inputs that no layer takes."),
     ),
@@ -408,20 +411,22 @@ _SECTIONS = {
         _Change(
             "--input-type [NAME=]TYPE...",
             _preprocess,
-            "Let an input take another element type, as image=u8; a Convert follows it.",
+            "Give an input another element type, as image=u8, and insert a Convert after it.",
         ),
         _Change(
             "--input-layout [NAME=]FROM:TO...",
             _preprocess,
-            "Let an input take another layout, as image=NHWC:NCHW; a Transpose follows it.",
+            "Give an input another layout, as image=NHWC:NCHW, and insert a Transpose after it.",
         ),
         _Change(
             "--mean [NAME=]VALUE...",
             _preprocess,
-            "Subtract this from an input: a number, or a list with one for each channel, which "
-            "is axis C of the layout, or axis 1 without a layout.",
+            "Subtract a number from an input, or a list with one number for each channel. The "
+            "channels are axis C of the layout, or axis 1 without a layout.",
         ),
-        _Change("--scale [NAME=]VALUE...", _preprocess, "Then divide the input by this."),
+        _Change(
+            "--scale [NAME=]VALUE...", _preprocess, "Then divide the input by a number, or a list."
+        ),
         _Change(
             "--output-type [NAME=]TYPE...",
             _postprocess,
@@ -434,11 +439,15 @@ _SECTIONS = {
         ),
     ),
     "Simplification": (
-        _Change("--fold", _fold, "Compute what depends on constants or static shapes alone."),
+        _Change(
+            "--fold",
+            _fold,
+            "Replace layers that depend only on constants or static shapes by constants.",
+        ),
         _Change(
             "--clean",
             _clean,
-            "Remove layers that lead to no output, and those that compute the same again.",
+            "Remove layers that lead to no output, and layers that repeat a computation.",
         ),
         _Change(
             "--outline LAYER...",
@@ -456,13 +465,14 @@ _SECTIONS = {
         _Change(
             "--keep PATTERN...",
             ("f16", "compress_to_f16"),
-            "With --f16 and --compress-to-f16: leave layers as they are whose name or type "
-            "matches, as '*norm*' or Softmax.",
+            "With --f16 and --compress-to-f16: do not change layers whose name or type matches, "
+            "as '*norm*' or Softmax.",
         ),
         _Change(
             "--strip-weights",
             _strip,
-            "Replace large constants by zeros that take no room, to share a model without them.",
+            "Replace large constants by zeros that take no room, to share a model without its "
+            "weights.",
         ),
     ),
     "Names": (
@@ -503,14 +513,14 @@ def command(
     """Change a model, and write it as another one.
 
     The changes are made in the order of the options below, whatever their order on the command
-    line. Names refer to the model that is read, since --rename comes last. Every change is
-    checked: types and shapes are inferred anew where it reaches, and what an operation refuses is
-    reported with the layer.
+    line. Names refer to the model that is read, since --rename comes last. irshape checks
+    every change: it infers the affected types and shapes again, and names a layer that refuses
+    them.
 
     NAME is the name of a tensor, the name or the id of a layer with one output, or LAYER:INDEX.
     [NAME=] can be left out if the model has one input, or one output. Options that are repeatable
     take several values: --cut a b. MODEL is an IR, an ONNX model or a oneDNN graph; - is standard
-    input. What is not changed keeps its text: names, ids, order, comments.
+    input. All other text stays: names, ids, order, comments.
 
     \b
     Examples:
@@ -529,7 +539,7 @@ def command(
 
     steps = _steps(given)
     if not steps and name is None:
-        raise click.UsageError("say what to change; `irshape edit --help` lists the changes")
+        raise click.UsageError("name a change; `irshape edit --help` lists the changes")
     sources = [(model, weights)]
     if given["restore_weights"]:
         sources.append((given["restore_weights"], "beside"))
@@ -566,5 +576,5 @@ def _steps(given: Given) -> dict[Apply, list[str]]:
             steps.setdefault(each.applies, []).append(each.flag)
         elif not any(_asked(given[other]) for other in each.applies):
             flags = " or ".join(f"--{other.replace('_', '-')}" for other in each.applies)
-            raise click.UsageError(f"{each.flag} belongs to {flags}")
+            raise click.UsageError(f"{each.flag} needs {flags}")
     return steps

@@ -34,13 +34,13 @@ from .graphs import (
 @click.option(
     "--around",
     metavar="LAYER",
-    help="Take this layer and what is near it instead, whatever tensors that cuts.",
+    help="In place of --from and --to: take this layer and the layers near it.",
 )
 @click.option(
     "--distance",
     type=click.IntRange(0),
     metavar="N",
-    help="How many connections away from the layer of --around. [default: 2]",
+    help="How many connections to follow from the layer of --around. [default: 2]",
 )
 @output_options
 def command(
@@ -72,11 +72,11 @@ def command(
     all.
     """
     if around is None and not starts and not ends:
-        raise click.UsageError("say what to extract: --from, --to, or --around")
+        raise click.UsageError("name the part to extract by --from, --to or --around")
     if around is not None and (starts or ends):
-        raise click.UsageError("--around takes the place of --from and --to")
+        raise click.UsageError("--around cannot be combined with --from or --to")
     if around is None and distance is not None:
-        raise click.UsageError("--distance belongs to --around")
+        raise click.UsageError("--distance needs --around")
     check_outputs([(model, weights)], [output], overwrite)
     graph = graph_or_exit(model, weights)
     with refusals():

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     "-o",
     "--output",
     metavar="FILE|DIR",
-    help="Write the fixed text to another file; - is standard output. Several files, and those of "
-    "a folder, are written to a folder, as they lie in theirs. The .bin is not copied.",
+    help="Write the fixed text to another file; - is standard output. For several files or a "
+    "folder, name a folder: the files keep their relative paths. The .bin is not copied.",
 )
 @click.option(
     "-q",
@@ -58,13 +58,13 @@ if TYPE_CHECKING:
     "-v",
     "--verbose",
     is_flag=True,
-    help="List the findings that are fixed in several files, too, and do not only count them.",
+    help="For several files, list the fixed findings instead of only counting them.",
 )
 @click.option(
     "--unsafe-fixes",
     "unsafe",
     is_flag=True,
-    help="Also make the likeliest of the changes that OpenVINO would read otherwise.",
+    help="Also make the likeliest of the changes that alter what OpenVINO reads.",
 )
 @fixing_options
 @weights_option
@@ -87,9 +87,9 @@ def command(
     PATH is a file, a folder (searched for IRs), a glob, or - for standard input. OpenVINO reads
     operations, attributes, edges and weights, but no ports: their dimensions and precisions are
     changed to agree with what it reads. In a file that OpenVINO refuses, a misspelt word or a
-    number in another notation is corrected if the text leaves no choice. All else is listed;
-    --unsafe-fixes makes the likeliest change of each. What is not selected is neither fixed nor
-    listed.
+    number in another notation is corrected if the text leaves no choice. irshape lists all
+    other findings; --unsafe-fixes makes the likeliest change for each. It neither fixes nor lists
+    the findings of rules that are not selected.
 
     Exit status of --diff and --check: 0; 1 if there is something to correct. Of --in-place and
     --output: 0; 1 if errors remain. Of all: 1 if a file cannot be read as an IR, 2 if one cannot be
@@ -102,9 +102,9 @@ def command(
     alone = files == list(paths) and len(files) == 1
     files = wanted.part(files)
     if in_place and "-" in files:
-        raise click.UsageError("standard input cannot be changed in place")
+        raise click.UsageError("standard input cannot be changed in place; use --output")
     if in_place and any(map(is_url, files)):
-        raise click.UsageError("a model behind a URL cannot be changed in place; use --output")
+        raise click.UsageError("a model at a URL cannot be changed in place; use --output")
     write, files = _writer(paths, files, output, in_place=in_place, alone=alone, weights=weights)
     account = _Account(write is not None, wanted)
     for outcome in _outcomes(files, wanted, weights, unsafe=unsafe, alone=alone):

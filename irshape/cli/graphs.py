@@ -36,14 +36,14 @@ def output_options(function: F) -> F:
         "--output",
         required=True,
         metavar="OUT.xml",
-        help="The IR to write; its .bin goes beside it. With - the .xml goes to standard output, "
-        "which writes no .bin: all constants must be in the original.",
+        help="The IR to write; its .bin goes beside it. With -, the .xml goes to standard output "
+        "and no .bin is written: the original .bin must contain all constants.",
     )(function)
 
 
 def quiet_option(function: F) -> F:
     return click.option(
-        "-q", "--quiet", is_flag=True, help="Do not tell on standard error what was written."
+        "-q", "--quiet", is_flag=True, help="Do not print on standard error what was written."
     )(function)
 
 
@@ -63,8 +63,8 @@ def graph_or_exit(path: str, weights: str) -> Graph:
         for diagnostic in problem.diagnostics:
             click.echo(plain(f"{problem.path}:{diagnostic}"), err=True)
         click.echo(
-            f"irshape: '{plain(path)}' has {counted(len(problem.diagnostics), 'error')}, and only "
-            "a sound model can be changed; `irshape fix` may help",
+            f"irshape: '{plain(path)}' has {counted(len(problem.diagnostics), 'error')}, but "
+            "irshape changes only sound models; `irshape fix` may help",
             err=True,
         )
     except GraphError as problem:
@@ -179,8 +179,7 @@ def _text_alone(graph: Graph) -> bytes:
             constant = Constant.of(layer.raw.items, None)
             if constant.size and constant.offset + constant.size > there:
                 raise GraphError(
-                    f"{layer.label} is not in the .bin of the original, so the .xml alone is not "
-                    "enough",
+                    f"{layer.label} is not in the original .bin, so the .xml alone is not enough",
                     help="write to a file, as in -o OUT.xml",
                 )
     return text_of(graph, AS_THEY_ARE)

@@ -69,7 +69,7 @@ repos:
     "extensions",
     multiple=True,
     metavar="TYPE[@VERSION]",
-    help="A custom operation, whose declared ports are used.",
+    help="A custom operation: irshape uses the declared ports of its layers.",
 )
 def command(
     folder: str, target: str | None, plugin: tuple[str, ...], extensions: tuple[str, ...]

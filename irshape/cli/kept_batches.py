@@ -34,8 +34,8 @@ def kept_batches(graph: Graph, before: list[Dimension | None]) -> Iterator[str]:
             layer, constant = held
             name = ", ".join(output.names) or output.layer.name
             yield (
-                f"output '{name}' is {output.shape}, whatever the batch of the inputs: "
-                f"{constant.label} makes axis 0 of {layer.label} always {_batch(layer.outputs[0])}"
+                f"output '{name}' is {output.shape} for every batch of the inputs: "
+                f"{constant.label} fixes axis 0 of {layer.label} to {_batch(layer.outputs[0])}"
             )
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     "--prefix",
     default="",
     metavar="TEXT",
-    help="Put this before the names of the layers and tensors of B, as second/.",
+    help="A prefix for the names of the layers and tensors of B, such as second/.",
 )
 @click.option(
     "--second-weights",
@@ -95,7 +95,7 @@ def _by_default(first: Graph, second: Graph) -> dict[str, str]:
     if len(ends) == 1 and len(starts) == 1:
         return {ends[0]: starts[0]}
     raise click.UsageError(
-        "no output of A is called as an input of B; say what to connect with --connect OUT=IN: "
+        "no output of A has the name of an input of B; connect them with --connect OUT=IN: "
         f"A gives {listed(ends) or 'nothing'}, B takes {listed(starts) or 'nothing'}"
     )
 

@@ -50,15 +50,15 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
     other end of the edges; shape(NODES) and element-type(NODES), inferred for the first port; and
     re:test(TEXT, PATTERN) of EXSLT.
 
-    Exit status: 0, whatever was found; 1 where a file holds no model or the expression could not be
-    evaluated on it in time; 2 for a malformed expression or a path that cannot be opened.
+    Exit status: 0, even if nothing matches; 1 if a file contains no model or the expression could
+    not be evaluated on it in time; 2 for a malformed expression or a path that cannot be opened.
     """
     from ..diagnostics.renderers.common import json_text
     from ..xpath.evaluator import Evaluator, XPathError
 
     if re.fullmatch(r"[A-Z]\w*", xpath):
         raise click.UsageError(
-            f"no element of an IR is called '{xpath}'; for the layers of a type write "
+            f"an IR has no element <{xpath}>; for the layers of a type write "
             f"'//layer[@type=\"{xpath}\"]'"
         )
     files = expand(paths, foreign=True)

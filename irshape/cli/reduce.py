@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     "--contains",
     multiple=True,
     metavar="REGEX",
-    help="What the output of the command must contain too. May be repeated.",
+    help="A text that the output of the command must also contain. May be repeated.",
 )
 @click.option(
     "--timeout",
@@ -84,10 +84,10 @@ def command(
 ) -> None:
     """Find the smallest model for which a command still fails.
 
-    The command is run again and again, on ever smaller models. {} in it stands for the path of the
-    model, which is put at the end if there is no {}. A model is kept if the command ends with the
-    same exit status, or by the same signal, as on MODEL. --contains gives a text that the command
-    must print, so that the search does not slip to another failure.
+    irshape runs the command again and again, on ever smaller models. {} in the command stands for
+    the path of the model; without {}, the path comes last. irshape keeps a model if the command
+    ends with the same exit status, or by the same signal, as on MODEL. --contains gives a text that
+    the command must print, so that the search does not slip to another failure.
 
     \b
     Examples:
@@ -95,9 +95,9 @@ def command(
       irshape reduce model.xml --contains SoftMax -- python compile.py {} GPU
       irshape reduce model.xml -- sh -c '! benchmark_app -m {} | grep -q NaN'
 
-    Layers are removed, bodies taken apart, constants and shapes made small. What is written is a
-    sound model with its .bin; if MODEL breaks rules, the result breaks no others. It is written
-    whenever a smaller one is found, so that it is there after Ctrl-C too.
+    irshape removes layers, takes bodies apart, and shrinks constants and shapes. It writes a sound
+    model with its .bin; if MODEL breaks rules, the result breaks no other rules. It writes the
+    model whenever it finds a smaller one, so that the result also exists after Ctrl-C.
 
     Exit status: 0; 1 if MODEL cannot be read, or the command does not fail on it; 2 if a path
     or the command cannot be used; 130 after Ctrl-C.
@@ -168,13 +168,13 @@ def _require_failure(
 ) -> None:
     """Exits with status 1 if the command does not fail on the original as requested."""
     if status is None and outcome.status == 0 and not contains:
-        reason = "the command succeeds on the model; there is nothing to look for"
+        reason = "the command succeeds on the model, so there is nothing to reduce"
     elif test.is_expected(outcome):
         return
     elif status is not None and outcome.status != status:
         reason = f"on the model, the command ends with {outcome.ending}, not {status}"
     else:
-        reason = "on the model, the output of the command does not contain what --contains asks for"
+        reason = "on the model, the output of the command does not match --contains"
     click.echo(f"irshape: {reason}", err=True)
     if outcome.last_line:
         click.echo(f"irshape: its last line: {outcome.last_line}", err=True)

@@ -146,14 +146,14 @@ def destinations(forms: tuple[Form, ...], output_file: str | None) -> list[Form]
     ]
     if output_file is not None and all(form.path for form in forms):
         raise click.UsageError(
-            "--output-file has nothing to take: every --format names its own file"
+            "--output-file gets no report, because every --format names its own file"
         )
     places = [form.path for form in chosen]
     for place in places:
         if places.count(place) > 1:
             where = f"'{place}'" if place else "stdout"
             raise click.UsageError(
-                f"several formats go to {where}: name a file for each, "
+                f"several formats would go to {where}: name a file for each, "
                 "as in --format sarif=report.sarif"
             )
     return chosen
@@ -166,7 +166,7 @@ def counted_forms(forms: tuple[Form, ...]) -> tuple[Form, ...]:
     """
     for form in forms:
         if form.name not in COUNTED:
-            raise click.UsageError(f"--statistics are text, concise or json, not {form.name}")
+            raise click.UsageError(f"--statistics supports text, concise and json, not {form.name}")
     return forms or (Form("text", None),)
 
 

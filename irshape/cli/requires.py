@@ -21,7 +21,9 @@ SHOWN = 5
 
 @click.command("requires", cls=Command)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--ask", is_flag=True, help="Also let OpenVINO compile it on the devices here.")
+@click.option(
+    "--ask", is_flag=True, help="Also let OpenVINO compile it on the devices of this machine."
+)
 @form_option("text", "json")
 def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
     """Print the OpenVINO releases and the devices that take a model.
@@ -170,7 +172,7 @@ def _device(name: str, device: dict[str, Any], asked: str | None) -> Iterator[_R
         yield (
             "",
             "",
-            f"HETERO:GPU,CPU would run {moved} on the CPU, which has no known obstacle to them",
+            f"HETERO:GPU,CPU would run {moved} on the CPU, for which no obstacle is known",
         )
     if asked is not None:
         yield "", "", f"asked: {asked}"

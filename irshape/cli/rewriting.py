@@ -76,7 +76,9 @@ def mirrored(paths: Sequence[str], files: Sequence[str], output: str) -> dict[st
         raise click.UsageError(f"'{output}' is a file; several files need a folder")
     for file in files:
         if file == "-" or is_url(file):
-            raise click.UsageError(f"'{file}' is not a file here, so it has no place in a folder")
+            raise click.UsageError(
+                f"'{file}' is not a local file, so it cannot be written to a folder"
+            )
     folder = _common_folder(paths, files)
     inside = os.path.realpath(output)
     places = {}
@@ -105,10 +107,10 @@ def write_over(fixes: Fixes, path: str, folders: Iterable[str] | None = None) ->
         and os.path.islink(path)
         and not any(_is_in(target, os.path.realpath(folder)) for folder in folders)
     ):
-        reason = f"is a link out of the folder, to '{target}'; name it to change that"
+        reason = f"is a link to '{target}' outside the folder; name the file itself to change it"
         raise OSError(errno.EXDEV, reason, path)
     if Path(target).read_bytes() != fixes.original:
-        raise OSError(errno.EBUSY, "has changed meanwhile; it stays as it is now", path)
+        raise OSError(errno.EBUSY, "has changed since irshape read it; it is not written", path)
     if not (os.access(target, os.W_OK) and os.stat(target).st_mode & 0o222):
         raise PermissionError(errno.EACCES, "is read-only", path)
     write_atomically(Path(path), fixes.data)

@@ -121,7 +121,7 @@ def markdown(rules: tuple[type[Rule], ...]) -> str:
         "the text stands in the docstrings of irshape/rules -->\n\n"
         "What `irshape validate` reports. An *error* is what OpenVINO refuses, or what contradicts "
         "itself or the specification; a *warning* is almost surely a mistake; an *info*\n"
-        "is worth knowing. A rule that is *opt-in* is asked only when it is named.\n\n"
+        "is worth knowing. A rule that is *opt-in* runs only if it is selected.\n\n"
         "| Code | Name | Severity | |\n|---|---|---|---|\n"
     )
     gone = "".join(f"- {each.code} `{each.name}`: {each.successor}\n" for each in RETIRED.values())

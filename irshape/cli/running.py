@@ -66,7 +66,7 @@ def force_option(function: F) -> F:
     return click.option(
         "--force",
         is_flag=True,
-        help="Go on with a model that `irshape validate` rejects.",
+        help="Run a model although `irshape validate` rejects it.",
     )(function)
 
 
@@ -86,7 +86,9 @@ def sound_or_exit(model: Model, force: bool) -> None:
         from ..diagnostics.report import Report
 
         click.echo(render(Report([problem.report]), "text", Options()), err=True, nl=False)
-        click.echo(f"irshape: stopped at the errors of '{model.path}'; --force goes on", err=True)
+        click.echo(
+            f"irshape: '{model.path}' has errors, so irshape stops; --force continues", err=True
+        )
         raise click.exceptions.Exit(1) from None
 
 
@@ -118,7 +120,7 @@ def gathered(
             if not equals:
                 if position >= len(parameters):
                     raise ValueError(
-                        f"the model has {counted(len(parameters), 'input')}; "
+                        f"the model has only {counted(len(parameters), 'input')}, so "
                         f"'{entry}' is one too many"
                     )
                 files[parameters[position]] = file

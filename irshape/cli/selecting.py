@@ -79,7 +79,7 @@ _OPTIONS = [
     click.option(
         "--ignore-comments",
         is_flag=True,
-        help="Disregard the comments <!-- irshape: disable=… --> in files.",
+        help="Ignore the comments <!-- irshape: disable=… --> in files.",
     ),
     click.option(
         "--fail-level",
@@ -104,14 +104,14 @@ _OPTIONS = [
     click.option(
         "--max-alloc",
         metavar="SIZE",
-        help="With --device: the largest buffer that it takes, such as 4GiB.",
+        help="With --device: the largest buffer that the device accepts, such as 4GiB.",
     ),
     click.option(
         "--extension",
         "extensions",
         multiple=True,
         metavar="TYPE[@VERSION]",
-        help="A custom operation, whose declared ports are trusted.",
+        help="A custom operation: irshape uses the declared ports of its layers.",
     ),
     click.option(
         "--config",
@@ -178,7 +178,7 @@ def chosen(given: dict[str, Any]) -> Chosen:
     from ..settings.configuration import Configuration, extensions
 
     if given["isolated"] and given["config"]:
-        raise click.UsageError("--isolated reads no configuration, --config names one")
+        raise click.UsageError("--isolated and --config exclude each other")
     try:
         configuration = (
             Configuration()
@@ -228,7 +228,9 @@ def chosen(given: dict[str, Any]) -> Chosen:
             "--update-baseline needs --baseline FILE, or `baseline` in the configuration"
         )
     if update and configuration.max_errors is not None:
-        raise click.UsageError("--update-baseline takes all findings, --max-errors leaves some out")
+        raise click.UsageError(
+            "--update-baseline takes all findings, but --max-errors leaves some out"
+        )
     return Chosen(configuration, over, update, _shard(given["shard"]), given["only_ir"])
 
 

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     "cuts",
     multiple=True,
     metavar="NAME...",
-    help="A tensor where one part ends and the next begins; several, in the order in which they "
-    "are computed, make several cuts. A cut through several tensors at once is written "
-    "NAME+NAME.",
+    help="A tensor where one part ends and the next begins. Give several, in the order in which "
+    "the model computes them, for several cuts. Write NAME+NAME to cut through several tensors "
+    "at once.",
 )
 @click.option(
     "--parts",
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     metavar="OUT.xml",
     help="The IRs to write: OUT_1.xml, OUT_2.xml …, with their .bin beside them.",
 )
-@form_option("text", "json", help="How the parts are listed.")
+@form_option("text", "json", help="The format of the list of parts.")
 @quiet_option
 @overwrite_option
 @weights_option
@@ -78,7 +78,7 @@ def command(
     another; 2 if a name does not exist or a path cannot be opened. All files appear or none does.
     """
     if bool(cuts) == (parts is not None):
-        raise click.UsageError("say where to split: --at NAME, or --parts N")
+        raise click.UsageError("choose where to split by --at NAME or --parts N")
     paths = paths_of_parts(output, parts or len(cuts) + 1)
     check_outputs([(model, weights)], paths, overwrite)
     graph = graph_or_exit(model, weights)

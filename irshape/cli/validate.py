@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 @click.option(
     "--since",
     metavar="COMMIT",
-    help="Check only what has changed since this commit of git; a .bin counts for its .xml.",
+    help="Check only what has changed since this commit of git; a changed .bin counts as a change "
+    "of its .xml.",
 )
 @click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
 @click.option(
@@ -270,7 +271,7 @@ def notes(finished: Finished, wanted: Chosen, files: list[str]) -> Iterator[str]
     if wanted.update_baseline:
         yield f"{held} in the baseline '{wanted.configuration.baseline}'"
     elif finished.baselined:
-        yield f"{held} held back by the baseline"
+        yield f"the baseline hides {held}"
     if finished.stale:
         entries = "entry" if finished.stale == 1 else "entries"
         verb = "occurs" if finished.stale == 1 else "occur"
@@ -282,11 +283,11 @@ def notes(finished: Finished, wanted: Chosen, files: list[str]) -> Iterator[str]
     others = sum(each.path.endswith(tuple(FOREIGN)) for each in finished.report.files)
     if others and (wanted.configuration.target or wanted.configuration.devices.names):
         yield (
-            "the target and the devices are judged for IRs only, not for "
-            f"{counted(others, 'file')} of other formats; `irshape convert` writes IRs of them"
+            "the target and the devices apply only to IRs, not to "
+            f"{counted(others, 'file')} of other formats; `irshape convert` converts them to IRs"
         )
     if finished.cut or finished.unchecked:
         yield (
             f"stopped after {wanted.configuration.max_errors} errors: {finished.cut} more findings "
-            f"in the last file, {finished.unchecked} files not looked at"
+            f"in the last file, {finished.unchecked} files not checked"
         )

@@ -47,14 +47,15 @@ if TYPE_CHECKING:
     "--node-data",
     metavar="FILE",
     multiple=True,
-    help="Show values of layers, or edges, from a JSON file in the form of Model Explorer.",
+    help="Show values of layers or edges from a JSON file in the node data format of Model "
+    "Explorer.",
 )
 @click.option("--target", metavar="RELEASE", help="Show what this OpenVINO release cannot read.")
 @click.option(
     "--device", "devices", multiple=True, metavar="DEVICE", help="Show what this device refuses."
 )
 @click.option(
-    "--histograms", is_flag=True, help="Read the .bin, and show how each constant is spread."
+    "--histograms", is_flag=True, help="Read the .bin, and show a histogram of each constant."
 )
 @click.option(
     "--symbols/--no-symbols",
@@ -81,8 +82,8 @@ def command(
     """Draw a model as one HTML page that makes no request.
 
     The page shows the graph with the inferred types and shapes, what `irshape validate` reports,
-    and each layer with its attributes, ports, constants and lines of XML. A model that is broken is
-    drawn as far as it can be read.
+    and each layer with its attributes, ports, constants and lines of XML. irshape
+    draws a broken model as far as it can read it.
 
     \b
     Examples:
@@ -90,12 +91,12 @@ def command(
       irshape view before.xml --beside after.xml
       irshape view model.xml --crosscheck result.json
 
-    Exit status: 0; 2 if a file cannot be opened, or is not the result of such a command.
+    Exit status: 0; 2 if a file cannot be opened, or is not the result of the command.
     """
     if compare and not beside:
-        raise click.UsageError("--compare shows how two models differ; name the other by --beside")
+        raise click.UsageError("--compare needs --beside, which names the other model")
     if opens and output_file == "-":
-        raise click.UsageError("--open opens the file that is written: give its name to -o")
+        raise click.UsageError("--open cannot open standard output: name a file with -o")
     subject = _subject(model, weights, target, devices, shown)
     if crosscheck:
         from ..view.overlays import crosscheck_overlays

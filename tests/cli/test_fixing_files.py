@@ -172,7 +172,7 @@ a file named twice | models/a/wrong.xml ./models/a/../a/wrong.xml --check | 1
 a link beside its file | models --in-place | 1 BOTH | err: models/b/stale.xml: 1 finding fixed
     | err: in 2 of 4 files | not: alias
 a link out of the folder | models --in-place | 2 BOTH
-    | err: 'models/linked.xml': is a link out of the folder, to ' | err: name it to change that
+    | err: 'models/linked.xml': is a link to ' | err: name the file itself to change it
 a link out of the folder by its name | models/linked.xml models/b/sound.xml --in-place
     | 0 blobs/blob.xml | err: models/linked.xml: 1 finding fixed
 a link from one folder to another | models blobs --in-place | 1 BOTH blobs/blob.xml
@@ -184,7 +184,7 @@ a read-only file | models --in-place | 2 models/b/stale.xml
     | err: 'models/a/wrong.xml': is read-only
 a read-only file alone | models/a/wrong.xml --in-place | 2 | err: 'models/a/wrong.xml': is read-only
 a copy over the weights of another | models -o new | 2
-    | err: 'new/a/wrong.xml' belongs to the model that is read
+    | err: 'new/a/wrong.xml' belongs to the model that irshape reads
 copies over the models | models -o models | 2 | err: belongs to the model
 a copy over its model | models/a/wrong.xml -o models/a | 2 | err: belongs to the
 a copy where a file is in the way | models -o new
@@ -194,9 +194,9 @@ copies in a file | models -o models/other.xml | 2
     | err: 'models/other.xml' is a file; several files need
 copies on standard output | models -o - | 2 | err: several need a folder
 standard input among files | models - --in-place | 2 | err: changed in place
-standard input in a folder | - models -o new | 2 | err: '-' is not a file here
+standard input in a folder | - models -o new | 2 | err: '-' is not a local file
 a URL in a folder | models https://host/m.xml -o new | 2
-    | err: 'https://host/m.xml' is not a file here
+    | err: 'https://host/m.xml' is not a local file
 a way out of a pattern | models/a/*/../../b/st*.xml models/a/*.xml -o new
     | 0 new/a/wrong.xml new/b/stale.xml
 both ways of writing | models --check --in-place | 2 | err: exclude each other
@@ -320,7 +320,7 @@ def fails(_: Path) -> None:
 
 TROUBLES = {
     "it is edited meanwhile": Trouble(
-        lambda path: path.write_text("<net/>"), "has changed meanwhile; it stays as it is now"
+        lambda path: path.write_text("<net/>"), "has changed since irshape read it"
     ),
     "it is gone meanwhile": Trouble(lambda path: path.unlink(), "No such file"),
     "irshape fails": Trouble(fails, "irshape failed on this file: RuntimeError: a bug"),

@@ -228,7 +228,7 @@ def test_init_keeps_custom_operations(folder: Path) -> None:
 def test_what_is_judged_for_irs_alone_is_said(options: tuple[str, str], folder: Path) -> None:
     graph = ROOT / "tests/formats/onednn/graphs/abs.json"
     status, _, error = call(*options, graph)
-    assert (status, "for IRs only, not for 1 file" in error) == (0, True)
+    assert (status, "only to IRs, not to 1 file" in error) == (0, True)
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_selectors(model: Path, options: str, expected: str) -> None:
         ("--baseline b.json --update-baseline --max-errors 1", "--max-errors leaves some out"),
         ("--baseline none.json", "there is no baseline 'none.json'"),
         ("--target latest", "'latest' is not an OpenVINO release"),
-        ("--isolated --config x.toml", "--isolated reads no configuration"),
+        ("--isolated --config x.toml", "--isolated and --config"),
         ("--extension ReLU", "'ReLU' is an operation of opset1"),
         ("--extension ReLU@opset3", "is a built-in operation"),
     ],
@@ -236,7 +236,7 @@ def test_a_baseline_holds_back_what_is_known(model: Path, tmp_path: Path) -> Non
     written = json.loads((tmp_path / "b.json").read_text())
     assert written == {"version": 1, "files": {"m.xml": known}}
     status, _, error = call(str(model), "--baseline", "b.json")
-    assert (status, "2 findings held back" in error) == (0, True)
+    assert (status, "hides 2 findings" in error) == (0, True)
     configuration = irshape.Configuration(baseline="b.json")
     assert irshape.validate(model, config=configuration).diagnostics == []
 
@@ -324,7 +324,7 @@ def test_max_errors(tmp_path: Path) -> None:
     report = json.loads(output)
     assert (status, report["summary"]["errors"], len(report["files"])) == (1, 2, 2)
     assert "stopped after 2 errors" in error
-    assert "2 files not looked at" in error
+    assert "2 files not checked" in error
     again = call("--format", "json", "--max-errors", "2", "--jobs", "3", str(tmp_path))
     assert again[1:] == (output, error)
     assert call("--max-errors", "5", str(tmp_path))[2] == ""

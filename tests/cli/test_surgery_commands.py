@@ -146,34 +146,34 @@ def test_an_input_that_is_normalized_already_is_noted(
     arguments: list[str], noted: str, folder: Path
 ) -> None:
     status, _, err = call("edit", *arguments, "-o", "out.xml")
-    assert (status, noted in err, "still applies" in err) == (0, True, bool(noted))
+    assert (status, noted in err, "now applies" in err) == (0, True, bool(noted))
 
 
 # a command, its status and what it says
 REFUSED = table(
     """
-extract nothing | extract m.xml | 2 | say what to extract
+extract nothing | extract m.xml | 2 | name the part to extract
 extract a misspelt tensor | extract m.xml --to dubble | 2
     | there is no tensor 'dubble'; did you mean 'double'?
 extract with an input too few | extract m.xml --from double --to shift | 1
     | the outputs also depend on the input 'bias'
 extract without an end | extract m.xml --from double | 1 | add it to --from, or give --to
-extract around and to | extract m.xml --around shift --to double | 2 | takes the place of
-distance alone | extract m.xml --to double --distance 1 | 2 | --distance belongs to
+extract around and to | extract m.xml --around shift --to double | 2 | cannot be combined
+distance alone | extract m.xml --to double --distance 1 | 2 | --distance needs
 onto itself | extract m.xml --to double -o m.xml | 2 | --overwrite allows replacing it
 onto its .bin | edit m.xml --weights out.bin --fold | 2 | out.bin
 onto a model whose weights are taken | edit m.xml --restore-weights tail.xml -o tail.xml | 2
     | 'tail.xml' belongs
 onto the second of two | merge m.xml tail.xml --connect positive=y -o tail.xml | 2 | 'tail.xml'
 no such file | edit none.xml --fold | 2 | none.xml
-a broken model | edit broken.xml --fold | 1 | only a sound model
-another extension | edit m.xml --fold -o out.onnx | 2 | irshape writes IRs, and no ONNX
-edit nothing | edit m.xml | 2 | say what to change
+a broken model | edit broken.xml --fold | 1 | only sound models
+another extension | edit m.xml --fold -o out.onnx | 2 | irshape writes only IRs
+edit nothing | edit m.xml | 2 | name a change
 a shape that does not fit | edit m.xml --reshape x=[2,4] | 1 | --reshape: Add 'shift'
 a shape that is none | edit m.xml --reshape x=[2,a] | 2 | --reshape:
 a batch that is none | edit m.xml --batch many | 2 | --batch:
 reshape a misspelt input | edit m.xml --reshape bios=[3] | 2 | did you mean 'bias'?
-a value for one of two inputs | edit m.xml --reshape [3] | 2 | for which: x=… or bias=…
+a value for one of two inputs | edit m.xml --reshape [3] | 2 | write x=… or bias=…
 rename to a name that is taken | edit m.xml --rename x=bias | 1 | --rename:
 rename to two names | edit m.xml --rename x=b=q | 2 | the new name 'b=q' would contain '='
 a sequence that does not fit | edit positions.xml --seq 16 --batch 1 | 1 | --seq: Add 'positions'
@@ -184,8 +184,8 @@ set an unknown attribute | edit m.xml --set shift:auto_broadcats=none | 2
     | did you mean 'auto_broadcast'?
 set a malformed attribute | edit m.xml --set shift:auto_broadcast=maybe | 2 | maybe
 set without an attribute | edit m.xml --set shift=1 | 2 | LAYER:ATTRIBUTE=VALUE
-keep without f16 | edit m.xml --keep a | 2 | --keep belongs to --f16
-beam_idx alone | edit m.xml --beam-idx b | 2 | --beam-idx belongs to --make-stateful
+keep without f16 | edit m.xml --keep a | 2 | --keep needs --f16
+beam_idx alone | edit m.xml --beam-idx b | 2 | --beam-idx needs --make-stateful
 a layout that is none | edit m.xml --input-type x=u8 --input-layout x=NC --scale x=2 | 2
     | Error: --input-layout: expected FROM:TO
 a scale of 0 | edit m.xml --scale x=0 | 1 | --scale: the scale is 0
@@ -194,13 +194,13 @@ a mean of other channels | edit m.xml --input-type x=u8 --mean x=[1,2] --scale x
 an element type that is none | edit m.xml --input-type x=f99 | 2
     | --input-type: unknown element type 'f99'
 a mean twice | edit m.xml --mean x=127 --mean x=5 | 2 | 'x' twice: '127' and '5'
-a scale twice by two names | edit m.xml --scale x=2 --scale x:0=5 | 2 | two values for 'x:0'
+a scale twice by two names | edit m.xml --scale x=2 --scale x:0=5 | 2 | 'x:0' has two values
 a shape twice | edit m.xml --reshape x=[1,3] x=[2,3] | 2 | --reshape gives 'x' twice
 an empty name | edit m.xml --rename x= | 1 | a name cannot be empty
 layouts of other dimensions | edit m.xml --mean x=1 --input-layout x=NC:NHWC | 1
     | irshape: --input-layout: the layouts
 inline what has no body | edit m.xml --inline shift | 1 | --inline:
-iterations without a loop | edit m.xml --max-iterations 3 | 2 | --max-iterations belongs to --inline
+iterations without a loop | edit m.xml --max-iterations 3 | 2 | --max-iterations needs --inline
 drop what is no output | edit m.xml --drop-output double | 1 | is not an output of the graph
 merge without saying what | merge m.xml m.xml | 2
     | A gives 'positive', 'turned', B takes 'x', 'bias'
@@ -208,8 +208,8 @@ merge what does not exist | merge m.xml tail.xml --connect positve=y | 2 | did y
 merge what does not fit | merge cache.xml tail.xml --connect present=y | 1 | takes f32 [?,3]
 merge names that clash | merge m.xml m.xml --connect positive=x | 1 | as in --prefix
 merge standard input twice | merge - - | 2 | only one of the models
-split nowhere | split m.xml | 2 | --at NAME, or --parts N
-split in two ways | split m.xml --at double --parts 2 | 2 | --at NAME, or --parts N
+split nowhere | split m.xml | 2 | --at NAME or --parts N
+split in two ways | split m.xml --at double --parts 2 | 2 | --at NAME or --parts N
 split in one part | split m.xml --parts 1 | 2 | --parts
 split in too many parts | split m.xml --parts 9 | 1 | 9 parts are too many
 split before everything | split m.xml --at x | 1
@@ -374,7 +374,7 @@ def test_from_standard_input_to_standard_output(folder: Path) -> None:
     model = irshape.load("out.xml", weights="m.bin")
     assert irshape.run(model, given)["double"].tolist() == [[2, 2, 2]]
     status, out, err = call("edit", *arguments, "--bind", "bias=[1,2,3]", stdin=text)
-    assert (status, out, "is not in the .bin of the original" in err) == (1, "", True)
+    assert (status, out, "is not in the original .bin" in err) == (1, "", True)
 
 
 def test_a_loop_is_inlined_and_a_part_outlined_again(folder: Path) -> None:

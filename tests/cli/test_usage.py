@@ -74,18 +74,18 @@ a gzip | infer packed.xml | 1 | compressed with gzip (unpack it first
 a run without the .bin | run bare.xml --random | 1 | there is no bare.bin
 a run with an empty .bin | run hollow.xml --random | 1 | hollow.bin is empty
 a run that wants no .bin | run whole.xml --random --weights none | 1 | was read without its .bin
-an input too many | run whole.xml -i a.npy -i b.npy | 2 | has 1 input; | 1 inputs
+an input too many | run whole.xml -i a.npy -i b.npy | 2 | has only 1 input, | 1 inputs
 convert onto itself | convert whole.xml -o ./whole.xml | 2 | --overwrite allows replacing it
 convert onto its .bin | convert bare.xml --weights whole.bin -o whole.xml | 2 | 'whole.bin'
 infer onto itself | infer whole.xml -o whole.xml | 2 | --overwrite
-an IR under another name | convert whole.xml -o whole.onnx | 2 | the name of an IR ends in .xml
-infer under no name of an IR | infer whole.xml -o new | 2 | ends in .xml
+an IR under another name | convert whole.xml -o whole.onnx | 2 | names end in .xml
+infer under no name of an IR | infer whole.xml -o new | 2 | end in .xml
 an IR in a folder that is not there | convert whole.xml -o gone/new.xml | 2 | 'gone': no such folder
 a report in a folder that is not there | validate whole.xml -f json=gone/new.json | 2
     | 'gone': no such folder
 a fix onto the model | fix whole.xml -o ./whole.xml | 2 | './whole.xml' belongs to the model
 a fix onto the .bin | fix whole.xml -o whole.bin | 2 | 'whole.bin' belongs to the model
-a report onto the model | validate whole.xml -o whole.xml | 2 | belongs to the model that is read
+a report onto the model | validate whole.xml -o whole.xml | 2 | belongs to the model
 a report onto the .bin given | validate bare.xml --weights whole.bin -f json=whole.bin | 2
     | 'whole.bin'
 a report onto one of several models | validate . -f text -f sarif=hollow.xml | 2
@@ -204,7 +204,7 @@ def test_too_little_memory_is_no_bug(
     with pytest.raises(SystemExit) as left:
         main(["run", str(EXAMPLES / "reductions.xml"), "--random"])
     assert left.value.code == 2
-    assert capsys.readouterr().err == "irshape: there is not enough memory for this\n"
+    assert capsys.readouterr().err == "irshape: there is not enough memory for this command\n"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="streams closed by a POSIX shell")

@@ -410,7 +410,7 @@ MISTAKES = {
     "protocol": Mistake(url="gopher://host/model.xml", says="no such protocol"),
     "chained": Mistake(url="simplecache://m.xml::memory://m.xml", says="of several parts"),
     "a folder of HTTP": Mistake(url="http://127.0.0.1:9/models/", says="does not list its files"),
-    "nothing there": Mistake(url="memory://nowhere/", says="no IR behind"),
+    "nothing there": Mistake(url="memory://nowhere/", says="no IR at"),
     "no server": Mistake(url="http://127.0.0.1:9/m.xml", says="cannot be reached"),
 }
 

@@ -39,9 +39,10 @@ def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
     operations that nobody has declared), `complete` (whether every file has a model), and a list
     `models` of the objects that a single model gives.
 
-    Exit status: 0; 1 if a file contains no model; 2 if a path cannot be opened, or names an ONNX
-    model or a oneDNN graph.
+    Exit status: 0; 1 if a file contains no model, or a layer that OpenVINO refuses; 2 if a path
+    cannot be opened, or names an ONNX model or a oneDNN graph.
     """
+    from ..inference.chain import refusal_in_brief
     from ..inference.engine import infer
     from ..inspection.requirements import Requirements, together
 
@@ -52,10 +53,15 @@ def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
         model = load_among(path, files, statuses)
         if model is None:
             continue
+        inference = infer(model)
         try:
-            answers.append(Requirements(infer(model)))
+            answers.append(Requirements(inference))
         except ValueError as problem:
             raise click.UsageError(str(problem)) from None
+        refused = [] if answers[-1].to_dict()["unknown"] else refusal_in_brief(inference)
+        for line in refused:
+            click.echo(line, err=True)
+            statuses.add(1)
     if form == "json":
         from ..diagnostics.renderers.common import json_text
 

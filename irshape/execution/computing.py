@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..element_types import DYNAMIC_TYPE
-from ..faults import Violation
+from ..faults import Violation, bug_of_plugin
 from ..inference.declarations import Declarations
 from ..model.graph import Layer
 from ..numpy_types import Array, element_type_of
@@ -59,7 +59,7 @@ class LayerKernels:
                 f"irshape cannot evaluate {operation.type_name()} of {layer.version}", layer
             )
         if operation.of_plugin:
-            kernel = partial(_as_inferred, operation, kernel)
+            kernel = partial(_as_inferred, layer, operation, kernel)
         self._by_layer[layer] = operation, kernel
         return operation, kernel
 
@@ -129,30 +129,49 @@ def _judged(operation: Operation, inputs: tuple[Array, ...]) -> int:
     return sum(map(least_bytes, inferred if isinstance(inferred, tuple) else (inferred,)))
 
 
-def _as_inferred(operation: Operation, kernel: Kernel, *inputs: Array, **context: Any) -> Any:
+def _as_inferred(
+    layer: Layer, operation: Operation, kernel: Kernel, *inputs: Array, **context: Any
+) -> Any:
     """Runs a kernel of a plugin's operation, and checks its outputs against what `infer` returns.
 
-    Raises `Violation` if they contradict each other.
+    The kernel gets read-only arrays: other layers may take the same ones. Raises `ExecutionError`
+    if it fails, or if the outputs contradict `infer`.
     """
     given = [array for array in inputs if array is not None]
     inferred = operation.infer(*check_inputs(operation, valued_inputs(operation, given)))
-    computed = kernel(*inputs, **context)
+    try:
+        computed = kernel(*map(_read_only, inputs), **context)
+    except (ExecutionError, Violation, MemoryError, NotImplementedError):
+        raise
+    except Exception as error:
+        reason = f"`evaluate` fails with {type(error).__name__}: {error}"
+        raise ExecutionError(f"{reason}; {bug_of_plugin(type(operation), error)}", layer) from error
     outputs = computed if isinstance(computed, tuple) else (computed,)
     tensors = inferred if isinstance(inferred, tuple) else (inferred,)
     if len(outputs) != len(tensors):
-        raise Violation(
-            f"`evaluate` gives {counted(len(outputs), 'output')}, `infer` says {len(tensors)}"
+        raise ExecutionError(
+            f"`evaluate` gives {counted(len(outputs), 'output')}, `infer` says {len(tensors)}",
+            layer,
         )
     for index, (array, tensor) in enumerate(zip(map(np.asarray, outputs), tensors, strict=True)):
         element_type, shape = element_type_of(array), PartialShape(array.shape)
         if not (
             tensor.element_type in (element_type, DYNAMIC_TYPE) and tensor.shape.compatible(shape)
         ):
-            raise Violation(
+            raise ExecutionError(
                 f"`evaluate` gives {element_type}{shape} as output {index}, `infer` says "
-                f"{tensor.element_type}{tensor.shape}"
+                f"{tensor.element_type}{tensor.shape}",
+                layer,
             )
     return computed
+
+
+def _read_only(array: Array | None) -> Array | None:
+    if array is None:
+        return None
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def supported(operation: type[Operation]) -> bool:

@@ -39,6 +39,7 @@ def spare(inputs: tuple[Array, ...]) -> Array | None:
         if (
             holders != (_ALONE if owner is array else _ALONE_RESHAPED)
             or array.nbytes < _REUSED_FROM
+            or not array.flags.writeable
             or array.dtype.char not in "fd"
         ):
             continue

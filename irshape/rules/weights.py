@@ -243,7 +243,7 @@ class UnusedTail(Rule):
         if weights is None or weights.state != "ready":
             return
         end = context.constants_end
-        if end < weights.size:
+        if weights.size > max(end, 1):  # a file that holds no data may have one byte
             yield cls.finding(
                 f"{_name(weights)} has {weights.size} bytes, but its constants end at byte {end}: "
                 f"{weights.size - end} bytes are not used",

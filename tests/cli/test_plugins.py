@@ -173,6 +173,23 @@ def test_what_evaluate_computes_is_held_against_infer(tmp_path: Path) -> None:
         irshape.run(model(tmp_path), [np.ones((2, 3), np.float32)])
 
 
+@pytest.mark.parametrize("fault", ["KeyError: 'abc'", "read-only"])
+def test_a_plugin_that_fails_is_named_with_its_line(tmp_path: Path, fault: str) -> None:
+    @irshape.register
+    class Scaled(Operation):
+        """Fails, or changes its input, which other layers may take."""
+
+        data = operand(REAL)
+        infer = staticmethod(lambda data: data)
+
+        def evaluate(self, data: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+            data *= {"read-only": 2}[fault] if fault == "read-only" else {}["abc"]
+            return data
+
+    with pytest.raises(irshape.ExecutionError, match=f"{fault}.*test_plugins.py:[0-9]+"):
+        irshape.run(model(tmp_path), [np.ones((2, 3), np.float32)])
+
+
 def test_a_graph_is_built_of_registered_operations() -> None:
     @irshape.register
     class Scaled(Operation):

@@ -41,6 +41,13 @@ def findings(*arguments: str) -> list[tuple[str, str, str, str]]:
     ]
 
 
+def test_requires_of_a_model_that_openvino_refuses(tmp_path: Path) -> None:
+    path = network("ShapeOf", "opset1").save(tmp_path)
+    path.write_text(path.read_text().replace("ShapeOf", "NonMaxSuppression"))
+    status, _, errors = call("requires", str(path))
+    assert (status, "NonMaxSuppression" in errors) == (1, True)
+
+
 def requires(path: Path) -> tuple[str, list[tuple[str, str, int]]]:
     """The release, and its reasons: release, what, how many layers."""
     status, output, _ = call("requires", "--format", "json", str(path))
@@ -87,7 +94,7 @@ def converted(element_type: str, ir: str = "11") -> Net:
         (network("SoftSign", "opset9"), "2022.2", "opset9"),
         (network("ReLU", "opset13"), "2023.2", "opset13"),
         (network("Identity", "opset16"), "2025.0", "opset16"),
-        (network("Parameter", "opset17"), "2026.2", "opset17"),
+        (network("ShapeOf", "opset17", attributes='output_type="i64"'), "2026.2", "opset17"),
         (converted("nf4"), "2023.2", "element type nf4"),
         (converted("f8e4m3"), "2024.0", "element type f8e4m3"),
         (converted("u2"), "2024.1", "element type u2"),

@@ -262,9 +262,9 @@ def register(declared: _Declared) -> _Declared:
     """Declares your own operation or rule for this process. It is also a class decorator.
 
     declared: a subclass of `irshape.ops.Operation` or of `irshape.rules.Rule`, or the name of an
-    operation, `"TYPE"` or `"TYPE@VERSION"`. The layers of a named operation have the types and
-    shapes that their ports declare. If a class is registered again, for example in a notebook, it
-    replaces its predecessor. Packages use entry points instead; the command line has
+    operation, `"TYPE"` or `"TYPE@VERSION"`. If only the name is given, irshape takes the types and
+    shapes that the ports of its layers declare. A class that is registered again, for example in a
+    notebook, replaces its predecessor. Packages use entry points instead; the command line has
     `--plugin FILE.py`.
 
     Raises `ValueError` for an operation, a code or a name that exists already.

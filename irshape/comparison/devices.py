@@ -51,7 +51,7 @@ class OpenVinoDevice:
         return runtime.ask(folder, request)
 
     def compiles(self, model: Model, device: str) -> str:
-        """Has a device compile a model. Returns `compiles`, or the device's reason why it cannot.
+        """Compiles a model on a device. Returns `compiles`, or the device's reason why it cannot.
 
         Raises `RuntimeError` if OpenVINO is not installed.
         """

@@ -2966,7 +2966,7 @@ class Operations:
     ) -> tuple[Output, Output, Output]:
         """Like NonMaxSuppression-5, but soft suppression also lowers scores beyond `iou_threshold`.
 
-        It drops no box because of its overlap.
+        It drops no box for overlapping another.
 
         Specification: NonMaxSuppression-9.
 

@@ -13,7 +13,7 @@ class Port:
     """A port of a layer as the file declares it. `dims` are the written dimensions, -1 for a
     dynamic one.
 
-    Only the ports of files of single layers have a `value`.
+    `value` is set only in files that describe single layers instead of a model.
     """
 
     __slots__ = ("dims", "id", "names", "offset", "precision", "value")

@@ -38,7 +38,8 @@ class Attribute:
         return value
 
     def domain(self, text: str | None, declared: Declared) -> list[str]:
-        """Returns the texts of other values to try, nearest first.
+        """Returns other values that the attribute could have, as text, for `repair` to try: the
+        nearest to the value in the file first.
 
         text: the text in the file, if any.
         """

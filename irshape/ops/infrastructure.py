@@ -325,7 +325,8 @@ class ReadValue_6(Operation):
 
 
 def check_assigned(variable: str, held: Tensor, new: Tensor) -> None:
-    """Raises `Violation` unless a variable that a ReadValue reads can hold a new value."""
+    """Raises `Violation` if the value that an Assign writes does not fit the variable that a
+    ReadValue reads."""
     fits = held.element_type is new.element_type or DYNAMIC_TYPE in (
         held.element_type,
         new.element_type,

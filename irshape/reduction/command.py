@@ -1,4 +1,5 @@
-"""Commands that say whether a model is of interest: it is if they fail as on the original."""
+"""Runs the user's command on a smaller model, which is kept if the command fails as on the
+original."""
 
 from __future__ import annotations
 

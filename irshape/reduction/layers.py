@@ -28,7 +28,7 @@ from .places import Place, at, inner_tensor, replaced
 from .search import Search
 
 FEW = 30
-"""Up to this number of layers, a tensor may be replaced by any that it depends on."""
+"""In a body of at most this many layers, every tensor that a tensor depends on may replace it."""
 
 Replacement = Callable[[Candidate, OutputRef], StandIn]
 

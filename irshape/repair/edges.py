@@ -163,7 +163,7 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
         if edge is not None and edge.from_layer == producer.id and len(producer.outputs) == 1:
             decided = f"it is the only output of {producer.label}"
         elif [ref] == unused and len(fitting) == 1:
-            decided = "no edge takes that output, and no other declares what the input does"
+            decided = "no edge takes that output, and no other output has what the input declares"
         change = (
             _retargeted(sites, edge, site.layer, producer, output, cost)
             if edge is not None

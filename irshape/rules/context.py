@@ -241,7 +241,7 @@ class Context:
 
     def with_reasons(self, finding: Finding) -> Finding:
         """Returns a finding with the contradicting sizes that may cause it, if a layer rejects its
-        inputs. Sizes of inputs are added to the first of these findings only.
+        inputs. Of the findings on one layer, only the first states the sizes of the inputs.
 
         This takes a few times as long as inferring the model.
         """

@@ -376,7 +376,7 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
 class NonMaxSuppression_9(NonMaxSuppression_5):
     """Like NonMaxSuppression-5, but soft suppression also lowers scores beyond `iou_threshold`.
 
-    It drops no box because of its overlap.
+    It drops no box for overlapping another.
 
     Specification: NonMaxSuppression-9.
     """

@@ -168,8 +168,8 @@ class ReorgYolo(Operation):
         return Tensor(data.element_type, [data.shape[0], channels * (stride * stride), *sides])
 
     def evaluate(self, data: Array) -> Array:
-        """Returns the result. Like the plugin, it reads channels beyond whole blocks from the rows
-        and images that follow.
+        """Returns the result. If the channels are not a whole number of blocks, it reads on in the
+        rows and images that follow, as the plugin does.
         """
         images, channels, height, width = data.shape
         stride = self.stride[0]

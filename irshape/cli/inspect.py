@@ -124,9 +124,16 @@ def _memory(inspection: Inspection, device: str | None, context: int | None) -> 
             raise click.UsageError("--context counts for a device; name it by --device")
         return None
     try:
-        return DeviceMemory(inspection, DeviceSize.parse(device), context)
+        memory = DeviceMemory(inspection, DeviceSize.parse(device), context)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
+    if context is not None and all(cache.fixed is not None for cache in memory.caches):
+        click.echo(
+            "irshape: --context changes nothing: the model has no state, and no input for the "
+            "past, that grows",
+            err=True,
+        )
+    return memory
 
 
 def _of_memory(memory: DeviceMemory) -> Iterator[str]:

@@ -55,6 +55,12 @@ def test_usage(arguments: tuple[str, ...]) -> None:
     assert CliRunner().invoke(cli, ["inspect", CLASSIFIER, *arguments]).exit_code == 2
 
 
+@pytest.mark.parametrize(("model", "grows"), [(DECODER, True), (CLASSIFIER, False)])
+def test_a_context_without_effect_is_said(model: str, grows: bool) -> None:
+    done = CliRunner().invoke(cli, ["inspect", model, "--device", "gpu", "--context", "64"])
+    assert (done.exit_code, "--context changes nothing" in done.stderr) == (0, not grows)
+
+
 def test_it_says_what_is_not_known() -> None:
     done = CliRunner().invoke(cli, ["inspect", DECODER, "--device", "gpu:1GiB", "--context", "64"])
     assert "not known: scratch" in done.stdout

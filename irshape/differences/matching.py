@@ -1,8 +1,9 @@
 """Matches the layers of two bodies, whatever their ids and names.
 
 Certain matches come first: layers with the same content whose producers, or consumers, are the same
-throughout. From these the matching spreads along the edges. Then names help, and then layers in
-similar surroundings are matched. The time of every step is proportional to the number of edges.
+throughout; of several, those with the same id and name. From these the matching spreads along the
+edges. Then names help, and then layers in similar surroundings are matched. The time of every step
+is proportional to the number of edges.
 """
 
 from __future__ import annotations
@@ -81,6 +82,7 @@ class _Matching:
         side is."""
         up = [side.upward(level) for side in (self.first, self.second)]
         down = [side.downward(level) for side in (self.first, self.second)]
+        self.by_key(*map(_identities, (self.first, self.second), up))
         both = [list(zip(*labelled, strict=True)) for labelled in zip(up, down, strict=True)]
         self.by_key(both[0], both[1], in_order=True)
         for keys in (up, down):
@@ -338,6 +340,15 @@ class _Matching:
             agree, differ = self.neighbours(a, candidates[0])
             if agree > 1 and not differ:
                 self.pair(a, candidates[0])
+
+
+def _identities(side: Side, up: Sequence[int]) -> list[Hashable]:
+    """Returns a key of each layer: its id and name, what it computes, and for a constant, which may
+    have many equals, what its consumers compute."""
+    return [
+        (up[at], layer.id, layer.name, side.taken(at, up) if layer.is_constant else ())
+        for at, layer in enumerate(side.layers)
+    ]
 
 
 def _by_name(side: Side, positions: Iterable[int]) -> dict[str, int]:

@@ -215,6 +215,17 @@ def test_an_edit_is_all_that_is_reported(name: str, names: str, tmp_path: Path) 
         assert end is None or (change["new"] or "").startswith(end.split(" ")[0])
 
 
+def test_layers_with_the_same_id_and_name_are_matched(tmp_path: Path) -> None:
+    """Behind two chains whose ends are swapped, equal constants feed equal layers."""
+    original = ROOT / "examples" / "encoder.xml"
+    graph = Graph.load(original)
+    swapped(graph["block1/attention/scores"])
+    graph.save(tmp_path / "new.xml")
+    difference = irshape.diff(original, tmp_path / "new.xml")
+    changed = [each.first.name for each in difference.changed if not each.inherited]
+    assert (changed, difference.summary["renamed"]) == (["block1/attention/scores"], 0)
+
+
 @pytest.mark.parametrize(("axis", "status"), [(3, 0), (2, 1)])
 def test_an_axis_may_count_from_either_end(axis: int, status: int, tmp_path: Path) -> None:
     original = ROOT / "examples" / "encoder.xml"

@@ -31,7 +31,7 @@ from .running import (
 )
 
 if TYPE_CHECKING:
-    from ..comparison.model_pairs import ModelComparison, Pair
+    from ..comparison.model_pairs import ModelComparison
     from ..diagnostics.renderers.as_junit import Case
     from ..model.graph import Model
 
@@ -130,22 +130,12 @@ def _refusing(problem: Exception, models: Sequence[Model]) -> str:
     return ", ".join(model.path for model in owners or models)
 
 
-def _state(pair: Pair) -> str:
-    return (
-        "differs"
-        if pair.own_verdict == "differs"
-        else "inherited"
-        if pair.inherited
-        else pair.verdict
-    )
-
-
 def _text(
     comparison: ModelComparison, worst: int | None, *, own_tolerance: bool = False
 ) -> list[str]:
     """Returns the lines of the text. own_tolerance: whether the user gave a tolerance."""
     pairs = [pair for pair in comparison.pairs if not pair.constant]
-    states = [_state(pair) for pair in pairs]
+    states = [pair.state for pair in pairs]
     ran = ["" if name == "irshape" else f", run by {name}" for name in comparison.runtimes]
     lines = [
         f"A {comparison.first.path}{ran[0]}",
@@ -176,18 +166,17 @@ def _text(
     for names, other in zip(comparison.unpaired_outputs, "BA", strict=True):
         lines += [f"  output '{name}' has no partner in {other}" for name in names]
     if comparison.altered:
+        extents = {pair.second.name: pair.errors.extent for pair in comparison.pairs}
+        altered = [f"'{name}'{extents[name]}" for name in comparison.altered]
         lines.append(
-            f"  {counted(len(comparison.altered), 'constant')} not the same in both: "
-            f"{first_of(comparison.altered, 5)}"
+            f"  {counted(len(altered), 'constant')} not the same in both: {first_of(altered, 5)}"
         )
     lines += roundings
     lines += [f"  {note}" for note in comparison.notes]
     differs = any(state != "equal" for state in states)
     shown = comparison.worst((5 if differs else 0) if worst is None else worst)
     if shown:
-        rows = [
-            row(pair.errors, _state(pair), cell(pair.second, pair.second_port)) for pair in shown
-        ]
+        rows = [row(pair.errors, pair.state, cell(pair.second, pair.second_port)) for pair in shown]
         lines += error_table(rows, 4)
     return lines + _verdict(comparison)
 
@@ -249,7 +238,7 @@ def _cases(comparison: ModelComparison) -> list[Case]:
         )
         error = "" if pair.errors.max_abs is None else f", largest error {pair.errors.max_abs:.6g}"
         said = "; ".join(
-            [_state(pair) + error, *([pair.reason] if pair.reason else []), *pair.causes]
+            [pair.state + error, *([pair.reason] if pair.reason else []), *pair.causes]
         )
         remark = said if fails or pair.verdict != "equal" else ""
         cases.append(case(place(pair.second, pair.second_port), remark, fails=fails))

@@ -176,7 +176,7 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
         "inherited": "different by what they inherit",
         "differs": "different",
     }
-    states = [_state(output) for output in compared]
+    states = [output.state for output in compared]
     values += "".join(
         f", {states.count(state)} {text}" for state, text in words.items() if state in states
     )
@@ -212,13 +212,13 @@ def _outputs(comparison: Comparison, verbose: bool) -> list[str]:
             explanation = output.explanation
             kind = "" if explanation is None else f" ({explanation.kind})"
             lines.append(
-                f"  {_state(output)}{kind}: {place(output.layer, output.port)}: {output.inferred}"
+                f"  {output.state}{kind}: {place(output.layer, output.port)}: {output.inferred}"
                 + error
             )
     for each in comparison.explanations:
         first, more = each.rows[0], len(each.rows) - 1
         others = f" and {more} more" if more else ""
-        lines.append(f"  {_state(first)}: {place(first.layer, first.port)}{others}: {each.text}")
+        lines.append(f"  {first.state}: {place(first.layer, first.port)}{others}: {each.text}")
     return lines
 
 
@@ -227,19 +227,9 @@ def _worst(shown: list[Row]) -> list[str]:
     if not shown:
         return []
     several = f"  the {len(shown)} largest errors, measured by what is allowed:"
-    rows = [row(output.errors, _state(output), cell(output.layer, output.port)) for output in shown]
+    rows = [row(output.errors, output.state, cell(output.layer, output.port)) for output in shown]
     head = several if len(shown) > 1 else "  the largest error:"
     return [head, *error_table(rows, 4)]
-
-
-def _state(output: Row) -> str:
-    """Returns the verdict on an output in one word, for the whole run and the layer alone
-    together."""
-    if output.own_verdict == "differs":
-        return "differs"
-    if output.value_verdict == "differs" and output.own_verdict == "explained":
-        return "merged" if output.merged else "explained"
-    return "inherited" if output.inherited else output.value_verdict
 
 
 def _blame(comparison: Comparison) -> list[str]:
@@ -330,7 +320,7 @@ def _cases(comparison: Comparison) -> list[Case]:
             if output.shape_verdict == "differs"
             else error
         )
-        state = _state(output)
+        state = output.state
         text = "; ".join(
             part for part in (state if state != "equal" else "", said, reasons) if part
         )

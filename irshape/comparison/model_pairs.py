@@ -42,6 +42,18 @@ class Pair(NamedTuple):
         """Whether the tensor differs only because the inputs of its layer do."""
         return self.verdict == "differs" and self.own_verdict == "equal"
 
+    @property
+    def state(self) -> str:
+        """Both verdicts in one word: `differs` if the layer differs by itself, `inherited`, or the
+        verdict on the whole runs."""
+        return (
+            "differs"
+            if self.own_verdict == "differs"
+            else "inherited"
+            if self.inherited
+            else self.verdict
+        )
+
 
 class ModelComparison:
     """The result of `irshape compare`. Pairs follow the order in which the second model computes
@@ -161,11 +173,13 @@ class ModelComparison:
                 {
                     **matched(pair),
                     "constant": pair.constant,
+                    "state": pair.state,
                     "verdict": pair.verdict,
                     "errors": pair.errors.to_dict(),
                     "own_verdict": pair.own_verdict,
                     "own_errors": None if pair.own_errors is None else pair.own_errors.to_dict(),
                     "reason": pair.reason,
+                    "causes": list(pair.causes),
                 }
                 for pair in self.pairs
             ],

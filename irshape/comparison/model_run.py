@@ -300,9 +300,8 @@ class ModelRun(LayerwiseRun[Pair]):
             apart = Errors()
             if not inner and reference is not None:
                 apart = errors(reference, self.session.constant(constant))
-            much = "" if apart.max_abs is None else f", by up to {apart.max_abs:.4g}"
-            much += f" at {list(apart.place)}" if apart.place else ""
-            altered.append(f"its constant '{constant.name}' (id {constant.id}) differs{much}")
+            label = f"its constant '{constant.name}' (id {constant.id})"
+            altered.append(f"{label} differs{apart.extent}")
         return altered
 
     def fed_by(self, position: int) -> list[int]:

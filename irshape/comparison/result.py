@@ -97,6 +97,16 @@ class Row(NamedTuple):
         return self.value_verdict == "differs" and self.own_verdict in ("equal", "explained")
 
     @property
+    def state(self) -> str:
+        """Both verdicts in one word: `merged`, `inherited`, or the verdict on the layer by itself
+        or on the whole runs."""
+        if self.own_verdict == "differs":
+            return "differs"
+        if self.value_verdict == "differs" and self.own_verdict == "explained":
+            return "merged" if self.merged else "explained"
+        return "inherited" if self.inherited else self.value_verdict
+
+    @property
     def merged(self) -> bool:
         """Whether the tensor differs because the device merges the layer with its neighbours."""
         return (
@@ -270,6 +280,7 @@ class Comparison:
                     "inferred": str(row.inferred),
                     "runtime": str(row.runtime),
                     "shape_verdict": row.shape_verdict,
+                    "state": row.state,
                     "value_verdict": row.value_verdict,
                     "error": row.error,
                     "allowed": row.allowed,

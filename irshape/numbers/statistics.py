@@ -42,6 +42,13 @@ class Errors(NamedTuple):
     other: float | None = None
     scale: float | None = None
 
+    @property
+    def extent(self) -> str:
+        """The largest absolute error and its place, in words after a comma; empty if there is
+        none."""
+        much = "" if self.max_abs is None else f", by up to {self.max_abs:.4g}"
+        return much + (f" at {list(self.place)}" if self.place else "")
+
     def to_dict(self) -> dict[str, Any]:
         """For JSON, which has no NaN and no infinity: those become texts."""
         return {name: plain_number(value) for name, value in self._asdict().items()}

@@ -150,6 +150,27 @@ def test_forms_of_the_answer(tmp_path: Path) -> None:
     assert "<failure" in output
 
 
+def test_every_layer_that_differs_by_itself_has_its_causes(tmp_path: Path) -> None:
+    paths = []
+    for name, more in (("a", 0.0), ("b", 2.0)):
+        graph = irshape.Graph()
+        products: Any = graph.parameter("f32", "[2,2]", name="x")
+        for _ in range(2):
+            weights = np.array([[1, 2], [3, 4 + more]], np.float32)
+            products = graph.add("MatMul", products, weights)
+        graph.result(graph.add("Negative", products), "y")
+        graph.save(tmp_path / f"{name}.xml")
+        paths.append(str(tmp_path / f"{name}.xml"))
+    report = json.loads(said("compare", *paths, "-f", "json")[1])
+    seen = [(each["b"]["type"], each["state"], len(each["causes"])) for each in report["tensors"]]
+    assert [row for row in seen if row[0] in ("MatMul", "Negative")] == [
+        ("MatMul", "differs", 1),
+        ("MatMul", "differs", 1),
+        ("Negative", "inherited", 0),
+    ]
+    assert said("compare", *paths)[1].count(", by up to 2 at [1, 1]") == 3
+
+
 def test_an_attribute_that_differs_is_named(tmp_path: Path) -> None:
     source = EXAMPLES / "encoder.xml"
     text = source.read_text()

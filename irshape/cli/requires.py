@@ -82,10 +82,9 @@ def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
             strictest = max(answers, key=lambda answer: answer.oldest)
             lines = [f"all {len(answers)} models: OpenVINO {strictest.release} or newer"]
             for library in together(answers)["libraries"]:
-                lines.append(
-                    f"  library: {library['install']}, {library['release']} or newer, "
-                    f"for {len(library['models'])} of them"
-                )
+                known = f"{library['install']}, {library['release']} or newer"
+                what = known if library["install"] else "that of their custom operations"
+                lines.append(f"  library: {what}, for {len(library['models'])} of them")
             echo("\n".join(fitted(lines)))
     if statuses:
         raise click.exceptions.Exit(max(statuses))
@@ -123,9 +122,11 @@ def _text(requirements: Requirements, asked: dict[str, str]) -> list[str]:
     answer = requirements.to_dict()
     rows = [*_reasons("read by", answer["reasons"]), *_reasons("run by", answer["running_reasons"])]
     for library in answer["libraries"]:
-        types = sorted({layer["type"] for layer in library["layers"]})
+        types = ", ".join(sorted({layer["type"] for layer in library["layers"]}))
+        known = f"{library['install']}, for {types}"
+        own = f"custom: {types}; no release reads it without its library"
         rows.append(
-            ("library", library["release"], f"{library['install']}, for {', '.join(types)}")
+            ("library", library["release"] or "unknown", known if library["install"] else own)
         )
     for layer in answer["unknown"]:
         place = f"{layer['why']}: '{layer['name']}', line {layer['line']}"

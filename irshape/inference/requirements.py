@@ -83,7 +83,7 @@ def requirements(inference: Inference) -> Iterator[Requirement]:
         if site.operation is not None and issubclass(site.operation, LibraryOperation):
             introduced, package = parse_release(site.operation.introduced), site.operation.package
             yield Requirement(introduced, "library", f"{layer.type} of {package}", layer)
-        elif site.operation is not None:
+        elif site.operation is not None and site.operation.custom_version is None:
             yield from _opset(layer, site.operation)
         if site.operation is not None:
             for detail in details(site, "refused"):

@@ -49,8 +49,9 @@ class Requirements:
         self._inference = inference
         self.unknown: list[tuple[Layer, str]] = []
         """The layers whose operations nobody has declared, and what is said of each."""
-        self._libraries: dict[str, list[Layer]] = {}
-        """The layers whose operations a library adds, by the package that brings it."""
+        self._libraries: dict[str | None, list[Layer]] = {}
+        """The layers whose operations a library adds, by the package that brings it; by None those
+        of custom operations that a user has declared."""
         self.libraries: dict[str, Release] = {}
         """For each of those packages, its oldest release that has all operations that the model
         uses."""
@@ -61,6 +62,8 @@ class Requirements:
                     package, introduced = operation.package, parse_release(operation.introduced)
                     self._libraries.setdefault(package, []).append(layer)
                     self.libraries[package] = max(self.libraries.get(package, FIRST), introduced)
+                elif operation.custom_version is not None:
+                    self._libraries.setdefault(None, []).append(layer)
             except UnknownOperation as problem:
                 self.unknown.append((layer, str(problem)))
 
@@ -128,8 +131,8 @@ class Requirements:
         return {
             "libraries": [
                 {
-                    "install": f"pip install {package}",
-                    "release": written(self.libraries[package]),
+                    "install": None if package is None else f"pip install {package}",
+                    "release": None if package is None else written(self.libraries[package]),
                     "layers": [self._placed(layer) for layer in layers],
                 }
                 for package, layers in self._libraries.items()
@@ -163,19 +166,20 @@ def together(answers: Sequence[Requirements], complete: bool = True) -> dict[str
 
     complete: whether every file that was asked about could be read.
     """
-    packages = sorted({package for answer in answers for package in answer.libraries})
     newest = max((answer.oldest for answer in answers), default=None)
-    libraries = []
-    for package in packages:
-        using = [answer for answer in answers if package in answer.libraries]
-        libraries.append(
-            {
-                "install": f"pip install {package}",
-                "release": written(max(answer.libraries[package] for answer in using)),
-                "models": [answer.model.path for answer in using],
-            }
-        )
     documents = [answer.to_dict() for answer in answers]
+    releases: dict[str | None, dict[str, str]] = {}
+    for each in documents:
+        for library in each["libraries"]:
+            releases.setdefault(library["install"], {})[each["model"]] = library["release"]
+    libraries = [
+        {
+            "install": install,
+            "release": install and max(of_models.values(), key=parse_release),
+            "models": list(of_models),
+        }
+        for install, of_models in sorted(releases.items(), key=lambda item: item[0] or "")
+    ]
     return {
         "version": 1,
         "requires": None if newest is None else written(newest),

@@ -137,12 +137,18 @@ def test_requires_of_bodies_and_of_what_nobody_knows(tmp_path: Path) -> None:
     found = json.loads(output)
     unknown = [layer["type"] for layer in found["unknown"]]
     assert (status, found["requires"], unknown) == (0, "2022.1", ["Mine"])
-    assert "reads it without its library" in " ".join(call("requires", str(path))[1].split())
+    for options in ((), ("--extension", "Mine")):
+        words = call("requires", str(path), *options)[1].split()
+        assert "no release reads it without its library" in " ".join(words)
+        assert "opset6," not in words
+    declared = json.loads(call("requires", "-f", "json", "--extension", "Mine", str(path))[1])
+    (library,) = declared["libraries"]
+    assert (library["install"], [each["type"] for each in library["layers"]]) == (None, ["Mine"])
     inside = json.loads(call("requires", "--format", "json", str(EXAMPLES / "control_flow.xml"))[1])
     import jsonschema
 
     schema = json.loads((EXAMPLES.parent / "schemas" / "requires.schema.json").read_text())
-    for answer in (found, inside):
+    for answer in (found, declared, inside):
         jsonschema.validate(answer, schema)
     assert any(layer["path"] for reason in inside["reasons"] for layer in reason["layers"])
 
@@ -641,6 +647,10 @@ def test_what_the_models_of_a_folder_require_together(tmp_path: Path) -> None:
         "all 3 models: OpenVINO 2025.2 or newer",
         "  library: pip install openvino-tokenizers, 2025.2 or newer, for 2 of them",
     ]
+    network("Mine", "custom_opset").save(tmp_path, "own")
+    assert call("requires", str(tmp_path), "--extension", "Mine")[1].splitlines()[-2] == (
+        "  library: that of their custom operations, for 1 of them"
+    )
     (tmp_path / "broken.xml").write_text("<net")
     status, output, _ = call("requires", "--format", "json", str(tmp_path))
     assert (status, json.loads(output)["complete"]) == (1, False)

@@ -146,6 +146,8 @@ class Reasons:
         else."""
         own = self.expression(place)
         if own is None:
+            if self.is_declared(place.body, place.position):
+                return None
             unknown = [
                 each
                 for each in self.inputs(place)
@@ -248,6 +250,8 @@ class Reasons:
             ]
             return f"{at}, where " + " and ".join(given) if given else at
         if known is None:
+            if self.is_declared(place.body, place.position):
+                return f"{at}, which its port declares dynamic"
             if not self.depends_on_data(place):
                 return f"{at}, lost here"
             deciding = self._deciding(place.body, place.position)
@@ -255,9 +259,21 @@ class Reasons:
         return at
 
     def depends_on_data(self, place: Place) -> bool:
-        """Whether a dimension stays unknown once the sizes of all inputs are known."""
+        """Whether a dimension stays unknown once the sizes of all inputs are known, although no
+        port declares it so."""
+        maker = self.maker(place)
+        if self.is_declared(maker.body, maker.position):
+            return False
         dim = place.dimension_in(self.with_sizes().get(place.body))
         return dim is None or not dim.is_static
+
+    def is_declared(self, body: BodyResult, position: int) -> bool:
+        """Whether the outputs of a layer are what its ports declare: its operation is known at most
+        by name, or it does not fit its inputs."""
+        declaration = declarations_of(self.inference).of(body.body.layers[position])
+        if isinstance(declaration, UnknownOperation) or declaration[0].opaque:
+            return True
+        return position in body.faulty and not declaration[1]
 
     def with_sizes(self) -> dict[BodyResult, BodyResult]:
         """Returns the inference of each body once every size has a number."""
@@ -308,6 +324,8 @@ class Reasons:
                     position = source[0]
         first = steps[-1].layer
         verdict: Verdict = "input" if first.is_parameter and not first.path else "data-dependent"
+        if self.is_declared(body, position):
+            verdict = "lost"
         return Explanation(tensor, None, None, None, verdict, tuple(steps), None)
 
     def _rank(self, body: BodyResult, position: int) -> str:
@@ -315,6 +333,8 @@ class Reasons:
         layer = body.body.layers[position]
         if layer.is_parameter:
             return "an input of any rank" if body not in self.names.around else "of any rank"
+        if self.is_declared(body, position):
+            return "of the rank that its port declares"
         results = {
             tag: self._result_ranks(inner) for tag, inner in body.inner.get(position, {}).items()
         }

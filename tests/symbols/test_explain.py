@@ -219,6 +219,32 @@ def test_branches_that_differ_are_told(other: Callable[[Any], Any], said: tuple[
     assert all(part in explanation.chain[-1].reason for part in said)
 
 
+@pytest.mark.parametrize(
+    ("type", "options"),
+    [("Mine", []), ("Mine", ["--extension", "Mine"]), ("Concat", [])],
+    ids=["unknown", "known by name", "does not fit its inputs"],
+)
+@pytest.mark.parametrize("values", [False, True], ids=["of sizes", "of values"])
+def test_what_a_port_declares_is_not_decided_by_data(
+    type: str, options: list[str], values: bool, tmp_path: Path
+) -> None:
+    net = Net()
+    x = net.parameter("?,3", name="x")
+    if values:
+        found = net.layer("NonZero", [x], 'output_type="i64"', version="opset3", outputs=["I64"])
+        x = net.layer("Convert", [found], 'destination_type="f32"')
+    version = "opset1" if type == "Concat" else "extension"
+    own = net.layer(type, [x] * 2, 'axis="7"', version=version, outputs=["FP32:-1,5,7"], name="own")
+    net.result(net.layer("Relu", [own], name="y"))
+    arguments = ["explain", str(net.save(tmp_path)), "y", "--axis", "0", "--format", "json"]
+    answer = json.loads(CliRunner().invoke(cli, [*arguments, *options]).stdout)
+    (found,) = answer["dimensions"]
+    assert (found["verdict"], [each["layer"]["name"] for each in found["chain"]]) == (
+        "lost",
+        ["own"],
+    )
+
+
 @pytest.mark.parametrize(("length", "limits"), [("?", ["x_1 is at most 8"]), ("..6", [])])
 def test_the_layer_that_limits_an_input_is_named(length: str, limits: list[str]) -> None:
     """A table of 8 positions, cut to the length of the input; a smaller limit is the input's."""

@@ -23,6 +23,7 @@ class Fit(NamedTuple):
     """A constant that does not fit a size of the inputs.
 
     axes: the dimensions that have this size, as input and axis.
+    given: the sizes that the constant gives: its shape, or its elements.
     fitting: sizes with which the layer can be inferred, ascending; the largest is that of the
     constant.
     """
@@ -30,7 +31,7 @@ class Fit(NamedTuple):
     size: int
     axes: tuple[tuple[Layer, int], ...]
     constant: Layer
-    shape: PartialShape
+    given: tuple[int, ...]
     fitting: tuple[int, ...]
 
     def __str__(self) -> str:
@@ -42,7 +43,7 @@ class Fit(NamedTuple):
         fits = f"up to {largest}" if len(self.fitting) > 1 else f"{largest}"
         return (
             f"{places} {verb} {self.size}; the constant '{self.constant.name}' (id "
-            f"{self.constant.id}) {self.shape} allows {fits}"
+            f"{self.constant.id}) [{','.join(map(str, self.given))}] allows {fits}"
         )
 
 
@@ -63,8 +64,8 @@ def fitting_size(inference: Inference, refused: Layer) -> Fit | None:
     }
     tries = 0
     for size in sorted(_static_sizes(sizes), reverse=True):
-        for constant, shape in body.constants_before(refused):
-            for other in _candidates(body, refused, size, shape):
+        for constant, given in body.constants_before(refused):
+            for other in _candidates(body, refused, size, given):
                 tries += 1
                 if tries > MAX_TRIES:
                     return None
@@ -77,17 +78,17 @@ def fitting_size(inference: Inference, refused: Layer) -> Fit | None:
                         size,
                         tuple(_axes(sizes, size)),
                         constant,
-                        shape,
+                        given,
                         (*sorted(set(smaller)), other) if below else (other,),
                     )
     return None
 
 
-def _candidates(body: BodyResult, refused: Layer, size: int, shape: PartialShape) -> list[int]:
-    """Returns sizes of an input with which a constant of a shape may fit a layer.
+def _candidates(body: BodyResult, refused: Layer, size: int, given: tuple[int, ...]) -> list[int]:
+    """Returns sizes of an input with which a constant may fit a layer.
 
-    They are those of the constant, and those that become so on the way from the input to the layer:
-    strides shorten an axis, for instance.
+    They are those that the constant gives, and those that become so on the way from the input to
+    the layer: strides shorten an axis, for instance.
     """
     at = body.body.layers.index(refused)
     reached = {
@@ -97,7 +98,7 @@ def _candidates(body: BodyResult, refused: Layer, size: int, shape: PartialShape
         for dim in body.outputs[source[0]][source[1]].shape.dims or ()
         if dim.is_static and 1 < dim.low < size
     }
-    own = {dim.low for dim in shape.dims or () if dim.low > 1}
+    own = {each for each in given if each > 1}
     scaled = {size * each // other for each in own for other in reached if size % other == 0}
     return [*sorted(own - {size}), *sorted(scaled - own - {size})]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..model.graph import Layer
-from ..shapes import UNBOUNDED, Dimension
+from ..shapes import UNBOUNDED
 from ..symbols.expressions import Symbol
 from .bounding import Binding
 from .conflicts import conflicts_of_layers
@@ -173,10 +173,11 @@ def _limiting(inference: Inference, layer: Layer, high: int) -> str:
     place = inference.model.source.place
     said = f"{layer.type} '{layer.name}' (line {place(layer.offset)[0]}) requires"
     body = next(each for each in inference.result.walk() if layer in each.body.layers)
-    for constant, shape in body.constants_before(layer):
-        if Dimension.of(high) in (shape.dims or ()):
+    for constant, sizes in body.constants_before(layer):
+        if high in sizes:
             line = place(constant.offset)[0]
-            return f"{said}: constant '{constant.name}' (line {line}) is {shape}"
+            given = ",".join(map(str, sizes))
+            return f"{said}: constant '{constant.name}' (line {line}) is [{given}]"
     return said
 
 

@@ -17,7 +17,6 @@ from ..model.wiring import OutputRef, Wiring
 from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
-from ..shapes import PartialShape
 from ..spelling import suggestion
 
 if TYPE_CHECKING:
@@ -104,13 +103,22 @@ class BodyResult:
             for inner in self.inner[position].values():
                 yield from inner.walk()
 
-    def constants_before(self, layer: Layer) -> Iterator[tuple[Layer, PartialShape]]:
-        """Yields the constants of the body that a layer depends on and their shapes, nearest
-        first."""
+    def constants_before(self, layer: Layer) -> Iterator[tuple[Layer, tuple[int, ...]]]:
+        """Yields the constants of the body that a layer depends on and the sizes that each gives,
+        nearest first.
+
+        The sizes are the shape of the constant; its elements, if shapes are computed from them. An
+        order of axes and a single element, which is an axis more often than a size, are left out.
+        """
         layers = self.body.layers
         for at in self.wiring.upstream(layers.index(layer)):
-            if layers[at].is_constant and self.outputs[at]:
-                yield layers[at], self.outputs[at][0].shape
+            if not layers[at].is_constant or not self.outputs[at]:
+                continue
+            (tensor,) = self.outputs[at]
+            if tensor.value is None:
+                yield layers[at], tensor.shape.static or ()
+            elif len(known := tensor.known or ()) > 1 and sorted(known) != [*range(len(known))]:
+                yield layers[at], known
 
 
 NO_DEMANDS: Final[frozenset[Demand]] = frozenset()

@@ -73,6 +73,16 @@ def positions(folder: Path, stride: int) -> Path:
     return net.save(folder)
 
 
+def test_a_constant_gives_its_elements_where_they_are_a_shape(tmp_path: Path) -> None:
+    """The order has a shape of [4] and allows nothing; the pattern of heads allows 4."""
+    net = Net()
+    pattern, order = net.constant([0, 0, 4, 2]), net.constant([0, 2, 1, 3])
+    heads = net.layer("Reshape", [net.parameter("?,?,8"), pattern], 'special_zero="true"')
+    net.result(net.layer("Add", [net.layer("Transpose", [heads, order]), heads]))
+    said = refused(net.save(tmp_path), "--shape", "[2,5,8]")[1]
+    assert "constant 'c0' (id 0) [0,0,4,2] allows 4" in said
+
+
 @pytest.mark.parametrize(
     ("stride", "shape", "allowed"),
     [(1, "[2,20]", "allows up to 8"), (2, "[2,20]", "allows 16"), (2, "[20,20]", "")],

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ..execution.feeds import Fed, by_id
 from ..execution.session import ExecutionError, Session
+from ..inference.engine import infer
 from ..model.edges import Edge
 from ..model.graph import Body, Layer, Model
 from ..model.wiring import wire
@@ -66,7 +67,7 @@ def runnable_part(
         runs += 1 + bool(without)
         try:
             outputs = _outputs(session, fed, without) if without else {}
-            part, inputs = _without(model, without, outputs, fed)
+            part, inputs = _without(model, without, outputs, fed, as_inferred=bool(refused.refused))
             with tempfile.TemporaryDirectory(prefix="irshape-") as folder:
                 arrays = {**by_id(fed), **inputs}
                 model_file = written(part, Path(folder))
@@ -154,13 +155,18 @@ def _without(
     layers: Iterable[Layer],
     outputs: Mapping[Layer, tuple[Array, ...]],
     fed: Fed,
+    *,
+    as_inferred: bool,
 ) -> tuple[Model, dict[str, Array]]:
     """Returns a copy of a model without some layers, and the arrays for its new Parameters by id.
 
     Parameters replace the outputs of the removed layers, and Results consume their inputs.
+    as_inferred: whether the Parameters have the inferred shapes, so that the device can be asked
+    for the shapes behind them. Otherwise, they have those of the arrays.
     """
     gone = set(layers)
     fresh = fresh_ids(model)
+    inference = infer(model) if as_inferred else None
     all_layers, wiring = model.net.layers, wire(model.net)
     body = Body()
     body.layers = [
@@ -187,6 +193,12 @@ def _without(
                 if source not in parameters:
                     array = outputs[producer][source[1]]
                     parameter = parameter_in_place_of(producer, source[1], next(fresh), array)
+                    shape = (
+                        None if inference is None else inference.outputs(producer)[source[1]].shape
+                    )
+                    if shape is not None and shape.rank is not None:  # plugins refuse any rank
+                        parameter.items = ("shape", str(shape)[1:-1], *parameter.items[2:])
+                        parameter.outputs[0].dims = shape.declared
                     parameters[source] = parameter
                     arrays[parameter.id] = array
                     body.layers.append(parameter)

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from ..inference.chain import refusing
 from ..inference.result import Inference
 from ..model.graph import Layer, Model
-from ..ops.registry import UnknownOperation, find
+from ..ops.registry import UnknownOperation, declaration_of, find
 from ..spelling import counted
 from .cures import Cure, Cures
 from .facts import VERDICTS, Condition, Fact, Facts, Verdict, facts_of
@@ -148,7 +149,15 @@ def _obstacles(inference: Inference, facts: Facts, max_alloc: int | None) -> Ite
         fact = memory[key]
         if fact is not None and own not in told:
             source = fact.source or facts.source
+            told.add(own)
             yield Obstacle(fact.verdict, own, _reason(fact), source, cures.of(fact))
+    for own, _ in refusing(inference):
+        if own not in told and declaration_of(own) is not None:
+            reason = "OpenVINO refuses the layer when it reads the model"
+            yield Obstacle("unknown", own, reason, "inference", _CORRECT)
+
+
+_CORRECT = Cure("correct what `irshape validate` reports")
 
 
 _UNKNOWN = Fact("", (), "unknown", 0, 0, "this operation was not measured", "")

@@ -44,8 +44,10 @@ def findings(*arguments: str) -> list[tuple[str, str, str, str]]:
 def test_requires_of_a_model_that_openvino_refuses(tmp_path: Path) -> None:
     path = network("ShapeOf", "opset1").save(tmp_path)
     path.write_text(path.read_text().replace("ShapeOf", "NonMaxSuppression"))
-    status, _, errors = call("requires", str(path))
+    status, output, errors = call("requires", "--format", "json", str(path))
     assert (status, "NonMaxSuppression" in errors) == (1, True)
+    verdicts = [device["verdict"] for device in json.loads(output)["devices"].values()]
+    assert verdicts == ["unknown"] * 3
 
 
 def requires(path: Path) -> tuple[str, list[tuple[str, str, int]]]:

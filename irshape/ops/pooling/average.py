@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ...faults import require
 from ..conversion import plain
-from ..declaration import attribute
+from ..declaration import at_least, attribute
 from ..differences import facts, not_run, of_version
 from ..elementwise import computed
-from ..kinds import BOOLEAN, POSITIVES
+from ..kinds import BOOLEAN, NATURALS
 from ..lazy import Array, np
 from ..tensors import Tensor
 from .base import ROUNDING_TORCH, Along, Pooling, Sizes, over_windows
@@ -98,5 +98,5 @@ class AvgPool_16(AveragePooling):
     """The mean of each window, which may be dilated. Specification: AvgPool-16."""
 
     since = 16
-    dilations: Sizes = attribute(POSITIVES, default=None)
+    dilations: Sizes = attribute(NATURALS, within=at_least(1), default=None)
     rounding_type: str = attribute(ROUNDING_TORCH, default="floor")

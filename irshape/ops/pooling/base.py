@@ -9,10 +9,10 @@ from ...faults import Between, Violation
 from ...rule_ids import INPUT_SHAPES, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from ..conversion import plain
-from ..declaration import NUMERIC_OR_BOOLEAN, Operation, attribute, operand
+from ..declaration import NUMERIC_OR_BOOLEAN, Operation, at_least, attribute, operand
 from ..differences import ceil_torch, facts, refused
 from ..elementwise import computed
-from ..kinds import NATURALS, POSITIVES, Choice
+from ..kinds import NATURALS, Choice
 from ..lazy import Array, np
 from ..windows import (
     PAD_TYPES,
@@ -94,10 +94,10 @@ class Pooling(Operation):
     )
 
     data = operand(NUMERIC_OR_BOOLEAN, rank=(3, 4, 5))
-    strides: tuple[int, ...] = attribute(POSITIVES)
+    strides: tuple[int, ...] = attribute(NATURALS, within=at_least(1))
     pads_begin: Sizes = attribute(NATURALS, default=None, required=True)
     pads_end: Sizes = attribute(NATURALS, default=None, required=True)
-    kernel: tuple[int, ...] = attribute(POSITIVES)
+    kernel: tuple[int, ...] = attribute(NATURALS, within=at_least(1))
     rounding_type: str = attribute(ROUNDING, default="floor")
     auto_pad: str = attribute(PAD_TYPES, default="explicit")
 

@@ -8,9 +8,9 @@ from ...element_types import ElementType
 from ...faults import Between, Violation
 from ...rule_ids import ATTRIBUTE_VALUE
 from ..conversion import plain
-from ..declaration import attribute
+from ..declaration import at_least, attribute
 from ..elementwise import computed
-from ..kinds import INT, POSITIVES, TypeName
+from ..kinds import INT, NATURALS, TypeName
 from ..lazy import Array, np
 from ..tensors import Tensor
 from .base import I64, ROUNDING_TORCH, Pooling, Sizes, largest, lowest
@@ -37,7 +37,7 @@ class MaxPool_8(Pooling):
 
     since = 8
     leaves_nan_open = True
-    dilations: Sizes = attribute(POSITIVES, default=None)
+    dilations: Sizes = attribute(NATURALS, within=at_least(1), default=None)
     index_element_type: ElementType = attribute(TypeName("i32", "i64"), default=I64)
     axis: int = attribute(INT, default=0)
 

@@ -186,7 +186,7 @@ def test_constants_without_bytes(tmp_path: Path, row: Refused) -> None:
 
 def test_a_layer_that_describes_no_constant(tmp_path: Path) -> None:
     model = irshape.load(small(tmp_path))
-    with pytest.raises(ValueError, match="<Add id=2 'add2'> is no Const"):
+    with pytest.raises(ValueError, match="<Add id=2 'add2'> is not a Const"):
         model.constant(model.layers[2])
 
 

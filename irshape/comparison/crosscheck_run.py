@@ -398,8 +398,8 @@ class CrosscheckRun(LayerwiseRun[int]):
                 and departs.inf[0] == departs.inf[1]
             ):
                 reason = (
-                    f"{how}, irshape's own result departs here "
-                    f"by up to {simulated.max_abs:.3g}; the device's by {departs.max_abs:.3g}"
+                    f"{how}, irshape's own result changes by up to {simulated.max_abs:.3g} here; "
+                    f"the device's differs by {departs.max_abs:.3g}"
                 )
                 self.rows[number] = row._replace(remark=Remark(Kind.PRECISION, reason))
 
@@ -463,7 +463,7 @@ class CrosscheckRun(LayerwiseRun[int]):
         }
         if not suspects or self.tolerance.precision != "f32":
             return
-        text = f"{UNROUNDED}, irshape's values agree: so the device computes it"
+        text = f"{UNROUNDED}, irshape's values agree, so the device computes it that way"
         remark = Remark(Kind.PRECISION, text)
 
         def explained(row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array) -> Row:

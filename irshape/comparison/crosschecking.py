@@ -129,7 +129,7 @@ def _replayed(
                 f"'{path}' was recorded from another model: its layers or constants differ"
             )
         comparison.notes += [
-            f"'{path}' does not say what the device makes of {label}"
+            f"'{path}' contains no answer of the device for {label}"
             for label in dict.fromkeys(recording.unanswered)
         ]
     return comparison
@@ -196,7 +196,7 @@ def _by_layers(
         whole = compared(session, fed, circumstances._replace(options=options))
     except Unanswered:
         outputs.notes.append(
-            "what makes the outputs differ is not known: the recording has the outputs alone"
+            "the cause of the difference is not known: the recording contains only the outputs"
         )
         return outputs
     whole.notes.append("an output differs, so all layers were compared")

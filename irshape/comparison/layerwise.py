@@ -67,7 +67,7 @@ class LayerwiseRun(ABC, Generic[T]):
         if not self._nan_is_told and any(map(has_nan, computed.outputs)):
             self._nan_is_told = True
             reason = source_of_nan(computed.layer, computed.inputs, computed.outputs)
-            self.tell_first_nan(computed.layer, reason or "it came in with the inputs")
+            self.tell_first_nan(computed.layer, reason or "the inputs contain it")
         outputs = self.compare_outputs(computed)
         if not outputs:
             return

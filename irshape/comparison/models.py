@@ -88,11 +88,11 @@ def _by_runtime(
     except RuntimeError as absent:
         if runtime is not None:
             raise
-        comparison.notes.append(f"{model.path} is run by irshape: {absent}")
+        comparison.notes.append(f"irshape runs {model.path}: {absent}")
         return "irshape", {}
     if answer.crashed or answer.problem:
         comparison.notes.append(
-            f"{model.path} is run by irshape: "
+            f"irshape runs {model.path}: "
             f"{answer.version} cannot run it: {answer.crashed or answer.problem}"
         )
         return "irshape", {}

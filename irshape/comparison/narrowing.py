@@ -106,7 +106,7 @@ def _narrowed_output(of: Difference) -> Remark | None:
         if of.mine.dtype.name != habit.wide or of.mine.dtype.kind not in "iu":
             continue
         if of.alike(_clipped(of.mine, habit.narrow).astype(of.mine.dtype), of.theirs):
-            text = f"{habit.reason}: what lies beyond becomes the nearest that it holds"
+            text = f"{habit.reason}: numbers beyond its range become the nearest number in it"
             return Remark(Kind.NARROWING, text)
     return None
 
@@ -123,8 +123,8 @@ def _nan_left_open(of: Difference) -> Remark | None:
         return None
     return Remark(
         Kind.LEFT_OPEN,
-        f"NaN comes in, and the specification of {of.layer.type} leaves open what becomes of it; "
-        "all other elements agree",
+        f"the input contains NaN, for which the specification of {of.layer.type} defines no "
+        "result; all other elements agree",
     )
 
 
@@ -176,7 +176,7 @@ def _beyond_f16(of: Difference) -> Remark | None:
         return None
     return Remark(
         Kind.PRECISION,
-        f"the device computes in f16: what lies beyond {F16_MAX:g} arrives as that, or as "
+        f"the device computes in f16: numbers beyond {F16_MAX:g} become this number or "
         "infinity; all other elements agree",
     )
 
@@ -229,7 +229,7 @@ def _saturated_sums(of: Difference) -> Remark | None:
     cut = saturated(of.session, of.layer, of.inputs, of.mine)
     if cut is None or not of.alike(cut[0], of.theirs):
         return None
-    text = f"{SATURATED}, which {cut[1]} here are beyond; computed that way, irshape's values agree"
+    text = f"{SATURATED}; {cut[1]} exceed 16 bits here; computed that way, irshape's values agree"
     return Remark(Kind.SATURATION, text)
 
 

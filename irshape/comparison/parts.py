@@ -106,7 +106,7 @@ def _is_open(parameter: Layer) -> bool:
 def _typed_note(parameter: Layer, array: Array) -> str:
     element_type = element_type_of(array).name
     return (
-        f"the IR leaves the element type of the input '{parameter.name}' open; what is compared is "
+        f"the IR does not fix the element type of the input '{parameter.name}'; irshape compares "
         f"the model with {element_type}"
     )
 

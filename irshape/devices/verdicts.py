@@ -214,7 +214,5 @@ def _reason(fact: Fact) -> str:
     words = in_words(fact.conditions)
     if not fact.learned:
         return fact.reason
-    models = counted(fact.refused, "such model") + (
-        f" refused, {fact.compiled} compiled" if fact.compiled else " refused"
-    )
-    return f"{words or 'every such layer'} ({models}): {fact.reason}"
+    models = f"{fact.refused} of {counted(fact.refused + fact.compiled, 'measured model')} refused"
+    return f"{words or 'every layer of this kind'} ({models}): {fact.reason}"

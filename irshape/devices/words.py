@@ -15,7 +15,7 @@ _DIMS = {
 }
 _SIZES = {"0": "0", "1": "1", "many": "more than 1", "?": "not known", "negative": "negative"}
 _SHAPES = {
-    "same": "inputs of one shape",
+    "same": "inputs of equal shapes",
     "sizes": "inputs of different sizes",
     "ranks": "inputs of different ranks",
     "?": "inputs of dynamic shapes",
@@ -78,7 +78,7 @@ def _attribute(name: str, condition: Condition, values: list[str]) -> str:
     name, least = name.removesuffix(".least"), name.endswith(".least")
     if least:
         text = " or ".join(_SIZES.get(each, "no number") for each in values)
-        return _negated(condition, f"least of {name} {text}")
+        return _negated(condition, f"smallest of {name} {text}")
     text = " or ".join(f'{name}="{value}"' if value else f"without {name}" for value in values)
     return _negated(condition, text)
 

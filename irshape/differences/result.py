@@ -37,7 +37,7 @@ def chosen_aspects(also: Iterable[str] = (), ignore: Iterable[str] = ()) -> froz
     for name in (*more, *less):
         if name not in ASPECTS:
             close = suggestion(name, ASPECTS) or f" (expected one of {', '.join(ASPECTS)})"
-            raise ValueError(f"nothing called '{name}' is compared{close}")
+            raise ValueError(f"irshape compares nothing called '{name}'{close}")
     return (frozenset(DEFAULT) | set(more)) - set(less)
 
 

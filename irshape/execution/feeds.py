@@ -58,7 +58,7 @@ class Feeds:
             fed = self._in_order(given)
         for layer in self._parameters:
             if layer not in fed:
-                raise ExecutionError("this input was not given", layer)
+                raise ExecutionError("this input has no value", layer)
             self._check(layer, fed[layer])
         return {layer: fed[layer] for layer in self._parameters}
 
@@ -128,5 +128,5 @@ def _type_given(array: Array, layer: Layer) -> ElementType:
         return element_type_of(array)
     except ValueError as problem:
         raise ExecutionError(
-            f"the array given is of no type that OpenVINO has: {problem}", layer
+            f"OpenVINO has no element type for the array: {problem}", layer
         ) from None

@@ -249,9 +249,9 @@ def simulate(
             if has_nonfinite(array) and not has_nonfinite(reference):
                 largest = float(np.max(np.abs(reference), initial=0.0))
                 beyond = (
-                    f"values up to {largest:.6g}, beyond the {F16_MAX:g} of f16"
+                    f"values up to {largest:.6g}, beyond {F16_MAX:g}, the largest number of f16"
                     if largest > F16_MAX and precision == "f16"
-                    else "not finite any more"
+                    else "no longer finite"
                 )
                 breaks = source_of_nan(layer, given, outputs) or beyond
             steps.append(

@@ -35,7 +35,7 @@ class Variables:
             if not isinstance(array, np.ndarray):
                 raise ExecutionError(
                     f"the variable '{name}' holds {with_article(type(array).__name__)} "
-                    "where an array belongs"
+                    "instead of an array"
                 )
             if declared is None:
                 continue

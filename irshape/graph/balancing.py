@@ -33,8 +33,8 @@ def balanced_cuts(graph: Editing, parts: int) -> list[tuple[Output, ...]]:
     places = _places(graph)
     if len(places) < parts:
         raise GraphError(
-            f"the graph has {len(places)} layers between which it can be cut; "
-            f"{parts} parts are too many"
+            f"the graph has only {len(places)} layers between which it can be cut, too few for "
+            f"{parts} parts"
         )
     whole = places[-1].reached
     cuts: list[tuple[Output, ...]] = []

@@ -64,7 +64,7 @@ class Building(Inferring):
     ) -> GraphLayer:
         """Adds a layer as `add` does, but returns the layer."""
         if name is not None and checked_name(name) in self.content.by_name:
-            raise GraphError(f"there is a layer '{name}' already", operation=type)
+            raise GraphError(f"the graph already has a layer '{name}'", operation=type)
         given = [each for each in attributes if attributes[each] is not None]
         refused: GraphError | None = None
         operations = _versions(type, opset)
@@ -84,7 +84,9 @@ class Building(Inferring):
         assert refused is not None
         for each in inputs:
             if isinstance(each, str) and each in (self.content.by_tensor | self.content.by_name):
-                refused.add_note(f"'{each}' is a text here; graph.tensor('{each}') is the tensor")
+                refused.add_note(
+                    f"'{each}' is a text, not a tensor; graph.tensor('{each}') returns the tensor"
+                )
         raise refused
 
     def _add(
@@ -187,7 +189,7 @@ class Building(Inferring):
     def rename_output(self, result: GraphLayer, names: str | Iterable[str]) -> None:
         """Names an output of the graph; see `GraphLayer.output_names`. Raises `GraphError`."""
         if not result.raw.is_result:
-            raise GraphError(f"{result.label} is no Result", operation=result.type)
+            raise GraphError(f"{result.label} is not a Result", operation=result.type)
         wanted = (names,) if isinstance(names, str) else tuple(names)
         source = result._inputs[0]._source
         with self.changes:
@@ -204,7 +206,7 @@ class Building(Inferring):
                 continue
             holder = self.content.by_tensor.get(checked_name(name), output)
             if holder is not output:
-                raise GraphError(f"{holder.layer.label} has a tensor '{name}' already")
+                raise GraphError(f"{holder.layer.label} already has a tensor '{name}'")
         self._give_names(output, wanted)
         for end in output._users:
             own = names_in(end.layer.raw.output_names)
@@ -243,7 +245,9 @@ class Building(Inferring):
             if value is None:
                 name = operand.name if operand is not None else str(at)
                 kind = operation.type_name()
-                raise GraphError(f"{kind}: `{name}` is left out before others", operation=kind)
+                raise GraphError(
+                    f"{kind}: `{name}` is missing, but later inputs are given", operation=kind
+                )
             element_type = None
             if operand is not None:
                 peers = [

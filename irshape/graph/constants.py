@@ -69,7 +69,7 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
             lost = np.isfinite(numbers) & (~np.isfinite(plain(codes)) | (np.abs(numbers) > limit))
         if lost.any():
             raise GraphError(
-                f"{numbers[lost].flat[0]} is beyond {element_type}",
+                f"{numbers[lost].flat[0]} exceeds the range of {element_type}",
                 actual=str(numbers[lost].flat[0]),
                 help="clip the values, or take a wider element type",
             )

@@ -82,7 +82,9 @@ def built(
         if len(inputs) < fixed:
             names = [operand.name for operand in operation.operands[:fixed]]
             raise GraphError(
-                f"{kind} takes {' and '.join(names)} first", operation=kind, expected=str(fixed)
+                f"{kind} takes {' and '.join(names)} as its first inputs",
+                operation=kind,
+                expected=str(fixed),
             )
         for value in (*graph._sources(operation, _constants(kind, inputs[:fixed])),):
             layer._inputs.append(Input(layer, len(layer._inputs), value))
@@ -93,7 +95,9 @@ def built(
         }
         if len(set(counts.values())) > 1:
             told = ", ".join(f"`{tag}` {count}" for tag, count in counts.items())
-            raise GraphError(f"{kind}: the bodies return different numbers: {told}", operation=kind)
+            raise GraphError(
+                f"{kind}: the bodies return different numbers of values: {told}", operation=kind
+            )
         return _attached(graph, layer, next(iter(counts.values())))
 
 
@@ -215,7 +219,7 @@ class _Body:
         kind = self.layer.type
         if len(values) < len(states):
             raise GraphError(
-                f"{kind}: the body returns {len(values)} values, but carries {len(states)} states",
+                f"{kind}: the body returns only {len(values)} values for {len(states)} states",
                 operation=kind,
                 help="return the next value of each carried input first",
             )

@@ -46,8 +46,8 @@ class Editing(Building):
         with self.changes:
             if not self.content.order.connect(source.layer, input.layer):
                 raise GraphError(
-                    f"{self.where(input.layer)}: feeding it from {source.layer.label} "
-                    "closes a cycle",
+                    f"{self.where(input.layer)}: an input from {source.layer.label} "
+                    "would close a cycle",
                     operation=input.layer.type,
                     operand=input.name,
                 )
@@ -169,7 +169,7 @@ class Editing(Building):
             return
         raise GraphError(
             f"{self.where(parameter)}: it would declare {element_type}{shape}, but the layer "
-            f"around feeds it {fed.element_type}{fed.shape}",
+            f"with the body feeds it {fed.element_type}{fed.shape}",
             operation=parameter.type,
             help="a Parameter of a body takes its type and shape from outside; change them there",
         )
@@ -180,7 +180,7 @@ class Editing(Building):
         if name == layer.name:
             return
         if checked_name(name) in self.content.by_name:
-            raise GraphError(f"there is a layer '{name}' already", operation=layer.type)
+            raise GraphError(f"the graph already has a layer '{name}'", operation=layer.type)
         with self.changes:
             self._give_name(layer, name)
             self._stale()
@@ -224,7 +224,9 @@ class Editing(Building):
             free = {layer.name for layer in layers}
             for layer, name in layers.items():
                 if checked_name(name) in self.content.by_name and name not in free:
-                    raise GraphError(f"there is a layer '{name}' already", operation=layer.type)
+                    raise GraphError(
+                        f"the graph already has a layer '{name}'", operation=layer.type
+                    )
             for layer, name in layers.items():
                 self._give_name(layer, name)
             self._stale()
@@ -249,7 +251,7 @@ class Editing(Building):
                 raise GraphError(
                     f"{self.where(layer)} cannot be removed: {users[0]} takes its output",
                     operation=layer.type,
-                    help="give `bypass=`, or connect what takes it to something else",
+                    help="give `bypass=`, or connect its consumers to another output",
                     argument="bypass",
                 )
             self._detach(layer)
@@ -433,7 +435,7 @@ class Editing(Building):
             new = self.constant(value, kind)
             if not old.shape.compatible(new.shape):
                 raise GraphError(
-                    f"{self.where(layer)} is {old.shape}, and the value has {new.shape}",
+                    f"{self.where(layer)} has shape {old.shape}, but the value has {new.shape}",
                     operation=layer.type,
                     expected=str(old.shape),
                     actual=str(new.shape),

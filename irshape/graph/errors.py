@@ -94,7 +94,7 @@ class GraphError(ValueError):
         self.argument = argument
         self.place = calling_place()
         if self.place is not None:
-            self.add_note(f"asked for in {self.place}")
+            self.add_note(f"requested in {self.place}")
 
     def __str__(self) -> str:
         return str(self.args[0])

@@ -69,7 +69,7 @@ def _check_arrays(output: Output, items: list[Any]) -> None:
     arrays = [at for at, item in enumerate(items) if _is_array(item)]
     if len(arrays) > 1:
         raise GraphError(
-            f"{output!r}: lists for several axes are paired up in NumPy",
+            f"{output!r}: NumPy pairs the elements of the lists for several axes",
             help="take one axis after the other, as in x[[0, 1]][:, [0, 2]], or points by "
             "op.gather_nd",
         )
@@ -78,8 +78,8 @@ def _check_arrays(output: Output, items: list[Any]) -> None:
         both = sorted({*numbers, *arrays})
         if len(both) > 1 and both != list(range(both[0], both[-1] + 1)):
             raise GraphError(
-                f"{output!r}: a number and a list with something between them move the axis of "
-                "the list to the front in NumPy",
+                f"{output!r}: NumPy moves the axis of a list to the front if something separates "
+                "it from a number",
                 help="take one after the other, as in x[0][:, [0, 2]]",
             )
 
@@ -91,12 +91,12 @@ def _is_array(item: Any) -> bool:
 def _axes(output: Output, items: list[Any]) -> list[int | None]:
     """Returns the axis of each item. Axes after an ellipsis are counted from the end."""
     if sum(item is Ellipsis for item in items) > 1:
-        raise GraphError(f"{output!r}: an index has one ellipsis at most")
+        raise GraphError(f"{output!r}: an index has at most one ellipsis")
     count = sum(item is not None and item is not Ellipsis for item in items)
     rank = output.shape.rank
     if rank is not None and count > rank:
         raise GraphError(
-            f"{output!r} has {rank} axes, and the index is for {count}",
+            f"{output!r} has {rank} axes, but the index is for {count}",
             expected=str(rank),
             actual=str(count),
         )
@@ -137,7 +137,7 @@ def _sliced(graph: Any, value: Output, items: list[Any], axes: list[int | None])
             continue
         step = 1 if item.step is None else item.step
         if isinstance(step, bool) or not hasattr(step, "__index__") or not int(step):
-            raise ArgumentError("the step of a slice is a whole number other than 0")
+            raise ArgumentError("the step of a slice must be a whole number other than 0")
         step = int(step)
         start, stop = _bound(item.start), _bound(item.stop)
         if step > 0:
@@ -146,7 +146,7 @@ def _sliced(graph: Any, value: Output, items: list[Any], axes: list[int | None])
             continue
         if isinstance(start, Output):
             raise GraphError(
-                f"{value!r}: a slice backwards begins at a number",
+                f"{value!r}: the start of a backward slice must be a number",
                 help="slice forwards, then turn it round, as in x[a:b][::-1]",
             )
         if start is not None or isinstance(stop, int):
@@ -157,7 +157,7 @@ def _sliced(graph: Any, value: Output, items: list[Any], axes: list[int | None])
         end = stop if isinstance(stop, Output) and start is None else -_END
         if isinstance(stop, Output) and start is not None:
             raise GraphError(
-                f"{value!r}: a slice backwards ends at a number",
+                f"{value!r}: the end of a backward slice must be a number",
                 help="slice forwards, then turn it round, as in x[a:b][::-1]",
             )
         backwards.append((_END, end, step, axis))
@@ -176,7 +176,7 @@ def _bound(bound: Any) -> Any:
     if isinstance(bound, GraphLayer):
         return bound.output
     if isinstance(bound, bool) or not hasattr(bound, "__index__"):
-        raise ArgumentError("the bounds of a slice are whole numbers or outputs")
+        raise ArgumentError("the bounds of a slice must be whole numbers or outputs")
     return max(-_END, min(int(bound), _END))
 
 

@@ -139,10 +139,10 @@ class _Unrolling:
             raise GraphError.of(violation.fault, layer.type, self.graph.where(layer)) from None
         if count is None:
             raise GraphError(
-                f"{self.graph.where(layer)}: how many iterations it has is not known",
+                f"{self.graph.where(layer)}: its number of iterations is not known",
                 operation=layer.type,
                 expected="a constant trip count and condition, or slices of a static dimension",
-                help="reshape the inputs, or bind the one that decides it",
+                help="reshape the inputs, or bind the input that decides it",
             )
         return count
 
@@ -222,7 +222,7 @@ def outlined(graph: Editing, layers: Iterable[str | GraphLayer], name: str | Non
     for layer in chosen:
         graph._own(layer)
         if layer.raw.is_parameter or layer.raw.is_result:
-            raise GraphError(f"{layer.label} stays in the graph", operation=layer.type)
+            raise GraphError(f"{layer.label} must stay in the graph", operation=layer.type)
     inside = sorted(chosen, key=graph.content.order.rank)
     constants = [
         source
@@ -247,7 +247,7 @@ def outlined(graph: Editing, layers: Iterable[str | GraphLayer], name: str | Non
         return [copies[end] for end in ends]
 
     if not sources or not ends:
-        raise GraphError("the layers take nothing from outside, or give nothing to it")
+        raise GraphError("the layers have no input from outside, or no output to it")
     with graph.changes:
         loop = built(graph, Loop, (1, True, *sources), name, {"body": body})
         with graph.batch():

@@ -336,10 +336,11 @@ def why_not(graph: Structure, pattern: Wanted) -> str:
     if count:
         return f"the pattern is found {counted(count, 'time')}"
     if nearest is None or not nearest[0]:
-        return "no layer is like the last one of the pattern"
+        return "no layer matches the last one of the pattern"
     fitting, seen, wanted, end = nearest
     return (
-        f"nearest is {end.layer.label}, where {counted(fitting, 'layer')} of the pattern "
+        f"the nearest match ends at {end.layer.label}, where {counted(fitting, 'layer')} of the "
+        "pattern "
         f"{'fits' if fitting == 1 else 'fit'}: {_misfit(seen, wanted)}"
     )
 
@@ -348,7 +349,7 @@ def _misfit(output: Output, wanted: Wanted) -> str:
     """Returns why an output does not match."""
     layer = output.layer
     if wanted.types and type(layer.operation).type_name() not in wanted.types:
-        return f"{layer.label} is no {' or '.join(wanted.types)}"
+        return f"{layer.label} is not of type {' or '.join(wanted.types)}"
     if wanted.types and output.index != wanted.index:
         return f"it takes output {output.index} of {layer.label}, not output {wanted.index}"
     for name, value in wanted.attributes.items():

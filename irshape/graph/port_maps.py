@@ -137,7 +137,7 @@ def _feed_one_more(owner: GraphLayer, source: Output) -> int:
     if owner in home.content.layers:
         if not home.content.order.connect(source.layer, owner):
             raise GraphError(
-                f"{home.where(owner)}: feeding it from {source.layer.label} closes a cycle",
+                f"{home.where(owner)}: an input from {source.layer.label} would close a cycle",
                 operation=owner.type,
             )
         changes.put(source._users, end, changes.number())

@@ -47,7 +47,8 @@ def preprocessed(
             dims = shape.dims
             if dims is None or len(dims) != len(order):
                 raise GraphError(
-                    f"the input '{old.layer.name}' is {shape}, which has no layout {layout}",
+                    f"the input '{old.layer.name}' has shape {shape}, which does not fit the "
+                    f"layout {layout}",
                     argument="layout",
                 )
             outer: list[Dimension] = [dims[0]] * len(order)
@@ -64,7 +65,7 @@ def preprocessed(
             if numbers is not None:
                 operand = _by_channel(graph, old, numbers, layout, argument)
                 if type == "Divide" and operand.value is not None and not operand.value.all():
-                    message = "the scale is 0; nothing can be divided by it"
+                    message = "the scale contains 0, by which nothing can be divided"
                     raise GraphError(message, argument=argument)
                 value = graph.add(type, value, operand)
         with graph.batch():

@@ -331,7 +331,7 @@ class Structure:
             raise ArgumentError(f"expected an output of the graph, got {type(given).__name__}")
         if output.layer.graph is not self or output.layer not in self.content.layers:
             raise GraphError(
-                f"{output!r} is not of this graph",
+                f"{output!r} does not belong to this graph",
                 help="extract what is needed, or merge the graphs",
             )
         return output

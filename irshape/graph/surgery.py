@@ -139,7 +139,7 @@ def merged(
         old, new = second._input(end), whole.tensor(source)
         if not old.shape.compatible(new.shape) or old.element_type is not new.element_type:
             raise GraphError(
-                f"the tensor '{source}' is {described(new)}, and the input '{end}' takes "
+                f"the tensor '{source}' is {described(new)}, but the input '{end}' takes "
                 f"{described(old)}",
                 operand=end,
                 expected=described(old),

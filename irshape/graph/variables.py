@@ -59,10 +59,10 @@ def _batch_of(graph: Editing, states: set[Output], named: str | None) -> Output 
 
 def _check(name: str, old: Output, new: Output) -> None:
     if new is old:
-        raise GraphError(f"{new!r} is both ends of the variable")
+        raise GraphError(f"{new!r} is both the input and the output of the variable")
     if new.element_type is not old.element_type or not old.shape.compatible(new.shape):
         raise GraphError(
-            f"the variable '{name}' is {described(old)}, and its next value {new!r}",
+            f"the variable '{name}' is {described(old)}, but its next value {new!r}",
             operand=name,
             expected=described(old),
             actual=described(new),
@@ -102,7 +102,7 @@ def _initial(graph: Editing, state: Output, batch: Output | None) -> Output:
     else:
         if batch is None:
             raise GraphError(
-                f"nothing says how large axis 0 of {state!r} is at first",
+                f"the initial size of axis 0 of {state!r} is not known",
                 help="give `batch_from=`, an input of the same batch",
                 argument="batch_from",
             )

@@ -50,7 +50,7 @@ def restored(graph: Editing, other: Editing) -> int:
             constant = Constant.of(twin.raw.items, None)
             if (ours.element_type, ours.shape) != (constant.element_type, constant.shape):
                 raise GraphError(
-                    f"{layer.label} is {described(layer.output)}, and the weights are "
+                    f"{layer.label} is {described(layer.output)}, but the weights are "
                     f"{described(twin.output)}",
                     operation=layer.type,
                     expected=described(layer.output),
@@ -91,8 +91,9 @@ def _by_id(ours: list[GraphLayer], theirs: list[GraphLayer]) -> Iterator[Pair]:
     for layer in ours:
         if layer.id not in by_id:
             raise GraphError(
-                f"{counted(len(theirs), 'constant')} of the other graph could be {layer.label}: "
-                f"here {len(ours)} are called so",
+                f"{counted(len(theirs), 'constant')} of the other graph could restore "
+                f"{layer.label}: "
+                f"this graph has {len(ours)} constants of this name",
                 operation=layer.type,
                 help="give constants different names before the weights are removed",
             )

@@ -207,7 +207,7 @@ def _binding(body: Body, entry: PortMap, position: int | None) -> PortBinding:
     purpose = entry.attributes.get("purpose", "")
     if purpose not in ("", PURPOSES[entry.direction]):
         raise _faulty(
-            f'the port map has purpose="{purpose[:40]}"; an <{entry.direction}> has none but '
+            f'the port map has purpose="{purpose[:40]}"; an <{entry.direction}> accepts only '
             f'"{PURPOSES[entry.direction]}"',
             PURPOSES[entry.direction],
             purpose[:40],

@@ -117,8 +117,8 @@ class BodyEngine:
             self._work += len(body.layers)
             if self._work > MAX_WORK:
                 raise Violation(
-                    f"the bodies within bodies take more than {MAX_WORK:,} steps to work out",
-                    expected="bodies whose shapes settle",
+                    f"the inference of nested bodies takes more than {MAX_WORK:,} steps",
+                    expected="bodies whose shapes stop changing",
                     rule=PORT_MAP,
                 )
             result = self._results[key] = self.infer_body(

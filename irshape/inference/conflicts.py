@@ -112,10 +112,10 @@ def _of_inputs(
         number = broadcast.get(symbol)
         if number is not None and len(places) == 1 and number not in places:
             ((size, tensor),) = places.items()
-            text = f"{symbol.name} is {size} by {tensor}, not {number}"
+            text = f"{symbol.name} is {size} in {tensor}, not {number}"
             conflicts.append((frozenset((size, number)), text))
         if len(places) > 1:
-            said = ", ".join(f"{size} by {tensor}" for size, tensor in places.items())
+            said = ", ".join(f"{size} in {tensor}" for size, tensor in places.items())
             conflicts.append((frozenset(places), f"{symbol.name} is {said}"))
     agreed = {
         symbol.name: next(iter(places)) for symbol, places in by_symbol.items() if len(places) == 1

@@ -483,7 +483,7 @@ class Model:
         Raises `ValueError` for another layer, and if its attributes describe no constant.
         """
         if not layer.is_constant:
-            raise ValueError(f"{layer!r} is no Const")
+            raise ValueError(f"{layer!r} is not a Const")
         return Constant.of(layer.items, self.weights)
 
     def __repr__(self) -> str:

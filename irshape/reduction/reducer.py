@@ -93,8 +93,8 @@ def reduce(
     if hasattr(search, "best"):
         if added := search.workshop.added_rules(search.best):
             raise ValueError(
-                f"once irshape has written the model anew, it breaks other rules "
-                f"({', '.join(added)}), and so do all smaller ones that have the property; "
+                f"after irshape writes the model again, it breaks other rules "
+                f"({', '.join(added)}); all smaller models with the property break them, too; "
                 "correct the model first"
             )
         reduction.model = search.best.model
@@ -121,7 +121,7 @@ def _begin(search: Search) -> None:
         elif first is None:
             first = candidate
     if first is None or not search.begin(search.workshop.rewritten("doubtful as declared")):
-        raise ValueError("the model does not have the property once irshape has written it anew")
+        raise ValueError("the model no longer has the property after irshape writes it again")
 
 
 _WAYS: tuple[WrittenPorts, ...] = ("doubtful as declared", "as declared", "as inferred")

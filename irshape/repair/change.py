@@ -91,7 +91,7 @@ class Cause(NamedTuple):
             if change.before is None:
                 return f"{change.after} is missing"
             if change.after is None:
-                return f"{change.before} would have to go"
+                return f"{change.before} is superfluous"
         return f"{change} would match"
 
 
@@ -111,7 +111,7 @@ class Tried(NamedTuple):
     def outcome(self) -> str:
         """Text that describes the result."""
         if self.gone < 0:
-            return "not tried: the budget of readings is used up"
+            return "not tried: irshape has used up its number of readings"
         if self.explains and not self.new:
             return f"proven: {self.gone} gone, none new"
         if not self.explains:

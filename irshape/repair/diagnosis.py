@@ -78,8 +78,11 @@ class Diagnosis:
         if finding.severity != "info" and rule is not None and "ports" in rule.suspects:
             edits = self._ports.get((finding.layer, finding.port))
             if edits:
-                shown = f"the port follows what is read: {finding.expected or 'its type'}"
-                possible.append(Fix(shown, edits, "safe", "OpenVINO reads no ports"))
+                shown = (
+                    "make the port agree with what irshape infers: "
+                    f"{finding.expected or 'its type'}"
+                )
+                possible.append(Fix(shown, edits, "safe", "OpenVINO does not read ports"))
         for cause in self.causes(finding):
             if cause.applicability != "display":
                 possible.append(fix_of(cause))
@@ -95,8 +98,8 @@ def _reason(cause: Cause) -> str:
     """Returns the reason why irshape considers a change right."""
     change = cause.change
     count = len(cause.explained)
-    gone = "the finding is" if count == 1 else f"{count} findings are"
-    proof = f"{gone} gone with it, and no new ones are there"
+    gone = "the finding" if count == 1 else f"{count} findings"
+    proof = f"the change removes {gone} and adds none"
     if change.same_model:
         return f"OpenVINO reads the same model; {proof}"
     return f"{change.decided}; {proof}" if change.decided else proof

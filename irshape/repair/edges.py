@@ -320,7 +320,7 @@ def _removed(sites: Sites, result: BodyResult, edge: Edge, finding: Finding) -> 
     texts = result.body.ends
     columns = (texts.from_layers, texts.from_ports, texts.to_layers, texts.to_ports)
     count = sum(each == ends for each in zip(*columns, strict=True))
-    decided = "another edge says the same" if count > 1 else ""
+    decided = "another edge connects the same ports" if count > 1 else ""
     return Change(
         "edge", (edit,), edge.offset, finding.layer, "edge", "the edge", None, 1.6, decided
     )

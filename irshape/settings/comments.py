@@ -134,7 +134,8 @@ class Comments:
                 else:
                     message = "this comment silences nothing: it is not inside a layer"
                     hint = (
-                        "put it inside the layer it is meant for; for the whole file, before "
+                        "put it inside its layer; to disable a rule for the whole file, put it "
+                        "before "
                         "the first element, or write disable-file"
                     )
                     self.findings.append(
@@ -152,7 +153,7 @@ class Comments:
                 "write <!-- irshape: disable=IR304 --> inside a layer, or <!-- irshape: "
                 "disable-file=IR304 -->"
             )
-            message = f"the comment '{_short(text)}' says nothing that irshape knows"
+            message = f"irshape does not understand the comment '{_short(text)}'"
             self.findings.append(
                 Finding(Fault(UNKNOWN_SUPPRESSION, message, actual=_short(text), help=hint), offset)
             )

@@ -236,7 +236,7 @@ def _flag(value: Any, _: str) -> bool:
 def _demand(value: Any, _: str) -> bool:
     if not _flag(value, ""):
         raise ValueError(
-            "false demands nothing; leave the key out. A [[contract]] demands a static batch: "
+            "false requires nothing; leave the key out. A [[contract]] requires a static batch: "
             "require = ['INPUT = [1, ?, ?, ?]'], see Contracts in docs/configuration.md"
         )
     return True

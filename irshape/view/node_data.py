@@ -47,7 +47,7 @@ def node_data_overlays(path: str, data: Any, numbering: Numbering) -> list[Overl
 def _listed(unmatched: list[str]) -> str:
     more = ", …" if len(unmatched) > MOST_KEYS else ""
     listed = ", ".join(f"'{key}'" for key in unmatched[:MOST_KEYS])
-    return f" These name none: {listed}{more}." if unmatched else ""
+    return f" These keys name no layer: {listed}{more}." if unmatched else ""
 
 
 def _graphs(data: Any, stem: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -103,20 +103,25 @@ def _edge_overlay(
             notes.setdefault(source, []).append(f"to {edge['targetNodeId']}{words}")
             notes.setdefault(target, []).append(f"from {edge['sourceNodeId']}{words}")
     name = str(overlay.get("name", ""))
-    about = f"{len(edges):,} of {len(overlay['edges']):,} edges of a file are between layers here."
+    about = (
+        f"{len(edges):,} of {len(overlay['edges']):,} edges of the file connect layers of "
+        "this model."
+    )
     return Overlay(
         id,
         ": ".join(filter(None, (file, name))),
         about,
         [(at, 0.0, "; ".join(said[:20])) for at, said in notes.items()],
-        ((name or "an end of such an edge", "search1"),),
+        ((name or "an end of an edge of the file", "search1"),),
         first=True,
         edges=edges,
     )
 
 
 def _overlay(id: str, title: str, values: Mapping[int, float | str], given: int) -> Overlay:
-    about = f"From a file of node data: {len(values):,} of {given:,} keys name a layer here."
+    about = (
+        f"From a file of node data: {len(values):,} of {given:,} keys name a layer of this model."
+    )
     texts = [value for value in values.values() if isinstance(value, str)]
     if not texts:
         lowest = min((float(value) for value in values.values()), default=0.0)

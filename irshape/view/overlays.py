@@ -114,7 +114,8 @@ def _costs(inference: Inference, numbering: Numbering) -> list[Overlay]:
         Overlay(
             "parameters",
             "Bytes of weights",
-            "How many bytes of constants the layer takes; each counts for the first that takes it.",
+            "How many bytes of constants the layer takes; each counts only for the first layer "
+            "that takes it.",
             column(lambda cost: Dimension(cost.parameter_bytes), written_size),
             unit="bytes",
         ),
@@ -260,7 +261,7 @@ def _device(inference: Inference, numbering: Numbering, name: str, devices: Devi
     return Overlay(
         f"device-{name.lower()}",
         f"Device: {name}",
-        f"What stands against compiling the layers on {name}, by what is known of OpenVINO "
+        f"The known obstacles to compiling the layers on {name} with OpenVINO "
         f"{judged.release}: {judged.source}.",
         list(values.values()),
         VERDICT_TONES,
@@ -454,7 +455,7 @@ def _range_note(row: Mapping[str, Any]) -> str:
         ("nan", "NaN"),
         ("inf", "infinite"),
         ("beyond_f16", "beyond f16"),
-        ("lost_in_f16", "that f16 makes 0"),
+        ("lost_in_f16", "become 0 in f16"),
         ("subnormals", "subnormal"),
     ):
         if row.get(key):

@@ -44,7 +44,7 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
             else:
                 answer = document.evaluate(request["xpath"])
         except MemoryError:
-            answer = {"problem": "it needs more memory than it may take"}
+            answer = {"problem": "it needs more memory than irshape allows"}
         except (etree.LxmlError, ValueError, TypeError, RecursionError) as problem:
             answer = {"problem": str(problem) or type(problem).__name__}
         send(answers, answer)

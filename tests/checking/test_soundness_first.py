@@ -131,7 +131,7 @@ def test_the_commands_print_what_validate_prints(
     finding = next(part for part in validated.split("\n\n") if f"[{fault.code}]" in part)
     assert done.exit_code == 1
     assert finding in done.output
-    assert "--force goes on" in done.output
+    assert "--force continues" in done.output
     assert not (tmp_path / "out.xml").exists()
 
 

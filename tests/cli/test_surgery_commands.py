@@ -188,7 +188,7 @@ keep without f16 | edit m.xml --keep a | 2 | --keep needs --f16
 beam_idx alone | edit m.xml --beam-idx b | 2 | --beam-idx needs --make-stateful
 a layout that is none | edit m.xml --input-type x=u8 --input-layout x=NC --scale x=2 | 2
     | Error: --input-layout: expected FROM:TO
-a scale of 0 | edit m.xml --scale x=0 | 1 | --scale: the scale is 0
+a scale of 0 | edit m.xml --scale x=0 | 1 | --scale: the scale contains 0
 a mean of other channels | edit m.xml --input-type x=u8 --mean x=[1,2] --scale x=2 | 1
     | irshape: --mean: 2 numbers for the channels
 an element type that is none | edit m.xml --input-type x=f99 | 2
@@ -211,7 +211,7 @@ merge standard input twice | merge - - | 2 | only one of the models
 split nowhere | split m.xml | 2 | --at NAME or --parts N
 split in two ways | split m.xml --at double --parts 2 | 2 | --at NAME or --parts N
 split in one part | split m.xml --parts 1 | 2 | --parts
-split in too many parts | split m.xml --parts 9 | 1 | 9 parts are too many
+split in too many parts | split m.xml --parts 9 | 1 | too few for 9 parts
 split before everything | split m.xml --at x | 1
     | part 1 would be empty: nothing is computed before 'x'
 split behind everything | split tail.xml --at squash | 1

@@ -61,7 +61,7 @@ REFUSALS = {
         'type="Sin"', "in file.cpp:3: node '2' fails", wrong="grow", missing=("turn",), runs=3
     ),
     "an input of any type": Refusal(
-        'element_type="dynamic"', model="dynamic", note="what is compared is the model with f32"
+        'element_type="dynamic"', model="dynamic", note="compares the model with f32"
     ),
     "an input and a layer": Refusal(
         'type="Sin"', "Operation: 2 of type Sin", model="dynamic", missing=("turn",), runs=3

@@ -60,7 +60,7 @@ class Explained(NamedTuple):
 
 
 EXPLAINED = [
-    Explained("decoder.f16", "mask", "what lies beyond 65504 arrives as that, or as infinity"),
+    Explained("decoder.f16", "mask", "numbers beyond 65504 become this number or infinity"),
     Explained("int8.f16", "residual/fq", "one level off, where the input lies halfway"),
 ]
 
@@ -176,7 +176,7 @@ def test_sums_that_are_cut_without_vnni(row: Products, kind: str, tmp_path: Path
     reasons = {each.layer.name: f"{each.own_reason} {each.reason}" for each in comparison.rows}
     if row.blamed is None:
         assert comparison.ok, str(comparison)
-        assert "28 of 32 sums here are beyond" in reasons["product"]
+        assert "28 of 32 sums exceed 16 bits" in reasons["product"]
         assert "cuts each sum of two products to 16 bits" in reasons["attention"]
         assert "inherited from sums of products of 8-bit levels" in reasons["behind"]
 

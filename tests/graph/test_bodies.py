@@ -46,7 +46,9 @@ def test_a_parameter_of_a_body_follows_what_it_is_fed() -> None:
     before = seen(graph)
     with pytest.raises(GraphError) as refusal:
         step.set(shape=[0])
-    assert "would declare f32[0], but the layer around feeds it f32[?,1,8]" in str(refusal.value)
+    assert "would declare f32[0], but the layer with the body feeds it f32[?,1,8]" in str(
+        refusal.value
+    )
     assert seen(graph) == before
     step.set(shape="?,?,8")
     check(graph)

@@ -145,7 +145,7 @@ def test_outputs_are_compared_by_identity_and_not_iterated() -> None:
         (lambda x: op.relu(3), GraphError, "no input is an output of a graph"),
         (lambda x: op.reduce_meen(x, 0), AttributeError, "reduce_mean"),
         (lambda x: op.reduce_mean(x, 1, keepdims=True), GraphError, "keep_dims"),
-        (lambda x: x[0, 0, 0, 0], GraphError, "has 3 axes, and the index is for 4"),
+        (lambda x: x[0, 0, 0, 0], GraphError, "has 3 axes, but the index is for 4"),
         (lambda x: x[..., ...], GraphError, "one ellipsis"),
         (lambda x: x[True], TypeError, "truth value"),
         (lambda x: x[0.5], TypeError, "not indexed by float64"),
@@ -177,7 +177,7 @@ def test_an_error_names_the_lines_of_the_program() -> None:
     assert f"added in line {added} of test_building.py" in str(caught.value)
     assert caught.value.place is not None
     assert caught.value.place.line == added + 4
-    assert caught.value.__notes__ == [f"asked for in line {added + 4} of test_building.py"]
+    assert caught.value.__notes__ == [f"requested in line {added + 4} of test_building.py"]
 
 
 def test_every_operation_has_a_function() -> None:
@@ -334,7 +334,7 @@ def test_bodies_in_bodies(tmp_path: Path) -> None:
     ("attempt", "message"),
     [
         (lambda x: op.loop(3, True, op.carried(x), body=op.stacked), "is stacked"),
-        (lambda x: op.loop(3, True, op.carried(x), body=lambda v: ()), "carries 1 states"),
+        (lambda x: op.loop(3, True, op.carried(x), body=lambda v: ()), "0 values for 1 states"),
         (lambda x: op.loop(3, True, x), "`body` is missing"),
         (lambda x: op.loop(x, body=lambda v: v), "trip_count"),
         (lambda x: op.loop(3, True, op.sliced(x, axis=9), body=lambda v: v), "axis 9"),

@@ -406,7 +406,7 @@ def test_every_operation_of_the_library_has_a_case() -> None:
 def test_of_what_is_not_evaluated_the_page_says_so(name: str) -> None:
     done = CliRunner().invoke(cli, ["ops", name])
     assert done.exit_code == 0
-    assert "not evaluated" in " ".join(done.output.split())
+    assert "does not evaluate" in " ".join(done.output.split())
 
 
 def test_shapes_of_hash_buckets(tmp_path: Path) -> None:

@@ -25,13 +25,13 @@ def attention(folder: Path, ids: str = "?,?", mask: str = "?,?") -> Path:
 def test_validate(tmp_path: Path) -> None:
     report = irshape.validate(attention(tmp_path, "2,128", "2,64"))
     (found,) = [seen for seen in report.diagnostics if seen.severity == "error"]
-    assert found.message.endswith("; ids_1 is 128 by ids, 64 by mask")
+    assert found.message.endswith("; ids_1 is 128 in ids, 64 in mask")
 
 
 def test_validate_where_one_dimension_is_unknown(tmp_path: Path) -> None:
     report = irshape.validate(attention(tmp_path, "?,128", "?,64"))
     (seen,) = [seen for seen in report.diagnostics if seen.severity == "error"]
-    assert seen.message.endswith("; ids_1 is 128 by ids, 64 by mask")
+    assert seen.message.endswith("; ids_1 is 128 in ids, 64 in mask")
 
 
 def test_several_layers_that_misfit_for_two_inputs_are_no_slips(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_several_layers_that_misfit_for_two_inputs_are_no_slips(tmp_path: Path) 
     report = irshape.validate(net.save(tmp_path))
     told = [seen for seen in report.diagnostics if seen.severity == "error"]
     assert [seen.code for seen in told] == ["IR406"] * 3
-    assert told[0].message.endswith("; mask_1 is 64 by mask, not 128")
+    assert told[0].message.endswith("; mask_1 is 64 in mask, not 128")
 
 
 def contrary(folder: Path, shape: str) -> Path:
@@ -107,7 +107,7 @@ def test_run_two_inner_layers(size: int, tmp_path: Path) -> None:
 def test_run(tmp_path: Path) -> None:
     model = irshape.load(attention(tmp_path))
     inputs = {"ids": np.ones((2, 6), np.float32), "mask": np.ones((2, 4), np.float32)}
-    with pytest.raises(irshape.ExecutionError, match="ids_1 is 6 by ids, 4 by mask"):
+    with pytest.raises(irshape.ExecutionError, match="ids_1 is 6 in ids, 4 in mask"):
         irshape.run(model, inputs)
 
 
@@ -117,7 +117,7 @@ def test_infer(tmp_path: Path) -> None:
         cli, ["infer", str(path), "--shape", "ids=[2,6]", "--shape", "mask=[2,4]"]
     )
     assert outcome.exit_code == 1
-    assert "ids_1 is 6 by ids, 4 by mask" in outcome.output
+    assert "ids_1 is 6 in ids, 4 in mask" in outcome.output
 
 
 def test_names_of_inputs_that_are_ids_of_others(tmp_path: Path) -> None:

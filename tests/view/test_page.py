@@ -106,7 +106,7 @@ def test_a_layer_is_found_read_and_left_for_another(browser: Browser, encoder: P
     ):
         assert text in browser.panel, text
     spread = browser.one("#panel .histogram").get_attribute("aria-label")
-    assert re.match(r"How the values are spread: -\d", spread or "")
+    assert re.match(r"Distribution of the values: -\d", spread or "")
     browser.search("parameter input_ids")
     browser.button("Path to …").click()
     browser.search("embeddings/norm")

@@ -51,7 +51,7 @@ def render(report: Report, options: Options = DEFAULTS) -> str:
     left = len(report.diagnostics) - len(results)
     if left:
         said = (
-            f"{counted(left, 'finding')} of lesser severity left out: code hosts refuse a run "
+            f"{counted(left, 'finding')} of lower severity left out: code hosts refuse a run "
             f"of more than {MAX_RESULTS:,}"
         )
         invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": said}}]

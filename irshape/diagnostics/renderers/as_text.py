@@ -130,7 +130,7 @@ def _related(diagnostic: Diagnostic) -> Iterator[str]:
         yield f"{where} {plain(each['message'])}"
     more = len(diagnostic.related) - MAX_RELATED
     if more > 0:
-        yield f"{counted(more, 'more finding')} that the same change takes away"
+        yield f"{counted(more, 'more finding')} that the same change removes"
 
 
 def _fixes(file: FileReport, diagnostic: Diagnostic, paint: Paint) -> Iterator[str]:

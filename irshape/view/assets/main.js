@@ -58,7 +58,7 @@ class Page {
       check(this.box("scrolls", (checked) => { this.wheelScrolls = checked; }), "Wheel moves, with Ctrl zooms"),
       button("Save as SVG", () => saveDrawings(this.nets, this.canvases, "svg"), { title: "Save all that is open as a drawing" }),
       button("Save as PNG", () => saveDrawings(this.nets, this.canvases, "png"), { title: "Save all that is open as a picture" }),
-      button("Copy a link to this view", () => this.links.copy(this.links.toView()), { title: "What is open, where it is, the layer that is chosen, and coloured searches" }),
+      button("Copy a link to this view", () => this.links.copy(this.links.toView()), { title: "The link keeps the open groups, their position, the chosen layer and the coloured searches" }),
       button("Open all groups", () => this.openEverything(), { id: "open-all" }),
       button("Close all groups", () => this.closeAll(), { id: "close-all" }),
     ])]);
@@ -389,7 +389,7 @@ class Page {
   beginPath(net, layer) {
     this.pathFrom = { net, layer };
     this.graphs.classList.add("choosing");
-    this.say("Choose the other layer: click it, or search for it. Escape leaves.");
+    this.say("Choose the other layer: click it, or search for it. Escape cancels.");
   }
 
   endPath(net, layer) {

@@ -74,7 +74,7 @@ class Overlays {
           if (!values.has(layer.at)) values.set(layer.at, [layer.at, at, text]);
       });
       net.data.overlays.push({
-        id: "searches", title: "Searches", about: "The layers that searches find; of several searches the first counts.", kind: "groups", unit: "", focus: [],
+        id: "searches", title: "Searches", about: "The layers that the searches find. A layer has the colour of the first search that finds it.", kind: "groups", unit: "", focus: [],
         groups: this.searches.map(function (text, at) { return [text, "search" + at]; }), values: Array.from(values.values()),
       });
     }

@@ -37,7 +37,7 @@ class Panel {
           button("Link", function () { page.links.copy(page.links.to(net, layer)); }, { title: "Copy a link to this layer" }),
           button("Above", function () { page.trace(net, layer, true); }, { title: "Highlight all layers that lead here" }),
           button("Below", function () { page.trace(net, layer, false); }, { title: "Highlight all layers that this leads to" }),
-          button("Path to …", function () { page.beginPath(net, layer); }, { title: "Show the way from here to another layer" }),
+          button("Path to …", function () { page.beginPath(net, layer); }, { title: "Show the path from this layer to another one" }),
         ]),
       ]),
       layer.findings.length ? element("div", { class: "list" }, some(layer.findings, (finding) => this.finding(net, finding, false))) : null,
@@ -97,7 +97,7 @@ class Panel {
         rows.push(element("p", { class: "code soft", text: "declared " + output.declared }));
     } else {
       rows.push(element("p", { class: "code" + (output.dynamic ? " dynamic" : ""), text: output.declared || "not known" }));
-      rows.push(element("p", { class: "soft", text: "declared; nothing more is inferred" }));
+      rows.push(element("p", { class: "soft", text: "declared; irshape infers nothing more" }));
     }
     if (output.symbols) rows.push(element("p", { class: "code symbols", text: "= " + output.symbols }));
     if (output.value && !isConstant) rows.push(element("p", { class: "code soft", text: "value " + output.value }));
@@ -337,7 +337,7 @@ class Panel {
     return [
       element("header", { class: "what" }, [
         element("h2", { text: "Path of " + counted(way.length - 1, "edge"), tabindex: -1 }),
-        element("div", { class: "row" }, [button("Open all on it", () => this.page.openPath()), button("Leave", () => this.page.clear())]),
+        element("div", { class: "row" }, [button("Open all groups on it", () => this.page.openPath()), button("Leave", () => this.page.clear())]),
       ]),
       element("ol", { class: "way" }, some(way, (layer) => element("li", {}, [
         this.link(net, layer), element("p", { class: "code soft", text: layer.outputs.length ? net.tensorText(layer.outputs[0]) : "" }),
@@ -383,7 +383,7 @@ function spreadOf(range, counts, sampled) {
   const text = short(range.lowest) + " to " + short(range.highest) + ", mean " + short(range.mean) + (range.std === undefined ? "" : ", deviation " + short(range.std)) + (odd.length ? ", " + odd.join(", ") : "");
   return [
     histogram(counts, range, text),
-    element("p", { class: "soft", text: text + (sampled ? "; of " + counted(sampled, "element") + " at even distances" : "") }),
+    element("p", { class: "soft", text: text + (sampled ? "; from " + counted(sampled, "element") + " at even distances" : "") }),
   ];
 }
 
@@ -398,7 +398,7 @@ function tree(info) {
 function histogram(counts, range, text) {
   const most = Math.max(...counts, 1);
   const bar = 240 / counts.length;
-  return drawn("svg", { class: "histogram", viewBox: "0 0 240 46", role: "img", "aria-label": "How the values are spread: " + text },
+  return drawn("svg", { class: "histogram", viewBox: "0 0 240 46", role: "img", "aria-label": "Distribution of the values: " + text },
     counts.map(function (count, at) {
       const height = count ? Math.max(1.5, 44 * Math.sqrt(count / most)) : 0;
       return drawn("rect", { x: at * bar + 0.5, y: 45 - height, width: bar - 1, height });

@@ -101,7 +101,7 @@ class Search {
       "aria-label": "Search layers", "aria-controls": "results", "aria-expanded": "false", oninput: () => this.find(), onfocus: () => this.find(),
       onkeydown: (event) => this.pressed(event),
     });
-    this.results = element("div", { id: "results", class: "results", role: "listbox", "aria-label": "Layers that fit", hidden: true });
+    this.results = element("div", { id: "results", class: "results", role: "listbox", "aria-label": "Matching layers", hidden: true });
     this.box = element("div", { class: "find", role: "search" }, [this.input, this.results]);
     document.addEventListener("click", (event) => { if (!event.target.closest(".find")) this.close(); });
   }
@@ -146,11 +146,11 @@ class Search {
   }
 
   head(count) {
-    if (!count) return [element("p", { class: "soft", text: "No layer fits. Words may also be fields, type:MatMul, attributes, axis=1, or expressions, /b\\d+/; a minus excludes." })];
+    if (!count) return [element("p", { class: "soft", text: "No layer matches. Search words can also be fields (type:MatMul), attributes (axis=1) or regular expressions (/b\\d+/); a minus excludes." })];
     return [element("p", { class: "row soft" }, [
       element("span", { text: count > MOST_HITS ? numbers.format(count) + " layers, the first " + MOST_HITS : counted(count, "layer") }),
       button("Highlight all", () => this.highlight(), { class: "link" }),
-      button("Colour all", () => this.colour(), { class: "link", title: "Colour these layers, beside those of other searches" }),
+      button("Colour all", () => this.colour(), { class: "link", title: "Colour these layers; other searches keep their colours" }),
     ])];
   }
 

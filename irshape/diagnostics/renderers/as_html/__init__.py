@@ -60,7 +60,7 @@ def _body(
     left = len(report.diagnostics) - sum(map(len, kept))
     if left:
         yield (
-            f'<p class="note">{counted(left, "finding")} of lesser severity left out: the page '
+            f'<p class="note">{counted(left, "finding")} of lower severity left out: the page '
             f"shows {MAX_FINDINGS:,} at most.</p>\n"
         )
     for at, file in failing:

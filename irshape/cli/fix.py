@@ -258,14 +258,19 @@ class _Account:
         remaining = fixes.remaining if self.writes else fixes.remaining_before
         remaining = self.leave(FileReport(fixes.path, 0, remaining)).file.diagnostics
         left = [diagnostic for diagnostic in remaining if diagnostic.severity != "info"]
-        unsafe = sum(bool(each.alternatives) and not each.certain for each in fixes.candidates)
-        result = _Result(fixes, left, min(unsafe, len(left)))
+        count = sum(len(each.whole) for each in left)
+        unsafe = sum(
+            len(each.finding.whole)
+            for each in fixes.candidates
+            if each.alternatives and not each.certain
+        )
+        result = _Result(fixes, left, min(unsafe, count))
         self.files += 1
         self.changed += bool(fixes.edits)
         self.fixed += len(fixes.fixed)
         self.infos += _infos(fixes)
         self.with_left += bool(left)
-        self.left += len(left)
+        self.left += count
         self.unsafe += result.unsafe
         if not fixes.readable or (
             any(diagnostic.severity in self.failing for diagnostic in remaining)
@@ -291,8 +296,9 @@ class _Account:
         listed = [(f"{self.done} ", each) for each in result.fixes.fixed] if fixed else []
         listed += [(f"left: {each.severity}", each) for each in result.left]
         for mark, each in listed:
+            also = f" (and {len(each.related)} more with this cause)" if each.related else ""
             place = f"{plain(result.fixes.path)}:{each.line}:{each.column}"
-            yield f"{place}: {mark}[{each.code}] {plain(_at(each) + each.message)}"
+            yield f"{place}: {mark}[{each.code}] {plain(_at(each) + each.message)}{also}"
 
     def summary(self, *, alone: bool) -> str:
         """Summarizes the results of all files."""

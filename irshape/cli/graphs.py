@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ..graph.errors import GraphError
     from ..graph.graph import Graph
 
+MOST_ERRORS = 10
+"""The largest number of errors that are printed of a model that cannot be changed."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -60,11 +63,18 @@ def graph_or_exit(path: str, weights: str) -> Graph:
     except LoadError as problem:
         from ..diagnostics.renderers.common import plain
 
-        for diagnostic in problem.diagnostics:
+        told = set[str]()
+        for diagnostic in problem.diagnostics[:MOST_ERRORS]:
             click.echo(plain(f"{problem.path}:{diagnostic}"), err=True)
+            if diagnostic.help and diagnostic.code not in told:
+                click.echo(plain(f"  help: {diagnostic.help}"), err=True)
+            told.add(diagnostic.code)
+        count = len(problem.diagnostics)
+        if count > MOST_ERRORS:
+            click.echo(f"… and {count - MOST_ERRORS} more", err=True)
         click.echo(
-            f"irshape: '{plain(path)}' has {counted(len(problem.diagnostics), 'error')}, but "
-            "irshape changes only sound models; `irshape fix` may help",
+            f"irshape: '{plain(path)}' has {counted(count, 'error')}, but irshape changes only "
+            "sound models; `irshape validate` names the causes",
             err=True,
         )
     except GraphError as problem:

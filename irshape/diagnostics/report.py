@@ -60,6 +60,11 @@ class Diagnostic(NamedTuple):
         """Returns this finding and its related ones, each without related findings."""
         return [self._replace(related=()), *(Diagnostic(**each) for each in self.related)]
 
+    @property
+    def fixed_safely(self) -> bool | None:
+        """Whether the best change is safe, for related findings too; None without a change."""
+        return self.fixes[0]["safe"] if self.fixes else None
+
     def count(self, severity: Severity) -> int:
         """Returns the number of findings with a severity, among this one and its related ones."""
         own = [self.severity, *(each["severity"] for each in self.related)]

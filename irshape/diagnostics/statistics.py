@@ -48,18 +48,20 @@ class RuleCount(NamedTuple):
 
 
 def statistics(groups: Iterable[Iterable[Diagnostic]]) -> list[RuleCount]:
-    """Returns the counts of rules with findings, most findings first. groups: the findings of each
-    file."""
-    by_rule: dict[tuple[str, str], list[tuple[int, Diagnostic]]] = {}
+    """Returns the counts of rules with findings, related ones too, most findings first. groups: the
+    findings of each file."""
+    by_rule: dict[tuple[str, str], list[tuple[int, Severity, bool | None]]] = {}
     for number, group in enumerate(groups):
         for diagnostic in group:
-            by_rule.setdefault((diagnostic.code, diagnostic.rule), []).append((number, diagnostic))
+            for each in diagnostic.whole:
+                row = number, each.severity, diagnostic.fixed_safely
+                by_rule.setdefault((each.code, each.rule), []).append(row)
     counted = []
     for (code, rule), own in by_rule.items():
-        severities = [diagnostic.severity for _, diagnostic in own]
-        safe = [diagnostic.fixes[0]["safe"] for _, diagnostic in own if diagnostic.fixes]
+        severities = [severity for _, severity, _ in own]
+        safe = [safely for _, _, safely in own]
         counts = {severity: severities.count(severity) for severity in SEVERITIES}
-        files = len({number for number, _ in own})
+        files = len({number for number, _, _ in own})
         counted.append(RuleCount(code, rule, counts, files, safe.count(True), safe.count(False)))
     return sorted(counted, key=lambda each: (-each.findings, each.code))
 

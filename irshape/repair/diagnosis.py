@@ -58,17 +58,17 @@ class Diagnosis:
         return [] if self._repairs is None else self._repairs.tried.get(id(finding), [])
 
     @property
-    def swapped(self) -> set[Layer]:
-        """The layers of which two inputs seem to be swapped."""
+    def doubted(self) -> set[Layer]:
+        """The layers whose ports are evidence of swapped inputs, or of another model's .bin."""
         causes = (each for finding in self.findings for each in self.causes(finding))
-        changes = [cause.change for cause in causes]
-        return {each.layer for each in changes if each.kind == "exchange" and each.layer}
+        proofs = [each for each in causes if each.change.kind in ("exchange", "weights")]
+        return {part.layer for each in proofs for part in each.explained if part.layer}
 
     @cached_property
     def _ports(self) -> dict[tuple[object, ...], tuple[Edit, ...]]:
         from .ports import port_edits
 
-        edits = port_edits(self.context, self.whole, self.swapped)
+        edits = port_edits(self.context, self.whole, self.doubted)
         return {(layer, (direction, id)): each for (layer, direction, id), each in edits.items()}
 
     def fixes(self, finding: Finding) -> list[Fix]:

@@ -94,7 +94,8 @@ class Fixes:
     def __str__(self) -> str:
         """Returns text with the numbers of fixed and remaining findings, and the edits as a
         diff."""
-        counts = f"{self.path}: {len(self.fixed)} fixed, {len(self.remaining)} left"
+        left = sum(len(each.whole) for each in self.remaining)
+        counts = f"{self.path}: {len(self.fixed)} fixed, {left} left"
         return f"{counts}\n{self.diff()}".rstrip()
 
     @property
@@ -196,7 +197,7 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
             for each in first.findings
             if each.rule.code not in how.spared and (changes := first.fixes(each))
         ]
-    before = [each._replace(offset=edited.origin(each.offset), related=()) for each in first.whole]
+    before = [_moved(each, edited) for each in first.whole]
     possible = max(ALWAYS_POSSIBLE, READ_IN_ALL // size_of(first.context, first.whole))
     readings = min(READINGS_IN_ALL, possible) - first.readings
     for _ in range(MAX_ROUNDS):
@@ -228,10 +229,20 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
     kept = [each for each in diagnosis.findings if each.rule.code not in how.spared]
     fixes.remaining = [diagnostic(each, diagnosis.context.model.source) for each in kept]
     fixes.remaining_before = [
-        diagnostic(each._replace(offset=edited.origin(each.offset), related=()), source)
+        diagnostic(
+            _moved(each, edited)._replace(
+                related=tuple(_moved(other, edited) for other in each.related)
+            ),
+            source,
+        )
         for each in kept
     ]
     return fixes
+
+
+def _moved(finding: Finding, edited: Edited) -> Finding:
+    """Returns a finding at its place in the original, without related ones."""
+    return finding._replace(offset=edited.origin(finding.offset), related=())
 
 
 def _kept(diagnosis: Diagnosis, how: _How, findings: list[Finding]) -> list[Finding]:
@@ -253,7 +264,7 @@ def _of_causes(diagnosis: Diagnosis, how: _How) -> list[Edit]:
 def _of_ports(diagnosis: Diagnosis, how: _How) -> list[Edit]:
     """Returns the edits that make ports agree with the model that OpenVINO reads."""
     findings = _kept(diagnosis, how, diagnosis.whole)
-    edits = port_edits(diagnosis.context, findings, diagnosis.swapped)
+    edits = port_edits(diagnosis.context, findings, diagnosis.doubted)
     return list(dict.fromkeys(edit for each in edits.values() for edit in each))
 
 

@@ -45,14 +45,14 @@ def asks_for_ports(findings: Iterable[Finding]) -> bool:
 
 
 def port_edits(
-    context: Context, findings: list[Finding], swapped: set[Layer]
+    context: Context, findings: list[Finding], evidence: set[Layer]
 ) -> dict[PortKey, tuple[Edit, ...]]:
     """Returns the edits that make each port agree with the model that OpenVINO reads, if they are
     certain.
 
     An output port also has the edits of the inputs that it feeds. There are no edits if no error or
     warning concerns ports, or if an error makes the edges uncertain.
-    swapped: layers whose ports show that two of their inputs are swapped.
+    evidence: layers whose ports prove a cause, and stay.
     """
     edited = any(map(_is_behind, context.layers("parameter")))
     if not edited and not asks_for_ports(findings):
@@ -62,7 +62,7 @@ def port_edits(
         return {}
     doubted = (
         context.doubtful
-        | swapped
+        | evidence
         | {
             each.layer
             for each, rule in errors

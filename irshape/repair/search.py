@@ -12,7 +12,7 @@ from ..inference.alternatives import Fit
 from ..model.graph import Finding, Layer
 from ..ops.declaration import AttributeFault
 from ..rule_ids import RuleId
-from ..rules import Context, rule_of
+from ..rules import Context, Suspect, rule_of
 from ..rules.settings import Settings
 from .attributes import Candidate
 from .change import Applicability, Cause, Change, Repairs, Tried
@@ -66,12 +66,15 @@ class _Search:
         self.under: dict[int, tuple[Finding, ...]] = {}
         """The findings that disappear together with another, by the `id` of the latter."""
         self.done: set[int] = set()
+        self.spared: set[Suspect] = set()
+        """The suspects that are not examined."""
 
     def run(self) -> None:
         graver = self.sites.graver
         whole = cause_of_weights(self.sites)
         if whole is not None:
             self._put(whole.explained, [whole])
+            self.spared = {"constants"}  # the values of another .bin prove nothing
         at_element: Counter[int] = Counter()
         for number, finding in enumerate(graver):
             element = self.sites.element(finding.offset)
@@ -88,7 +91,9 @@ class _Search:
         candidates = [
             each
             for suspect in suspects
-            if suspect in SUSPECTS and (SUSPECTS[suspect].cheap or not cheap)
+            if suspect in SUSPECTS
+            and suspect not in self.spared
+            and (SUSPECTS[suspect].cheap or not cheap)
             for each in SUSPECTS[suspect].changes(self.sites, finding)
         ]
         candidates.sort(key=_unlikeliness)

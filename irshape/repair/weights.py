@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-
+from ..inference.alternatives import inputs_of
 from ..model.graph import Layer
 from ..model.weights import small_values
 from ..rule_ids import CONSTANT_OUT_OF_RANGE
@@ -13,7 +12,9 @@ from .change import Cause, Change
 from .site import Sites
 
 SENSELESS = 1 << 40
-"""Every real size, axis or index is smaller than this number."""
+"""Every real size, axis or index is smaller than this number, except `WITHOUT_END`."""
+WITHOUT_END = (1 << 63) - 1
+"""The end of a Slice that has none."""
 ALIGNMENT = 64
 """The largest number of bytes that a writer skips to align a constant."""
 MOST_ELEMENTS = 1024
@@ -29,13 +30,13 @@ def cause_of(sites: Sites) -> Cause | None:
         return None
     past = [each for each in graver if each.rule == CONSTANT_OUT_OF_RANGE]
     beyond = sum(each.offset + each.size > weights.size for _, each in context.constants)
-    senseless = _senseless(context)
+    senseless = _senseless(sites)
     end, size = context.constants_end, weights.size
     cut = bool(past) and len(past) == beyond and _in_order(context, weights.size)
     foreign = len(senseless) > 1 or (bool(senseless) and size != end)
     if not cut and not foreign:
         return None
-    fed = _fed_by(context, senseless)
+    fed = _fed_by(sites) if foreign else set[Layer]()
     explained = tuple(each for each in graver if each in past or each.layer in fed)
     if not explained:
         return None
@@ -46,7 +47,8 @@ def cause_of(sites: Sites) -> Cause | None:
     else:
         told = f"the .bin belongs to another model: {values}"
         told += f"; {lengths}" if size != end else ""
-    lead = explained[0]
+    told += "; `irshape validate --weights OTHER.bin` tries another"
+    lead = min(explained, key=lambda each: (each.severity != "error", each.offset))
     change = Change(
         "weights", (), lead.offset, lead.layer, told, f"{size} bytes", "the .bin of this model"
     )
@@ -67,33 +69,35 @@ def _in_order(context: Context, size: int) -> bool:
     )
 
 
-def _senseless(context: Context) -> set[Layer]:
-    """Returns the small integer constants that feed a layer and contain absurdly large numbers."""
+def _senseless(sites: Sites) -> set[Layer]:
+    """Returns the small integer constants that feed a layer with an error or a warning and contain
+    absurdly large numbers."""
+    context, wrong = sites.context, {each.layer for each in sites.graver}
     beyond_use = {
         layer
         for layer, constant in context.constants
         if constant.element_type.name in ("i64", "i32")
         and 0 < constant.elements <= MOST_ELEMENTS
-        and any(abs(value) >= SENSELESS for value in small_values(constant) or ())
+        and any(SENSELESS <= abs(value) < WITHOUT_END for value in small_values(constant) or ())
     }
     if not beyond_use:
         return beyond_use
     feeding = {
         result.body.layers[ref[0]]
         for result in context.results.values()
-        for row in result.wiring.sources
+        for layer, row in zip(result.body.layers, result.wiring.sources, strict=True)
+        if layer in wrong
         for ref in row
         if ref is not None
     }
     return beyond_use & feeding
 
 
-def _fed_by(context: Context, constants: Container[object]) -> set[object]:
-    """Returns the layers that one of these constants feeds."""
-    fed: set[object] = set()
-    for result in context.results.values():
-        layers = result.body.layers
-        for position, row in enumerate(result.wiring.sources):
-            if any(ref is not None and layers[ref[0]] in constants for ref in row):
-                fed.add(layers[position])
-    return fed
+def _fed_by(sites: Sites) -> set[Layer]:
+    """Returns the layers with an input whose values the inference uses: none can be trusted."""
+    return {
+        layer
+        for result in sites.context.results.values()
+        for position, layer in enumerate(result.body.layers)
+        if any(each and each.value is not None for each in inputs_of(result, position))
+    }

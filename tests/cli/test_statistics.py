@@ -42,9 +42,10 @@ def test_the_counts_are_those_of_the_report(subject: str, monkeypatch: pytest.Mo
     assert counted_status == status
     assert counted["summary"] == report["summary"]
     found = [
-        (file["path"], each, (each.get("fixes") or [{"safe": None}])[0]["safe"])
+        (file["path"], each, (lead.get("fixes") or [{"safe": None}])[0]["safe"])
         for file in report["files"]
-        for each in file["diagnostics"]
+        for lead in file["diagnostics"]
+        for each in (lead, *lead.get("related", ()))
     ]
     codes = Counter(each["code"] for _, each, _ in found)
     assert {row["code"]: row["findings"] for row in counted["rules"]} == codes

@@ -101,6 +101,8 @@ def test_weights_of_another_model_of_the_same_size(tmp_path: Path) -> None:
     (found,) = diagnostics(saved(tmp_path, text_network, noise))
     (cause,) = found["causes"]
     assert "fix" not in cause
+    assert found["related"]
+    assert irshape.fix(tmp_path / "m.xml", unsafe=True).edits == []
     (found,) = diagnostics(saved(tmp_path, text_network, value("order", 1, 1)))
     assert not any("another model" in cause["message"] for cause in found.get("causes", []))
 

@@ -200,8 +200,8 @@ def _summary(report: Report, options: Options, paint: Paint) -> str:
 
 def _what_fix_does(report: Report, options: Options) -> Iterator[str]:
     """Yields text that says how many findings `irshape fix` can fix, if this is known."""
-    firsts = [diagnostic.fixes[0]["safe"] for diagnostic in report.diagnostics if diagnostic.fixes]
-    safe, unsafe = firsts.count(True), firsts.count(False)
+    safely = [each.fixed_safely for each in report.diagnostics for _ in each.whole]
+    safe, unsafe = safely.count(True), safely.count(False)
     flag = "--unsafe-fixes"
     if safe:
         told = f"`irshape fix --in-place` can fix {counted(safe, 'finding')}"
@@ -210,4 +210,4 @@ def _what_fix_does(report: Report, options: Options) -> Iterator[str]:
         told = f"`irshape fix --in-place {flag}` can fix {counted(unsafe, 'finding')}"
     else:
         return
-    yield told + ("" if options.fixes or not firsts else " (shown with --show-fixes)")
+    yield told + ("" if options.fixes else " (shown with --show-fixes)")

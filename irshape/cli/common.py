@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -356,7 +357,11 @@ def pairs(
             fitting = [split for split in splits if split[1].startswith("[")][-1:] or splits[:1]
         name, rest = fitting[0]
         if name in named:
-            raise click.UsageError(f"{option} gives '{name}' twice: '{named[name]}' and '{rest}'")
+            numbers = all(re.fullmatch(r"-?[\d.]+", each) for each in values)
+            hint = f"; write a list as '[{','.join(values)}]'" if numbers else ""
+            raise click.UsageError(
+                f"{option} gives '{name}' twice: '{named[name]}' and '{rest}'{hint}"
+            )
         named[name] = rest
     return named
 

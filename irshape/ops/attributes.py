@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -146,7 +147,11 @@ def _closest(name: str, absent: tuple[str, ...]) -> str | None:
 
 
 def unknown(
-    of: str, name: str, declared: tuple[str, ...], absent: tuple[str, ...]
+    of: str,
+    name: str,
+    declared: tuple[str, ...],
+    absent: tuple[str, ...],
+    attributes: Mapping[str, Attribute],
 ) -> AttributeFault:
     """Returns the fault for an attribute that the operation does not declare.
 
@@ -154,9 +159,11 @@ def unknown(
     """
     close = _closest(name, absent)
     if close is not None:
+        needed = close in attributes and attributes[close].refused_when_absent
+        then = "refuses a layer without" if needed else "takes the default of"
         message = (
             f"`{name}` looks like a misspelling of `{close}`; "
-            f"OpenVINO ignores it and takes the default of `{close}`"
+            f"OpenVINO ignores it and {then} `{close}`"
         )
         hint = f"rename it to `{close}`"
         return AttributeFault(Fault(MISSPELT_ATTRIBUTE, message, name, close, name, hint), True)

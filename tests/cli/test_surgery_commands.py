@@ -166,7 +166,7 @@ onto a model whose weights are taken | edit m.xml --restore-weights tail.xml -o 
     | 'tail.xml' belongs
 onto the second of two | merge m.xml tail.xml --connect positive=y -o tail.xml | 2 | 'tail.xml'
 no such file | edit none.xml --fold | 2 | none.xml
-a broken model | edit broken.xml --fold | 1 | only sound models
+a broken model | edit broken.xml --fold | 1 | help: insert a Convert
 another extension | edit m.xml --fold -o out.onnx | 2 | irshape writes only IRs
 edit nothing | edit m.xml | 2 | name a change
 a shape that does not fit | edit m.xml --reshape x=[2,4] | 1 | --reshape: Add 'shift'
@@ -194,6 +194,7 @@ a mean of other channels | edit m.xml --input-type x=u8 --mean x=[1,2] --scale x
 an element type that is none | edit m.xml --input-type x=f99 | 2
     | --input-type: unknown element type 'f99'
 a mean twice | edit m.xml --mean x=127 --mean x=5 | 2 | 'x' twice: '127' and '5'
+a mean of three words | edit tail.xml --mean 5 6 7 | 2 | write a list as '[5,6,7]'
 a scale twice by two names | edit m.xml --scale x=2 --scale x:0=5 | 2 | 'x:0' has two values
 a shape twice | edit m.xml --reshape x=[1,3] x=[2,3] | 2 | --reshape gives 'x' twice
 an empty name | edit m.xml --rename x= | 1 | a name cannot be empty

@@ -423,6 +423,9 @@ def test_comparisons_are_readable(tmp_path: Path) -> None:
     lines = str(irshape.compare(irshape.load(first), irshape.load(second))).splitlines()
     assert lines[0].startswith(f"{first} and {second}: ")
     assert lines[1].startswith("to blame: Multiply 'scale' (id ")
+    lines = str(irshape.compare(first, second, rtol=1.0)).splitlines()
+    assert lines[0].endswith(" equal within the tolerance given")
+    assert "largest error" in lines[1]
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def command(
     answer = Outcome(
         comparison.ok,
         f"{comparison.first.path} {comparison.second.path}",
-        lambda: _text(comparison, worst, own_tolerance=(rtol, atol) != (None, None)),
+        lambda: _text(comparison, worst),
         comparison.to_dict,
         lambda: _cases(comparison),
         lambda: comparison_report(comparison),
@@ -130,34 +130,14 @@ def _refusing(problem: Exception, models: Sequence[Model]) -> str:
     return ", ".join(model.path for model in owners or models)
 
 
-def _text(
-    comparison: ModelComparison, worst: int | None, *, own_tolerance: bool = False
-) -> list[str]:
-    """Returns the lines of the text. own_tolerance: whether the user gave a tolerance."""
-    pairs = [pair for pair in comparison.pairs if not pair.constant]
-    states = [pair.state for pair in pairs]
+def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
     ran = ["" if name == "irshape" else f", run by {name}" for name in comparison.runtimes]
     lines = [
         f"A {comparison.first.path}{ran[0]}",
         f"B {comparison.second.path}{ran[1]}"
         + (f", weights of {comparison.precision} in one of them" if comparison.precision else ""),
     ]
-    counts = "".join(
-        f", {states.count(state)} {text}"
-        for state, text in (
-            ("inherited", "different by what they inherit"),
-            ("differs", "different"),
-        )
-        if state in states
-    )
-    close, roundings = _only_within_tolerance(comparison)
-    tolerance = comparison.precision or "their element types"
-    within = f" within the tolerance {'given' if own_tolerance else f'of {tolerance}'}"
-    lines.append(
-        f"  {counted(len(pairs), 'tensor')} matched, {states.count('equal')} equal"
-        f"{within if close else ''}{counts}"
-    )
-    lines += close
+    lines += [f"  {each}" for each in comparison.counts()]
     for name, unmatched in zip("AB", comparison.unmatched, strict=True):
         if unmatched:
             lines.append(
@@ -171,34 +151,19 @@ def _text(
         lines.append(
             f"  {counted(len(altered), 'constant')} not the same in both: {first_of(altered, 5)}"
         )
-    lines += roundings
+    close = [pair.name for pair in comparison.pairs if pair.constant and pair.is_close]
+    if close:
+        lines.append(
+            f"  {counted(len(close), 'constant')} equal only within the tolerance: "
+            f"{first_of(close, 5)}"
+        )
     lines += [f"  {note}" for note in comparison.notes]
-    differs = any(state != "equal" for state in states)
+    differs = any(pair.state != "equal" for pair in comparison.pairs if not pair.constant)
     shown = comparison.worst((5 if differs else 0) if worst is None else worst)
     if shown:
         rows = [row(pair.errors, pair.state, cell(pair.second, pair.second_port)) for pair in shown]
         lines += error_table(rows, 4)
     return lines + _verdict(comparison)
-
-
-def _only_within_tolerance(comparison: ModelComparison) -> tuple[list[str], list[str]]:
-    """Describes tensors, and constants, that are equal within the tolerance but not exactly."""
-    close = [pair for pair in comparison.pairs if pair.verdict == "equal" and pair.errors.max_abs]
-    tensors = [pair for pair in close if not pair.constant]
-    constants = [pair.name for pair in close if pair.constant]
-    said = "equal only within the tolerance"
-    largest = max(tensors, key=lambda pair: pair.errors.max_abs or 0.0, default=None)
-    return (
-        [
-            f"  {counted(len(tensors), 'tensor')} {said}; "
-            f"largest error {largest.errors.max_abs:.4g} at '{largest.name}'"
-        ]
-        if largest is not None
-        else [],
-        [f"  {counted(len(constants), 'constant')} {said}: {first_of(constants, 5)}"]
-        if constants
-        else [],
-    )
 
 
 def _verdict(comparison: ModelComparison) -> list[str]:

@@ -41,9 +41,11 @@ def command(
     output also lists the inputs to bound so that nothing is unbounded, and those to fix so that
     everything is static; inference has checked both.
 
-    Exit status: 0; 2 if a path cannot be opened, or the model has no such tensor or axis.
+    Exit status: 0; 1 if a layer does not fit its inputs, which stderr names; 2 if a path cannot be
+    opened, or the model has no such tensor or axis.
     """
     from ..diagnostics.renderers.common import json_text
+    from ..inference.chain import refusal_in_brief
     from ..inference.engine import infer
 
     if tensor is None and axis is not None:
@@ -61,12 +63,17 @@ def command(
             text = "\n".join(map(str, explanations))
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
+    refusal = refusal_in_brief(inference)
+    if refusal:
+        click.echo("\n".join(refusal), err=True)
     if form == "json":
         echo(json_text(document, 1))
     elif form == "html":
         echo(_page(loaded.path if tensor is None else f"{loaded.path}: {tensor}", text))
     else:
         echo(text)
+    if refusal:
+        raise click.exceptions.Exit(1)
 
 
 def _page(title: str, content: str) -> str:

@@ -28,8 +28,9 @@ def kept_batches(graph: Graph, before: list[Dimension | None]) -> Iterator[str]:
     if len(given) != 1:
         return
     (batch,) = given
+    fed = _fed(graph)
     for output in graph.outputs:
-        held = _holder(output, batch)
+        held = _holder(output, batch, fed)
         if held is not None:
             layer, constant = held
             name = ", ".join(output.names) or output.layer.name
@@ -39,10 +40,24 @@ def kept_batches(graph: Graph, before: list[Dimension | None]) -> Iterator[str]:
             )
 
 
-def _holder(output: Output, batch: Dimension) -> tuple[GraphLayer, GraphLayer] | None:
+def _fed(graph: Graph) -> set[GraphLayer]:
+    """Returns the layers that compute with the data of the inputs, not with their sizes alone."""
+    waiting = [each.layer for each in graph.inputs]
+    fed = set(waiting)
+    while waiting:
+        users = {user.layer for output in waiting.pop().outputs for user in output.users} - fed
+        new = [layer for layer in users if layer.type != "ShapeOf"]
+        fed.update(new)
+        waiting += new
+    return fed
+
+
+def _holder(
+    output: Output, batch: Dimension, fed: set[GraphLayer]
+) -> tuple[GraphLayer, GraphLayer] | None:
     """Returns the layer nearest to an output whose constant replaces the batch, and that
-    constant."""
-    if not _differs(output, batch):
+    constant. fed: the layers that have a batch."""
+    if output.layer not in fed or not _differs(output, batch):
         return None
     waiting, seen = deque([output.layer]), {output.layer}
     while waiting:
@@ -58,7 +73,7 @@ def _holder(output: Output, batch: Dimension) -> tuple[GraphLayer, GraphLayer] |
             if constants and any(_batch(each) == batch for each in sources):
                 return layer, constants[0]
         for each in sources:
-            if each.layer not in seen:
+            if each.layer in fed - seen:
                 seen.add(each.layer)
                 waiting.append(each.layer)
     return None

@@ -54,17 +54,26 @@ class Pair(NamedTuple):
             else self.verdict
         )
 
+    @property
+    def is_close(self) -> bool:
+        """Whether the values are equal within the tolerance, but not exactly."""
+        return self.verdict == "equal" and bool(self.errors.max_abs)
+
 
 class ModelComparison:
     """The result of `irshape compare`. Pairs follow the order in which the second model computes
     them."""
 
-    def __init__(self, first: Model, second: Model, precision: str | None) -> None:
+    def __init__(
+        self, first: Model, second: Model, precision: str | None, *, own_tolerance: bool = False
+    ) -> None:
+        """own_tolerance: whether the user gave a tolerance."""
         self.first = first
         self.second = second
         self.precision = precision
         """The precision of weights that only one of the two models has. It determines the
         tolerance."""
+        self._own_tolerance = own_tolerance
         self.pairs: list[Pair] = []
         self.unmatched: tuple[list[str], list[str]] = ([], [])
         """The layers of each model that have no output with a counterpart, without constants."""
@@ -84,19 +93,37 @@ class ModelComparison:
     def __str__(self) -> str:
         """Says what was compared, how many tensors differ, and which is to blame or the first to
         differ."""
-        pairs = [pair for pair in self.pairs if not pair.constant]
-        different = sum(pair.verdict == "differs" for pair in pairs)
         if not self.compared:
             return f"{self.first.path} and {self.second.path}: nothing could be compared"
-        lines = [
-            f"{self.first.path} and {self.second.path}: {counted(len(pairs), 'tensor')} matched, "
-            f"{different} different"
-        ]
+        head, *lines = self.counts()
+        lines.insert(0, f"{self.first.path} and {self.second.path}: {head}")
         for what, pair in (("to blame", self.blamed), ("first to diverge", self.diverging)):
             if pair is not None:
                 lines.append(f"{what}: {pair.second.label} output {pair.second_port}")
                 break
         return "\n".join(lines)
+
+    def counts(self) -> list[str]:
+        """Says how many tensors are equal, and within which tolerance; then, where the largest
+        error is of those that are equal only within it."""
+        pairs = [pair for pair in self.pairs if not pair.constant]
+        states = [pair.state for pair in pairs]
+        close = [pair for pair in pairs if pair.is_close]
+        tolerance = f"of {self.precision or 'their element types'}"
+        within = f" within the tolerance {'given' if self._own_tolerance else tolerance}"
+        kinds = (("inherited", "different by what they inherit"), ("differs", "different"))
+        lines = [
+            f"{counted(len(pairs), 'tensor')} matched, {states.count('equal')} equal"
+            f"{within if close else ''}"
+            + "".join(f", {states.count(kind)} {t}" for kind, t in kinds if kind in states)
+        ]
+        if close:
+            largest = max(close, key=lambda pair: pair.errors.max_abs or 0.0)
+            lines.append(
+                f"{counted(len(close), 'tensor')} equal only within the tolerance; "
+                f"largest error {largest.errors.max_abs:.4g} at '{largest.name}'"
+            )
+        return lines
 
     @property
     def diverging(self) -> Pair | None:

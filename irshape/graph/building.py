@@ -14,7 +14,7 @@ from ..model.graph import Layer
 from ..model.ports import PortDims, PortHeads, names_in
 from ..ops import registry
 from ..ops.declaration import Operation
-from ..ops.kinds import TypeName
+from ..ops.kinds import ShapeText, TypeName
 from ..shapes import ShapeLike
 from ..spelling import suggestion
 from .constants import array_bytes, as_array, fitting_type
@@ -399,6 +399,8 @@ def _items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tupl
         try:
             if isinstance(declared.kind, TypeName):
                 value = element_type_of(value)
+            elif isinstance(declared.kind, ShapeText):
+                value = shape_of(value)
             text = written(declared, value)
             if not is_plain_text(text):
                 raise ValueError(text)

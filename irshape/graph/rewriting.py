@@ -111,6 +111,7 @@ def prove(graph: Editing, match: Match, new: Output, name: str, seed: int, rtol:
 
     from ..execution.inputs import random_inputs
     from ..execution.session import Session
+    from ..numbers.statistics import Errors, errors
 
     whole = _with_results(graph, (match.output, new), match)
     model: Model = model_of(whole)
@@ -124,8 +125,11 @@ def prove(graph: Editing, match: Match, new: Output, name: str, seed: int, rtol:
             first.astype(np.float64), second.astype(np.float64), rtol, rtol, equal_nan=True
         )
         if not same:
+            apart = errors(first, second) if first.shape == second.shape else Errors()
+            largest = f"; the largest error is {apart.max_abs:.4g} at {apart.place}"
             raise GraphError(
-                f"{name}: {match.output!r} and what replaces it have different values",
+                f"{name}: {match.output!r} and what replaces it have different values"
+                f"{'' if apart.max_abs is None else largest}",
                 expected=str(first.ravel()[:4]),
                 actual=str(second.ravel()[:4]),
                 help="correct the replacement, or narrow the pattern",

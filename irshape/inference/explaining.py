@@ -269,11 +269,13 @@ class Reasons:
 
     def is_declared(self, body: BodyResult, position: int) -> bool:
         """Whether the outputs of a layer are what its ports declare: its operation is known at most
-        by name, or it does not fit its inputs."""
+        by name, or it does not fit its inputs or attributes."""
         declaration = declarations_of(self.inference).of(body.body.layers[position])
         if isinstance(declaration, UnknownOperation) or declaration[0].opaque:
             return True
-        return position in body.faulty and not declaration[1]
+        if declaration[1]:
+            return not all(each.silent for each in declaration[1])
+        return position in body.faulty
 
     def with_sizes(self) -> dict[BodyResult, BodyResult]:
         """Returns the inference of each body once every size has a number."""

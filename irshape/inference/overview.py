@@ -133,11 +133,18 @@ def dynamic_places(root: BodyResult) -> Iterator[Place]:
 
 def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, ...]:
     """Returns the layers that make dimensions which are still unbounded, or dynamic."""
+    own = counterparts(reasons.result, result)
     makers: dict[str, int] = {}
     for place in _open(reasons, result, bounded=bounded):
-        maker = _made_by(reasons, place)
-        if reasons.maker(place).layer.type.lower() == "readvalue":
+        maker, origin = _made_by(reasons, place), reasons.maker(place)
+        dim = origin.dimension_in(own.get(origin.body))
+        if origin.layer.type.lower() == "readvalue":
             maker += "; irshape edit --make-stateless makes it an input"
+        elif dim is not None and dim.is_static and place.body in reasons.names.around:
+            outer, position, tag = reasons.names.around[place.body]
+            layer = outer.body.layers[position]
+            line = reasons.line(layer)
+            maker = f"{tag} of {layer.type} '{layer.name}', which does not run (line {line})"
         makers[maker] = makers.get(maker, 0) + 1
     return tuple(
         f"{count} dimension{'s' * (count != 1)} by {maker}" for maker, count in makers.items()

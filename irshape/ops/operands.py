@@ -109,6 +109,7 @@ class Operand:
         self.specified = specified
         self.ranks: Between | OneOf | None
         if shape is not None:
+            shape = tuple([... if axis == "..." else axis for axis in shape])
             self.ranks = at_least(len(shape) - 1) if ... in shape else OneOf((len(shape),))
         elif isinstance(rank, int):
             self.ranks = OneOf((rank,))
@@ -161,7 +162,8 @@ def operand(
     specified: the element types of the specification, where it allows fewer.
     rank: the allowed rank or ranks: `2`, `(2, 3)`, `at_least(2)`.
     shape: the axes instead of the rank, `("batch", "channels", ...)`. Axes of one name have the
-    same size in all operands. A number is the size that an axis must have. `"?"` is any size.
+    same size in all operands. A number is the size that an axis must have. `"?"` is any size,
+    `...` any number of axes.
     single: whether it must be a scalar, or a list of one element.
     like: the operand whose element type it shares (a variadic one may name itself).
     value: whether inference uses its value, which the engine provides where it is known.

@@ -246,6 +246,12 @@ def test_an_output_that_keeps_its_batch_is_said_with_the_constant(
     assert (status, "Reshape 'flat'" in said, "Const 'c3'" in said) == (0, True, True)
     status, _, err = call("edit", "tail.xml", "--batch", "4", "-o", "out.xml")
     assert (status, "warning" in err) == (0, False)
+    graph = irshape.Graph()
+    rows = graph.op.shape_of(graph.parameter("f32", "[?,8]", name="x"))[:1]
+    graph.result(graph.op.concat([rows, [2]], axis=0), "sizes")
+    graph.save("sizes.xml")
+    status, _, err = call("edit", "sizes.xml", "--reshape", "x=[1,8]", "-o", "out.xml")
+    assert (status, "warning" in err) == (0, False)
 
 
 @pytest.mark.parametrize(

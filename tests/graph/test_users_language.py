@@ -45,12 +45,21 @@ def test_what_is_no_element_type(given: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [[None, 3, "1..4"], "[?,3,1..4]", (-1, 3, (1, 4)), ov.PartialShape("?,3,1..4")]
+    "given",
+    [
+        [None, 3, "1..4"],
+        ["?", 3, "1..4"],
+        "[?,3,1..4]",
+        (-1, 3, (1, 4)),
+        np.array([-1, 3, "1..4"], object),
+        ov.PartialShape("?,3,1..4"),
+    ],
 )
 def test_shapes(given: Any) -> None:
     graph = Graph()
     x = graph.parameter("f32", given, name="x")
-    assert str(x.shape) == "[?,3,1..4]"
+    read = graph.op.read_value(x, variable_id="v", variable_type="f32", variable_shape=given)
+    assert str(x.shape) == str(read.layer.attributes["variable_shape"]) == "[?,3,1..4]"
     graph.reshape({"x": given})
     with pytest.raises(GraphError):
         graph.parameter("f32", "[oops]")

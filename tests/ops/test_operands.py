@@ -31,7 +31,7 @@ class Example(Operation):
 
     scale = operand(ANY, shape=("channels",))
     data = operand(ANY, shape=("batch", "channels", ...))
-    points = operand(ANY, shape=(..., "batch", 2), optional=True)
+    points = operand(ANY, shape=("...", "batch", 2), optional=True)
     limit = operand(ANY, single=True, optional=True)
     matrix = operand(ANY, rank=at_least(2), optional=True)
     groups: int = attribute(INT, default=1, within=at_least(1))

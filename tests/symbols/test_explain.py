@@ -257,3 +257,28 @@ def test_the_layer_that_limits_an_input_is_named(length: str, limits: list[str])
     assert [limit.partition(", which Add 'added'")[0] for limit in overview.limits] == limits
     assert all(limit in str(overview) for limit in overview.limits)
     assert overview.to_dict()["limits"] == list(overview.limits)
+
+
+def test_a_refused_layer_is_the_cause(tmp_path: Path) -> None:
+    net = Net()
+    window = 'strides="0,2" kernel="2,2" pads_begin="0,0" pads_end="0,0"'
+    x = net.parameter("?,3,?,?", name="x")
+    net.result(net.layer("MaxPool", [x], window, outputs=["FP32"], name="pool"), "y")
+    model = net.load(tmp_path)
+    overview = irshape.infer(model, symbols=True).overview()
+    (lost,) = (group for group in overview.groups if group.verdict == "lost")
+    assert "declares" in lost.cause
+    status, text = command(model.path)
+    assert (status, "lost: MaxPool 'pool'" in text, "by data" in text) == (1, True, False)
+
+
+def test_a_branch_that_does_not_run_is_named() -> None:
+    graph = irshape.Graph()
+    x = graph.parameter("f32", "[?,8]", name="x")
+    long = op.greater(op.shape_of(x)[0], 0)
+    graph.result(op.if_(long, x, then_body=lambda b: b * 2.0, else_body=lambda b: b - 1.0), "y")
+    overview = irshape.infer(graph.model(), symbols=True).overview()
+    assert overview.fix is not None
+    assert [text.partition(" by ")[2].partition(" of If")[0] for text in overview.dynamic] == [
+        "else_body"
+    ]

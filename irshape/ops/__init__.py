@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..faults import Fault, Violation, fault, require
+    from ..numpy_types import dtype_of
     from ..rule_ids import RuleId
     from .declaration import Operation, attribute, like
     from .kinds import (
@@ -76,6 +77,7 @@ __all__ = [
     "at_least",
     "attribute",
     "between",
+    "dtype_of",
     "fault",
     "like",
     "operand",
@@ -88,6 +90,10 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> object:
         if name not in __all__:
             raise AttributeError(f"module 'irshape.ops' has no attribute '{name}'")
+        if name == "dtype_of":
+            from ..numpy_types import dtype_of  # imports NumPy
+
+            return dtype_of
         from .. import faults
         from . import declaration, kinds, operands, tensors
 

@@ -88,8 +88,8 @@ def command(
     operations, attributes, edges and weights, but no ports: their dimensions and precisions are
     changed to agree with what it reads. In a file that OpenVINO refuses, a misspelt word or a
     number in another notation is corrected if the text leaves no choice. irshape lists all
-    other findings; --unsafe-fixes makes the likeliest change for each. It neither fixes nor lists
-    the findings of rules that are not selected.
+    other findings; --unsafe-fixes makes the likeliest change for each. irshape neither fixes nor
+    lists the findings of rules that are not selected.
 
     Exit status of --diff and --check: 0; 1 if there is something to correct. Of --in-place and
     --output: 0; 1 if errors remain. Of all: 1 if a file cannot be read as an IR, 2 if one cannot be

@@ -36,7 +36,7 @@ class SentencepieceTokenizer(TokenizerOperation):
     """The tokens of strings by a SentencePiece model, as a sparse tensor: indices, values, shape.
 
     After the model come the strings, as one input or three (begins, ends, chars), and optionally
-    special tokens (begins, ends, chars, numbers). irshape does not evaluate it.
+    special tokens (begins, ends, chars, numbers).
     Source: openvino_tokenizers, sentence_piece.cpp.
     """
 
@@ -74,7 +74,7 @@ class SentencepieceTokenizer(TokenizerOperation):
 
 
 class SentencepieceDetokenizer(TokenizerOperation):
-    """The strings of tokens, by a SentencePiece model. irshape does not evaluate it.
+    """The strings of tokens, by a SentencePiece model.
 
     Source: openvino_tokenizers, sentence_piece.cpp.
     """

@@ -169,7 +169,7 @@ class NumericToString(TokenizerOperation):
 class StringToHashBucket(TokenizerOperation):
     """The hash of each string by FarmHash (Fingerprint64), from 0 to `num_buckets` - 1.
 
-    irshape does not evaluate it. Source: openvino_tokenizers, string_to_hash_bucket.cpp.
+    Source: openvino_tokenizers, string_to_hash_bucket.cpp.
     """
 
     introduced = "2024.2"

@@ -249,8 +249,8 @@ _SIZE = re.compile(rb"-1|[0-9]{1,18}")
 def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
     """Returns the edits that set the dimensions of the port at offset `port`.
 
-    Texts of dimensions that differ are replaced. Of another number of dimensions, all are written
-    anew in the style of the file.
+    Texts of dimensions that differ are replaced. If their number changes, those between equal ones
+    at both ends are written anew in the style of the file.
     """
     data = source.data
     plain = _PLAIN_DIMS.match(data, port)
@@ -277,10 +277,33 @@ def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
         return _without_dims(data, inside)
     if not there:
         return _first_dims(data, port, inside, texts)
-    first, *others = inside.dims
-    gap = data[first.end : others[0].start] if others else data[inside.opened : first.start]
+    return [_middle(data, inside, there, texts)]
+
+
+def _middle(data: bytes, inside: _Inside, there: list[bytes], texts: list[bytes]) -> Edit:
+    """Returns the edit of the dimensions between those that are equal at both ends."""
+    dims = inside.dims
+    gap = (
+        data[dims[0].end : dims[1].start] if len(dims) > 1 else data[inside.opened : dims[0].start]
+    )
     gap = b"" if gap.strip(_SPACE) else gap
-    return [Edit(first.start, inside.dims[-1].end, gap.join(map(_dim, texts)))]
+    fewest = min(len(there), len(texts))
+    before = next((at for at in range(fewest) if there[at] != texts[at]), fewest)
+    after = next(
+        (at for at in range(fewest - before) if there[-1 - at] != texts[-1 - at]), fewest - before
+    )
+    old, new = dims[before : len(dims) - after], texts[before : len(texts) - after]
+    if before:
+        start = dims[before - 1].end
+        return Edit(
+            start, old[-1].end if old else start, b"".join(gap + _dim(each) for each in new)
+        )
+    start = dims[0].start
+    if not new:
+        return Edit(start, dims[len(old)].start, b"")
+    if not old:
+        return Edit(start, start, b"".join(_dim(each) + gap for each in new))
+    return Edit(start, old[-1].end, gap.join(map(_dim, new)))
 
 
 _PLAIN_DIMS = re.compile(rb"<port [^<>]*>((?:\s*<dim>-?[0-9]+</dim>)*)\s*</port>")

@@ -25,7 +25,7 @@ class SizeConflicts:
 
     def __init__(self) -> None:
         self.of_inputs: list[tuple[frozenset[int], str]] = []
-        """Contradictions between inputs, with a sentence: `seq is 128 by input_ids, 64 by
+        """Contradictions between inputs, with a sentence: `seq is 128 in input_ids, 64 in
         attention_mask`."""
         self.of_layers: list[tuple[tuple[Layer, ...], str]] = []
         """Contradictions between layers whatever the sizes of the inputs, with the layers:

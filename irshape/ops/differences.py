@@ -149,12 +149,13 @@ class Site:
     def attribute(self, name: str) -> Any:
         """Returns the value of an attribute, given by its Python name, as the operation reads it.
 
-        Returns None if the operation does not declare the attribute, or cannot read its text.
+        Returns None if the operation does not declare the attribute, or cannot read its text, and
+        if a required attribute is absent.
         """
         declared = None if self.operation is None else self.operation.attributes.get(name)
-        if declared is None:
+        text = None if declared is None else self.layer.attribute(declared.name)
+        if declared is None or (text is None and declared.refused_when_absent):
             return None
-        text = self.layer.attribute(declared.name)
         with suppress(Malformed):
             return declared.default if text is None else declared.read(text)
         return None

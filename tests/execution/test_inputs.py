@@ -203,7 +203,7 @@ def test_simulation_names_the_layer_that_breaks(tmp_path: Path) -> None:
     assert status == 1
     assert (
         "the first layer that breaks: Multiply 'big' (id 3) output 0: values up to 190280, "
-        "beyond the 65504 of f16"
+        "beyond 65504"
     ) in output
     status, output = call(
         "run", path, "-i", str(tmp_path / "x.npy"), "--simulate", "bf16", "-f", "json"

@@ -40,7 +40,7 @@ def test_two_dimensions(one: str, other: str, axis: int, tmp_path: Path) -> None
     assert len(lines) <= 5
     assert "Add" in lines[0]
     sizes = [shape.strip("[]").split(",")[axis] for shape in (one, other)]
-    assert f"p0_{axis} is {sizes[0]} by p0, {sizes[1]} by p1" in lines[1]
+    assert f"p0_{axis} is {sizes[0]} in p0, {sizes[1]} in p1" in lines[1]
     assert len(refused(path, "--verbose", *given)) > 5
 
 

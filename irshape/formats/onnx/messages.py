@@ -126,14 +126,38 @@ def with_defaults(operator: Any, given: dict[str, Any]) -> dict[str, Any]:
     return {**defaults, **given}
 
 
+_FIELDS = {
+    "FLOAT": "f",
+    "INT": "i",
+    "STRING": "s",
+    "TENSOR": "t",
+    "GRAPH": "g",
+    "SPARSE_TENSOR": "sparse_tensor",
+    "TYPE_PROTO": "tp",
+    "FLOATS": "floats",
+    "INTS": "ints",
+    "STRINGS": "strings",
+    "TENSORS": "tensors",
+    "GRAPHS": "graphs",
+    "SPARSE_TENSORS": "sparse_tensors",
+    "TYPE_PROTOS": "type_protos",
+}
+"""Maps the type of an attribute to the field with its value."""
+
+
 def python_value(attribute: Any) -> Any:
     """Returns the value of an attribute: a number, a text, a list of them, or a proto."""
-    value = onnx().helper.get_attribute_value(attribute)
-    return [_decoded(item) for item in value] if isinstance(value, list) else _decoded(value)
-
-
-def _decoded(value: Any) -> Any:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    if attribute.ref_attr_name:
+        raise ValueError(f"Cannot get value of reference attribute: {attribute}")
+    field = _FIELDS.get(onnx().AttributeProto.AttributeType.Name(attribute.type))
+    value: Any = None if field is None else getattr(attribute, field)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, (list, tuple)) or type(value).__name__.startswith("Repeated"):
+        return [
+            item.decode("utf-8", "replace") if isinstance(item, bytes) else item for item in value
+        ]
+    return value
 
 
 def function_body(operator: Any, proto: Any, inputs: list[NodeOutput | None]) -> Any | None:

@@ -46,7 +46,7 @@ def _einsum_sizes(site: Site) -> bool:
 
 def _einsum_ellipsis(site: Site) -> bool:
     """Returns whether an ellipsis stands on one side of the arrow only, or for no axis."""
-    equation = site.attribute("equation").replace(" ", "")
+    equation = (site.attribute("equation") or "").replace(" ", "")
     inputs, arrow, output = equation.partition("->")
     if arrow and ("..." in inputs) != ("..." in output):
         return True
@@ -58,19 +58,19 @@ def _einsum_ellipsis(site: Site) -> bool:
 
 
 def _einsum_scalar(site: Site) -> bool:
-    inputs = site.attribute("equation").partition("->")[0].split(",")
+    inputs = (site.attribute("equation") or "").partition("->")[0].split(",")
     return not inputs[-1].strip()
 
 
 def _repeated_labels(site: Site) -> bool:
     """Returns whether an equation has a label twice in one input, or an ellipsis."""
-    inputs = site.attribute("equation").replace(" ", "").partition("->")[0]
+    inputs = (site.attribute("equation") or "").replace(" ", "").partition("->")[0]
     return "..." in inputs or any(len({*part}) < len(part) for part in inputs.split(","))
 
 
 def _label_sizes(site: Site) -> bool:
     """Returns whether some sizes of axes of one label exclude sizes of others."""
-    inputs, arrow, output = site.attribute("equation").replace(" ", "").partition("->")
+    inputs, arrow, output = (site.attribute("equation") or "").replace(" ", "").partition("->")
     if not arrow or "..." in inputs:
         return False
     sizes: dict[str, list[Dimension]] = {}

@@ -285,13 +285,13 @@ class Operations:
         """The mean of each window, which may be dilated. Specification: AvgPool-16.
 
         data: rank 3 or 4 or 5.
-        strides: a list of whole numbers, 1 or more.
+        strides: a list of whole numbers of at least 0.
         pads_begin: a list of whole numbers of at least 0.
         pads_end: a list of whole numbers of at least 0.
-        kernel: a list of whole numbers, 1 or more.
+        kernel: a list of whole numbers of at least 0.
         auto_pad: one of "explicit", "same_upper", "same_lower", "valid".
         exclude_pad: "true" or "false".
-        dilations: a list of whole numbers, 1 or more.
+        dilations: a list of whole numbers of at least 0.
         rounding_type: one of "floor", "ceil", "ceil_torch".
         """
 
@@ -2654,12 +2654,12 @@ class Operations:
         Specification: MaxPool-14.
 
         data: rank 3 or 4 or 5.
-        strides: a list of whole numbers, 1 or more.
+        strides: a list of whole numbers of at least 0.
         pads_begin: a list of whole numbers of at least 0.
         pads_end: a list of whole numbers of at least 0.
-        kernel: a list of whole numbers, 1 or more.
+        kernel: a list of whole numbers of at least 0.
         auto_pad: one of "explicit", "same_upper", "same_lower", "valid".
-        dilations: a list of whole numbers, 1 or more.
+        dilations: a list of whole numbers of at least 0.
         index_element_type: one of i32, i64.
         axis: a whole number.
         rounding_type: one of "floor", "ceil", "ceil_torch".

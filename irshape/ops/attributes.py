@@ -59,12 +59,10 @@ class Attribute:
 
     def describe(self) -> str:
         """Returns the allowed values in words."""
-        text = self.kind.describe()
-        # the limits say more than the kind's own
-        return text if self.within is None else f"{text.removesuffix(_NATURAL)}, {self.within}"
+        limits = "" if self.within is None else f", {self.within}"
+        return self.kind.describe() + limits
 
 
-_NATURAL = " of at least 0"
 _SHORT_TEXT = 64
 _MOST_TEXTS = 256
 

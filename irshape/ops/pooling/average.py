@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...faults import require
 from ..conversion import plain
-from ..declaration import at_least, attribute
+from ..declaration import attribute
 from ..differences import facts, not_run, of_version
 from ..elementwise import computed
 from ..kinds import BOOLEAN, NATURALS
@@ -98,5 +98,5 @@ class AvgPool_16(AveragePooling):
     """The mean of each window, which may be dilated. Specification: AvgPool-16."""
 
     since = 16
-    dilations: Sizes = attribute(NATURALS, within=at_least(1), default=None)
+    dilations: Sizes = attribute(NATURALS, default=None)
     rounding_type: str = attribute(ROUNDING_TORCH, default="floor")

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...element_types import ElementType
 from ...faults import Between, Violation
-from ...rule_ids import INPUT_SHAPES, OPERATION_CONSTRAINT
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from ..conversion import plain
-from ..declaration import NUMERIC_OR_BOOLEAN, Operation, at_least, attribute, operand
+from ..declaration import NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from ..differences import ceil_torch, facts, refused
 from ..elementwise import computed
 from ..kinds import NATURALS, Choice
@@ -94,10 +94,10 @@ class Pooling(Operation):
     )
 
     data = operand(NUMERIC_OR_BOOLEAN, rank=(3, 4, 5))
-    strides: tuple[int, ...] = attribute(NATURALS, within=at_least(1))
+    strides: tuple[int, ...] = attribute(NATURALS)
     pads_begin: Sizes = attribute(NATURALS, default=None, required=True)
     pads_end: Sizes = attribute(NATURALS, default=None, required=True)
-    kernel: tuple[int, ...] = attribute(NATURALS, within=at_least(1))
+    kernel: tuple[int, ...] = attribute(NATURALS)
     rounding_type: str = attribute(ROUNDING, default="floor")
     auto_pad: str = attribute(PAD_TYPES, default="explicit")
 
@@ -151,6 +151,16 @@ class Pooling(Operation):
                     expected=axes,
                     actual=tuple(sizes),
                     rule=OPERATION_CONSTRAINT,
+                )
+        for name in ("kernel", "strides", "dilations"):
+            given = getattr(self, name) or ()
+            if 0 in given:
+                raise Violation(
+                    at=name,
+                    relation="at least",
+                    expected=Between(1, None),
+                    actual=tuple(given),
+                    rule=ATTRIBUTE_VALUE,
                 )
 
     def check_window(self, axis: int, along: Along) -> None:

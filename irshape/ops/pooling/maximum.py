@@ -8,7 +8,7 @@ from ...element_types import ElementType
 from ...faults import Between, Violation
 from ...rule_ids import ATTRIBUTE_VALUE
 from ..conversion import plain
-from ..declaration import at_least, attribute
+from ..declaration import attribute
 from ..elementwise import computed
 from ..kinds import INT, NATURALS, TypeName
 from ..lazy import Array, np
@@ -37,7 +37,7 @@ class MaxPool_8(Pooling):
 
     since = 8
     leaves_nan_open = True
-    dilations: Sizes = attribute(NATURALS, within=at_least(1), default=None)
+    dilations: Sizes = attribute(NATURALS, default=None)
     index_element_type: ElementType = attribute(TypeName("i32", "i64"), default=I64)
     axis: int = attribute(INT, default=0)
 

@@ -58,7 +58,7 @@ def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
             answers.append(Requirements(inference))
         except ValueError as problem:
             raise click.UsageError(str(problem)) from None
-        refused = [] if answers[-1].to_dict()["unknown"] else refusal_in_brief(inference)
+        refused = [] if answers[-1].unknown else refusal_in_brief(inference)
         for line in refused:
             click.echo(line, err=True)
             statuses.add(1)

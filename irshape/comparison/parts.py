@@ -17,7 +17,8 @@ from ..execution.session import ExecutionError, Session
 from ..inference.engine import infer
 from ..model.edges import Edge
 from ..model.graph import Body, Layer, Model
-from ..model.wiring import wire
+from ..model.ports import Port
+from ..model.wiring import OutputRef, wire
 from ..numpy_types import Array, element_type_of
 from ..ops.registry import UnknownOperation, find
 from .answers import Answer, Question, Unanswered
@@ -167,7 +168,7 @@ def _without(
     gone = set(layers)
     fresh = fresh_ids(model)
     inference = infer(model) if as_inferred else None
-    all_layers, wiring = model.net.layers, wire(model.net)
+    all_layers = model.net.layers
     body = Body()
     body.layers = [
         _typed(layer, fed[layer]) if layer.is_parameter and _is_open(layer) else layer
@@ -175,36 +176,37 @@ def _without(
         if layer not in gone
     ]
     arrays: dict[str, Array] = {}
-    parameters: dict[tuple[int, int], Layer] = {}
-    ended: set[tuple[int, int]] = set()
-    for position, sources in enumerate(wiring.sources):
-        consumer = all_layers[position]
-        for port, source in zip(consumer.inputs, sources, strict=True):
-            if source is None:
-                continue
-            producer = all_layers[source[0]]
-            if consumer in gone:
-                if producer not in gone and _can_go(producer) and source not in ended:
-                    ended.add(source)
-                    end(body, producer, producer.outputs[source[1]], next(fresh))
-                continue
-            start, start_port = producer.id, producer.outputs[source[1]].id
-            if producer in gone:
-                if source not in parameters:
-                    array = outputs[producer][source[1]]
-                    parameter = parameter_in_place_of(producer, source[1], next(fresh), array)
-                    shape = (
-                        None if inference is None else inference.outputs(producer)[source[1]].shape
-                    )
-                    if shape is not None and shape.rank is not None:  # plugins refuse any rank
-                        parameter.items = ("shape", str(shape)[1:-1], *parameter.items[2:])
-                        parameter.outputs[0].dims = shape.declared
-                    parameters[source] = parameter
-                    arrays[parameter.id] = array
-                    body.layers.append(parameter)
-                start, start_port = parameters[source].id, "0"
-            body.edges.append(Edge(start, start_port, consumer.id, port.id, -1))
+    parameters: dict[OutputRef, Layer] = {}
+    ended: set[OutputRef] = set()
+    for consumer, port, source in _connections(model):
+        producer, index = all_layers[source[0]], source[1]
+        start, start_port = producer.id, producer.outputs[index].id
+        if consumer in gone:
+            if producer not in gone and _can_go(producer) and source not in ended:
+                ended.add(source)
+                end(body, producer, producer.outputs[index], next(fresh))
+            continue
+        if producer in gone:
+            if source not in parameters:
+                array = outputs[producer][index]
+                shape = None if inference is None else inference.outputs(producer)[index].shape
+                if shape is not None and shape.rank is None:
+                    shape = None  # plugins refuse a dynamic rank
+                parameter = parameter_in_place_of(producer, index, next(fresh), array, shape)
+                parameters[source] = parameter
+                arrays[parameter.id] = array
+                body.layers.append(parameter)
+            start, start_port = parameters[source].id, "0"
+        body.edges.append(Edge(start, start_port, consumer.id, port.id, -1))
     return of_body(model, model.path, body), arrays
+
+
+def _connections(model: Model) -> Iterator[tuple[Layer, Port, OutputRef]]:
+    """Yields each input of a layer of the net that an output feeds, with its layer."""
+    for layer, sources in zip(model.net.layers, wire(model.net).sources, strict=True):
+        for port, source in zip(layer.inputs, sources, strict=True):
+            if source is not None:
+                yield layer, port, source
 
 
 def _typed(parameter: Layer, array: Array) -> Layer:

@@ -15,6 +15,7 @@ from ..model.ids import is_number
 from ..model.ports import Port
 from ..model.wiring import wire
 from ..numpy_types import Array, element_type_of
+from ..shapes import PartialShape
 
 
 class Cut(NamedTuple):
@@ -106,9 +107,14 @@ def cut_body(
     return of_body(model, model.path, alone), arrays
 
 
-def parameter_in_place_of(producer: Layer, index: int, id: str, array: Array) -> Layer:
-    """Returns a Parameter that replaces an output of a layer, with the type and shape of
-    `array`."""
+def parameter_in_place_of(
+    producer: Layer, index: int, id: str, array: Array, shape: PartialShape | None = None
+) -> Layer:
+    """Returns a Parameter that replaces an output of a layer, with the type of `array`.
+
+    shape: the shape of the Parameter; by default that of `array`.
+    """
+    shape = PartialShape(array.shape) if shape is None else shape
     element_type = element_type_of(array)
     parameter = Layer(
         id,
@@ -118,7 +124,7 @@ def parameter_in_place_of(producer: Layer, index: int, id: str, array: Array) ->
         -1,
         (),
     )
-    parameter.items = ("shape", ",".join(map(str, array.shape)), "element_type", element_type.name)
+    parameter.items = ("shape", shape.text, "element_type", element_type.name)
     parameter.outputs = [
         Port(
             "0",
@@ -127,7 +133,7 @@ def parameter_in_place_of(producer: Layer, index: int, id: str, array: Array) ->
             -1,
         )
     ]
-    parameter.outputs[0].dims = array.shape
+    parameter.outputs[0].dims = shape.declared
     return parameter
 
 

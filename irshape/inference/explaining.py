@@ -157,7 +157,9 @@ class Reasons:
             return next(iter(same or unknown), None)
         equal = [each for each in self.inputs(place) if self.expression(each) == own]
         # dimensions before elements
-        return min(equal, key=lambda each: (each.kind, each.at != place.at), default=None)
+        return min(
+            equal, key=lambda each: (each.kind == "element", each.at != place.at), default=None
+        )
 
     def maker(self, place: Place) -> Place:
         """Returns where a dimension originates, behind all layers that pass it on."""

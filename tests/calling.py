@@ -49,3 +49,11 @@ def table(text: str) -> dict[str, list[str]]:
         [cell.strip() for cell in row.split("|")] for row in re.split(r"\n(?=\S)", text.strip())
     )
     return {name: [" ".join(cell.split()) for cell in cells] for name, *cells in rows}
+
+
+def findings(*arguments: str) -> list[tuple[str, str, str, str]]:
+    """Code, severity, message and help."""
+    return [
+        (found["code"], found["severity"], found["message"], found["help"])
+        for found in reported(*arguments)
+    ]

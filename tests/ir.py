@@ -329,3 +329,24 @@ def mean_net() -> Net:
     mean = net.add("ReduceMean-1(keep_dims=true @ i64{[1]})", data, outputs=["FP32:-1,1,4"])
     net.result(mean, name="mean")
     return net
+
+
+def network(
+    type: str = "ReLU",
+    version: str = "opset1",
+    *,
+    precision: str = "FP32",
+    ir: str = "11",
+    attributes: str = "",
+) -> Net:
+    """`type` between an input and an output; `ir` is the version of the file."""
+    net = Net()
+    x = net.parameter("2,3", name="x")
+    made = net.layer(
+        type, [x], attributes, version=version, outputs=[f"{precision}:2,3"], name="layer"
+    )
+    net.layers[int(made)] = net.layers[int(made)].replace("precision=", 'names="y" precision=')
+    net.result(made, "y")
+    text = net.text()
+    net.text = lambda: text.replace('version="11">', f'version="{ir}">', 1)  # type: ignore[method-assign]
+    return net

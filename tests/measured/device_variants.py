@@ -97,4 +97,5 @@ def main() -> None:
                 path.unlink()
 
 
-main()
+if __name__ == "__main__":
+    main()

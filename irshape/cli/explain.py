@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from .arguments import Command, given_shapes, shape_option
 from .common import echo, form_option, load_or_exit, weights_option
+
+if TYPE_CHECKING:
+    from ..inference.result import Inference
 
 
 @click.command("explain", cls=Command)
@@ -55,6 +60,9 @@ def command(
         inference = infer(loaded, given_shapes(loaded, shapes), symbols=True, assume=assume)
         if tensor is None:
             overview = inference.overview()
+            obstacle = _obstacle(inference)
+            if obstacle:
+                overview = overview.behind(obstacle)
             document, text = {**overview.to_dict(), "model": loaded.path}, str(overview)
         else:
             explanations = inference.explain(tensor, axis)
@@ -74,6 +82,26 @@ def command(
         echo(text)
     if refusal:
         raise click.exceptions.Exit(1)
+
+
+def _obstacle(inference: Inference) -> str:
+    """Says what is to be mended before `irshape edit` can change the model; empty if nothing is."""
+    from shlex import quote
+
+    from ..diagnostics.report import LoadError
+    from ..graph.checked import checked
+    from ..graph.errors import GraphError
+    from ..inference.chain import refusing
+
+    model = inference.model
+    try:
+        checked(model)
+    except LoadError:
+        path = "-" if model.path == "<stdin>" else quote(model.path)
+        return f"mend the errors that `irshape validate {path}` names first; `irshape fix` may"
+    except GraphError as problem:
+        return str(problem)
+    return "a layer does not take these shapes of the inputs" if refusing(inference) else ""
 
 
 def _page(title: str, content: str) -> str:

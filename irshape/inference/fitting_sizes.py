@@ -51,7 +51,7 @@ def fitting_size(inference: Inference, refused: Layer) -> Fit | None:
     """Returns the nearest constant that explains why a layer refuses its inputs.
 
     A constant explains it if the layer can be inferred once every dimension of one size has the
-    constant's size, and not with that size plus one.
+    constant's size, and not with that size plus one, and no other layer refuses that.
     """
     model = inference.model
     body = inference.result
@@ -62,6 +62,7 @@ def fitting_size(inference: Inference, refused: Layer) -> Fit | None:
         for layer in model.parameters
         if (tensors := inference.outputs(layer)) and tensors[0].shape.dims is not None
     }
+    others = _refusing(inference) - {refused}
     tries = 0
     for size in sorted(_static_sizes(sizes), reverse=True):
         for constant, given in body.constants_before(refused):
@@ -69,10 +70,10 @@ def fitting_size(inference: Inference, refused: Layer) -> Fit | None:
                 tries += 1
                 if tries > MAX_TRIES:
                     return None
-                if _is_limit(model, sizes, size, other, refused):
+                if _is_limit(model, sizes, size, other, others):
                     smaller = [each for each in (2, other // 2, other - 1) if 1 < each < other]
                     below = other < size and all(
-                        _fits(model, sizes, size, each, refused) for each in smaller
+                        _fits(model, sizes, size, each, others) for each in smaller
                     )
                     return Fit(
                         size,
@@ -115,8 +116,8 @@ def _axes(sizes: Sizes, size: int) -> Iterator[tuple[Layer, int]]:
                 yield layer, axis
 
 
-def _fits(model: Model, sizes: Sizes, size: int, other: int, refused: Layer) -> bool:
-    """Whether a layer can be inferred if another size replaces one in the inputs."""
+def _fits(model: Model, sizes: Sizes, size: int, other: int, refusing: set[Layer]) -> bool:
+    """Whether only layers of `refusing` refuse another size in place of one in the inputs."""
     changed = {
         layer: PartialShape(
             tuple(
@@ -126,14 +127,16 @@ def _fits(model: Model, sizes: Sizes, size: int, other: int, refused: Layer) -> 
         )
         for layer, shape in sizes.items()
     }
-    return not any(
-        observation.layer is refused and isinstance(observation.subject, Fault)
-        for observation in infer(model, changed).observations
-    )
+    return _refusing(infer(model, changed)) <= refusing
 
 
-def _is_limit(model: Model, sizes: Sizes, size: int, other: int, refused: Layer) -> bool:
-    """Whether a layer accepts another size in place of one, but not that size plus one."""
-    return _fits(model, sizes, size, other, refused) and (
-        other + 1 == size or not _fits(model, sizes, size, other + 1, refused)
+def _refusing(inference: Inference) -> set[Layer]:
+    return {each.layer for each in inference.observations if isinstance(each.subject, Fault)}
+
+
+def _is_limit(model: Model, sizes: Sizes, size: int, other: int, refusing: set[Layer]) -> bool:
+    """Whether only layers of `refusing` refuse a size in place of another, but not that size plus
+    one."""
+    return _fits(model, sizes, size, other, refusing) and (
+        other + 1 == size or not _fits(model, sizes, size, other + 1, refusing)
     )

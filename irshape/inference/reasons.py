@@ -149,6 +149,8 @@ class Overview(NamedTuple):
     """The largest sizes of inputs, and the layers that require them."""
     path: str = "MODEL"
     """The file of the model."""
+    obstacle: str = ""
+    """What is to be mended before shapes are proposed."""
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `irshape explain MODEL --format json` prints."""
@@ -163,12 +165,19 @@ class Overview(NamedTuple):
             "dynamic": list(self.dynamic),
             "contradictions": list(self.contradictions),
             "limits": list(self.limits),
+            "obstacle": self.obstacle,
         }
+
+    def behind(self, obstacle: str) -> Overview:
+        """Returns the overview without proposals, since the model has errors."""
+        return self._replace(bind=None, unbounded=(), fix=None, dynamic=(), obstacle=obstacle)
 
     def __str__(self) -> str:
         lines = [f"contradiction: {text}" for text in self.contradictions]
         if not self.groups:
             return "\n".join([*lines, "every dimension is static"])
+        if self.obstacle:
+            lines.insert(0, f"no shapes are proposed: {self.obstacle}")
         for group in _merged(self.groups):
             count = f"{group.dimensions} dimension{'s' * (group.dimensions != 1)}"
             lines.append(f"{group.verdict}: {group.cause} ({count})")
@@ -187,7 +196,7 @@ class Overview(NamedTuple):
             but = "all but the dimensions listed are" if self.dynamic else "everything is"
             lines.append(f"{but} static with: {self._edit(self.fix)}")
             lines += [f"  except {text}" for text in self.dynamic]
-        elif any(group.verdict == "input" for group in self.groups):
+        elif not self.obstacle and any(group.verdict == "input" for group in self.groups):
             lines.append("no sizes of the inputs were found that every layer takes")
         if self.bind is not None or self.fix is not None:
             lines.append("these sizes are examples, unless a limit or a layer requires them")

@@ -107,15 +107,16 @@ class BodyResult:
         """Yields the constants of the body that a layer depends on and the sizes that each gives,
         nearest first.
 
-        The sizes are the shape of the constant; its elements, if shapes are computed from them. An
-        order of axes and a single element, which is an axis more often than a size, are left out.
+        The sizes are the shape of the constant, or the elements of a list, from which shapes are
+        computed. An order of axes and a single element, which is an axis more often than a size,
+        are left out.
         """
         layers = self.body.layers
         for at in self.wiring.upstream(layers.index(layer)):
             if not layers[at].is_constant or not self.outputs[at]:
                 continue
             (tensor,) = self.outputs[at]
-            if tensor.value is None:
+            if tensor.value is None or tensor.shape.rank != 1:
                 yield layers[at], tensor.shape.static or ()
             elif len(known := tensor.known or ()) > 1 and sorted(known) != [*range(len(known))]:
                 yield layers[at], known

@@ -45,6 +45,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     net.save(tmp_path, "whole")
     net.save(tmp_path, "bare").with_suffix(".bin").unlink()
     (net.save(tmp_path, "hollow").with_suffix(".bin")).write_bytes(b"")
+    text = (tmp_path / "whole.xml").read_text()
+    (tmp_path / "refused.xml").write_text(text.replace('shape="2"', 'shape="?,3"', 1))
     (tmp_path / "packed.xml").write_bytes(gzip.compress((tmp_path / "whole.xml").read_bytes()))
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     (tmp_path / "page.xml").write_text("<!doctype html>\n<title>404</title>\n")
@@ -103,6 +105,8 @@ an attribute without its layer | edit whole.xml -o new.xml --set axis | 2
     | takes LAYER:ATTRIBUTE=VALUE,
 an input of another rank | infer EXAMPLES/encoder.xml --shape input_ids=[1,16,3] | 1
     | 'input_ids' has rank 3 here, and is [1..8,?] in the file
+nothing to paste for a model that is refused | explain refused.xml --weights whole.bin | 1
+    | `irshape validate refused.xml` | irshape edit
 a tensor misspelt | explain whole.xml scael | 2 | did you mean 'scale'?
 an array that is a text | run whole.xml -i x=whole.xml | 2
     | 'whole.xml' does not contain an array: it is

@@ -57,8 +57,16 @@ def test_against_a_constant(tmp_path: Path) -> None:
 
 
 def positions(folder: Path, stride: int) -> Path:
-    """A table of 8 rows is sliced to the length of an input, or added to what a stride leaves."""
+    """A table of 8 rows is sliced to the length of an input, or added to what a stride leaves.
+
+    With a stride of 0, the numbers of a table [1,8] are added.
+    """
     net = Net()
+    if not stride:
+        x, table = net.parameter("?,?", "i64"), net.constant([5, 5, 5, 5, 5, 5, 5, 6])
+        net.layers[-1] = net.layers[-1].replace('shape="8"', 'shape="1,8"')
+        net.result(net.layer("Add", [x, table], outputs=["I64"]))
+        return net.save(folder)
     x = net.parameter("?,?", name="x")
     table = net.constant([float(row) for row in range(8)], "f32")
     zero, step, axes = net.constant([0]), net.constant([stride]), net.constant([1])
@@ -85,8 +93,13 @@ def test_a_constant_gives_its_elements_where_they_are_a_shape(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("stride", "shape", "allowed"),
-    [(1, "[2,20]", "allows up to 8"), (2, "[2,20]", "allows 16"), (2, "[20,20]", "")],
-    ids=["a table of positions", "behind a stride", "two axes of one size"],
+    [
+        (0, "[2,20]", "allows 8"),
+        (1, "[2,20]", "allows up to 8"),
+        (2, "[2,20]", "allows 16"),
+        (2, "[20,20]", ""),
+    ],
+    ids=["a table of numbers", "a table of positions", "behind a stride", "two axes of one size"],
 )
 def test_the_constant_that_does_not_fit_and_what_would(
     stride: int, shape: str, allowed: str, tmp_path: Path

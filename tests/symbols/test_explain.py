@@ -154,7 +154,11 @@ def test_the_command_of_the_overview_can_be_pasted(name: str, tmp_path: Path) ->
         }
     text = str(overview)
     assert ("everything is static" in text) == (not overview.dynamic)
-    piped = CliRunner().invoke(cli, ["explain", "-"], input=(folder / "m.xml").read_bytes())
+    piped = CliRunner().invoke(
+        cli,
+        ["explain", "-", "--weights", str(folder / "m.bin")],
+        input=(folder / "m.xml").read_bytes(),
+    )
     assert "irshape edit - --reshape" in piped.output
 
 

@@ -14,7 +14,7 @@ from ..faults import Fault
 from ..model.graph import Layer, Model
 from .result import BodyResult
 
-MAX_LAYERS = 2000
+MAX_LAYERS = 500
 
 
 def contrary_sizes(model: Model, result: BodyResult) -> Iterator[tuple[Layer, Fault]]:

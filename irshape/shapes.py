@@ -386,6 +386,10 @@ class PartialShape:
         rank."""
         if isinstance(shape, PartialShape):
             return shape
+        if shape is not None and (
+            isinstance(shape, (bytes, dict, set)) or not hasattr(shape, "__iter__")
+        ):
+            raise TypeError(f"{shape!r} is not a shape: expected a list of sizes, or '[1,3,?]'")
         return PartialShape.parse(shape) if isinstance(shape, str) else PartialShape(shape)
 
     @staticmethod

@@ -17,7 +17,7 @@ from ..ops.declaration import Operation
 from ..ops.kinds import ShapeText, TypeName
 from ..shapes import ShapeLike
 from ..spelling import suggestion
-from .constants import array_bytes, as_array, fitting_type
+from .constants import array_bytes, as_array, fitting_type, kind_of
 from .control_flow import built
 from .errors import GraphError, calling_place, checked_name, is_plain_text
 from .indexing import indexed
@@ -178,7 +178,7 @@ class Building(Inferring):
             first = not source._results
             # for an input, OpenVINO's compiled models keep only the names of the Result
             shared = source._names if source.layer.raw.is_parameter else ()
-            taken = name is None or name in self.content.by_name
+            taken = name is None or checked_name(name) in self.content.by_name
             result = self.add_layer("Result", source, name=None if taken else name)
             if name is not None and name not in source._names:
                 self._name_tensor(source, (*source._names, name))
@@ -257,7 +257,9 @@ class Building(Inferring):
                     and (operand.like in (other.name, other.like) or other.like == operand.name)
                     and (operand.like is not None or other.like is not None)
                 ]
-                element_type = peers[0] if peers else fitting_type(value, operand.allowed)
+                # a float is no integer, even if it is whole: OpenVINO would divide integers
+                whole = not peers or (not peers[0].is_real and kind_of(value) in "fV")
+                element_type = fitting_type(value, operand.allowed) if whole else peers[0]
             # OpenVINO's fusions expect a list of axes, as its converters write them
             one_axis = type(value) is int and operand is not None and operand.name == "axes"
             known[at] = self.as_output([value] if one_axis else value, element_type)

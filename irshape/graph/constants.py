@@ -24,33 +24,19 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
     """
     import numpy as np
 
-    from ..numpy_types import element_type_of
     from ..ops.conversion import encoded, plain
 
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        raise GraphError(f"a constant cannot hold rows of different lengths: {value!r}") from None
-    if array.dtype.kind in "OUS":
-        for item in np.asarray(value, object).ravel():
-            if not isinstance(item, (str, bytes)):
-                raise GraphError(
-                    f"a constant cannot hold {item!r}: it is neither a number nor a string"
-                )
+    array, own = _own_array(value)
     if element_type is None and not isinstance(value, (np.ndarray, np.generic)):
         usual = {"f": "f32", "i": "i64"}.get(array.dtype.kind)
         element_type = None if usual is None else ElementType.of(usual)
     if element_type is None:
-        try:
-            element_type = element_type_of(array)
-        except ValueError as problem:
-            raise GraphError(f"a constant cannot hold this: {problem}") from None
-        return array, element_type
+        return array, own
     if element_type.name == "string" or array.dtype.kind in "OUS":
         if element_type.name != "string":
             raise GraphError(f"strings cannot be a constant of element type {element_type}")
         return array.astype(object), element_type
-    if element_type_or_none(array) is element_type:
+    if own is element_type:
         return array, element_type
     numbers = plain(array)
     if not element_type.is_real and numbers.size:
@@ -65,30 +51,49 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
         codes = encoded(numbers, element_type)
     if element_type.is_real and numbers.dtype.kind in "iuf" and numbers.size:
         limit = _LARGEST.get(element_type.name, math.inf)
+        stored = plain(codes)
         with np.errstate(invalid="ignore"):
-            lost = np.isfinite(numbers) & (~np.isfinite(plain(codes)) | (np.abs(numbers) > limit))
+            lost = (np.isnan(numbers) != np.isnan(stored)) | (np.isinf(numbers) != np.isinf(stored))
+            lost |= (np.abs(numbers) > limit) | ((numbers < 0) & (stored > 0))
         if lost.any():
             raise GraphError(
-                f"{numbers[lost].flat[0]} exceeds the range of {element_type}",
+                f"a constant of element type {element_type} cannot hold {numbers[lost].flat[0]}",
                 actual=str(numbers[lost].flat[0]),
                 help="clip the values, or take a wider element type",
             )
     return codes, element_type
 
 
-_LARGEST = {"f4e2m1": 6.0, "nf4": 1.0, "f8e8m0": 2.0**127}
-"""The largest number of each element type that has no infinity. Larger values would become this
-number."""
+def _own_array(value: Any) -> tuple[Array, ElementType]:
+    """Returns a value as an array of its own element type. Raises `GraphError`."""
+    import numpy as np
 
-
-def element_type_or_none(array: Array) -> ElementType | None:
-    """Returns the element type of an array; None if OpenVINO has none, as for complex numbers."""
     from ..numpy_types import element_type_of
 
     try:
-        return element_type_of(array)
+        array = np.asarray(value)
     except ValueError:
-        return None
+        raise GraphError(f"a constant cannot hold rows of different lengths: {value!r}") from None
+    if isinstance(value, np.ma.MaskedArray):
+        raise GraphError("a constant cannot hold a masked array", help="fill it: array.filled(0)")
+    if array.dtype.kind in "OUS":
+        for item in np.asarray(value, object).ravel():
+            if not isinstance(item, (str, bytes)):
+                raise GraphError(
+                    f"a constant cannot hold {item!r}: it takes numbers of up to 64 bits, truth "
+                    "values or strings"
+                )
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    try:
+        return array, element_type_of(array)
+    except ValueError as problem:
+        raise GraphError(f"a constant cannot hold this: {problem}") from None
+
+
+_LARGEST = {"f4e2m1": 6.0, "nf4": 1.0, "f8e8m0": 2.0**127}
+"""The largest number of each element type that has no infinity. Larger values would become this
+number."""
 
 
 def fitting_type(value: Any, allowed: Collection[ElementType]) -> ElementType | None:
@@ -101,11 +106,23 @@ def fitting_type(value: Any, allowed: Collection[ElementType]) -> ElementType | 
 
     if isinstance(value, (np.ndarray, np.generic)) or not allowed:
         return None
-    array = np.asarray(value)
-    kind = array.dtype.kind if array.size else "i"
-    wanted = {"f": ("f32", "f16"), "i": ("i64", "i32", "f32"), "b": ("boolean",)}.get(kind, ())
+    wanted = _WANTED.get(kind_of(value), ())
     types = {element_type.name: element_type for element_type in allowed}
     return next((types[name] for name in wanted if name in types), None)
+
+
+_WANTED = {"f": ("f32", "f16"), "i": ("i64", "i32", "f32"), "b": ("boolean",)}
+
+
+def kind_of(value: Any) -> str:
+    """Returns the kind of the NumPy type of a value, such as `f`; `i` if it has no elements."""
+    import numpy as np
+
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        return ""  # rows of different lengths, which `as_array` refuses
+    return array.dtype.kind if array.size else "i"
 
 
 def array_bytes(array: Array, element_type: ElementType) -> bytes:

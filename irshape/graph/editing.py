@@ -202,6 +202,7 @@ class Editing(Building):
         tensors: dict[Output, list[str]] = {}
         layers: dict[GraphLayer, str] = {}
         for old, new in names.items():
+            checked_name(new)
             output = self.content.by_tensor.get(old)
             if output is None and old not in self.content.by_name:
                 self.tensor(old)  # raises, and suggests a name that is close
@@ -223,7 +224,7 @@ class Editing(Building):
                 self._give_output_names(result, wanted)
             free = {layer.name for layer in layers}
             for layer, name in layers.items():
-                if checked_name(name) in self.content.by_name and name not in free:
+                if name in self.content.by_name and name not in free:
                     raise GraphError(
                         f"the graph already has a layer '{name}'", operation=layer.type
                     )

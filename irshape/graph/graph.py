@@ -167,13 +167,15 @@ class Graph(Editing):
         ends = [outputs] if isinstance(outputs, (str, Output)) else outputs
         return extracted(self, starts, ends)
 
-    def split(self, *cuts: str | Sequence[str], parts: int | None = None) -> list[Graph]:
+    def split(
+        self, *cuts: str | Output | Sequence[str | Output], parts: int | None = None
+    ) -> list[Graph]:
         """Returns graphs that together compute the same as this graph, if they run one after
         another.
 
-        cuts: for each end of a part, one or several tensors, by name. The inputs of each part are
-        the inputs of the graph and the tensors of earlier parts that it needs, under their names. A
-        constant is in every part that needs it.
+        cuts: for each end of a part, one or several tensors, or their names. The inputs of each
+        part are the inputs of the graph and the tensors of earlier parts that it needs, under
+        their names. A constant is in every part that needs it.
         parts: instead of cuts, the number of parts. The parts have about equal weights, and the
         cuts go through as few tensors as possible.
         Raises `KeyError`, `ValueError` for cuts and parts together, and `GraphError` if a variable

@@ -75,9 +75,13 @@ class Output:
         """Connects `new` to every input that this output feeds, or only to the given `inputs`.
 
         The layer of `new` itself stays connected to this output, so that it can be inserted after
-        this output. Raises `GraphError`.
+        this output. Raises `GraphError`, also for an input that this output does not feed.
         """
-        self.layer.graph.replace_uses(self, new, self.users if inputs is None else inputs)
+        ends = self.users if inputs is None else tuple(inputs)
+        for end in ends:
+            if end.source is not self:
+                raise GraphError(f"{self!r} does not feed {end!r}")
+        self.layer.graph.replace_uses(self, new, ends)
 
     def insert_after(self, type: str, *inputs: Any, **attributes: Any) -> Output:
         """Inserts a layer after this output. The output feeds the layer, and the layer feeds its

@@ -193,9 +193,9 @@ def _both_infos(first: Editing, second: Editing) -> tuple[int, int] | None:
     return Passage.text(ElementTree.tostring(ours, encoding="unicode"))
 
 
-def parts_of(graph: G, cuts: Sequence[Sequence[str | Output] | str]) -> list[G]:
+def parts_of(graph: G, cuts: Sequence[Sequence[str | Output] | str | Output]) -> list[G]:
     """See `Graph.split`."""
-    stages = [[cut] if isinstance(cut, str) else cut for cut in cuts]
+    stages = [[cut] if isinstance(cut, (str, Output)) else cut for cut in cuts]
     bounds = [[graph.tensor(given) for given in stage] for stage in stages]
     groups = _groups(graph, bounds)
     fixed = fixed_layers(graph)
@@ -311,6 +311,7 @@ def _named(output: Output) -> tuple[str, Output]:
 def neighbourhood(graph: G, layer: str | GraphLayer, distance: int) -> G:
     """See `Graph.around`."""
     centre = graph[layer] if isinstance(layer, str) else layer
+    graph._own(centre)
     near, border = {centre}, [centre]
     for _ in range(distance):
         border = [

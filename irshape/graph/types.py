@@ -61,16 +61,21 @@ def element_type_of(given: Any) -> ElementType:
 
 
 def shape_of(given: Any) -> PartialShape:
-    """Returns the partial shape for `[1,3,?]`, a list with None, -1 or "?", or an
-    `ov.PartialShape`.
+    """Returns the partial shape for `[1,3,?]`, an `ov.PartialShape`, or a list with None, -1, "?"
+    or `ov.Dimension`.
 
     Raises `GraphError` for anything else.
     """
-    text = str(given) if type(given).__module__.startswith("openvino") else given
+    plain = [_plain(each) for each in given] if isinstance(given, (list, tuple)) else _plain(given)
     try:
-        return PartialShape.of(text)
+        return PartialShape.of(plain)
     except (TypeError, ValueError) as problem:
         raise GraphError(str(problem), actual=repr(given)) from None
+
+
+def _plain(given: Any) -> Any:
+    """Returns the text of a shape or dimension of OpenVINO; anything else as it is."""
+    return str(given) if type(given).__module__.startswith("openvino") else given
 
 
 def _dtype_name(given: Any) -> Any:

@@ -9,7 +9,7 @@ import openvino as ov
 import pytest
 
 import irshape
-from irshape import Graph, GraphError
+from irshape import Graph, GraphError, op
 
 from .states import check, seen
 
@@ -109,6 +109,14 @@ def test_what_iterations_hand_on_cannot_be_bound() -> None:
     with pytest.raises(GraphError, match="from one iteration to the next"):
         graph["refine"].bodies["body"].bind("state", np.zeros((1, 16), np.float32))
     assert seen(graph) == before
+
+
+def test_a_state_keeps_its_element_type() -> None:
+    graph = Graph()
+    x = graph.parameter("f32", [4], name="x")
+    with pytest.raises(GraphError, match="brings i64"):
+        op.loop(3, True, op.carried(x), body=lambda state: op.convert(state, destination_type=int))
+    assert graph.layers == (x.layer,)
 
 
 def test_a_merged_model_keeps_its_rt_info() -> None:

@@ -53,6 +53,7 @@ def test_what_is_no_element_type(given: Any) -> None:
         (-1, 3, (1, 4)),
         np.array([-1, 3, "1..4"], object),
         ov.PartialShape("?,3,1..4"),
+        [ov.Dimension(), 3, ov.Dimension(1, 4)],
     ],
 )
 def test_shapes(given: Any) -> None:
@@ -61,8 +62,36 @@ def test_shapes(given: Any) -> None:
     read = graph.op.read_value(x, variable_id="v", variable_type="f32", variable_shape=given)
     assert str(x.shape) == str(read.layer.attributes["variable_shape"]) == "[?,3,1..4]"
     graph.reshape({"x": given})
-    with pytest.raises(GraphError):
-        graph.parameter("f32", "[oops]")
+    for wrong in ("[oops]", 3, b"[1]", {1: 2}):
+        with pytest.raises(GraphError):
+            graph.parameter("f32", wrong)  # type: ignore[arg-type]
+
+
+def test_constants_are_numbers_of_the_tensor() -> None:
+    graph = Graph()
+    x, number = graph.parameter("f32", [3], name="x"), graph.parameter("i64", [3], name="number")
+    graph.result(x + np.arange(3, dtype=">f4"), "swapped")
+    graph.result(number * np.arange(3, dtype=np.int8), "product")
+    results = irshape.run(graph, {"x": np.zeros(3, "f4"), "number": np.arange(3)})
+    assert [list(each) for each in results.values()] == [[0, 1, 2], [0, 1, 4]]
+    for wrong in (2.0, np.float32(2), [1.0, 2.0, 3.0], [[1], [2, 3]]):
+        with pytest.raises(GraphError):  # else a division by 2.0 would drop the remainder
+            number / wrong
+
+
+def test_what_belongs_to_another_graph_is_refused() -> None:
+    graph, other = small(), small()
+    end = other.results[0].inputs[0]
+    for change in (
+        lambda: graph.around(end.source.layer),
+        lambda: graph.split(end.source),
+        lambda: graph.extract(inputs=[end.source]),
+        lambda: graph.inputs[0].replace_uses(graph.outputs[0], [end]),
+    ):
+        with pytest.raises(GraphError):
+            change()
+    graph.result(op.exp(op.relu(graph.outputs[0])))
+    assert len(graph.split(graph["ReLU_4"].output)) == 2
 
 
 def small() -> Graph:
@@ -114,6 +143,8 @@ def test_every_refusal_is_a_graph_error() -> None:
         lambda: graph.split("y", parts=2),
         lambda: graph.outputs[0].layer.graph.match(3),  # type: ignore[arg-type]
         lambda: op.relu(1.0),
+        lambda: graph.result(graph.outputs[0], ["z"]),  # type: ignore[arg-type]
+        lambda: graph.rename({"x": ["z"]}),  # type: ignore[dict-item]
     ):
         with pytest.raises(GraphError):
             change()

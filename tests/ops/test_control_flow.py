@@ -533,7 +533,14 @@ LOOP = [
             ("3", "..."),
         )
     ),
-    loop("state-of-other-type", replaced("2", "f16"), "f32[2] f32[2]", outputs=2, run=False),
+    loop(
+        "state-of-other-type",
+        replaced("2", "f16"),
+        "f32[2] f32[2]",
+        outputs=2,
+        run=False,
+        known="iterator-parameter-type",
+    ),
     loop(
         "one-iteration-widens-too",
         replaced("3"),

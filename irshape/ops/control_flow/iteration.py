@@ -92,13 +92,23 @@ class Iteration(ControlFlow):
             for result, parameter in view.back_edges:
                 if parameter not in parameters:
                     continue
-                before, brought = parameters[parameter].shape, results.get(result, UNKNOWN).shape
+                state, value = parameters[parameter], results.get(result, UNKNOWN)
+                kind, other = state.element_type, value.element_type
+                require(
+                    kind.is_dynamic or other.is_dynamic or other is kind,
+                    f"a back edge brings {other} to Parameter {parameter}, which begins as {kind}",
+                    expected=kind,
+                    actual=other,
+                    rule=PORT_MAP,
+                    help="insert a Convert before the Result",
+                )
+                before, brought = state.shape, value.shape
                 if before.encloses(brought):
                     continue
                 shape = DYNAMIC_SHAPE
                 if before.rank is not None and before.rank == brought.rank:
                     shape = PartialShape(map(_widened, before, brought))
-                parameters[parameter] = Tensor(parameters[parameter].element_type, shape)
+                parameters[parameter] = Tensor(kind, shape)
                 wider = True
             if not wider:
                 break

@@ -394,8 +394,8 @@ class PartialShape:
 
     @staticmethod
     def of_sizes(sizes: tuple[int | Dimension, ...]) -> PartialShape:
-        """Returns the shape with these sizes, in the form of `PartialShape.sizes`. Equal shapes of
-        numbers are one object.
+        """Returns the shape whose `PartialShape.sizes` are these. Equal shapes of numbers are one
+        object.
 
         Shapes with a `Dimension` are not shared, since the identity of two of them has a meaning.
         """

@@ -309,7 +309,7 @@ MISTAKES = {
     "a selector among none": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(ignore="IR301")),
         irshape.ConfigurationError,
-        "ignore: expected texts, got one; write ('IR301',)",
+        "ignore: expected a list of texts, got one text; write ('IR301',)",
     ),
     "a release as a text": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(target="2024.6")),

@@ -25,7 +25,8 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose repeatable options take several values: `--from a b` is `--from a --from b`.
+    """A command whose repeatable options take several values: `--from a b` means
+    `--from a --from b`.
 
     Models come first. Once all are named, further words belong to the preceding option. A
     NAME=VALUE that is not a file always belongs to it.

@@ -243,8 +243,8 @@ def _blame(comparison: Comparison) -> list[str]:
         if not inherited:
             return []
         return [
-            "  no layer differs by itself; what differs is inherited from small errors and from "
-            f"what is explained, first at {place(inherited[0].layer, inherited[0].port)}"
+            "  no layer differs by itself; the differences come from small errors and from "
+            f"explained differences, first at {place(inherited[0].layer, inherited[0].port)}"
         ]
     if first.own_verdict == "differs":
         lines = [

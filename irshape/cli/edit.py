@@ -483,7 +483,7 @@ _SECTIONS = {
         ),
     ),
 }
-"""The options by the sections of the help, in the order in which the changes are made."""
+"""The options by section of the help. The changes are made in this order."""
 
 
 _EVERY = [each for section in _SECTIONS.values() for each in section]

@@ -263,7 +263,7 @@ class Judge:
         return self.recomputed[source]
 
     def device_value_of(self, row: Row) -> Array:
-        """Returns the device's value of the output of a row that has been compared."""
+        """Returns the device's value for a row that has been compared."""
         return self._answered(row.layer, row.port)
 
     def _answered(self, layer: Layer, port: int) -> Array:
@@ -328,8 +328,7 @@ class Judge:
         return "departs" if departing else "agrees"
 
     def consumers_agree(self, suspect: Suspect, inputs: tuple[Array, ...]) -> bool:
-        """Returns whether all layers fed by an output agree when computed from irshape's value of
-        it."""
+        """Returns whether all consumers of an output agree when computed from irshape's value."""
         row = self.rows[suspect.number]
         try:
             value = self.session.evaluate(row.layer, inputs)[row.port]

@@ -129,7 +129,7 @@ class Row(NamedTuple):
 
 
 def reference(layer: Layer, port: int) -> dict[str, Any]:
-    """Returns an output of a layer of the net for JSON."""
+    """Returns an output as JSON that identifies its layer and its port."""
     return {"id": layer.id, "name": layer.name, "type": layer.type, "port": port}
 
 

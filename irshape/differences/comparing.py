@@ -283,7 +283,7 @@ def _connections(
     """Returns the port map and the back edges of a body, with its layers named as in the second
     body.
 
-    partner: the positions in the second body by those in the first; None for the second body
+    partner: maps positions in the first body to positions in the second; None for the second body
     itself.
     """
     positions = {inner.id: position for position, inner in enumerate(side.layers)}

@@ -24,7 +24,7 @@ _NEIGHBOURS = 32
 
 
 def matched(first: Side, second: Side) -> dict[int, int]:
-    """Returns the positions in the second body by those in the first."""
+    """Maps the positions of layers in the first body to positions in the second."""
     matching = _Matching(first, second)
     for step in (
         lambda: matching.by_all_around(EXACT),

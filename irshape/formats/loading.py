@@ -25,7 +25,7 @@ WeightsChoice = str | os.PathLike[str] | Literal["beside", "none"]
 
 
 class Opened(NamedTuple):
-    """The bytes of a model, and the path of its .bin; None to read the model without one."""
+    """The bytes of a model, and the path of its .bin, or None to read the model without a .bin."""
 
     source: Source
     weights: str | os.PathLike[str] | None
@@ -134,7 +134,7 @@ def _hint(folder: str) -> str:
     for pattern in ("*.xml", os.path.join("*", "*.xml")):
         models = glob.glob(os.path.join(glob.escape(folder), pattern))
         if models:
-            return f"; give a model in it, such as {max(models, key=_size)}"
+            return f"; name a model in it, such as {max(models, key=_size)}"
     return ""
 
 

@@ -60,7 +60,7 @@ def _hint(filesystem: Any, folder: str) -> str:
     if not sizes:
         return ""
     largest = filesystem.unstrip_protocol(max(sizes, key=lambda name: (sizes[name], name)))
-    return f"; give a model in it, such as {without_credentials(largest)}"
+    return f"; name a model in it, such as {without_credentials(largest)}"
 
 
 def _read(file: Any, limit: int) -> bytes:

@@ -63,7 +63,7 @@ _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 class GraphError(ValueError):
-    """The error of a refused change. The graph stays as it was.
+    """Raised if a graph refuses a change. The graph stays as it was.
 
     operation: the type of the layer that refuses the change.
     operand: the input or attribute at fault, if known.

@@ -191,7 +191,7 @@ class Output:
 
 
 def feeding(layers: Iterable[GraphLayer], inside: Container[GraphLayer]) -> list[Output]:
-    """Returns the outputs that feed `layers` from outside of `inside`, each once."""
+    """Returns the outputs of layers not in `inside` that feed `layers`, without duplicates."""
     ends = (end for layer in layers for end in layer._inputs)
     return list(dict.fromkeys(end.source for end in ends if end.source.layer not in inside))
 

@@ -53,7 +53,7 @@ def extracted(graph: G, inputs: Names | None, outputs: Names | None, *, again: b
             if layer in needed and layer not in allowed:
                 raise GraphError(
                     f"the outputs also depend on the input '{layer.name}'",
-                    help="extract from it too, or cut at a tensor that it leads to",
+                    help="name this input too, or cut at a tensor that depends on it",
                     argument="outputs" if outputs is None else None,
                 )
         needed |= allowed

@@ -113,7 +113,7 @@ def bind(
 ) -> BodyView[T]:
     """Returns a body as its operation sees it: its inputs and outputs by position.
 
-    run: runs the body; not needed for a look at its port map.
+    run: runs the body; not needed to read the port map alone.
 
     Raises `Violation` if the port map names a port or a layer that does not exist.
     """

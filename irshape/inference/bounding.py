@@ -38,7 +38,7 @@ class Binding(NamedTuple):
     """Shapes of inputs, and the inference with them."""
 
     shapes: dict[str, str]
-    """The shapes by the name of the input."""
+    """Maps the names of inputs to shapes."""
     result: BodyResult
 
 

@@ -105,8 +105,8 @@ class Reasons:
     def inputs(self, place: Place) -> Iterator[Place]:
         """Returns the dimensions and elements of all inputs of a layer.
 
-        For a layer with bodies, those that the bodies return come first. For a Parameter in a body,
-        they are those that the layer around passes in.
+        For a layer with bodies, the results of the bodies come first. For a Parameter in a body,
+        returns what the surrounding layer passes in.
         """
         if place.layer.is_parameter:
             yield from self._from_outside(place)

@@ -134,7 +134,7 @@ class Inspection:
 
     @property
     def bin_bytes(self) -> int | None:
-        """The size of the .bin; None where there is none, or constants are elsewhere."""
+        """The size of the .bin; None if there is no .bin, or if constants are elsewhere."""
         weights = self.model.weights
         if weights is None or weights.data is None or not self.model.format.ports_as_written:
             return None

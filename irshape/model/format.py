@@ -8,8 +8,8 @@ from typing import NamedTuple
 class Format(NamedTuple):
     """The properties of an input format.
 
-    Each format is declared in its own folder of `formats/`. Other modules use a property, never the
-    name.
+    Each format is declared in its own folder of `formats/`. Other modules decide by a property,
+    never by the name.
     """
 
     name: str

@@ -34,7 +34,7 @@ They are no measure of how large the errors of other elements may be.
 
 
 def coarsest(types: Iterable[Hint]) -> Hint:
-    """The least precise of some element types; f32 where there is none."""
+    """Returns the least precise of some element types; f32 if there are none."""
     return max(types, key=TOLERANCE.__getitem__, default="f32")
 
 
@@ -67,10 +67,10 @@ def difference(
     coarse: tuple[float, float] | None = None,
     rounded: Hint = "f32",
 ) -> tuple[float | None, float | None, bool]:
-    """Compares two tensors of one shape. NaN equals NaN; only reals have a tolerance.
+    """Compares two tensors of the same shape. NaN equals NaN; only reals have a tolerance.
 
-    kind: the element type in which they were computed, where it is less precise than their own.
-    coarse: instead of what `TOLERANCE` has for their element type.
+    kind: the element type in which they were computed, if it is less precise than their own.
+    coarse: replaces the entry of `TOLERANCE` for their element type.
     rounded: the coarsest element type of what they are computed from.
     Returns the largest absolute error (where some elements are not within what is allowed, the one
     furthest beyond), what is allowed there, and whether all elements are within.

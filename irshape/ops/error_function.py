@@ -1,7 +1,8 @@
 """The Gauss error function and its inverse in NumPy.
 
 Rational functions approximate erf(x)/x in x²: on [0, 3.925] for f32 with a relative error of 2e-8,
-and on [0, 1] for f64 with 7e-19. Another approximates exp(x²)·erfc(x) on [1, 6] with 2e-18.
+and on [0, 1] for f64 with 7e-19. Another approximates exp(x²)·erfc(x) on [1, 6] with a relative
+error of 2e-18.
 
 GELU in f32 computes erf(x/√2) as tanh(x·p(x²)) with a polynomial p, which changes the result by at
 most 6e-8. NumPy computes tanh in the time of three multiplications.

@@ -54,7 +54,7 @@ _COMPARISONS = {"Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqu
 
 
 def _four_bits(*, unpacked: bool) -> When:
-    """Returns a condition for an input of the model of i4 or u4.
+    """Returns a condition for a model input of type i4 or u4.
 
     unpacked: whether all layers that it feeds must compare it or convert it to a type in
         `_CLEARED`.
@@ -98,23 +98,23 @@ class Parameter(Operation):
         refused(
             "2026.3", "a dimension of the attribute `shape` with a negative bound", _negative_bound
         ),
-        not_run("2024.4", "an input of the model of i4 or u4", _four_bits(unpacked=False)),
+        not_run("2024.4", "a model input of type i4 or u4", _four_bits(unpacked=False)),
         not_run(
             "2024.2",
-            "an input of the model of i4 or u4 that is compared, or converted to more bits",
+            "a model input of type i4 or u4 that is compared, or converted to more bits",
             _four_bits(unpacked=True),
         ),
-        not_run("2025.0", "an input of the model of nf4", _input_of("nf4"), since="2023.2"),
+        not_run("2025.0", "a model input of type nf4", _input_of("nf4"), since="2023.2"),
         not_run(
             "2025.2",
-            "an input of the model of f4e2m1 or f8e8m0",
+            "a model input of type f4e2m1 or f8e8m0",
             _input_of("f4e2m1", "f8e8m0"),
             since="2024.3",
         ),
-        not_run("2026.0", "an input of the model of u2", _input_of("u2"), since="2024.1"),
+        not_run("2026.0", "a model input of type u2", _input_of("u2"), since="2024.1"),
         not_run(
             "2025.0",
-            "an input of the model of f8e4m3 or f8e5m2",
+            "a model input of type f8e4m3 or f8e5m2",
             _input_of("f8e4m3", "f8e5m2"),
             since="2024.0",
         ),

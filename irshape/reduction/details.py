@@ -1,4 +1,4 @@
-"""Removes what the layers that are left need not say: attributes, runtime information."""
+"""Removes attributes and runtime information that the remaining layers do not need."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def edited(body: Body, layers: Iterable[Layer], moved: Mapping[End, End] | None 
 
 
 def replacing(body: Body, old: Layer, new: Layer) -> Body:
-    """A body with another layer in the place of one."""
+    """Returns a body in which the layer `new` replaces `old`."""
     return edited(body, [new if layer is old else layer for layer in body.layers])
 
 

@@ -32,7 +32,7 @@ notations and names are tried."""
 MOST_READINGS = 8
 """The largest number of times that the file is read again, for all findings together."""
 MOST_READ = 60_000
-"""The largest total size (`size_of`) of these readings. One reading is always possible."""
+"""The largest total size (`size_of`) of all readings. The file is read again at least once."""
 
 
 def repairs(examination: Examination, settings: Settings, readings: int = MOST_READINGS) -> Repairs:
@@ -188,7 +188,7 @@ class _Search:
         )
 
     def repairs(self, findings: list[Finding]) -> Repairs:
-        """Returns the result, with the findings in the form in which they are reported."""
+        """Returns the causes, and the findings as they are reported: grouped by cause."""
         folded = {id(each) for related in self.under.values() for each in related}
         told: list[Finding] = []
         moved, tried = dict[int, list[Cause]](), dict[int, list[Tried]]()

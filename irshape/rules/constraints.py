@@ -227,8 +227,8 @@ class InputValue(Rule):
     The layer cannot be computed.
 
     ## What OpenVINO does
-    Rejects most of these values. It names the layer, but not the line: "Axis 7 out of the tensor
-    rank range [-4, 3]." It silently accepts some of them.
+    Rejects most of these values. The message names the layer, but not the line: "Axis 7 out of the
+    tensor rank range [-4, 3]." OpenVINO silently accepts the other values.
 
     ## Example
     ```xml

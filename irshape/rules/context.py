@@ -40,7 +40,7 @@ class Ports(NamedTuple):
     ids: set[str]
     """Every `id`."""
     precisions: set[str | None]
-    """Every `precision`; None if some port has none."""
+    """Every `precision`. Contains None if a port has no `precision`."""
     repeat: list[Layer]
     """The layers with two inputs or two outputs that have the same id."""
 

@@ -58,7 +58,7 @@ class IrVersion(Rule):
     the file: versions before 10 have other layers and attributes.
 
     Also reports a version that crosses byte 512 of the file, after a long comment or name. OpenVINO
-    searches only the first 512 bytes, and finds a part of the version.
+    searches only the first 512 bytes, and finds only part of the version.
 
     ## Why it matters
     No current reader accepts the file.

@@ -94,7 +94,9 @@ class Configuration(NamedTuple):
         for name in ("select", "extend_select", "ignore", "extensions"):
             value = getattr(self, name)
             if isinstance(value, str):
-                raise ConfigurationError(f"{name}: expected texts, got one; write ('{value}',)")
+                raise ConfigurationError(
+                    f"{name}: expected a list of texts, got one text; write ('{value}',)"
+                )
         if self.fail_level not in SEVERITIES:
             raise ConfigurationError(
                 f"fail_level: expected error, warning or info, got {self.fail_level!r}"
@@ -341,8 +343,8 @@ def _check_clash(name: str, version: str) -> None:
         return
     if not version:
         raise ValueError(
-            f"'{name}' is an operation of {known[0].version_name()}; for one of your own under "
-            f"that name, write {name}@VERSION"
+            f"'{name}' is an operation of {known[0].version_name()}; for your own operation "
+            f"with that name, write {name}@VERSION"
         )
     try:
         operation = find(name, version)

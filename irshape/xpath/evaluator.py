@@ -44,7 +44,7 @@ class Matches(NamedTuple):
 
 
 class Evaluator:
-    """A worker that evaluates expressions. Use it as a context, or call `close`."""
+    """A worker that evaluates expressions. Use it as a context manager, or call `close`."""
 
     def __init__(self, seconds: float = DEFAULT_SECONDS) -> None:
         self.seconds = seconds

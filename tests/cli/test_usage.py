@@ -70,7 +70,7 @@ no such rule | rule frobnicate | 2 | `irshape rule` lists them
 a device in lower case | crosscheck whole.xml --device cpu | 1 | no device 'cpu' here; did you mean
 no such device | crosscheck whole.xml --device XYZ | 1 | no device 'XYZ' here (known: CPU
 a folder for infer | infer models | 2 | 'models': is a folder, not a file
-a folder of models | infer . | 2 | a file; give a model in it, such as ./
+a folder of models | infer . | 2 | a file; name a model in it, such as ./
 a folder for run | run models | 2 | 'models': is a folder, not a file
 a gzip | infer packed.xml | 1 | compressed with gzip (unpack it first
 a run without the .bin | run bare.xml --random | 1 | there is no bare.bin

@@ -382,7 +382,7 @@ TAKES_ONE_MODEL = (
 @pytest.mark.parametrize("function", TAKES_ONE_MODEL)
 def test_a_folder_in_python(memory: str, tmp_path: Path, function: Callable[[str], Any]) -> None:
     (tmp_path / "int8.xml").write_bytes((EXAMPLES / "int8.xml").read_bytes())
-    largest = r"is a folder, not a file; give a model in it, such as \S*"
+    largest = r"is a folder, not a file; name a model in it, such as \S*"
     for folder, model in (
         (memory, "models/encoder.xml"),
         (f"{memory}/", "models/encoder.xml"),

@@ -45,11 +45,11 @@ FACTS: dict[Kind, str] = {
     "not run": """
 AvgPool of opset14:
     AvgPool-14($POOL f32[1,2,5,5]) | AvgPool-1($POOL f32[1,2,5,5])
-an input of the model of i4 or u4:
+a model input of type i4 or u4:
     ReLU-1(i4[3]) | ReLU-1(i4{[1, 2]})
-an input of the model of f8e4m3 or f8e5m2:
+a model input of type f8e4m3 or f8e5m2:
     ReLU-1(f8e4m3[3]) | ReLU-1(f16[3])
-an input of the model of i4 or u4 that is compared, or converted to more bits:
+a model input of type i4 or u4 that is compared, or converted to more bits:
     Convert-1(destination_type=f32 i4[8]) | Convert-1(destination_type=i32 i4[8])
 a Convert to i4 or u4:
     Convert-1(destination_type=u4 f32[8]) | Convert-1(destination_type=f32 u4[8])
@@ -57,13 +57,13 @@ a Convert to f8e4m3 or f8e5m2:
     Convert-1(destination_type=f8e5m2 f32[8]) | Convert-1(destination_type=f32 f8e5m2[8])
 a Convert to f4e2m1 or f8e8m0:
     Convert-1(destination_type=f4e2m1 f32[8]) | Convert-1(destination_type=f32 f4e2m1[8])
-an input of the model of nf4:
+a model input of type nf4:
     Convert-1(destination_type=f32 nf4[8]) | Convert-1(destination_type=nf4 f32[8])
 a Convert to nf4:
     Convert-1(destination_type=nf4 f32[8]) | Convert-1(destination_type=f32 nf4[8])
-an input of the model of f4e2m1 or f8e8m0:
+a model input of type f4e2m1 or f8e8m0:
     Convert-1(destination_type=f32 f4e2m1[8]) | Convert-1(destination_type=f4e2m1 f32[8])
-an input of the model of u2:
+a model input of type u2:
     Convert-1(destination_type=f32 u2[8]) | Convert-1(destination_type=u2 f32[8])
 a Convert to u2:
     Convert-1(destination_type=u2 f32[8]) | Convert-1(destination_type=f32 u2[8])

@@ -1,8 +1,8 @@
 """Renders JUnit XML: a suite for each file, a test case for each finding.
 
-A finding at or above the fail level is a failure. A finding below it is a case that passes, with
-its text. The document uses only elements and attributes of the strictest schema, the one of
-Jenkins' xUnit plugin.
+A finding at or above the fail level is a failure. A finding below the fail level is a case that
+passes, with the message as its output. The document uses only elements and attributes of the
+strictest schema, the one of Jenkins' xUnit plugin.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def dequantize(node: GraphOperation) -> Outputs:
 def _given(node: GraphOperation, index: int) -> NodeOutput | None:
     """Converts an input with scales or zero points to f32, in a shape that broadcasts to the data.
 
-    There is one number for all, for each place of an axis, or for each group of elements.
+    There is one number for all elements, for each index of an axis, or for each group of elements.
     """
     if index >= len(node.inputs):
         return None

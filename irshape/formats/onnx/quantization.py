@@ -35,7 +35,7 @@ def _lying(node: Node, value: NodeOutput | None, x: NodeOutput) -> NodeOutput | 
     block = node["block_size"] or 0
     if not block and (value.rank == 0 or value.shape.static == (1,)):
         return value
-    rank = node.rank(x, "with one scale for each place of an axis")
+    rank = node.rank(x, "with one scale for each index of an axis")
     axis = node.axis("axis", rank, negative_since=10)
     if not block:
         return node.along(value, axis, rank)

@@ -200,7 +200,7 @@ class Tensors:
     ) -> NodeOutput:
         """Returns a constant in another file of the model's folder.
 
-        If the file cannot be used, this is reported, and the value is unknown.
+        If the file cannot be used, adds a finding and returns an unknown value.
         """
         entries = {entry.key: entry.value for entry in tensor.external_data}
         try:

@@ -165,7 +165,7 @@ class Sliding(Operation):
 
 
 def window_size(filters: PartialShape, lead: int) -> Dimension:
-    """Returns the number of weights after the leading axes of `filters`."""
+    """Returns the product of the sizes of `filters`, without the first `lead` axes."""
     return DYNAMIC if filters.rank is None else PartialShape(filters[lead:]).size
 
 

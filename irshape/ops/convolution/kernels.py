@@ -32,7 +32,8 @@ from ..windows import (
 from .depthwise import by_channel
 
 MAX_COLUMNS: Final = 1 << 20
-"""The largest number of elements in a matrix of patches, which fits into a cache."""
+"""The largest number of elements in a matrix of patches. A matrix of this size fits into a
+cache."""
 
 _FEW_STEPS: Final = 256
 """The smallest number of steps in a matrix product. To reach it, steps of several samples are

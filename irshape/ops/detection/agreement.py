@@ -49,7 +49,7 @@ def require_size(what: str, name: str, tensor: Tensor, axis: int, *wanted: int) 
 
 
 def merged(what: str, first: Dimension, second: Dimension, *, at: str) -> Dimension:
-    """Returns the sizes that both dimensions allow. Raises `Violation` where there is none."""
+    """Returns the sizes that both dimensions allow. Raises `Violation` if no size fits both."""
     both = first.merge(second)
     require(
         both is not None,

@@ -296,7 +296,8 @@ class ScaledDotProductAttention(Operation):
         mask: Array | None,
         sinks: Array | None,
     ) -> Array:
-        """Returns the result for queries before scaling, computed with `MAX_SCORES` at a time.
+        """Returns the result for unscaled queries, computed in parts of at most `MAX_SCORES`
+        scores.
 
         Heads are computed one by one, and each head for some queries at a time.
         """

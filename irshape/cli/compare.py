@@ -146,7 +146,7 @@ def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
     for names, other in zip(comparison.unpaired_outputs, "BA", strict=True):
         lines += [f"  output '{name}' has no partner in {other}" for name in names]
     if comparison.altered:
-        extents = {pair.second.name: pair.errors.extent for pair in comparison.pairs}
+        extents = {pair.second.name: pair.extent for pair in comparison.pairs}
         altered = [f"'{name}'{extents[name]}" for name in comparison.altered]
         lines.append(
             f"  {counted(len(altered), 'constant')} not the same in both: {first_of(altered, 5)}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from ..spelling import counted
+from ..spelling import counted, first_of
 from .arguments import Command
 from .common import colour_option, echo, form_option, keep_apart, load_or_none, wants_colour
 from .pages import view_option
@@ -165,24 +166,32 @@ def _text(difference: ModelDiff, limit: int) -> Iterator[str]:
     for change in difference.changes:
         yield f"~ {plain(str(change))}"
     changed = [
-        each for each in difference.changed if not each.inherited and id(each) not in grouped
+        pair for pair in difference.changed if not pair.inherited and id(pair) not in grouped
     ]
-    for each in _first(changed, limit):
-        yield f"~ {_pair(each)}"
-        for change in each.changes:
+    for pair in _first(changed, limit):
+        yield f"~ {_pair(pair)}"
+        for change in pair.changes:
             yield f"    {plain(str(change))}"
     yield from _rest(len(changed), limit, "changed")
-    for sign, word, layers in (
-        ("-", "removed", difference.removed),
-        ("+", "added", difference.added),
+    for sign, word, how, layers in (
+        ("-", "removed", "merged into", difference.removed),
+        ("+", "added", "equal to", difference.added),
     ):
-        shown = [each for each in layers if not each.constant]
+        shown = [each for each in layers if not each.constant and each.same_as is None]
         for alone in _first(shown, limit):
             yield f"{sign} {_alone(alone)}"
         yield from _rest(len(shown), limit, word)
-        constants = len(layers) - len(shown)
+        constants = Counter(each.layer.type for each in layers if each.constant)
         if constants:
-            yield f"{sign} {counted(constants, 'constant')} that only these layers take"
+            kinds = ", ".join(f"{count:,} {plain(kind)}" for kind, count in constants.items())
+            yield f"{sign} {kinds} that give nothing but constants"
+        equal: dict[str, list[str]] = {}
+        for each in layers:
+            if each.same_as is not None and not each.constant:
+                equal.setdefault(_layer(each.same_as), []).append(_layer(each.layer))
+        for same, names in _first([*equal.items()], limit):
+            yield f"{sign} {first_of(names, 3)}, {how} {same}"
+        yield from _rest(len(equal), limit, word)
 
 
 def _summary(difference: ModelDiff) -> str:
@@ -196,7 +205,7 @@ def _summary(difference: ModelDiff) -> str:
             ("changed", "changed"),
             ("removed", "removed"),
             ("added", "added"),
-            ("inherited", "with other types or shapes that follow"),
+            ("inherited", "with other types, shapes or decompression that follow"),
             ("renamed", "renamed"),
         )
         if counts[key]

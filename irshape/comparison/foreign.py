@@ -20,7 +20,7 @@ from ..execution.inputs import random_inputs
 from ..execution.session import ExecutionError, Session
 from ..inference.engine import infer
 from ..model.graph import Layer, Model
-from ..numbers.tolerance import difference
+from ..numbers.tolerance import difference, only_by_floor
 from ..numpy_types import PLAIN, Array, dtype_of
 from ..shapes import PartialShape
 from ..spelling import suggestion
@@ -101,7 +101,9 @@ def crosscheck(
     problems = [f"{answer.version}: {answer.problem}"] if answer.problem else []
     problems += [f"{runtime} crashed: {answer.crashed}"] if answer.crashed else []
     rows = _rows(model, session, fed, values, problems, answer.version, rtol, atol, progress)
-    return ForeignComparison(model, runtime, answer, rows, problems)
+    comparison = ForeignComparison(model, runtime, answer, rows, problems)
+    comparison.notes += only_by_floor(comparison.equal, atol)
+    return comparison
 
 
 def asked(model: Model, fed: Fed, runtime: str) -> tuple[Answer, dict[str, Array]]:

@@ -302,6 +302,11 @@ class Judge:
                 return self.compared(session, fed, inside)
 
             comparison.inside = look_inside(self.session, layer, alone.inputs, compare_body)
+            if comparison.inside is None:
+                comparison.notes.append(
+                    f"nothing inside {layer.label} is compared: with these inputs no body runs, or "
+                    "no run can be compared"
+                )
 
     def behind(self, row: Row) -> Behind:
         """Returns how the difference of an output affects the layers that it feeds.

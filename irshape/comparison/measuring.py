@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..numbers.statistics import errors, range_of
-from ..numpy_types import Array
+from ..numpy_types import Array, element_type_of
 from .explanations import fact
 from .result import Row
 
@@ -38,6 +38,7 @@ def measured(
             for array in (mine, theirs)
         )
         remark = fact(f"irshape computes {own}, {runtime} {other}")
-    ranges = {f"input {index}": range_of(array) for index, array in enumerate(inputs)}
-    ranges |= {"irshape": range_of(mine), runtime: range_of(theirs)}
+    arrays = {f"input {index}": array for index, array in enumerate(inputs)}
+    arrays |= {"irshape": mine, runtime: theirs}
+    ranges = {name: f"{element_type_of(each)} {range_of(each)}" for name, each in arrays.items()}
     return row._replace(value="differs", remark=remark, ranges=ranges)

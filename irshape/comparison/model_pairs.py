@@ -11,6 +11,9 @@ from ..spelling import counted
 from .pairing import Means
 from .result import Verdict, reference
 
+CODES = ("i8", "u8", "i4", "u4", "u6", "u3", "u2", "u1", "nf4")
+"""Element types of constants that stand for other numbers, as in compressed weights."""
+
 
 class Pair(NamedTuple):
     """A tensor that both models have.
@@ -36,6 +39,12 @@ class Pair(NamedTuple):
     """Whether the tensor is computed from constants alone."""
     reason: str | None
     causes: tuple[str, ...] = ()
+
+    @property
+    def extent(self) -> str:
+        """`Errors.extent`; narrow integers of a constant are codes of other numbers."""
+        name = self.second.attribute("element_type") if self.second.is_constant else None
+        return self.errors.extent(" codes" if name in CODES else "")
 
     @property
     def inherited(self) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..model.graph import Layer
 from ..model.weights import array
 from ..model.wiring import OutputRef, wire
 from ..numbers.statistics import Errors, errors
-from ..numbers.tolerance import TOLERANCE, difference
+from ..numbers.tolerance import TOLERANCE, difference, only_by_floor
 from ..numpy_types import Array
 from .layerwise import ComputedLayer, LayerwiseRun
 from .model_pairs import ModelComparison, Pair
@@ -69,6 +70,7 @@ class ModelRun(LayerwiseRun[Pair]):
         self.kept = kept
         self.values = values
         self.coarse = COARSE.get(comparison.precision or "")
+        self.exact = comparison.precision is None and comparison.runtimes == ("irshape", "irshape")
         self.rtol = rtol
         self.atol = atol
         self.pairing = Pairing(comparison.first, comparison.second)
@@ -103,7 +105,9 @@ class ModelRun(LayerwiseRun[Pair]):
         if first.dtype != second.dtype and first.dtype.kind != "O":
             first = first.astype(np.float64 if first.dtype.kind == "f" else first.dtype)
             second = second.astype(first.dtype)
-        error, allowed, same = difference(first, second, self.rtol, self.atol, coarse=self.coarse)
+        error, allowed, same = difference(
+            first, second, self.rtol, self.atol, coarse=self.coarse, exact=self.exact
+        )
         if same:
             return (error or 0.0) / allowed if allowed else 0.0, True
         return error / allowed if error and allowed else math.inf, False
@@ -178,7 +182,7 @@ class ModelRun(LayerwiseRun[Pair]):
         """Returns whether tensors with different values really are counterparts.
 
         Matches by generated names or by position must also have the same shape, operation and
-        inputs.
+        inputs, in whatever order.
         """
         if match.is_output:
             return True
@@ -188,12 +192,16 @@ class ModelRun(LayerwiseRun[Pair]):
         ):
             return False
         theirs = self.sources_of_first[match.source[0]]
+        ours = [self.matched.get(source) for source in computed.sources]
         return match.certain or (
             same_type
-            and len(theirs) == len(computed.sources)
-            and all(
-                source[0] in self.constant or self.matched.get(source) == other
-                for source, other in zip(computed.sources, theirs, strict=True)
+            and len(theirs) == len(ours)
+            and (
+                Counter(ours) == Counter(theirs)
+                or all(
+                    source[0] in self.constant or mine == other
+                    for source, mine, other in zip(computed.sources, ours, theirs, strict=True)
+                )
             )
         )
 
@@ -245,18 +253,20 @@ class ModelRun(LayerwiseRun[Pair]):
                 )
             )
         if any(pair.own_verdict == "differs" for pair in pairs):
-            causes = tuple(self.causes(computed.position, computed.layer, pairs[0].first))
+            causes = tuple(self.causes(computed, pairs[0].first))
             pairs = [pair._replace(causes=causes) for pair in pairs]
         self.comparison.pairs += pairs
 
     # what is not the same about a layer
 
-    def causes(self, position: int, layer: Layer, counterpart: Layer) -> list[str]:
+    def causes(self, computed: ComputedLayer, counterpart: Layer) -> list[str]:
         """Describes what differs between two matched layers.
 
-        It looks at the type, the attributes, the constants, and the constants in bodies.
+        It looks at the type, the attributes, the producers of the inputs, the constants, and the
+        constants in bodies.
         """
         causes: list[str] = []
+        layer = computed.layer
         if (layer.type, layer.version) != (counterpart.type, counterpart.version):
             causes.append(
                 f"A has {counterpart.type} of {counterpart.version}, "
@@ -270,7 +280,15 @@ class ModelRun(LayerwiseRun[Pair]):
                         f"`{name}` is {theirs.get(name, '(absent)')!r} in A, "
                         f"{mine.get(name, '(absent)')!r} in B"
                     )
-        causes += self.altered_constants(position)
+        others = self.sources_of_first[self.layers_of_first.index(counterpart)]
+        given = [other for other in others if other is not None]
+        for index, (source, its) in enumerate(zip(computed.sources, given, strict=False)):
+            if source[0] not in self.constant and self.matched.get(source) != its:
+                producers = _label(self.layers_of_first, its), _label(self.layers, source)
+                unknown = "" if source in self.matched else ", which has no counterpart in A"
+                text = f"input {index} comes from {producers[0]} in A, from {producers[1]} in B"
+                causes.append(text + unknown)
+        causes += self.altered_constants(computed, given)
         for inner in (inner for body in (layer.bodies or {}).values() for inner in body.walk()):
             other = self.constants_in_bodies.get((inner.path[1:], inner.name))
             if inner.is_constant and other is not None and self.altered(other, inner):
@@ -279,29 +297,41 @@ class ModelRun(LayerwiseRun[Pair]):
                 )
         return causes
 
-    def altered_constants(self, position: int) -> list[str]:
-        """Describes the constants behind a layer whose values differ from the first model's."""
+    def altered_constants(self, computed: ComputedLayer, others: Sequence[OutputRef]) -> list[str]:
+        """Describes the constants behind a layer whose values differ from the first model's.
+
+        others: what feeds the layer in the first model. A constant of another element type may
+        hold the same numbers in another code, so the input that comes from it is compared.
+        """
         altered: list[str] = []
-        waiting = [source for source in self.fed_by(position) if source in self.constant]
+        pairs = {self.positions[pair.second]: pair for pair in self.comparison.pairs}
         seen: set[int] = set()
-        while waiting:
-            at = waiting.pop()
-            if at in seen:
-                continue
-            seen.add(at)
-            inner = self.fed_by(at)
-            waiting += inner
-            if self.verdicts.get((at, 0)) != "differs" or any(
-                self.verdicts.get((source, 0)) == "differs" for source in inner
-            ):
-                continue
-            constant = self.layers[at]
-            reference = self.value_of_first(self.matched[at, 0])
-            apart = Errors()
-            if not inner and reference is not None:
-                apart = errors(reference, self.session.constant(constant))
-            label = f"its constant '{constant.name}' (id {constant.id})"
-            altered.append(f"{label} differs{apart.extent}")
+        inputs = zip(computed.sources, computed.inputs, others, strict=False)
+        for index, (source, value, other) in enumerate(inputs):
+            waiting = [source[0]] if source[0] in self.constant else []
+            while waiting:
+                at = waiting.pop()
+                if at in seen:
+                    continue
+                seen.add(at)
+                inner = self.fed_by(at)
+                waiting += inner
+                if self.verdicts.get((at, 0)) != "differs" or any(
+                    self.verdicts.get((source, 0)) == "differs" for source in inner
+                ):
+                    continue
+                pair = pairs[at]
+                label = f"its constant '{pair.second.name}' (id {pair.second.id})"
+                kinds = [each.attribute("element_type") for each in (pair.first, pair.second)]
+                reference = self.value_of_first(other)
+                if kinds[0] == kinds[1]:
+                    altered.append(f"{label} differs{pair.extent}")
+                elif reference is not None:
+                    given = _errors(reference, value) or Errors()
+                    altered.append(
+                        f"{label} is {kinds[0]} in A, {kinds[1]} in B; input {index}, which is "
+                        f"computed from it, differs{given.extent()}"
+                    )
         return altered
 
     def fed_by(self, position: int) -> list[int]:
@@ -327,6 +357,8 @@ class ModelRun(LayerwiseRun[Pair]):
             # numbers of another type have another meaning
             if pair.first.attribute("element_type") == pair.second.attribute("element_type")
         ]
+        equal = ((each.name, each.errors) for each in comparison.pairs if each.verdict == "equal")
+        comparison.notes += only_by_floor(equal, self.atol)
         first = {pair.first.id for pair in comparison.pairs}
         second = {pair.second.id for pair in comparison.pairs}
         constant = {self.layers[position] for position in self.constant}
@@ -344,6 +376,12 @@ class ModelRun(LayerwiseRun[Pair]):
                 and layer not in constant
             ],
         )
+
+
+def _label(layers: Sequence[Layer], source: OutputRef) -> str:
+    """Describes an output: its layer, and its port if it has several."""
+    layer = layers[source[0]]
+    return layer.label + (f" output {source[1]}" if len(layer.outputs) > 1 else "")
 
 
 def _errors(reference: Array, other: Array) -> Errors | None:

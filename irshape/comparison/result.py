@@ -213,6 +213,11 @@ class Comparison:
         return self.first is None and not self.problems
 
     @property
+    def equal(self) -> list[tuple[str, Errors]]:
+        """The layers whose outputs are equal within the tolerance, with the errors of these."""
+        return [(row.layer.name, row.errors) for row in self.rows if row.value == "equal"]
+
+    @property
     def values_agree(self) -> bool:
         """Whether no value differs."""
         return all(row.value_verdict != "differs" for row in self.rows)

@@ -14,7 +14,7 @@ from ..model.wiring import OutputRef, wire
 from ..ops.tensors import Tensor
 from ..spelling import counted
 from .content import Side, same_bytes, sides_of, view_of
-from .matching import matched
+from .matching import matched, twins
 from .result import DEFAULT, Change, LayerDiff, ModelDiff, Unmatched
 
 _SHOWN_ELEMENTS = 16
@@ -60,12 +60,11 @@ class _Comparison:
 
     def bodies(self, first: Side, second: Side) -> dict[int, int]:
         """Compares two bodies and the bodies inside them. Returns the matching."""
-        partner = matched(first, second)
-        origin = {b: a for a, b in partner.items()}
-        pair = _Pair(self, first, second, partner)
+        pair = _Pair(self, first, second, matched(first, second))
+        partner = pair.partner
         for a, layer in enumerate(first.layers):
             if a not in partner:
-                self.result.removed.append(_alone(first, a, partner))
+                self.result.removed.append(pair.alone(a, removed=True))
                 self._inner_alone(first, a, self.result.removed)
                 continue
             b = partner[a]
@@ -77,8 +76,8 @@ class _Comparison:
                 each = LayerDiff(layer, second.layers[b], tuple(changes), pair.inherits(a, changes))
                 self.result.changed.insert(at, each)
         for b in range(len(second.layers)):
-            if b not in origin:
-                self.result.added.append(_alone(second, b, origin))
+            if b not in pair.origin:
+                self.result.added.append(pair.alone(b, removed=False))
                 self._inner_alone(second, b, self.result.added)
         if "order" in self.aspects:
             self.result.changes += pair.orders()
@@ -89,7 +88,7 @@ class _Comparison:
         for body in side.result.inner.get(position, {}).values():
             inner = side.inner(body)
             for at in range(len(inner.layers)):
-                alone.append(_alone(inner, at, {}))
+                alone.append(_alone(inner, at, set()))
                 self._inner_alone(inner, at, alone)
 
     def _inside(self, pair: _Pair, a: int, b: int) -> list[Change]:
@@ -130,6 +129,44 @@ class _Pair:
         self.first, self.second = first, second
         self.partner = partner
         self.origin = {b: a for a, b in partner.items()}
+        self.merged = twins(first, second, partner)
+        self.copies = twins(second, first, self.origin)
+        self.weights: tuple[set[int], set[int]] = set(), set()
+        """The layers of each body, without a partner, that decompress a matched constant."""
+        for a, b in partner.items():
+            for _, old, new in self._other_sources(a, b):
+                if old is not None and new is not None:
+                    ours = _decompression(first, old[0], partner)
+                    theirs = _decompression(second, new[0], self.origin)
+                    if partner.get(ours[-1]) == theirs[-1]:
+                        self.weights[0].update(ours[:-1])
+                        self.weights[1].update(theirs[:-1])
+
+    def _other_sources(
+        self, a: int, b: int
+    ) -> Iterator[tuple[int, OutputRef | None, OutputRef | None]]:
+        """Yields the inputs of two layers that are fed by different layers."""
+        both = zip_longest(self.first.sources[a], self.second.sources[b])
+        for index, (old, new) in enumerate(both):
+            same = (
+                old == new
+                if old is None or new is None
+                else old[1] == new[1]
+                and (
+                    self.partner.get(old[0], self.merged.get(old[0])) == new[0]
+                    or self.copies.get(new[0]) == old[0]
+                )
+            )
+            if not same:
+                yield index, old, new
+
+    def alone(self, position: int, *, removed: bool) -> Unmatched:
+        """Returns a layer without a partner."""
+        side, other = (self.first, self.second) if removed else (self.second, self.first)
+        known, equals = (self.partner, self.merged) if removed else (self.origin, self.copies)
+        alone = _alone(side, position, known.keys(), self.weights[not removed])
+        equal = equals.get(position)
+        return alone if equal is None else alone._replace(same_as=other.layers[equal])
 
     def changes(self, a: int, b: int) -> Iterator[Change]:
         """Returns the differences of two layers, except inside their bodies."""
@@ -193,17 +230,13 @@ class _Pair:
                 yield Change("constants", "value", before, after)
 
     def _edges(self, a: int, b: int) -> Iterator[Change]:
-        ours, theirs = self.first.sources[a], self.second.sources[b]
-        for index, (old, new) in enumerate(zip_longest(ours, theirs)):
-            if old is None and new is None:
-                continue
-            if old is None or new is None or self.partner.get(old[0]) != new[0] or old[1] != new[1]:
-                yield Change(
-                    "edges",
-                    f"input {index}",
-                    self._source(self.first, old, self.partner, "removed"),
-                    self._source(self.second, new, self.origin, "added"),
-                )
+        for index, old, new in self._other_sources(a, b):
+            yield Change(
+                "edges",
+                f"input {index}",
+                self._source(self.first, old, self.partner, "removed"),
+                self._source(self.second, new, self.origin, "added"),
+            )
 
     def _source(
         self, side: Side, source: OutputRef | None, known: dict[int, int], word: str
@@ -236,12 +269,19 @@ class _Pair:
                 )
 
     def inherits(self, a: int, changes: list[Change]) -> bool:
-        """Whether only types and shapes changed, as a result of changed inputs.
+        """Whether only types and shapes changed, as a result of changed inputs, or what
+        decompresses a constant on its way.
 
         The layer itself is the same, so nothing else can be the reason.
         """
+        follow = {"shapes", "element-types"}
+        if all(
+            (old and old[0]) in self.weights[0] or (new and new[0]) in self.weights[1]
+            for _, old, new in self._other_sources(a, self.partner[a])
+        ):
+            follow.add("edges")
         return any(source is not None for source in self.first.sources[a]) and all(
-            change.aspect in ("shapes", "element-types") for change in changes
+            change.aspect in follow for change in changes
         )
 
     def orders(self) -> Iterator[Change]:
@@ -261,14 +301,29 @@ class _Pair:
                 )
 
 
-def _alone(side: Side, position: int, known: dict[int, int]) -> Unmatched:
+def _alone(
+    side: Side, position: int, known: Collection[int], weights: Collection[int] = ()
+) -> Unmatched:
     users = list(dict.fromkeys(user for user, _, _ in side.users[position]))
+    hidden = position in weights or not any(user in known for user in users)
     return Unmatched(
         side.layers[position],
         tuple(side.layers[source[0]] for source in side.sources[position] if source is not None),
         tuple(side.layers[user] for user in users),
-        side.layers[position].is_constant and bool(users) and not any(u in known for u in users),
+        position in side.fixed and bool(users) and hidden,
     )
+
+
+def _decompression(side: Side, position: int, known: Collection[int]) -> list[int]:
+    """Returns the layers without a partner that compute a constant, from the last one back, and
+    the layer from which they do."""
+    chain = [position]
+    while position not in known and position in side.fixed and side.sources[position]:
+        source = side.sources[position][0]
+        assert source is not None
+        position = source[0]
+        chain.append(position)
+    return chain
 
 
 def _empty(like: BodyResult) -> BodyResult:

@@ -57,6 +57,12 @@ class Side:
         """The constants of Const layers; None for other layers, and for faulty attributes."""
         for position, layer in enumerate(self.layers):
             self._describe(position, layer)
+        self.fixed: set[int] = set()
+        """The positions of constants, and of layers that are computed from constants alone."""
+        for position in self.order:
+            sources = [source and source[0] for source in self.sources[position]]
+            if self.layers[position].is_constant or (sources and self.fixed.issuperset(sources)):
+                self.fixed.add(position)
 
     def inner(self, result: BodyResult) -> Side:
         """Returns a body inside a layer."""

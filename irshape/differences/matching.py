@@ -12,7 +12,7 @@ import re
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-from .content import EXACT, SIMILAR, TYPE, Side
+from .content import EXACT, SIMILAR, TYPE, Side, same_bytes
 
 _ROUNDS = 6
 _DEPTH = 5
@@ -45,6 +45,30 @@ def matched(first: Side, second: Side) -> dict[int, int]:
             break
         step()
     return matching.partner
+
+
+def twins(side: Side, other: Side, partner: dict[int, int]) -> dict[int, int]:
+    """Returns layers without a partner by the layer of the other body that computes the same from
+    the same inputs."""
+    twin_of: dict[int, int] = {}
+    if len(partner) == len(side.layers):
+        return twin_of
+    alike: dict[Hashable, list[int]] = {}
+    for b, sources in enumerate(other.sources):
+        alike.setdefault((other.content[EXACT][b], *sources), []).append(b)
+    for a in side.order:
+        if a in partner or side.layers[a].is_parameter or side.layers[a].is_result:
+            continue
+        given = [
+            source and (partner.get(source[0], twin_of.get(source[0], -1)), source[1])
+            for source in side.sources[a]
+        ]
+        for b in alike.get((side.content[EXACT][a], *given), ()):
+            one, two = side.constants[a], other.constants[b]
+            if one is None or two is None or same_bytes(one, two):
+                twin_of[a] = b
+                break
+    return twin_of
 
 
 class _Matching:

@@ -63,7 +63,8 @@ class Change(NamedTuple):
 class LayerDiff(NamedTuple):
     """Two matched layers that differ.
 
-    inherited: whether only types or shapes changed, as a result of changed inputs.
+    inherited: whether only types or shapes changed, as a result of changed inputs, or what
+    decompresses a constant on its way.
     """
 
     first: Layer
@@ -75,13 +76,16 @@ class LayerDiff(NamedTuple):
 class Unmatched(NamedTuple):
     """A layer that the other model lacks, with its producers and consumers.
 
-    constant: whether it is a constant that only such layers take.
+    constant: whether it is computed from constants alone, and nothing takes it but such layers or
+    those that take the constant in the other model, too.
+    same_as: a layer of the other model that computes the same from the same inputs.
     """
 
     layer: Layer
     inputs: tuple[Layer, ...]
     users: tuple[Layer, ...]
     constant: bool
+    same_as: Layer | None = None
 
 
 class ModelDiff:
@@ -150,6 +154,9 @@ class ModelDiff:
             "first": self.first.path,
             "second": self.second.path,
             "equal": self.equal,
+            "a": self.first.path,  # and so on, as `compare` has them
+            "b": self.second.path,
+            "ok": self.equal,
             "summary": self.summary,
             "retyped": [
                 {"from": old, "to": new, "constants": len(layers)}
@@ -161,6 +168,8 @@ class ModelDiff:
                 {
                     "first": each.first.reference,
                     "second": each.second.reference,
+                    "a": each.first.reference,
+                    "b": each.second.reference,
                     "inherited": each.inherited,
                     "changes": [change._asdict() for change in each.changes],
                 }
@@ -180,4 +189,5 @@ def _unmatched(each: Unmatched) -> dict[str, Any]:
         **each.layer.reference,
         "inputs": [layer.reference for layer in each.inputs],
         "users": [layer.reference for layer in each.users],
+        "same_as": None if each.same_as is None else each.same_as.reference,
     }

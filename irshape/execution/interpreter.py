@@ -273,7 +273,12 @@ class Interpreter:
                     "the limit (--max-iterations)",
                     layer,
                 )
-            results = self.run_body(body, parameters, current.inner)
+            observer = current.inner
+            current.inner = observer if view.observed else None
+            try:
+                results = self.run_body(body, parameters, current.inner)
+            finally:
+                current.inner = observer
             gathered_bytes += sum(results[id].nbytes for id in gathered if id in results)
             if gathered_bytes > self.max_memory:
                 raise ExecutionError(

@@ -42,11 +42,10 @@ class Errors(NamedTuple):
     other: float | None = None
     scale: float | None = None
 
-    @property
-    def extent(self) -> str:
+    def extent(self, unit: str = "") -> str:
         """The largest absolute error and its place, in words after a comma; empty if there is
         none."""
-        much = "" if self.max_abs is None else f", by up to {self.max_abs:.4g}"
+        much = "" if self.max_abs is None else f", by up to {self.max_abs:.4g}{unit}"
         return much + (f" at {list(self.place)}" if self.place else "")
 
     def to_dict(self) -> dict[str, Any]:

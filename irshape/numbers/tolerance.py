@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ..numpy_types import Array, element_type_of
-from .statistics import is_real
+from ..spelling import counted, first_of
+from .statistics import Errors, is_real
 
 Hint = Literal["f32", "f16", "bf16"]
 """A precision in which a device is asked to compute, or says that it does."""
@@ -25,6 +26,9 @@ element type. f64 is compared as f32, in which devices compute it."""
 COMPUTED: dict[str, tuple[float, float]] = {"f16": (1e-2, 1e-2), "bf16": (4e-2, 4e-2)}
 """The same for tensors whose layers are computed in a lower precision than their element type,
 where the terms of sums are rounded, too."""
+
+FLOOR = 1e-6
+"""What is added to the tolerance of every element, for rounding around zero."""
 
 NO_SCALE = 1e30
 """Finite numbers from here on (f16: from 60,000) stand for infinity, as in masks.
@@ -66,12 +70,15 @@ def difference(
     kind: str | None = None,
     coarse: tuple[float, float] | None = None,
     rounded: Hint = "f32",
+    exact: bool = False,
 ) -> tuple[float | None, float | None, bool]:
     """Compares two tensors of the same shape. NaN equals NaN; only reals have a tolerance.
 
     kind: the element type in which they were computed, if it is less precise than their own.
     coarse: replaces the entry of `TOLERANCE` for their element type.
     rounded: the coarsest element type of what they are computed from.
+    exact: both are computed by the same program, so that `FLOOR` is at most a tenth of the largest
+    magnitude.
     Returns the largest absolute error (where some elements are not within what is allowed, the one
     furthest beyond), what is allowed there, and whether all elements are within.
     """
@@ -101,8 +108,9 @@ def difference(
     size = np.abs(a)
     no_scale = 60_000 if "f16" in (name, rounded) else NO_SCALE
     scale = float(np.max(size, where=finite & (size < no_scale), initial=0.0))
+    floor = min(FLOOR, scale / 10) if exact else FLOOR
     bound = (relative if rtol is None else rtol) * size + (
-        part * scale + 1e-6 if atol is None else atol
+        part * scale + floor if atol is None else atol
     )
     with np.errstate(all="ignore"):
         error = np.where(finite, np.abs(a - b), 0.0)
@@ -117,3 +125,24 @@ def difference(
             )
         )
     return float(error.flat[worst]), float(np.where(finite, bound, 0.0).flat[worst]), same
+
+
+def only_by_floor(compared: Iterable[tuple[str, Errors]], atol: float | None) -> list[str]:
+    """Returns a note on tensors, given by name, that are equal only because they are near `FLOOR`.
+
+    Their errors exceed a tenth of their largest magnitude.
+    """
+    names = [
+        f"'{name}'"
+        for name, errors in compared
+        if atol is None
+        and errors.max_abs
+        and 10 * errors.max_abs > (errors.scale or 0.0)
+        and (errors.scale or 0.0) < 10 * FLOOR
+    ]
+    if not names:
+        return []
+    return [
+        f"{counted(len(names), 'tensor')} so close to 0 that the {FLOOR:g} of the tolerance hides "
+        f"errors of a tenth and more; --atol 0 compares them: {first_of(names, 5)}"
+    ]

@@ -56,6 +56,8 @@ class BodyView(Generic[T]):
         """Maps the Result of an iteration to the Parameter of the next iteration that it feeds, by
         layer id."""
         self.run = run
+        self.observed = True
+        """Whether an observer of the run sees the layers of the body."""
 
     @property
     def parameters(self) -> list[Layer]:

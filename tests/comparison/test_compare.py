@@ -218,6 +218,45 @@ def test_a_half_precision_copy_agrees_within_its_precision(tmp_path: Path) -> No
     assert "equal within the tolerance given\n" in widened
 
 
+def tiny(graph: irshape.Graph, x: Any, altered: bool) -> Any:
+    return graph.add("Multiply", x, np.float32(2e-8 if altered else 1e-8), name="seen")
+
+
+def exchanged(graph: irshape.Graph, x: Any, altered: bool) -> Any:
+    two = [graph.add(type, x) for type in ("Sigmoid", "Tanh")]
+    joined = graph.add("Concat", *(two[::-1] if altered else two), axis=1)
+    return graph.add("Negative", joined)
+
+
+def quantised(graph: irshape.Graph, x: Any, altered: bool) -> Any:
+    weights: Any = np.array([[100.0, -50.0], [25.0, 80.0]], np.float32)
+    if altered:
+        codes = graph.add("Convert", (weights / 2).astype(np.int8), destination_type="f32")
+        weights = graph.add("Multiply", codes, np.float32(3))
+    return graph.add("MatMul", x, weights)
+
+
+@pytest.mark.parametrize(
+    ("build", "blamed", "causes"),
+    [
+        pytest.param(tiny, "Multiply", ["by up to 1e-08"], id="values near 0"),
+        pytest.param(exchanged, "Concat", ["input 0", "input 1"], id="inputs exchanged"),
+        pytest.param(quantised, "MatMul", ["by up to 50 at"], id="weights in another code"),
+    ],
+)
+def test_what_is_blamed_and_why(build: Any, blamed: str, causes: list[str], tmp_path: Path) -> None:
+    for name in "ab":
+        graph = irshape.Graph()
+        x = graph.parameter("f32", "[2,2]", name="x")
+        graph.result(build(graph, x, name == "b"), "y")
+        graph.save(tmp_path / f"{name}.xml")
+    found = irshape.compare(tmp_path / "a.xml", tmp_path / "b.xml")
+    assert found.blamed is not None
+    assert found.blamed.second.type == blamed
+    assert len(found.blamed.causes) == len(causes)
+    assert all(map(str.__contains__, found.blamed.causes, causes)), found.blamed.causes
+
+
 VIT = Path(__file__).resolve().parents[1] / "formats" / "onnx" / "networks" / "vit.onnx"
 
 

@@ -167,6 +167,18 @@ def test_the_layer_inside_a_body_is_found(
     )
 
 
+def test_a_body_that_does_not_run_is_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    falsified(monkeypatch, "5")
+    path = str(EXAMPLES / "control_flow.xml")
+    status, output = call("crosscheck", path, "-i", "extra_trips=-2")
+    assert (status, "<body> agrees" in output) == (1, False)
+    assert "nothing inside Loop 'nested' (id 5) is compared" in output
+    rows = json.loads(
+        call("run", path, "--random", "-i", "extra_trips=-2", "--stats", "-f", "json")[1]
+    )
+    assert not any(row["layer"]["path"][:1] == ["5"] for row in rows["outputs"])
+
+
 @pytest.mark.parametrize(
     "example", ["classifier", "encoder", "recurrent", "control_flow", "compressed", "decoder"]
 )

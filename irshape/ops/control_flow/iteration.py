@@ -221,7 +221,7 @@ class Iteration(ControlFlow):
         """Returns the outputs of a loop that runs no iteration: initial states, empty tensors, or
         zeros.
 
-        A trial run determines the shapes.
+        A trial run, which nobody observes, determines the shapes.
         """
         padded = tuple(
             array if array.size else np.zeros([max(size, 1) for size in array.shape], array.dtype)
@@ -229,6 +229,7 @@ class Iteration(ControlFlow):
         )
         trial = dict(parameters)
         self.prepare(view, trial, slices, padded, counter, 0)
+        view.observed = False
         results = view.run(trial)
         states = dict(view.back_edges)
         arrays: list[Array] = []

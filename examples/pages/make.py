@@ -24,7 +24,7 @@ EXAMPLES = FOLDER.parent
 COMMANDS = {
     "control_flow.html": "view control_flow.xml --histograms --target 2020.1",
     "two_inputs_that_do_not_fit.html": "validate broken.xml --view",
-    "first_layer_that_departs.html": "view buckets.xml --crosscheck crosscheck.json",
+    "first_layer_that_differs.html": "view buckets.xml --crosscheck crosscheck.json",
     "ranges.html": "view buckets.xml --stats ranges.json",
     "what_changed.html": "diff classifier.xml changed.xml --view",
 }

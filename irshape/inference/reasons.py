@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from shlex import quote
 from typing import Any, Literal, NamedTuple
 
@@ -102,6 +103,7 @@ class Explanation(NamedTuple):
 _BETWEEN = re.compile(r"(?<=[\w)])([+-])")
 
 
+@lru_cache(maxsize=1024)
 def spaced(expression: str) -> str:
     """Returns an expression with spaces around + and -."""
     return _BETWEEN.sub(r" \1 ", expression)

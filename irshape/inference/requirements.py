@@ -78,13 +78,18 @@ def requirements(inference: Inference) -> Iterator[Requirement]:
             yield Requirement(detail.right, "detail", detail.what, None)
         for detail, layer in _of_names(inference):
             yield Requirement(detail.right, "detail", detail.what, layer)
+    opsets: dict[tuple[type[Operation], str], Requirement | None] = {}
     all_sites = {site.layer: site for site in sites(inference)}
     for layer, site in all_sites.items():
         if site.operation is not None and issubclass(site.operation, LibraryOperation):
             introduced, package = parse_release(site.operation.introduced), site.operation.package
             yield Requirement(introduced, "library", f"{layer.type} of {package}", layer)
         elif site.operation is not None and site.operation.custom_version is None:
-            yield from _opset(layer, site.operation)
+            kind = site.operation, layer.version
+            if kind not in opsets:
+                opsets[kind] = _opset(*kind)
+            if (known := opsets[kind]) is not None:
+                yield known._replace(layer=layer)
         if site.operation is not None:
             for detail in details(site, "refused"):
                 since = _seen_since(detail, site, all_sites)
@@ -133,13 +138,14 @@ def _up_to(site: Site, all_sites: Mapping[Layer, Site]) -> list[Site]:
     return list(around.values())
 
 
-def _opset(layer: Layer, operation: type[Operation]) -> Iterator[Requirement]:
+def _opset(operation: type[Operation], version: str) -> Requirement | None:
     # under other names (`extension`) the readers know some operations of opset6
-    match = re.fullmatch(r"opset([1-9][0-9]?)", layer.version)
+    match = re.fullmatch(r"opset([1-9][0-9]?)", version)
     opset = int(match[1]) if match else 6
-    if opset in OPSETS:
-        release = OPERATIONS.get((operation.type_name(), opset), OPSETS[opset])
-        yield Requirement(release, "opset", f"opset{opset}", layer, opset=OPSETS[opset])
+    if opset not in OPSETS:
+        return None
+    release = OPERATIONS.get((operation.type_name(), opset), OPSETS[opset])
+    return Requirement(release, "opset", f"opset{opset}", None, opset=OPSETS[opset])
 
 
 def _of_the_file(model: Model) -> Iterator[Detail]:
@@ -176,11 +182,8 @@ def _of_names(inference: Inference) -> Iterator[tuple[Detail, Layer]]:
 def element_types(layer: Layer) -> set[str]:
     """Returns the element types that a layer names, in its outputs and in attributes such as
     `element_type` and `destination_type`."""
-    names = {port.element_type.name for port in layer.outputs if port.element_type is not None}
     items = layer.items
-    for at in range(0, len(items), 2):
-        if items[at].endswith("type"):
-            element_type = ElementType.of_precision(items[at + 1])
-            if element_type is not None:
-                names.add(element_type.name)
-    return names
+    texts = [items[at + 1] for at in range(0, len(items), 2) if items[at].endswith("type")]
+    texts += [text for text in layer.port_heads.output_precisions if text is not None]
+    named = map(ElementType.of_precision, set(texts))
+    return {each.name for each in named if each is not None}

@@ -55,6 +55,7 @@ def _costs(result: BodyResult, declarations: Declarations, runs: Dimension) -> I
     fixed = fixed_positions(result)
     weights = _weights_by_user(result, fixed)
     broken = {layer for layer, subject in result.observations if isinstance(subject, Fault)}
+    known: dict[object, tuple[Dimension, Dimension, Dimension]] = {}
     for position, layer in enumerate(result.body.layers):
         declaration = declarations.of(layer)
         operation = None
@@ -64,22 +65,13 @@ def _costs(result: BodyResult, declarations: Declarations, runs: Dimension) -> I
         if position not in fixed and not (layer.is_parameter or layer.is_result):
             outputs = result.outputs[position]
             inputs = known_inputs(result, position)
-            own = (
-                NONE
-                if layer in broken or operation is None
-                else _counted(operation, inputs, outputs)
-            )
-            parameters, parameter_bytes = weights.get(position, (0, 0))
-            yield LayerCost(
-                layer,
-                outputs,
-                runs,
-                own * runs,
-                _sum(tensor.shape.size for tensor in outputs) * runs,
-                _sum(map(tensor_bytes, outputs)) * runs,
-                parameters,
-                parameter_bytes,
-            )
+            counted = None if layer in broken else operation
+            key = id(counted), inputs, outputs
+            if key not in known:
+                own = NONE if counted is None else _counted(counted, inputs, outputs)
+                elements = _sum(tensor.shape.size for tensor in outputs)
+                known[key] = own * runs, elements * runs, _sum(map(tensor_bytes, outputs)) * runs
+            yield LayerCost(layer, outputs, runs, *known[key], *weights.get(position, (0, 0)))
         if inner and operation is not None:
             times = repetitions(layer, operation, result, position)
             for tag, body in inner.items():

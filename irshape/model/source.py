@@ -48,9 +48,8 @@ class Source:
         """The last element for which `attribute` was called, and the places of its attributes'
         names."""
 
-    def place(self, offset: int) -> tuple[int, int]:
-        """Returns the line and column of a byte offset. Both start at 1; the column counts
-        characters."""
+    def line_number(self, offset: int) -> int:
+        """Returns the line of a byte offset; lines start at 1."""
         at, line = self._counted
         if offset >= at:
             line += self.data.count(b"\n", at, offset)
@@ -59,6 +58,12 @@ class Source:
         else:
             line = 1 + self.data.count(b"\n", 0, offset)
         self._counted = (offset, line)
+        return line
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Returns the line and column of a byte offset. Both start at 1; the column counts
+        characters."""
+        line = self.line_number(offset)
         start, done, characters = self._column
         if not start <= offset or self.data.find(b"\n", done, offset) >= 0:
             start = done = self.data.rfind(b"\n", 0, offset) + 1

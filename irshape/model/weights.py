@@ -338,12 +338,15 @@ def _sizes(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split(","))) if text else ()
 
 
+_INTEGER = re.compile(r"\s*[-+]?[0-9]+", re.ASCII)
+
+
 def _number(text: str) -> int:
     """Returns an integer. Raises `ValueError` for another text.
 
     For a number with more digits than Python reads, returns a number beyond every limit.
     """
-    if not re.fullmatch(r"\s*[-+]?[0-9]+", text, re.ASCII):
+    if not _INTEGER.fullmatch(text):
         raise ValueError(text)
     if len(text) > 1000:
         return -(10**30) if "-" in text else 10**30

@@ -155,7 +155,7 @@ def _errors(compared: Mapping[str, Any], numbering: Numbering) -> Overlay:
         if at < 0:
             continue
         if tensor["own_verdict"] == "differs" and not blamed:
-            blamed.append((at, "The first layer that departs"))
+            blamed.append((at, "The first layer that differs"))
         error = tensor["errors"].get("max_abs")
         size = error if isinstance(error, (int, float)) else 0.0
         if tensor["verdict"] == "differs" and not size:

@@ -55,11 +55,11 @@ class Constants:
         """
         try:
             constant = self.model.constant(layer)
-            elements, shape = constant.elements, constant.partial_shape
         except ValueError:
             return None
+        elements = constant.elements
         document: dict[str, Any] = {
-            "tensor": f"{constant.element_type} {shape}",
+            "tensor": f"{constant.element_type} [{','.join(map(str, constant.shape))}]",
             "elements": elements,
             "bytes": constant.size,
         }

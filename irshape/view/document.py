@@ -1,12 +1,13 @@
 """The document of a page: the contents of the page, as JSON.
 
 The document is compact, since a model may have 35,000 layers. A layer is a list with the fields of
-`LAYER` in that order. A text is given by its position in `strings`; -1 stands for none. `view.js`
-uses the same names.
+`LAYER` in that order. What many layers share is in a list of its own, and a layer has its position
+there. `model.js` reads the same fields.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..diagnostics.report import Diagnostic
@@ -14,15 +15,15 @@ from ..inference.body_engine import declarations_of
 from ..inference.ports import declared as declared_tensor
 from ..inference.result import BodyResult, Inference, written
 from ..inspection.costs import fixed_positions
-from ..model.graph import Body, Layer, Model
-from ..model.ports import Port
+from ..model.graph import Body, Layer, Model, dims_of, heads_of, names_of
+from ..model.ports import Port, PortDims, PortHeads, names_in
 from ..model.wiring import OutputRef, Wiring, wire
 from ..spelling import counted
 from .constants import Constants
 from .operations import operation_page
 from .port_texts import agrees, as_declared, port_text, value_text
 from .scopes import Group, grouped
-from .texts import Texts, XmlLines, rt_info
+from .texts import rt_info, xml_lines
 
 if TYPE_CHECKING:
     from ..inference.result import Expressions
@@ -35,14 +36,15 @@ LAYER = (
     "line",
     "group",  # a position in `groups`
     "folded",  # 1: part of its consumers, since it depends only on constants
-    "attributes",
-    "inputs",
-    "outputs",
-    "xml",  # the start and end of its lines in the text of `xml`
-    "extra",  # rt_info, constant, port_maps, if there are any
+    "attributes",  # a position in `attributes`: names and values in turn
+    "ports",  # a position in `ports`: the ids of the inputs, and those of the outputs
+    "inputs",  # the producer of each and the number of its output, in turn; -1 for none
+    "outputs",  # a position in `outputs` for each
+    "tensors",  # the tensor names of each output
+    "xml",  # where it begins in the text of `xml`; -1 if it is not XML
+    "extra",  # other declarations of inputs, rt_info, constant, port_maps, if there are any
 )
-INPUT = ("port", "layer", "output", "declared")
-OUTPUT = ("port", "declared", "inferred", "symbols", "names", "clash", "value", "dynamic")
+OUTPUT = ("declared", "inferred", "symbols", "clash", "value", "dynamic")
 
 
 class Shown(NamedTuple):
@@ -81,8 +83,10 @@ def unreadable_document(path: str, findings: list[Diagnostic]) -> dict[str, Any]
         "path": path,
         "name": "",
         "facts": [],
-        "strings": [],
         "types": [],
+        "attributes": [],
+        "ports": [],
+        "outputs": [],
         "layers": [],
         "groups": [["root", "", -1, -1]],
         "findings": [_finding(each, -1) for each in findings],
@@ -99,20 +103,19 @@ class _Writer:
         self.shown = shown
         self.model = shown.model
         self.numbering = numbering
-        self.texts = Texts()
-        self.xml = XmlLines(self.model)
         self.constants = Constants(self.model, histograms)
         self.declarations = declarations_of(shown.inference)
         self.types: dict[tuple[str, str], int] = {}
         self.pages: list[list[Any]] = []
+        self.attributes: dict[tuple[str, ...], int] = {}
+        self.ports: dict[tuple[tuple[str, ...], tuple[str, ...]], int] = {}
+        self.outputs: dict[tuple[object, ...], int] = {}
+        """The positions of outputs, by what is declared and known of them."""
+        self.known: list[list[Any]] = []
         self.groups: list[Group] = []
         self.rows: list[list[Any]] = [[]] * len(numbering.layers)
         self.results = {result.body: result for result in shown.inference.result.walk()}
         self.symbols: dict[Body, BodyResult] = {}
-        self.outputs: dict[tuple[object, ...], list[Any]] = {}
-        """The rows of outputs, by the declaration of the port and the inferred tensor."""
-        self.sizes: dict[Expressions | None, str | None] = {}
-        """The texts of sizes in terms of the inputs, by their expressions."""
         if shown.symbols is not None:
             self.symbols = {result.body: result for result in shown.symbols.result.walk()}
 
@@ -122,11 +125,15 @@ class _Writer:
         sizes = {} if self.shown.symbols is None else self.shown.symbols.symbols
         constraints = [] if self.shown.symbols is None else self.shown.symbols.constraints
         at = self.numbering.at
+        xml = xml_lines(model, self.numbering.layers, self.rows, LAYER.index("xml"))
         return {
             "path": model.path,
             "name": model.name,
             "facts": self._facts(),
             "types": self.pages,
+            "attributes": list(self.attributes),
+            "ports": list(self.ports),
+            "outputs": self.known,
             "groups": [list(group) for group in self.groups],
             "layers": self.rows,
             "findings": [
@@ -139,8 +146,7 @@ class _Writer:
             "constraints": [[str(each), each.assumed] for each in constraints],
             "rtInfo": rt_info(model.source, model.rt_info_span),
             "overlays": [],
-            "xml": self.xml.chunks(),
-            "strings": self.texts.all,
+            "xml": xml,
         }
 
     def _facts(self) -> list[list[str]]:
@@ -170,32 +176,52 @@ class _Writer:
         first = len(self.groups)
         groups, group_of = grouped(body.layers, result.wiring, shown, root, first)
         self.groups += groups
-        for position, layer in enumerate(body.layers):
-            number = self.numbering.at[layer]
-            self.rows[number] = [
-                self.texts(layer.id),
-                self.texts(layer.name),
+        layers, at = body.layers, self.numbering.at
+        numbers = [at[layer] for layer in layers]
+        heads, dims, names = heads_of(layers), dims_of(layers), names_of(layers)
+        of_attributes, of_ports = self.attributes, self.ports
+        for position, layer in enumerate(layers):
+            own = heads[position]
+            inputs: list[int] = []
+            declared = {}
+            for index, source in enumerate(result.wiring.sources[position]):
+                size, precision = dims[position][index], own.input_precisions[index]
+                if source is None:
+                    inputs += (-1, -1)
+                    declared[index] = port_text(layer.inputs[index])
+                    continue
+                producer, output = source
+                inputs += (numbers[producer], output)
+                if size or precision:
+                    feeding = heads[producer]
+                    if size != dims[producer][feeding.inputs + output] or (
+                        precision not in (None, feeding.output_precisions[output])
+                    ):
+                        declared[index] = port_text(layer.inputs[index])
+            row = self.rows[numbers[position]] = [
+                layer.id,
+                layer.name,
                 self._type(layer),
                 self._line(layer),
                 group_of[position],
                 0 if shown[position] else 1,
-                [self.texts(text) for text in layer.items],
-                self._inputs(result, position),
-                [
-                    self._output(result, position, index, port)
-                    for index, port in enumerate(layer.outputs)
-                ],
-                self.xml.span(layer),
-                self._extra(layer),
+                of_attributes.setdefault(layer.items, len(of_attributes)),
+                of_ports.setdefault((own.input_ids, own.output_ids), len(of_ports)),
+                inputs,
+                self._outputs(result, position, own, dims[position]),
+                _tensor_names(layer, names[position]),
+                -1,
             ]
+            if extra := self._extra(layer, declared):
+                row.append(extra)
             for tag, inner in (layer.bodies or {}).items():
-                self._body(inner, Group("body", tag, group_of[position], number))
+                self._body(inner, Group("body", tag, group_of[position], numbers[position]))
 
     def _line(self, layer: Layer) -> int:
         """Returns the line of a layer; 0 if it has none in the file."""
         if not self.model.format.xml or layer.offset < 0:
             return 0
-        return self.model.source.place(layer.offset)[0]
+        return self.model.source.line_number(layer.offset)
 
     def _type(self, layer: Layer) -> int:
         key = (layer.type, layer.version)
@@ -207,69 +233,33 @@ class _Writer:
 
     # ports
 
-    def _inputs(self, result: BodyResult, position: int) -> list[list[int]]:
-        layers = result.body.layers
-        rows = []
-        for port, source in zip(
-            layers[position].inputs, result.wiring.sources[position], strict=True
-        ):
-            if source is None:
-                rows.append([self.texts(port.id), -1, -1, self.texts(port_text(port))])
-                continue
-            producer = layers[source[0]].outputs[source[1]]
-            differs = (port.dims or port.precision) and (
-                port.dims != producer.dims or port.precision not in (None, producer.precision)
-            )
-            rows.append(
-                [
-                    self.texts(port.id),
-                    self.numbering.at[layers[source[0]]],
-                    source[1],
-                    self.texts(port_text(port)) if differs else -1,
-                ]
-            )
-        return rows
-
-    def _output(self, result: BodyResult, position: int, index: int, port: Port) -> list[Any]:
+    def _outputs(
+        self, result: BodyResult, position: int, heads: PortHeads, dims: PortDims
+    ) -> list[int]:
+        """Returns the positions in `outputs` of what is known of each output of a layer."""
         tensors = result.outputs[position]
-        tensor = tensors[index] if index < len(tensors) else None
         sure = position not in result.unsure
-        key = (port.dims, port.precision, tensor, sure)
-        if (known := self.outputs.get(key)) is None:
-            known = self.outputs[key] = self._known(port, tensor, sure)
-        declared, inferred, clash, value, dynamic = known
-        symbols = self._symbols(result.body, position, index)
-        names = self.texts(", ".join(port.tensor_names) or None)
-        return [self.texts(port.id), declared, inferred, symbols, names, clash, value, dynamic]
+        named = self.symbols.get(result.body)
+        sizes = named.expressions[position] if named and named.expressions is not None else ()
+        row = []
+        for index, precision in enumerate(heads.output_precisions):
+            key = (
+                dims[heads.inputs + index],
+                precision,
+                tensors[index] if index < len(tensors) else None,
+                sure,
+                sizes[index] if index < len(sizes) else None,
+            )
+            if (number := self.outputs.get(key)) is None:
+                number = self.outputs[key] = len(self.known)
+                self.known.append(_known(*key))
+            row.append(number)
+        return row
 
-    def _known(self, port: Port, tensor: Tensor | None, sure: bool) -> list[Any]:
-        """Returns the declaration and the inference of an output, whether they clash, its value,
-        and whether it is dynamic."""
-        clash = tensor is not None and not agrees(port, tensor)
-        declared = port_text(port)
-        inferred = None
-        if tensor is not None and (clash or sure):
-            inferred = _tensor_text(tensor)
-            if not clash and as_declared(port, tensor):
-                declared = inferred
-        known = tensor if inferred is not None else declared_tensor(port, tensor)
-        dynamic = known is not None and not known.shape.is_static
-        value = self.texts(value_text(tensor))
-        return [self.texts(declared), self.texts(inferred), int(clash), value, int(dynamic)]
-
-    def _symbols(self, body: Body, position: int, index: int) -> int:
-        """Returns the sizes of an output in terms of the inputs; -1 if they are numbers."""
-        result = self.symbols.get(body)
-        if result is None or result.expressions is None:
-            return -1
-        outputs = result.expressions[position]
-        known = outputs[index] if index < len(outputs) else None
-        if known not in self.sizes:
-            self.sizes[known] = _sizes_text(written(known))
-        return self.texts(self.sizes[known])
-
-    def _extra(self, layer: Layer) -> dict[str, Any]:
+    def _extra(self, layer: Layer, declared: dict[int, str | None]) -> dict[str, Any]:
         extra: dict[str, Any] = {}
+        if declared:
+            extra["declared"] = declared
         if layer.rt_info_span is not None:
             extra["rtInfo"] = rt_info(self.model.source, layer.rt_info_span)
         if layer.is_constant:
@@ -283,6 +273,35 @@ class _Writer:
         if layer.output_names:
             extra["names"] = layer.output_names
         return extra
+
+
+def _tensor_names(layer: Layer, names: Sequence[str]) -> list[str]:
+    """Returns the tensor names of each output; empty if none has any."""
+    if names and len(names) != layer.output_count:
+        names = [port.names or "" for port in layer.outputs]
+    return [", ".join(names_in(text)) if "," in text else text for text in names]
+
+
+def _known(
+    dims: tuple[int, ...] | None,
+    precision: str | None,
+    tensor: Tensor | None,
+    sure: bool,
+    sizes: Expressions | None,
+) -> list[Any]:
+    """Returns the fields of `OUTPUT`. A clash: the declaration and the inference do not agree."""
+    port = Port("", precision, None, -1, dims)
+    clash = tensor is not None and not agrees(port, tensor)
+    declared = port_text(port)
+    inferred = None
+    if tensor is not None and (clash or sure):
+        inferred = _tensor_text(tensor)
+        if not clash and as_declared(port, tensor):
+            declared = inferred
+    known = tensor if inferred is not None else declared_tensor(port, tensor)
+    dynamic = known is not None and not known.shape.is_static
+    symbols = _sizes_text(written(sizes))
+    return [declared, inferred, symbols, int(clash), value_text(tensor), int(dynamic)]
 
 
 def _sizes_text(sizes: list[str | None] | None) -> str | None:

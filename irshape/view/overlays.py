@@ -54,10 +54,14 @@ class Overlay(NamedTuple):
     """The keys of a file of node data that name no layer."""
 
     def document(self) -> dict[str, Any]:
+        """Returns the overlay as JSON, with the layers of each value together."""
+        layers: dict[tuple[float, str], list[int]] = {}
+        for at, value, note in self.values:
+            layers.setdefault((value, note), []).append(at)
         return {
             **{key: value for key, value in self._asdict().items() if key != "unmatched"},
             "kind": "heat" if self.groups is None else "groups",
-            "values": sorted(self.values),
+            "values": [[value, note, at] for (value, note), at in layers.items()],
         }
 
 
@@ -210,13 +214,16 @@ def _reason(reasons: Reasons, place: Place, verdict: str) -> str:
 
 
 def _releases(inference: Inference, numbering: Numbering, target: Release | None) -> Overlay:
-    needs: dict[Layer, dict[str, Release]] = {}
+    newest: dict[Layer, tuple[Release, tuple[str, ...]]] = {}
     required = Requirements(inference)
     for need in required.needs:
-        if need.layer is not None:
-            needs.setdefault(need.layer, {})[need.what] = need.release
-    newest = {layer: max(reasons.values()) for layer, reasons in needs.items()}
-    releases = sorted(set(newest.values()), reverse=True)
+        if (layer := need.layer) is not None:
+            known = newest.get(layer)
+            if known is None or need.release > known[0]:
+                newest[layer] = need.release, (need.what,)
+            elif need.release == known[0] and need.what not in known[1]:
+                newest[layer] = need.release, (*known[1], need.what)
+    releases = sorted({release for release, _ in newest.values()}, reverse=True)
     groups = [("no release", "bad")]
     for release in releases:
         if target is None:
@@ -227,13 +234,16 @@ def _releases(inference: Inference, numbering: Numbering, target: Release | None
                 (f"from {written(release)}", "bad" if release > target else "good"),
             )
     values = [(numbering.at[layer], 0.0, why) for layer, why in required.unknown]
-    known = {at for at, _, _ in values}
-    for layer, release in newest.items():
-        at = numbering.at[layer]
-        if at not in known:
-            reasons = [what for what, since in needs[layer].items() if since == release]
-            note = f"OpenVINO {written(release)}: {', '.join(reasons)}"
-            values.append((at, 1.0 + releases.index(release), note))
+    unknown = {at for at, _, _ in values}
+    ranks = {
+        each: (1.0 + releases.index(each[0]), f"OpenVINO {written(each[0])}: {', '.join(each[1])}")
+        for each in set(newest.values())
+    }
+    values += [
+        (numbering.at[layer], *ranks[each])
+        for layer, each in newest.items()
+        if numbering.at[layer] not in unknown
+    ]
     about = "The oldest OpenVINO release that reads each layer, and what asks for it."
     if target is not None:
         about += f" Red layers are not read by {written(target)}."
@@ -292,12 +302,12 @@ def crosscheck_overlays(result: Mapping[str, Any], numbering: Numbering) -> list
             heat[at] = excess, note
         if _STATES.index(state) < verdicts.get(at, (len(_STATES), ""))[0]:
             verdicts[at] = _STATES.index(state), note
-    focus = _first_departing(result, rows, numbering)
+    focus = _first_differing(result, rows, numbering)
     about = f"Compared with {where}. The error of a layer, as a multiple of what is allowed there."
     problems = [str(each) for each in result.get("problems", ())]
-    departs = any(_STATE_TONES[group] not in ("good", "none") for group, _ in verdicts.values())
+    differs = any(_STATE_TONES[group] not in ("good", "none") for group, _ in verdicts.values())
     if not focus and not problems:
-        about += " Nothing departs."
+        about += " Nothing differs."
     return [
         Overlay(
             "crosscheck",
@@ -306,7 +316,7 @@ def crosscheck_overlays(result: Mapping[str, Any], numbering: Numbering) -> list
             [(at, float(group), note) for at, (group, note) in verdicts.items()],
             tuple(zip(_STATES, _STATE_TONES, strict=True)),
             focus=focus,
-            first=departs,
+            first=differs,
         ),
         Overlay(
             "crosscheck-errors",
@@ -315,13 +325,13 @@ def crosscheck_overlays(result: Mapping[str, Any], numbering: Numbering) -> list
             [(at, excess, note) for at, (excess, note) in heat.items()],
             unit="× allowed",
             focus=focus,
-            first=not departs,
+            first=not differs,
         ),
     ]
 
 
 _STATES = (
-    "departs by itself",
+    "differs by itself",
     "other type or shape",
     "differs",
     "inherits a difference",
@@ -368,7 +378,7 @@ def _crosscheck_note(row: Mapping[str, Any], state: str) -> str:
     return "; ".join(parts)
 
 
-def _first_departing(
+def _first_differing(
     result: Mapping[str, Any], rows: list[Any], numbering: Numbering
 ) -> list[tuple[int, str]]:
     """Returns the first layer that differs, and the layer inside its body, if it has one."""
@@ -377,7 +387,7 @@ def _first_departing(
         (row for row in rows if _state(row) in _STATES[1:3]), None
     )
     if outer is not None:
-        focus.append((_layer(outer, numbering), "The first layer that departs"))
+        focus.append((_layer(outer, numbering), "The first layer that differs"))
     inside = result.get("inside")
     while isinstance(inside, dict):
         blamed, path = inside.get("blamed"), inside.get("path")

@@ -207,7 +207,8 @@ def _common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 def _unwrap(top: _Scope) -> None:
     """Dissolves a scope such as `__module` that has inner scopes and contains nearly all layers."""
-    while scopes := [name for name, inner in top.scopes.items() if inner.size > 0.9 * top.size]:
+    most = 0.9 * top.size
+    while scopes := [name for name, inner in top.scopes.items() if inner.size > most]:
         inner = top.scopes[scopes[0]]
         if inner.kind != "scope" or not inner.scopes:
             return

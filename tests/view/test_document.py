@@ -34,12 +34,11 @@ def document(page: Path) -> dict[str, Any]:
 def groups(page: Path) -> list[tuple[str, str, list[str]]]:
     """Kind, name and the names of the layers that are shown, of each group."""
     model = document(page)["models"][0]
-    strings = model["strings"]
     return [
         (
             kind,
             name,
-            [strings[row[1]] for row in model["layers"] if row[4] == number and not row[5]],
+            [row[1] for row in model["layers"] if row[4] == number and not row[5]],
         )
         for number, (kind, name, *_) in enumerate(model["groups"])
     ]
@@ -163,7 +162,7 @@ def circles(page: Path) -> list[str]:
 
     feeds: dict[str, set[str]] = {}
     for taker, row in enumerate(model["layers"]):
-        for _, source, *_ in row[7]:
+        for source in row[8][::2]:
             if source < 0 or model["layers"][source][5] or row[5]:
                 continue
             one, other = chain_of(source), chain_of(taker)
@@ -260,14 +259,14 @@ def test_what_ports_declare_and_what_is_inferred(tmp_path: Path) -> None:
         "models"
     ][0]
     said = {
-        model["strings"][row[1]]: [
-            [None if each < 0 else model["strings"][each] for each in output[1:5]] + output[5:6]
-            for output in row[8]
+        row[1]: [
+            [*model["outputs"][output][:3], ", ".join(row[10]), model["outputs"][output][3]]
+            for output in row[9]
         ]
         for row in model["layers"]
     }
     assert said["x"] == [["f32 [?,3]", "f32 [?,3]", "[x_0,3]", "x", 0]]
-    assert said["right"] == [["f32 [2,4]", "f32 [?,3]", "[x_0,3]", None, 1]]
+    assert said["right"] == [["f32 [2,4]", "f32 [?,3]", "[x_0,3]", "", 1]]
     assert "IR201" in [finding["code"] for finding in model["findings"]]
 
 
@@ -378,9 +377,9 @@ def test_node_data(case: str, tmp_path: Path) -> None:
     page = view(model, "--node-data", path, "-o", tmp_path / "page.html")
     shown = document(page)["models"][0]
     overlay = shown["overlays"][0]
-    names = {at: shown["strings"][row[1]] for at, row in enumerate(shown["layers"])}
     assert overlay["title"] == title
-    assert {names[at]: note for at, _, note in overlay["values"]} == notes
+    found = {shown["layers"][at][1]: note for _, note, ats in overlay["values"] for at in ats}
+    assert found == notes
 
 
 @pytest.mark.parametrize("broken", ["first", "second"])

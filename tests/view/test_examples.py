@@ -17,7 +17,7 @@ DATA = re.compile(r'<script type="application/json" id="document">(.*?)</script>
 PAGES = {
     "control_flow.html": (1, '"id": "dynamic"'),
     "two_inputs_that_do_not_fit.html": (1, "IR406"),
-    "first_layer_that_departs.html": (1, '"id": "crosscheck"'),
+    "first_layer_that_differs.html": (1, '"id": "crosscheck"'),
     "ranges.html": (1, '"id": "ranges"'),
     "what_changed.html": (2, "stem/swish"),
 }

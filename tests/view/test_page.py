@@ -412,7 +412,7 @@ def activations(folder: Path, name: str, *types: str) -> Path:
     return net.save(folder, name, declare=False)
 
 
-def test_the_first_layer_that_departs(
+def test_the_first_layer_that_differs(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`irshape crosscheck --view` leads to it, with its error; what is behind it only inherits."""
@@ -434,9 +434,9 @@ def test_the_first_layer_that_departs(
         browser.open(each)
         browser.one("#panel .focus").click()
         assert browser.texts("#panel .name")[0] == "exp_1"
-        assert "departs by itself; error 0.5" in browser.panel
+        assert "differs by itself; error 0.5" in browser.panel
         assert "exp_1" in browser.one(".card.selected").text
-        assert browser.texts(".legend .key")[0] == "departs by itself: 1"
+        assert browser.texts(".legend .key")[0] == "differs by itself: 1"
 
 
 def test_ranges_of_a_run(browser: Browser, tmp_path: Path) -> None:

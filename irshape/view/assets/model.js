@@ -14,35 +14,24 @@ class Net {
     this.showAttributes = false;
     this.showNames = false;
     this.direction = "TB";
-    const strings = data.strings;
-    const said = function (number) { return number < 0 ? null : strings[number]; };
     this.types = data.types.map(function ([type, opset, page]) { return { type, opset, page }; });
-    this.layers = data.layers.map((row, at) => ({
-      at,
-      id: said(row[0]),
-      name: said(row[1]),
-      kind: this.types[row[2]],
-      type: this.types[row[2]].type,
-      line: row[3],
-      group: row[4],
-      folded: row[5] === 1,
-      attributes: row[6],
-      inputs: row[7].map(function ([port, layer, output, declared]) {
-        return { port: said(port), layer, output, declared: said(declared) };
-      }),
-      outputs: row[8].map(function ([port, declared, inferred, symbols, names, clash, value, dynamic]) {
-        return {
-          port: said(port), declared: said(declared), inferred: said(inferred), symbols: said(symbols),
-          names: said(names), clash: clash === 1, value: said(value), dynamic: dynamic === 1, users: NONE,
-        };
-      }),
-      xml: row[9],
-      extra: row[10] || {},
-      findings: NONE,
-      key: "",
-      node: null,
-    }));
-    this.strings = strings;
+    this.layers = data.layers.map(([id, name, kind, line, group, folded, attributes, ports, inputs, outputs, tensors, xml, extra = {}], at) => {
+      const [inputIds, outputIds] = data.ports[ports];
+      const declaredInputs = extra.declared || {};
+      return {
+        at, id, name, kind: this.types[kind], type: this.types[kind].type, line, group, folded: folded === 1, attributes: data.attributes[attributes],
+        inputs: inputIds.map(function (port, index) {
+          return { port, layer: inputs[2 * index], output: inputs[2 * index + 1], declared: declaredInputs[index] || null };
+        }),
+        outputs: outputIds.map(function (port, index) {
+          const [declared, inferred, symbols, clash, value, dynamic] = data.outputs[outputs[index]];
+          return { port, declared, inferred, symbols, names: tensors[index] || null, clash: clash === 1, value, dynamic: dynamic === 1, users: NONE };
+        }),
+        xml, extra, findings: NONE, key: "", node: null,
+      };
+    });
+    for (const overlay of data.overlays)
+      overlay.values = overlay.values.flatMap(function ([value, note, layers]) { return layers.map(function (at) { return [at, value, note]; }); }).sort(function (a, b) { return a[0] - b[0]; });
     this.linkUsers();
     this.growTree();
     this.findings = data.findings.map((finding, number) => {
@@ -70,8 +59,7 @@ class Net {
 
   attributesOf(layer) {
     const pairs = [];
-    for (let at = 0; at < layer.attributes.length; at += 2)
-      pairs.push([this.strings[layer.attributes[at]], this.strings[layer.attributes[at + 1]]]);
+    for (let at = 0; at < layer.attributes.length; at += 2) pairs.push(layer.attributes.slice(at, at + 2));
     return pairs;
   }
 

@@ -212,7 +212,7 @@ class Panel {
   }
 
   xml(net, layer) {
-    if (!layer.xml.length) return null;
+    if (layer.xml < 0) return null;
     const text = element("pre", { class: "code", text: "…" });
     const part = section("Lines " + layer.line + " …", [text], true);
     part.addEventListener("toggle", function () {
@@ -405,25 +405,32 @@ function histogram(counts, range, text) {
     }));
 }
 
-/** Lines without the indentation that they share. */
+/** Lines without the indentation that they share; the first has none. */
 function dedented(text) {
-  const lines = text.replace(/\t/g, "  ").split("\n");
-  const indents = lines.filter(function (line) { return line.trim(); }).map(function (line) { return line.search(/\S/); });
-  const least = Math.min(...indents, 80);
-  return lines.map(function (line) { return visible(line.slice(Math.min(least, line.search(/\S|$/)))); }).join("\n");
+  const [first, ...lines] = text.replace(/\t/g, "  ").split("\n");
+  const least = Math.min(...lines.filter(function (line) { return line.trim(); }).map(function (line) { return line.search(/\S/); }), 80);
+  return [visible(first), ...lines.map(function (line) { return visible(line.slice(Math.min(least, line.search(/\S|$/)))); })].join("\n");
 }
 
+const XML_PART = 1 << 18; // as in texts.py
+const LONGEST_XML = 4000;
 const unpacked = new Map();
 
-/** The lines of XML of a layer, which the page holds compressed. */
+/** The bytes of a part of the XML, which the page holds compressed. */
+function unpack(net, part) {
+  const key = net.side + part;
+  if (!unpacked.has(key) && part < net.data.xml.length)
+    unpacked.set(key, new Response(new Blob([bytesOf(net.data.xml[part])]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer());
+  return unpacked.get(key) || new ArrayBuffer(0);
+}
+
+/** The XML of a layer, up to its bodies. */
 async function xmlOf(net, layer) {
-  const [chunk, start, end] = layer.xml;
-  const key = net.side + chunk;
-  if (!unpacked.has(key)) {
-    const packed = Uint8Array.from(atob(net.data.xml[chunk]), function (char) { return char.charCodeAt(0); });
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-    unpacked.set(key, new Response(stream).arrayBuffer());
-  }
-  const bytes = new Uint8Array(await unpacked.get(key));
-  return new TextDecoder().decode(bytes.subarray(start, end));
+  const part = Math.floor(layer.xml / XML_PART);
+  const bytes = await new Blob([await unpack(net, part), await unpack(net, part + 1)]).arrayBuffer();
+  const start = layer.xml - part * XML_PART;
+  const text = new TextDecoder().decode(bytes.slice(start, start + LONGEST_XML));
+  const whole = /^<layer[^>]*\/>|^[^]*?<\/layer>/.exec(text);
+  const body = layer.node.children.length ? text.search(/<(then_|else_)?body/) : -1;
+  return body >= 0 ? text.slice(0, body) + "…" : whole ? whole[0] : text + "…";
 }

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from .file_copy import FileSpan, copied
+from .file_copy import FileSpan, copied, is_plain
 
 
 class Hole(NamedTuple):
@@ -109,12 +109,17 @@ _RANDOM = 8
 
 def write_pieces(file: IO[bytes], data: Content) -> None:
     """Writes to an open file. Zeros take no space if possible."""
+    if isinstance(file, io.RawIOBase):  # which may write only a part of what it is given
+        buffered = io.BufferedWriter(file)
+        write_pieces(buffered, data)
+        buffered.detach()
+        return
     for piece in [data] if isinstance(data, bytes) else data:
         if isinstance(piece, FileSpan):
             copied(piece, file)
         elif not isinstance(piece, Hole):
             file.write(piece)
-        elif isinstance(file, io.BufferedWriter) and file.seekable():
+        elif is_plain(file):
             file.truncate(file.seek(piece.size, os.SEEK_CUR))
         else:
             for start in range(0, piece.size, _PART):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from typing import IO, NamedTuple
@@ -42,9 +43,15 @@ def copied(span: FileSpan, target: IO[bytes]) -> None:
         target.write(piece)
 
 
+def is_plain(file: IO[bytes]) -> bool:
+    """Whether what is written to an open file is what a seekable file on disk then holds."""
+    return isinstance(file, io.BufferedWriter) and file.seekable()
+
+
 def _by_the_kernel(span: FileSpan, target: IO[bytes]) -> int:
     """Lets the kernel copy the bytes. Returns how many it copied; 0 if it cannot."""
-    if not hasattr(os, "copy_file_range"):
+    # other objects may have the number of a file into which they write something else, as gzip's
+    if not (hasattr(os, "copy_file_range") and is_plain(target)):
         return 0
     done, start = 0, target.tell()
     try:

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-class Output:
+class _Part:
+    """A part of a graph. copy and pickle would take the graph along, and recurse through it."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> str:
+        raise ArgumentError(f"{self!r} is a part of a graph; copy or pickle the graph")
+
+
+class Output(_Part):
     """An output of a layer: a tensor with its consumers, element type and shape."""
 
     __slots__ = ("_names", "_users", "index", "layer", "loaded", "loaded_names", "tensor")
@@ -221,7 +230,7 @@ def innermost(values: Iterable[Any], *graphs: Any) -> Any:
     return max(known, key=lambda graph: graph.depth, default=None)
 
 
-class Input:
+class Input(_Part):
     """An input of a layer, fed by an output."""
 
     __slots__ = ("_source", "index", "layer", "loaded")
@@ -264,7 +273,7 @@ class Input:
         return f"<input {self.index} of {self.layer.label}, fed by {self._source!r}>"
 
 
-class GraphLayer:
+class GraphLayer(_Part):
     """A layer of a graph."""
 
     __slots__ = (

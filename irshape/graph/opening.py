@@ -31,7 +31,7 @@ def opened(graph: Structure, model: Model, result: BodyResult, engine: BodyEngin
                 raise GraphError(str(subject), operation=raw.type)
     graph.source = model
     graph.store.version = model.version
-    if model.format is graph.store.format:
+    if model.format == graph.store.format:
         graph.rt_info_span = model.rt_info_span
     if model.weights is not None and model.weights.data is not None:
         data = model.weights.data

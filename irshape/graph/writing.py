@@ -24,7 +24,7 @@ from ..model.graph import Model
 from ..model.source import Source
 from ..model.weights import Constant
 from .checked import refuse_contrary_sizes
-from .errors import GraphError
+from .errors import ArgumentError, GraphError
 from .exporting import exported
 from .splicing import NotSpliceable, Splicer, applied, layout
 from .structure import Structure
@@ -123,10 +123,14 @@ def save_graph(
     """See `Graph.save`."""
     with collection_paused():
         if isinstance(target, (str, os.PathLike)):
+            if weights is not None:
+                raise ArgumentError("a path takes no second file: the .bin is beside the .xml")
             write_together(files_of(graph, target))
             return
+        if not hasattr(target, "write"):
+            raise ArgumentError(f"expected a path or a binary file, got {type(target).__name__}")
         text, pieces = parts_of_file(graph)
-        target.write(text)
+        write_pieces(target, text)
         if weights is not None:
             write_pieces(weights, pieces)
         elif any(layer.raw.is_constant for layer in graph.walk()):

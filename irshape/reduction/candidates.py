@@ -201,14 +201,14 @@ class Workshop:
         candidate = self._candidate(text)
         if candidate is None:
             raise ValueError("the model cannot be written as an IR")
-        if original.format is not FORMAT and not self._broken:
+        if original.format != FORMAT and not self._broken:
             self._broken = frozenset(candidate.broken_rules)
         self._rules = self._broken | candidate.broken_rules
         return candidate
 
     @cached_property
     def _original_errors(self) -> list[Finding]:
-        if self.original.format is not FORMAT:
+        if self.original.format != FORMAT:
             return []
         return [each for each in examine(self.original).findings if each.severity == "error"]
 

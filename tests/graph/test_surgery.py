@@ -137,6 +137,9 @@ def test_a_copy_has_the_same_layers_and_changes_by_itself(
     if opened_before:
         assert len(graph) == len(graph.layers)
     twin = COPYING[copying](graph)
+    assert twin.to_bytes() == graph.to_bytes()
+    with pytest.raises(GraphError):  # a part of a graph has no copy of its own
+        copy.deepcopy(graph.outputs[0])
     assert [layer.name for layer in twin.layers] == [layer.name for layer in graph.layers]
     assert (
         irshape.infer(twin.model()).to_dict()["layers"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 from pathlib import Path
 from typing import Any
@@ -128,8 +129,42 @@ def test_bytes_files_and_sessions(tmp_path: Path) -> None:
     again = Graph.load(tmp_path / "saved.xml")
     for each in (graph, again):
         assert np.array_equal(irshape.Session(each).run({"x": array})["y"], array)
-    with pytest.raises(GraphError):
-        graph.save(io.BytesIO())
+    path: Any = tmp_path / "again.xml"
+    for wrong in ((io.BytesIO(),), (path, io.BytesIO()), (None,), (3,)):
+        with pytest.raises(GraphError):
+            graph.save(*wrong)
+    assert not path.exists()
+
+
+class Unbuffered(io.RawIOBase):
+    """A stream that has no positions, and takes a few bytes at a time."""
+
+    def __init__(self) -> None:
+        self.content = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.content += bytes(data[:999])
+        return len(data[:999])
+
+
+def test_files_that_are_not_on_disk(tmp_path: Path) -> None:
+    path = tmp_path / "model.xml"
+    graph = Graph()
+    constant = graph.constant(np.arange(40000, dtype=np.float32))
+    graph.result(constant + graph.parameter("f32", [40000]), "y")
+    graph.save(path)
+    graph = Graph.load(path)  # its constants are bytes of a file
+    expected = graph.to_bytes()
+    streams = Unbuffered(), Unbuffered()
+    graph.save(*streams)  # type: ignore[arg-type]
+    assert tuple(stream.content for stream in streams) == expected
+    with gzip.open(tmp_path / "text", "wb") as text, gzip.open(tmp_path / "bytes", "wb") as weights:
+        graph.save(text, weights)  # type: ignore[arg-type]
+    zipped = [gzip.decompress((tmp_path / name).read_bytes()) for name in ("text", "bytes")]
+    assert tuple(zipped) == expected
 
 
 def test_every_refusal_is_a_graph_error() -> None:

@@ -299,7 +299,7 @@ def validate(
     """Checks one model or several. Returns a report on all faults.
 
     target: a path, a `Model`, or an iterable of them.
-    weights, values: for a path, as for `load`.
+    weights, values: as for `load`. Values are set in a given `Model`.
     also: rules to run that are off by default, by code or name: for example the rules that read the
     whole .bin.
     config: a `Configuration`, or the path of a configuration file. Without it, no file is read.
@@ -314,7 +314,7 @@ def validate(
     from .formats.ir.fragments import value_texts
 
     return validate_targets(
-        _without_graphs(target),
+        _without_graphs(target, weights, values),
         weights,
         values=value_texts(values or {}),
         also=_several(also),
@@ -652,19 +652,21 @@ def save(
 
 def _without_graphs(
     target: ModelLike | Iterable[ModelLike],
+    weights: WeightsChoice,
+    values: Mapping[str, object] | None,
 ) -> str | os.PathLike[str] | Model | Iterable[str | os.PathLike[str] | Model]:
-    """Returns the targets of a validation, with graphs turned into models."""
+    """Returns the targets of a validation: paths, and models for everything else."""
     from .model.graph import Model
 
-    if isinstance(target, (str, os.PathLike, Model)):
-        return target
-    single = isinstance(target, bytes) or hasattr(target, "read") or not hasattr(target, "__iter__")
-    if single or _is_graph(target):
-        return _model(target)  # type: ignore[arg-type]
-    return [
-        each if isinstance(each, (str, os.PathLike)) else _model(each)  # type: ignore[arg-type]
-        for each in target
-    ]
+    def plain(each: ModelLike) -> str | os.PathLike[str] | Model:
+        if isinstance(each, (str, os.PathLike)):
+            return each
+        return _with_values(_model(each, weights), values)
+
+    single = isinstance(target, (str, bytes, os.PathLike, Model)) or hasattr(target, "read")
+    if single or not hasattr(target, "__iter__") or _is_graph(target):
+        return plain(target)  # type: ignore[arg-type]
+    return [plain(each) for each in target]  # type: ignore[arg-type]
 
 
 def _model(model: ModelLike, weights: WeightsChoice = "beside") -> Model:

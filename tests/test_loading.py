@@ -15,7 +15,7 @@ import irshape
 
 LAYER = """<layer id="1" name="mean" type="ReduceMean" version="opset1">
 <data keep_dims="true"/><input><port id="0"><dim>6</dim><dim>12</dim><dim>10</dim></port>
-<port id="1"><dim>2</dim></port></input><output><port id="2"><dim>6</dim>
+<port id="1" precision="I64"><dim>2</dim></port></input><output><port id="2"><dim>6</dim>
 <dim>1</dim><dim>1</dim></port></output></layer>"""
 
 
@@ -80,6 +80,10 @@ def test_the_values_of_a_layer_on_its_own(axes: Any, tmp_path: Path) -> None:
     assert str(inference.outputs(inference.model.layers[0])[0].shape) == "[6,1,1]"
     assert irshape.validate(path, values={"axes": [7, 8]}).count("error") == 1
     assert irshape.validate(path, values={"axes": axes}).count("error") == 0
+    by_position: Any = {1: axes}
+    with path.open() as file:
+        assert irshape.validate(file, values=by_position).files[0].diagnostics == []
+    assert irshape.validate([irshape.loads(LAYER)], values={"axes": [7, 8]}).count("error") == 1
 
 
 REFUSED: dict[str, tuple[Callable[[], object], type[Exception]]] = {
@@ -90,6 +94,9 @@ REFUSED: dict[str, tuple[Callable[[], object], type[Exception]]] = {
     "bytes for a path": (lambda: irshape.load("a.xml", weights=b"1"), TypeError),
     "an input that no layer has": (lambda: irshape.loads(LAYER, values={"a": 1}), ValueError),
     "no value": (lambda: irshape.loads(LAYER, values={"axes": "x"}), ValueError),
+    "no mapping": (lambda: irshape.loads(LAYER, values=[1]), TypeError),  # type: ignore[arg-type]
+    "a fraction": (lambda: irshape.loads(LAYER, values={"axes": 1.5}), ValueError),
+    "two names": (lambda: irshape.loads(LAYER, values={"axes": [1, 2], "1": [0, 2]}), ValueError),
     "a whole model": (
         lambda: irshape.loads('<net name="m" version="11"/>', values={"axes": 1}),
         (ValueError, irshape.LoadError),

@@ -251,9 +251,11 @@ def _balanced(text: str, start: int) -> str | None:
 
 
 def value_texts(values: Mapping[str, object]) -> dict[str, str]:
-    """Converts values to texts. They may be texts, lists, numbers or arrays."""
+    """Converts values to texts. They may be texts, lists, numbers or arrays. Raises `TypeError`."""
+    if not isinstance(values, Mapping):
+        raise TypeError(f"expected values by names of inputs, as in {{'axes': 1}}, got {values!r}")
     return {
-        name: str(value.tolist() if hasattr(value, "tolist") else value)
+        str(name): str(value.tolist() if hasattr(value, "tolist") else value)
         for name, value in values.items()
     }
 
@@ -261,20 +263,30 @@ def value_texts(values: Mapping[str, object]) -> dict[str, str]:
 def give_values(model: Model, values: Mapping[str, str]) -> None:
     """Sets the values of inputs of single layers, by port id, position or operand name.
 
-    Raises `ValueError` for a name that no layer has, and for a text that is not a value.
+    Raises `ValueError` for a name that no layer has, for two names of one input, and for a text
+    that is not a value of the input.
     """
     if model.kind != "layers":
         raise ValueError(
             "only inputs of single layers can be given values; a whole model has its own constants"
         )
+    given: set[Port] = set()
     for name, text in values.items():
-        if parse_value(text) is None:
-            raise ValueError(f"'{text}' is not a value; expected numbers, such as 7 or [2, 3]")
+        numbers = parse_value(text)
+        if numbers is None:
+            raise ValueError(f"'{text:.60}' is not a value; expected numbers, such as 7 or [2, 3]")
         ports = [port for layer in model.layers if (port := _named_input(layer, name)) is not None]
         if not ports:
             known = [operand for layer in model.layers for operand in _operand_names(layer)]
             raise ValueError(f"no layer has an input '{name}'{suggestion(name, known)}")
         for port in ports:
+            kind = port.element_type
+            broken = [each for each in numbers if isinstance(each, float) and not each.is_integer()]
+            if broken and kind is not None and kind.is_integer:
+                raise ValueError(f"the input '{name}' takes {kind}, not {broken[0]}")
+            if port in given:
+                raise ValueError(f"the input '{name}' has two values, under two names")
+            given.add(port)
             port.value = text
 
 

@@ -33,7 +33,16 @@ class Command(click.Command):
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, list(self._spread(args)))
+        try:
+            return super().parse_args(ctx, list(self._spread(args)))
+        except click.NoSuchOption as problem:
+            name = problem.option_name
+            known = {name for each in self.params for name in each.opts}
+            if name not in ("--seq", "--batch") or "--shape" not in known:
+                raise
+            tokens = ", --context TOKENS that of states" if "--context" in known else ""
+            given = f"--shape NAME=SHAPE gives the sizes of inputs{tokens}"
+            raise click.UsageError(f"{name} is of `irshape edit`; {given}", ctx) from None
 
     def _spread(self, args: Sequence[str]) -> Iterator[str]:
         """Yields the arguments with the name of the option before each of its values."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +23,9 @@ from .tables import text_table
 if TYPE_CHECKING:
     from ..inference.result import Inference
     from ..model.graph import Layer
+
+Marks = dict[tuple[str, ...], str]
+"""The marks of layers, by their paths and ids."""
 
 
 @click.command("infer", cls=Command)
@@ -117,11 +121,10 @@ def command(
         from ..diagnostics.renderers.common import json_text
 
         echo(json_text(document, 1))
-    elif outputs and loaded.kind == "net":
-        echo("\n".join(_outputs_table(document["layers"], outputs_of(loaded).names)))
     else:
         marks = _marks(inference, [layer for layer, _ in broken])
-        echo("\n".join(_table(document["layers"], marks, constants)))
+        names = outputs_of(loaded).names if outputs and loaded.kind == "net" else None
+        echo("\n".join(_table(document["layers"], marks, constants, names)))
     if output is not None and not broken:
         from ..formats.ir.writer import write
 
@@ -184,19 +187,19 @@ def _reasons(inference: Inference, verbose: bool, named: bool) -> list[str]:
     return refusal_in_brief(inference, conflicts)
 
 
-def _outputs_table(layers: list[dict[str, Any]], names: list[str]) -> list[str]:
+def _outputs_table(layers: list[dict[str, Any]], marks: Marks, names: list[str]) -> list[str]:
     """Returns a table of the outputs of a model, by the names with which users refer to them."""
     from ..diagnostics.renderers.common import plain
 
     rows = []
     for layer, name in zip(layers, names, strict=True):
+        mark = marks.get((str(layer["id"]),), "")
         (port,) = layer["outputs"] or [{"element_type": "", "shape": ""}]
-        rows.append((plain(name), port["element_type"], written_shape(port)))
-    head = ("OUTPUT", "ELEMENT TYPE", "SHAPE")
-    return text_table(head, rows, shrinking={"OUTPUT": 12, "SHAPE": 20})
+        rows.append((mark, plain(name), port["element_type"], written_shape(port)))
+    return _marked(("OUTPUT", "ELEMENT TYPE", "SHAPE"), rows, marks, {"OUTPUT": 12, "SHAPE": 20})
 
 
-def _marks(inference: Inference, refusing: list[Layer]) -> dict[tuple[str, ...], str]:
+def _marks(inference: Inference, refusing: list[Layer]) -> Marks:
     """Marks layers that do not fit their inputs with !, and what is inferred from their declared
     shapes with ?. Empty if all fit."""
     if not refusing:
@@ -208,10 +211,27 @@ def _marks(inference: Inference, refusing: list[Layer]) -> dict[tuple[str, ...],
     return {(*layer.path, layer.id): mark for layer, mark in marked.items()}
 
 
-def _table(
-    layers: list[dict[str, Any]], marks: dict[tuple[str, ...], str], constants: bool
+def _marked(
+    head: tuple[str, ...], rows: Sequence[tuple[str, ...]], marks: Marks, shrinking: dict[str, int]
 ) -> list[str]:
-    """Returns a table with a row for each output. marks: of layers, by their paths and ids."""
+    """Returns a table of rows that begin with a mark, and what the marks mean if there are any."""
+    at = 0 if marks else 1
+    cut = [row[at:] for row in rows]
+    lines = text_table(("", *head)[at:], cut, shrinking=shrinking, dropped=("PORT",))
+    if marks:
+        lines.append(
+            "! does not fit: declared shapes are shown; ? is inferred from declared shapes"
+        )
+    return lines
+
+
+def _table(
+    layers: list[dict[str, Any]], marks: Marks, constants: bool, names: list[str] | None
+) -> list[str]:
+    """Returns a table with a row for each output. names: of the outputs of the model, if `layers`
+    are these alone."""
+    if names is not None:
+        return _outputs_table(layers, marks, names)
     from ..diagnostics.renderers.common import plain
 
     rows = []
@@ -234,17 +254,8 @@ def _table(
                     written_shape(output),
                 )
             )
-    at = 0 if marks else 1
-    lines = text_table(
-        ("", "ID", "TYPE", "NAME", "PORT", "ELEMENT TYPE", "SHAPE")[at:],
-        [row[at:] for row in rows],
-        shrinking={"NAME": 12, "TYPE": 12, "SHAPE": 20, "ID": 8},
-        dropped=("PORT",),
-    )
-    if marks:
-        lines.append(
-            "! does not fit: declared shapes are shown; ? is inferred from declared shapes"
-        )
+    head = ("ID", "TYPE", "NAME", "PORT", "ELEMENT TYPE", "SHAPE")
+    lines = _marked(head, rows, marks, {"NAME": 12, "TYPE": 12, "SHAPE": 20, "ID": 8})
     if hidden:
         lines.append(f"{counted(hidden, 'constant')} not shown; --constants shows them")
     return lines

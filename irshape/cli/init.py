@@ -45,7 +45,7 @@ repos:
         require_serial: true
       - id: irshape-deleted  # git names no deleted .bin to the hook above
         name: irshape (deleted files)
-        entry: irshape validate . --only-ir --since HEAD
+        entry: irshape validate . --only-ir --since HEAD --select IR501
 {arguments}        language: system
         pass_filenames: false
         always_run: true

@@ -288,7 +288,11 @@ def _expensive(inspection: Inspection, top: int, sort: str) -> Iterator[str]:
         head,
         rows,
         shrinking={"NAME": 20, "TYPE": 10, "OUTPUT": 12},
-        dropped=("ACTIVATIONS", "PARAMETERS", "OUTPUT"),
+        dropped=[
+            name
+            for name in ("ACTIVATIONS", "PARAMETERS", "MULTIPLY-ADDS", "OUTPUT")
+            if name != sort.upper()
+        ],
         indent=2,
     )
 

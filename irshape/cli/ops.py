@@ -27,7 +27,7 @@ def command(type_name: str | None, form: str) -> None:
     The list has every version of an operation, the opsets that contain it, and whether irshape
     infers its shapes and evaluates it. The operations of the opsets come first, then the operations
     that the library openvino_tokenizers adds to OpenVINO. With TYPE, the page of that operation:
-    its inputs, attributes and constraints.
+    its inputs, outputs, attributes and constraints.
 
     Exit status: 0; 2 if there is no such operation.
     """
@@ -123,11 +123,24 @@ def described(cls: type[Operation]) -> dict[str, Any]:
         "evaluate": supported(cls),
         "attributes": attributes,
         "inputs": inputs,
+        "outputs": _outputs(cls),
         "constraints": [
             {"message": constraint.message, "rule": constraint.rule}
             for constraint in constraints(cls)
         ],
     }
+
+
+def _outputs(cls: type[Operation]) -> list[dict[str, Any]]:
+    """Returns the outputs: which input each is like, if that is declared, and whether there may be
+    more of them."""
+    from ..ops.declaration import Operation
+
+    if cls.infer is Operation.infer and cls.result is not None:
+        return [{"like": cls.result.operand, "variadic": False}]
+    returned = str(cls.infer.__annotations__.get("return", ""))
+    count = max(returned.count("Tensor") - returned.count(" | "), 1)
+    return [{"like": None, "variadic": "..." in returned}] * count
 
 
 def _page(row: dict[str, Any]) -> str:
@@ -154,6 +167,12 @@ def _page(row: dict[str, Any]) -> str:
         notes += [word for word in ("optional", "variadic") if entry[word]]
         lines.append(f"  {index}  {entry['name']}: {', '.join(notes)}")
     lines += [] if row["inputs"] else ["  none"]
+    lines.append("Outputs")
+    for index, entry in enumerate(row["outputs"]):
+        like = f"the element type and shape of `{entry['like']}`"
+        rest = "inferred from the inputs and attributes"
+        more = ", perhaps more" * entry["variadic"]
+        lines.append(f"  {index}{more}  {like if entry['like'] else rest}")
     lines.append("Attributes")
     for entry in row["attributes"]:
         state = (

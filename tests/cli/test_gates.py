@@ -207,6 +207,8 @@ def test_init_writes_what_validate_and_a_hook_use(
     given = [end for end in ("xml", "bin", "onnx", "json") if re.search(hook["files"], f"a.{end}")]
     assert given == ["xml", "bin", "onnx"]
     assert hooks.read_text() == ("repos: []\n" if hooked else hooks.read_text())
+    wrong = ROOT / "examples/layers/wrong/axes_missing.xml"
+    shutil.copy(wrong, "models")  # the other hook reports it
     for gone, failed in ((), 0), (("models/m.bin",), 1), (("models/m.xml", "models/vit.onnx"), 0):
         for name in gone:
             Path(name).unlink()

@@ -186,6 +186,14 @@ def test_shapes_make_the_numbers_exact(net: Path) -> None:
     assert (status, "layers by parameters, 1 of 2" in out, " first " in out) == (0, True, True)
 
 
+@pytest.mark.parametrize("sort", ["activations", "parameters", "multiply-adds"])
+def test_a_narrow_table_keeps_what_it_is_sorted_by(
+    sort: str, net: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    assert sort.upper() in call(str(net), "--shape", "x=[3,4]", "--sort", sort)[1]
+
+
 def test_bytes_that_are_shared_count_once(tmp_path: Path) -> None:
     graph = irshape.Graph(name="shared")
     x = graph.parameter("f32", "[600]", name="x")

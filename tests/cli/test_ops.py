@@ -45,6 +45,7 @@ def test_json_has_every_version_with_all_that_is_declared() -> None:
             "evaluate",
             "attributes",
             "inputs",
+            "outputs",
             "constraints",
         }
         assert all(
@@ -60,6 +61,9 @@ def test_json_has_every_version_with_all_that_is_declared() -> None:
             ["opset1 to opset16", "keep_dims", "axes", "name an axis twice", "out of range"],
         ),
         ("reducemean", ["keep_dims"]),
+        ("Relu", ["  0  the element type and shape of `data`"]),
+        ("TopK", ["Outputs\n  0  inferred from the inputs", "  1  inferred from the inputs"]),
+        ("Split", ["Outputs\n  0, perhaps more  inferred from the inputs"]),
         ("Gather", ["opset7", "batch_dims", "is out of range for"]),
         ("LSTMSequence", ["direction", "hidden_size"]),
         (

@@ -63,6 +63,8 @@ MISTAKES = table(
 a command misspelt | crosschek whole.xml | 2 | no command 'crosschek'; did you mean 'crosscheck'?
 a command in capitals | Infer whole.xml | 2 | did you mean 'infer'?
 no such command | frobnicate | 2 | `irshape --help` lists them
+an option of edit | inspect whole.xml --seq 128 | 2 | --context TOKENS
+another option of edit | infer whole.xml --batch 1 | 2 | --shape NAME=SHAPE
 an operation misspelt | ops ReduceMeen | 2 | did you mean 'ReduceMean'?
 no such operation | ops Xyzzy | 2 | `irshape ops` lists them
 a rule misspelt | rule output-shape-missmatch | 2 | did you mean 'output-shape-mismatch'?
@@ -290,6 +292,8 @@ def test_infer_says_what_fails_first_and_marks_its_row(tmp_path: Path) -> None:
     assert "'add'" in error.splitlines()[0]
     marked = [line.split()[:2] for line in output.splitlines() if line[:2] in ("! ", "? ")]
     assert marked[:-1] == [["!", "2"], ["?", "3"], ["?", "4"]]
+    outputs = call("infer", path, "--shape", "[4,5]", "--outputs")[1].splitlines()
+    assert outputs[1].startswith("? ")
 
 
 def test_infer_hides_constants_in_the_table_alone() -> None:

@@ -143,7 +143,8 @@ def _crosscheck(answer: str) -> str:
 
 
 def check(folder: Path, releases: Sequence[str], every: int) -> int:
-    """Prints what nothing explains; how much that is."""
+    """Prints what nothing explains, and of how many rows values were compared; returns how much is
+    unexplained, a release without any such row included."""
     count = 0
     for release in releases:
         for example, answer in crosschecks(folder, release).items():
@@ -152,12 +153,17 @@ def check(folder: Path, releases: Sequence[str], every: int) -> int:
                 print(f"{release}  {example}: {answer}")
     older = [release for release in releases if parse_release(release) != NEWEST]
     print(f"{count} examples differ unexpectedly", flush=True)
+    with_values = Counter[str]()
     for _, row in asked(folder, releases, every):
+        with_values.update(each for each in older if row.verdicts[each].values)
         for release in older:
             difference = unexplained(row, parse_release(release))
             if difference:
                 count += 1
                 print(f"{release}  {difference[0]:8} {row.operation}  {row.id}  {difference[1]}")
+    for release in older:
+        count += not with_values[release]
+        print(f"{release}  values of {with_values[release]:,} rows compared")
     return count
 
 

@@ -49,5 +49,6 @@ def suggestion(name: str, known: Sequence[str]) -> str:
     """Returns `; did you mean X?`, or an empty text if no known name is similar."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, known, 1, 0.6)
+    begun = [each for each in known if len(name) > 2 and each.lower().startswith(name.lower())]
+    close = begun or get_close_matches(name, known, 1, 0.6)
     return f"; did you mean '{close[0]}'?" if close else ""

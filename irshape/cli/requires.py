@@ -145,8 +145,8 @@ def _table(rows: list[_Row]) -> Iterator[str]:
     width = max((terminal_width() or WIDTH) - first - second - 2, 20)
     for subject, needed, why in rows:
         indent = " " * (len(why) - len(why.lstrip()))
-        lines = textwrap.wrap(plain(why.strip()), width, subsequent_indent=indent) or [""]
-        lines[0] = indent + lines[0]
+        text = plain(why.strip())
+        lines = textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent) or [""]
         yield f"  {subject:{first}}{needed:{second}}{lines[0]}".rstrip()
         yield from (f"  {'':{first + second}}{line}" for line in lines[1:])
 

@@ -11,12 +11,13 @@ import click
 from ..rule_ids import RETIRED
 from .arguments import Command
 from .common import echo, form_option
-from .tables import fitted
+from .tables import fitted, terminal_width
 
 if TYPE_CHECKING:
     from ..rules import Rule
 
 WIDTH = 100
+"""The most columns of a line of prose."""
 
 
 @click.command("rule", cls=Command)
@@ -83,7 +84,7 @@ def fields(rule: type[Rule]) -> dict[str, str | bool | None]:
 
 def text_page(rule: type[Rule]) -> str:
     page = rule.page()
-    parts = [f"{rule.code} {rule.name} ({severity(rule)})", textwrap.fill(page.summary, WIDTH)]
+    parts = [f"{rule.code} {rule.name} ({severity(rule)})", _filled(page.summary)]
     parts += [f"{heading}\n{_indented(text)}" for heading, text in page.sections.items()]
     return "\n\n".join(parts) + "\n"
 
@@ -96,16 +97,15 @@ def _indented(text: str) -> str:
             lines += ["    " + line for line in part.splitlines()[1:]]
         else:
             for paragraph in filter(None, part.strip().split("\n\n")):
-                lines.append(
-                    textwrap.fill(
-                        " ".join(paragraph.split()),
-                        WIDTH,
-                        initial_indent="  ",
-                        subsequent_indent="  ",
-                        break_on_hyphens=False,
-                    )
-                )
+                lines.append(_filled(" ".join(paragraph.split()), "  "))
     return "\n".join(lines)
+
+
+def _filled(text: str, indent: str = "") -> str:
+    width = min(terminal_width() or WIDTH, WIDTH)
+    return textwrap.fill(
+        text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
 
 
 def markdown(rules: tuple[type[Rule], ...]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..spelling import counted
+from ..spelling import counted, suggestion
 from .arguments import Command
 from .common import FOREIGN, colour_option, echo, expand, keep_apart, pairs, weights_option
 from .pages import view_option
@@ -261,6 +261,22 @@ def unused_patterns(configuration: Configuration, files: list[str]) -> Iterator[
                 )
 
 
+def forbidden_in_vain(configuration: Configuration) -> Iterator[str]:
+    """Yields the forbidden operations that seem to be misspelt, or of a version that no opset
+    has."""
+    from ..ops import registry
+
+    for operation in dict.fromkeys(
+        each for policy in configuration.policies for each in policy.forbidden_operations
+    ):
+        name, _, version = operation.partition("@")
+        known = registry.opset_versions(name)
+        close = "" if known else suggestion(name, registry.type_names())
+        opsets = {f"opset{number}" for cls in known for number in registry.opsets(cls)}
+        if close or (known and version.startswith("opset") and version not in opsets):
+            yield f"the policy forbids '{operation}', which is in no opset{close}"
+
+
 def notes(finished: Finished, wanted: Chosen, files: list[str]) -> Iterator[str]:
     """Yields notes on findings that are not in the report.
 
@@ -280,6 +296,7 @@ def notes(finished: Finished, wanted: Chosen, files: list[str]) -> Iterator[str]
             "--update-baseline drops them"
         )
     yield from unused_patterns(wanted.configuration, files) if files else ()
+    yield from forbidden_in_vain(wanted.configuration)
     others = sum(each.path.endswith(tuple(FOREIGN)) for each in finished.report.files)
     if others and (wanted.configuration.target or wanted.configuration.devices.names):
         yield (

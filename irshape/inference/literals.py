@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from math import prod
 
 from ..ops.tensors import MAX_VALUE_ELEMENTS
 
@@ -27,7 +26,10 @@ def parse_value(text: str) -> tuple[int | float, ...] | None:
 
 
 def parse_array(text: str) -> tuple[tuple[int, ...], tuple[int | float, ...]] | None:
-    """Returns the shape and the elements of a value, as `parse_value` reads it."""
+    """Returns the shape and the elements of a value, as `parse_value` reads it.
+
+    None also for lists of unequal length.
+    """
     plain = re.sub(
         r"\b(?:true|false)\b", lambda word: _BOOLEANS[word[0].lower()], text, flags=re.IGNORECASE
     )
@@ -38,19 +40,21 @@ def parse_array(text: str) -> tuple[tuple[int, ...], tuple[int | float, ...]] | 
         parsed = ast.literal_eval(plain)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-    sizes = []
-    inner = parsed
-    while isinstance(inner, (list, tuple)):
-        sizes.append(len(inner))
-        if not inner:
-            break
-        inner = inner[0]
+    shape = _shape(parsed)
     flat = list(_flattened(parsed))
     numbers = [item for item in flat if isinstance(item, (int, float))]
-    if len(numbers) != len(flat) or len(flat) > MAX_VALUE_ELEMENTS:
+    if shape is None or len(numbers) != len(flat) or len(flat) > MAX_VALUE_ELEMENTS:
         return None
-    shape = tuple(sizes) if prod(sizes) == len(flat) else (len(flat),)
     return shape, tuple(numbers)
+
+
+def _shape(item: object) -> tuple[int, ...] | None:
+    """Returns the sizes of nested lists; None if lists of one level differ in length."""
+    if not isinstance(item, (list, tuple)):
+        return ()
+    inner = {_shape(part) for part in item} or {()}
+    shape = inner.pop()
+    return None if inner or shape is None else (len(item), *shape)
 
 
 def _flattened(item: object) -> Iterator[object]:

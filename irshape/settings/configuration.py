@@ -367,7 +367,7 @@ def _type(name: str) -> str:
     from ..element_types import ElementType
 
     try:
-        return ElementType.of(name).name
+        return (ElementType.of_precision(name) or ElementType.of(name)).name
     except ValueError:
         raise ValueError(
             f"'{name}' is not an element type{suggestion(name, sorted(ElementType._by_name))}"

@@ -110,6 +110,15 @@ def test_a_pattern_that_matches_nothing_is_said(
         assert call(*given)[2].count(pattern) == 0
 
 
+@pytest.mark.parametrize(
+    ("operation", "said"),
+    [("ReLU", 0), ("relu@opset1", 0), ("MyNms", 0), ("TopK@opset99", 1), ("MatMull", 1)],
+)
+def test_a_misspelt_forbidden_operation_is_said(operation: str, said: int, folder: Path) -> None:
+    Path("irshape.toml").write_text(f"[policy]\nforbidden-operations = ['{operation}']")
+    assert call("models")[2].count(f"'{operation}'") == said
+
+
 def test_contracts_say_nothing_without_weights(folder: Path) -> None:
     Path("irshape.toml").write_text('[[contract]]\nrequire = ["last = [?, 3000]"]\n')
     assert codes("models/m.xml") == []

@@ -66,6 +66,7 @@ no such command | frobnicate | 2 | `irshape --help` lists them
 an option of edit | inspect whole.xml --seq 128 | 2 | --context TOKENS
 another option of edit | infer whole.xml --batch 1 | 2 | --shape NAME=SHAPE
 an operation misspelt | ops ReduceMeen | 2 | did you mean 'ReduceMean'?
+the beginning of an operation | ops lstm | 2 | did you mean 'LSTMCell'?
 no such operation | ops Xyzzy | 2 | `irshape ops` lists them
 a rule misspelt | rule output-shape-missmatch | 2 | did you mean 'output-shape-mismatch'?
 no such rule | rule frobnicate | 2 | `irshape rule` lists them
@@ -112,6 +113,7 @@ nothing to paste for a model that is refused | explain refused.xml --weights who
 a tensor misspelt | explain whole.xml scael | 2 | did you mean 'scale'?
 an array that is a text | run whole.xml -i x=whole.xml | 2
     | 'whole.xml' does not contain an array: it is
+an array with rows of unequal length | run whole.xml -i 'x=[[1,2],[3]]' | 2 | equal length
 an array of another type | run whole.xml -i double.npy | 1
     | float64; convert it with .astype('float32')
 an array of another shape | run whole.xml -i long.npy | 1
@@ -244,6 +246,7 @@ def test_streams_may_be_closed(closed: str, arguments: str, status: int, folder:
         "ops",
         "ops Interpolate",
         "rule",
+        "rule IR501",
         "infer encoder.xml",
         "inspect encoder.xml",
         "inspect decoder.xml",

@@ -95,6 +95,26 @@ def _is_value_of(option: click.Option, word: str) -> bool:
     return "=" in (option.metavar or "") and "=" in word and not os.path.exists(word)
 
 
+def value_option(function: F) -> F:
+    return click.option(
+        "--value",
+        "values",
+        multiple=True,
+        metavar="INPUT=VALUE",
+        help="The value of an input of a single layer, by port id, position or name: axes=[0,2].",
+    )(function)
+
+
+def extension_option(function: F) -> F:
+    return click.option(
+        "--extension",
+        "extensions",
+        multiple=True,
+        metavar="TYPE[@VERSION]",
+        help="A custom operation: irshape uses the declared ports of its layers.",
+    )(function)
+
+
 def shape_option(
     help: str = "The shape of an input, by tensor name, layer name, position or id (id:3), as "
     "x=[1,3,?,?]; a model of one input needs no NAME.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..spelling import counted
-from .arguments import Command, given_shapes, shape_option
+from .arguments import Command, given_shapes, shape_option, value_option
 from .common import (
     echo,
     form_option,
@@ -31,13 +31,7 @@ Marks = dict[tuple[str, ...], str]
 @click.command("infer", cls=Command)
 @click.argument("model", metavar="MODEL")
 @shape_option()
-@click.option(
-    "--value",
-    "values",
-    multiple=True,
-    metavar="INPUT=VALUE",
-    help="The value of an input of a single layer, by port id, position or name: axes=[0,2].",
-)
+@value_option
 @click.option(
     "--symbols",
     is_flag=True,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from .arguments import Command
+from .arguments import Command, extension_option
 from .common import echo
 
 CONFIGURATION = """\
@@ -64,13 +64,7 @@ repos:
     type=click.Path(exists=True),
     help="A Python file with operations and rules of your own, which the hook loads.",
 )
-@click.option(
-    "--extension",
-    "extensions",
-    multiple=True,
-    metavar="TYPE[@VERSION]",
-    help="A custom operation: irshape uses the declared ports of its layers.",
-)
+@extension_option
 def command(
     folder: str, target: str | None, plugin: tuple[str, ...], extensions: tuple[str, ...]
 ) -> None:

@@ -1,8 +1,9 @@
-"""Shows the progress of a command, only if stderr is a terminal."""
+"""Shows the progress of a command on stderr."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from time import monotonic
@@ -12,7 +13,31 @@ T = TypeVar("T")
 
 EVERY = 0.1
 """Seconds between two updates."""
-GONE = "\r\033[K"
+
+
+class Line:
+    """A line on stderr that is rewritten, and removed at the end. Without a terminal there is
+    none."""
+
+    def __init__(self) -> None:
+        self.shows = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._written = False
+
+    def write(self, text: str) -> None:
+        if self.shows:
+            width = shutil.get_terminal_size().columns - 1
+            self._put(f"\r{text[:width]}\033[K")
+            self._written = True
+
+    def clear(self) -> None:
+        """Removes the line."""
+        if self._written:
+            self._put("\r\033[K")
+            self._written = False
+
+    def _put(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 def progress(items: Iterable[T], total: int, *, clears: bool = False) -> Iterator[T]:
@@ -20,33 +45,26 @@ def progress(items: Iterable[T], total: int, *, clears: bool = False) -> Iterato
 
     clears: remove the line also while an item is processed, since other lines are written about it.
     """
-    if total < 2 or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+    line = Line()
+    if total < 2 or not line.shows:
         yield from items
         return
     began = shown = monotonic()
-    written = False
     try:
         for count, item in enumerate(items, 1):
             if clears:
-                if written:
-                    _write(GONE)
+                line.clear()
                 yield item
             now = monotonic()
             if clears or now - shown >= EVERY:
-                shown, written = now, True
+                shown = now
                 rate = count / (now - began)
                 left = _duration((total - count) / rate)
-                _write(f"\r{count}/{total} files, {rate:.3g} a second, {left} left\033[K")
+                line.write(f"{count}/{total} files, {rate:.3g} a second, {left} left")
             if not clears:
                 yield item
     finally:
-        if written:
-            _write(GONE)
-
-
-def _write(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()
+        line.clear()
 
 
 def _duration(seconds: float) -> str:

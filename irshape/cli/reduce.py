@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ import click
 from ..spelling import counted
 from .arguments import Command
 from .common import echo, load_or_exit, overwrite_option, refuse_overwriting, weights_option
+from .progress import Line
 
 if TYPE_CHECKING:
     from ..model.graph import Model
@@ -125,13 +125,13 @@ def command(
         click.echo(f"irshape: {problem}", err=True)
         raise click.exceptions.Exit(1) from None
     except KeyboardInterrupt:
-        report.clear()
+        report.line.clear()
         if report.best is not None:
             echo(_summary(loaded, report.best, target))
         raise
     finally:
         test.close()
-        report.clear()
+        report.line.clear()
     echo(_summary(loaded, reduction.model, target))
     tries = "1 try" if reduction.tries == 1 else f"{reduction.tries:,} tries"
     stopped = f", stopped by --max-{reduction.stopped}" if reduction.stopped else ""
@@ -187,22 +187,14 @@ class _Reporter:
     def __init__(self, target: Path) -> None:
         self._target = target
         self.best: Model | None = None
-        self._shows = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self.line = Line()
 
     def __call__(self, progress: Progress) -> None:
         from ..reduction.candidates import save
 
         save(progress.model, self._target)
         self.best = progress.model
-        if self._shows:
-            layers = counted(progress.layers, "layer")
-            sys.stderr.write(f"\r{layers} left, try {progress.tries:,}\033[K")
-            sys.stderr.flush()
-
-    def clear(self) -> None:
-        if self._shows:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()
+        self.line.write(f"{counted(progress.layers, 'layer')} left, try {progress.tries:,}")
 
 
 def _summary(original: Model, best: Model, target: Path) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +13,7 @@ import click
 from ..byte_sizes import parse_size
 from ..spelling import counted
 from .arguments import given_shapes, shape_option
+from .progress import Line
 
 if TYPE_CHECKING:
     from ..model.graph import Layer, Model
@@ -154,17 +153,18 @@ def gathered(
 
 
 class Ticker:
-    """Shows one line on stderr: the current phase, and how many of its layers are done."""
+    """Shows one line on stderr: the current phase, and how many of its layers are done.
 
-    EVERY = 0.2
-    """Seconds between two updates of the line."""
+    On a terminal it rewrites the line. Otherwise it writes a new one at most every ten seconds.
+    """
 
     def __init__(self, total: int) -> None:
         self.total = total
         self._count = 0
         self._text = ""
         self._shown = monotonic()
-        self._written = False
+        self.line = Line()
+        self._every = 0.2 if self.line.shows else 10.0
 
     def phase(self, text: str, total: int) -> None:
         """Begins a phase. total: its number of layers; 0 if they cannot be counted."""
@@ -173,7 +173,7 @@ class Ticker:
 
     def __call__(self, layer: Layer, inputs: Any, outputs: Any) -> None:
         self._count += 1
-        if monotonic() - self._shown >= self.EVERY:
+        if monotonic() - self._shown >= self._every:
             kind = "".join(char for char in layer.type if char.isalnum())[:40]
             counted_layers = f"{self._count}/{self.total}"
             if self._text:
@@ -182,46 +182,23 @@ class Ticker:
                 self._show(f"{counted_layers} layers, {kind}")
 
     def _show(self, text: str) -> None:
-        self._shown, self._written = monotonic(), True
-        width = shutil.get_terminal_size().columns - 1
-        sys.stderr.write(f"\r{text[:width]}\033[K")
-        sys.stderr.flush()
-
-    def clear(self) -> None:
-        """Removes the line."""
-        if self._written:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()
-
-
-class Log(Ticker):
-    """A `Ticker` for stderr that is no terminal: writes a new line at most every ten seconds."""
-
-    EVERY = 10.0
-
-    def _show(self, text: str) -> None:
-        if monotonic() - self._shown >= self.EVERY:
-            self._shown = monotonic()
-            sys.stderr.write(f"{text}\n")
-            sys.stderr.flush()
-
-    def clear(self) -> None:
-        """Keeps the lines."""
+        if self.line.shows:
+            self.line.write(text)
+        elif monotonic() - self._shown >= self._every:
+            print(text, file=sys.stderr, flush=True)
+        else:
+            return
+        self._shown = monotonic()
 
 
 @contextmanager
 def ticking(model: Model, runs: int = 1) -> Iterator[Ticker]:
-    """Counts layers on stderr, and yields the function to call for each layer.
-
-    On a terminal it rewrites one line and removes it at the end. Otherwise it writes a line every
-    ten seconds.
-    """
-    rewritten = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-    ticker = (Ticker if rewritten else Log)(len(model.net.layers) * runs)
+    """Counts layers on stderr, and yields the function to call for each layer."""
+    ticker = Ticker(len(model.net.layers) * runs)
     try:
         yield ticker
     finally:
-        ticker.clear()
+        ticker.line.clear()
 
 
 @contextmanager

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from .arguments import extension_option
+
 if TYPE_CHECKING:
     from ..rules.settings import Devices
     from ..settings.configuration import Configuration
@@ -106,13 +108,7 @@ _OPTIONS = [
         metavar="SIZE",
         help="With --device: the largest buffer that the device accepts, such as 4GiB.",
     ),
-    click.option(
-        "--extension",
-        "extensions",
-        multiple=True,
-        metavar="TYPE[@VERSION]",
-        help="A custom operation: irshape uses the declared ports of its layers.",
-    ),
+    extension_option,
     click.option(
         "--config",
         metavar="FILE",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..spelling import counted, suggestion
-from .arguments import Command
+from .arguments import Command, value_option
 from .common import FOREIGN, colour_option, echo, expand, keep_apart, pairs, weights_option
 from .pages import view_option
 from .reporting import Form, counted_forms, destinations, format_options, report_text, write_report
@@ -35,13 +35,7 @@ if TYPE_CHECKING:
     "of its .xml.",
 )
 @click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
-@click.option(
-    "--value",
-    "values",
-    multiple=True,
-    metavar="INPUT=VALUE",
-    help="The value of an input of a single layer, by port id, position or name: axes=[0,2].",
-)
+@value_option
 @click.option("-v", "--verbose", is_flag=True, help="Also show infos.")
 @click.option("--show-fixes", is_flag=True, help="Show how findings can be fixed, as diffs.")
 @click.option(

@@ -285,6 +285,24 @@ def load_or_exit(path: str, weights: str) -> Model:
     return model
 
 
+def load_for_shapes(path: str, weights: str) -> Model:
+    """Loads a model as `load_or_exit` does, and notes on stderr if its .bin is not there.
+
+    What follows from constants is then inferred too wide, or cannot be inferred.
+    """
+    model = load_or_exit(path, weights)
+    state = "ready" if model.weights is None else model.weights.state
+    needed = model.kind == "net" and any(layer.is_constant for layer in model.walk())
+    if weights != "none" and state != "ready" and needed:
+        said = {"absent": "not given", "lfs": "a Git LFS pointer"}.get(state, state)
+        click.echo(
+            f"irshape: the .bin is {said}, so what constants decide is not known; "
+            "--weights FILE names it",
+            err=True,
+        )
+    return model
+
+
 def load_or_none(path: str, weights: str) -> Model | None:
     """Loads a model. If it cannot be read, prints its diagnostics on stderr and returns None.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .arguments import Command, given_shapes, shape_option
-from .common import echo, form_option, load_or_exit, weights_option
+from .common import echo, form_option, load_for_shapes, weights_option
 
 if TYPE_CHECKING:
     from ..inference.result import Inference
@@ -55,7 +55,7 @@ def command(
 
     if tensor is None and axis is not None:
         raise click.UsageError("--axis needs a TENSOR")
-    loaded = load_or_exit(model, weights)
+    loaded = load_for_shapes(model, weights)
     try:
         inference = infer(loaded, given_shapes(loaded, shapes), symbols=True, assume=assume)
         if tensor is None:

@@ -12,7 +12,7 @@ from .arguments import Command, given_shapes, shape_option, value_option
 from .common import (
     echo,
     form_option,
-    load_or_exit,
+    load_for_shapes,
     overwrite_option,
     pairs,
     refuse_overwriting,
@@ -93,7 +93,7 @@ def command(
 
     if output is not None:
         refuse_overwriting(model, output, weights, overwrite)
-    loaded = load_or_exit(model, weights)
+    loaded = load_for_shapes(model, weights)
     try:
         if values:
             give_values(loaded, pairs(values, "--value"))

@@ -10,7 +10,7 @@ import click
 from ..shapes import UNBOUNDED, Dimension
 from ..spelling import counted
 from .arguments import Command, given_shapes, shape_option
-from .common import echo, form_option, load_or_exit, weights_option
+from .common import echo, form_option, load_for_shapes, weights_option
 from .tables import fitted, text_table
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def command(
     from ..inference.engine import infer
     from ..inspection.inspection import Inspection
 
-    loaded = load_or_exit(model, weights)
+    loaded = load_for_shapes(model, weights)
     given = given_shapes(loaded, shapes)
     try:
         inference = infer(loaded, given)

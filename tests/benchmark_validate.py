@@ -13,20 +13,21 @@ of the time that passes, for a machine that does other work.
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import platform
 import re
 import shutil
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
+
+from irshape import Graph, Output, op
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -113,161 +114,59 @@ def repeated(source: Path, layers: int, folder: Path) -> Path:
     return target
 
 
-class Tensor(NamedTuple):
-    """An output: the end of an edge that names it, its sizes, and its precision."""
-
-    source: str
-    sizes: Sequence[int]
-    precision: str = "FP32"
-
-
-def port(number: int, tensor: Tensor, names: str = "") -> str:
-    named = f' names="{names}"' if names else ""
-    dims = "".join(f"\n\t\t\t\t\t<dim>{size}</dim>" for size in tensor.sizes)
-    return (
-        f'\n\t\t\t\t<port id="{number}" precision="{tensor.precision}"{named}>{dims}'
-        "\n\t\t\t\t</port>"
-    )
-
-
-class Unlike:
-    """A model in which no two layers are alike, as it grows."""
-
-    def __init__(self) -> None:
-        self.layers: list[str] = []
-        self.edges: list[str] = []
-        self.values: list[tuple[int, bytes]] = []
-        """Bytes in the .bin that are not 0, and where they are."""
-        self.bytes = 0
-
-    def add(
-        self, type: str, data: str, inputs: Sequence[Tensor], sizes: Sequence[int], of: str = "FP32"
-    ) -> Tensor:
-        """Adds a layer; returns its output, of that precision. data: its attributes."""
-        number = len(self.layers)
-        version = VERSIONS.get(type, "opset1")
-        output = Tensor(f'from-layer="{number}" from-port="{len(inputs)}"', sizes, of)
-        text = f'\t\t<layer id="{number}" name="{type}.{number}" type="{type}" version="{version}">'
-        if data:
-            text += f"\n\t\t\t<data {data} />"
-        if inputs:
-            ports = [port(i, tensor) for i, tensor in enumerate(inputs)]
-            text += f"\n\t\t\t<input>{''.join(ports)}\n\t\t\t</input>"
-        if type != "Result":
-            outgoing = port(len(inputs), output, f"{type}.{number}")
-            text += f"\n\t\t\t<output>{outgoing}\n\t\t\t</output>"
-        self.layers.append(f"{text}\n\t\t</layer>\n")
-        self.edges += [
-            f'\t\t<edge {tensor.source} to-layer="{number}" to-port="{i}" />\n'
-            for i, tensor in enumerate(inputs)
-        ]
-        return output
-
-    def constant(self, sizes: Sequence[int], of: str = "f32", width: int = 4) -> Tensor:
-        """Adds a constant of zeros. width: the bytes of an element."""
-        shape, size = ", ".join(map(str, sizes)), width * math.prod(sizes)
-        data = f'element_type="{of}" shape="{shape}" offset="{self.bytes}" size="{size}"'
-        self.bytes += -(-size // 64) * 64
-        return self.add("Const", data, [], sizes, "FP32" if of == "f32" else "I64")
-
-    def integers(self, *numbers: int) -> Tensor:
-        """Adds a constant of these."""
-        self.values.append((self.bytes, struct.pack(f"<{len(numbers)}q", *numbers)))
-        return self.constant((len(numbers),), "i64", 8)
-
-    def growing_block(self, x: Tensor, column: Tensor) -> Tensor:
-        """A product and a sum with constants, an activation, and a column more."""
-        rule, sizes = 'auto_broadcast="numpy"', x.sizes
-        product = self.add("Multiply", rule, [x, self.constant(sizes)], sizes)
-        total = self.add("Add", rule, [product, self.constant(sizes)], sizes)
-        active = self.add("Swish", "", [total], sizes)
-        return self.add("Concat", 'axis="1"', [active, column], (1, sizes[1] + 1))
-
-    def varied_block(self, x: Tensor, number: int) -> Tensor:
-        """A convolution, an image resized, and a product of matrices: sizes, orders and shapes are
-        constants."""
-        _, channels, rows, columns = x.sizes
-        wide, high, long = 3 + number * 7 % 61, 5 + number * 11 % 53, 4 + number % 7
-        filtered = self.add(
-            "Convolution",
-            f'strides="1, 1" dilations="1, 1" pads_begin="{number % 3}, 1" '
-            f'pads_end="0, {number % 4}" auto_pad="explicit"',
-            [x, self.constant((wide, channels, 1, 1))],
-            (1, wide, rows + number % 3, columns + 1 + number % 4),
-        )
-        clamped = self.add(
-            "Clamp", f'min="-{number}.5" max="{number}.25"', [filtered], filtered.sizes
-        )
-        image = self.add(
-            "Interpolate",
-            'mode="nearest" shape_calculation_mode="sizes" '
-            'coordinate_transformation_mode="half_pixel" nearest_mode="floor" antialias="false" '
-            'pads_begin="0" pads_end="0" cube_coeff="-0.75"',
-            [clamped, self.integers(high, long), self.integers(2, 3)],
-            (1, wide, high, long),
-        )
-        last = self.add("Transpose", "", [image, self.integers(0, 2, 3, 1)], (1, high, long, wide))
-        flat = self.add(
-            "Reshape",
-            'special_zero="true"',
-            [last, self.integers(0, -1, wide)],
-            (1, high * long, wide),
-        )
-        product = self.add(
-            "MatMul",
-            'transpose_a="false" transpose_b="true"',
-            [flat, self.constant((wide + number % 5, wide))],
-            (1, high * long, wide + number % 5),
-        )
-        split = self.add(
-            "Reshape",
-            'special_zero="true"',
-            [product, self.integers(0, high, long, wide + number % 5)],
-            (1, high, long, wide + number % 5),
-        )
-        return self.add(
-            "Transpose", "", [split, self.integers(0, 3, 1, 2)], (1, wide + number % 5, high, long)
-        )
-
-    def write(self, target: Path) -> Path:
-        target.write_text(
-            f'<?xml version="1.0"?>\n<net name="{target.stem}" version="11">\n'
-            f"\t<layers>\n{''.join(self.layers)}\t</layers>\n"
-            f"\t<edges>\n{''.join(self.edges)}\t</edges>\n</net>\n",
-            encoding="utf-8",
-        )
-        with open(target.with_suffix(".bin"), "wb") as weights:
-            for offset, value in self.values:
-                weights.seek(offset)
-                weights.write(value)
-            weights.truncate(self.bytes)
-        return target
-
-
-VERSIONS = {"Swish": "opset4", "Interpolate": "opset11"}
-
-
 def growing(layers: int, folder: Path) -> Path:
-    """A model of about so many layers, in which a tensor grows from block to block."""
-    model = Unlike()
-    x = model.add("Parameter", 'shape="1,8" element_type="f32"', [], (1, 8))
-    column = model.constant((1, 1))
-    while len(model.layers) < layers:
-        x = model.growing_block(x, column)
-    model.add("Result", "", [x], ())
-    return model.write(folder / f"growing_{layers}.xml")
+    """A model of about so many layers, in which a tensor grows from block to block.
+
+    A block is a product and a sum with constants, an activation, and one more column.
+    """
+    graph = Graph()
+    x = graph.parameter("f32", [1, 8])
+    while len(graph) < layers:
+        shape = [dim.low for dim in x.shape]
+        x = op.swish(x * np.zeros(shape, np.float32) + np.zeros(shape, np.float32))
+        x = op.concat([x, np.zeros((1, 1), np.float32)], axis=1)
+    return written(graph, x, folder / f"growing_{layers}.xml")
 
 
 def varied(layers: int, folder: Path) -> Path:
-    """A model of about so many layers of many types, in which small constants decide shapes."""
-    model = Unlike()
-    x = model.add("Parameter", 'shape="1,8,9,9" element_type="f32"', [], (1, 8, 9, 9))
+    """A model of about so many layers of many types, in which small constants decide shapes.
+
+    A block is a convolution, an image resized, and a product of matrices.
+    """
+    graph = Graph()
+    x = graph.parameter("f32", [1, 8, 9, 9])
     number = 0
-    while len(model.layers) < layers:
-        x = model.varied_block(x, number)
+    while len(graph) < layers:
+        wide, high, long = 3 + number * 7 % 61, 5 + number * 11 % 53, 4 + number % 7
+        columns = wide + number % 5
+        x = op.convolution(
+            x,
+            np.zeros((wide, x.shape[1].low, 1, 1), np.float32),
+            strides=[1, 1],
+            dilations=[1, 1],
+            pads_begin=[number % 3, 1],
+            pads_end=[0, number % 4],
+        )
+        x = op.interpolate(
+            op.clamp(x, min=-number - 0.5, max=number + 0.25),
+            [high, long],
+            [2, 3],
+            mode="nearest",
+            shape_calculation_mode="sizes",
+            nearest_mode="floor",
+        )
+        flat = op.reshape(op.transpose(x, [0, 2, 3, 1]), [0, -1, wide], special_zero=True)
+        product = op.matmul(flat, np.zeros((columns, wide), np.float32), transpose_b=True)
+        split = op.reshape(product, [0, high, long, columns], special_zero=True)
+        x = op.transpose(split, [0, 3, 1, 2])
         number += 1
-    model.add("Result", "", [x], ())
-    return model.write(folder / f"varied_{layers}.xml")
+    return written(graph, x, folder / f"varied_{layers}.xml")
+
+
+def written(graph: Graph, output: Output, target: Path) -> Path:
+    graph.result(output)
+    graph.save(target)
+    return target
 
 
 def main() -> None:

@@ -298,7 +298,7 @@ def validate(
 ) -> Report:
     """Checks one model or several. Returns a report on all faults.
 
-    target: a path, a `Model`, or an iterable of them.
+    target: a path, a `Model`, an open file, or an iterable of them.
     weights, values: as for `load`. Values are set in a given `Model`.
     also: rules to run that are off by default, by code or name: for example the rules that read the
     whole .bin.
@@ -311,10 +311,15 @@ def validate(
     cannot be used.
     """
     from .checking.validation import validate as validate_targets
+    from .diagnostics.report import LoadError, Report
     from .formats.ir.fragments import value_texts
 
+    try:
+        targets = _targets(target, weights, values)
+    except LoadError as unreadable:  # an open file, whose content must not raise
+        return Report([unreadable.file])
     return validate_targets(
-        _without_graphs(target, weights, values),
+        targets,
         weights,
         values=value_texts(values or {}),
         also=_several(also),
@@ -650,7 +655,7 @@ def save(
     write(_model(model), path, inference)
 
 
-def _without_graphs(
+def _targets(
     target: ModelLike | Iterable[ModelLike],
     weights: WeightsChoice,
     values: Mapping[str, object] | None,

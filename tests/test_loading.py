@@ -78,12 +78,17 @@ def test_the_values_of_a_layer_on_its_own(axes: Any, tmp_path: Path) -> None:
         assert str(irshape.infer(model).outputs(model.layers[0])[0].shape) == "[6,1,1]"
     inference = irshape.infer(path, values={"axes": axes})
     assert str(inference.outputs(inference.model.layers[0])[0].shape) == "[6,1,1]"
-    assert irshape.validate(path, values={"axes": [7, 8]}).count("error") == 1
+    for target in (str(path), irshape.load(path), io.StringIO(LAYER), [io.StringIO(LAYER)]):
+        assert irshape.validate(target, values={"axes": [7, 8]}).count("error") == 1
     assert irshape.validate(path, values={"axes": axes}).count("error") == 0
     by_position: Any = {1: axes}
     with path.open() as file:
         assert irshape.validate(file, values=by_position).files[0].diagnostics == []
     assert irshape.validate([irshape.loads(LAYER)], values={"axes": [7, 8]}).count("error") == 1
+
+
+def test_an_open_file_without_a_model_is_a_finding() -> None:
+    assert irshape.validate(io.BytesIO(b"<net")).count("error") == 1
 
 
 REFUSED: dict[str, tuple[Callable[[], object], type[Exception]]] = {

@@ -133,8 +133,9 @@ def _value(text: str) -> Any:
         return read_array(text)
     import json
 
+    several = "," in text and not text.startswith("[")
     try:
-        return json.loads(text)
+        return json.loads(f"[{text}]" if several else text)
     except (ValueError, RecursionError):
         raise ValueError(
             f"'{text}' is not a value; give a number, a list as [1, 2], or a FILE.npy"

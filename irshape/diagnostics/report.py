@@ -178,6 +178,7 @@ class LoadError(Exception):
     """Raised if a file contains no model. `diagnostics` say why, `path` names the file."""
 
     def __init__(self, file: FileReport) -> None:
+        self.file = file
         self.path = file.path
         self.diagnostics = file.diagnostics
         first = file.diagnostics[0]

@@ -189,7 +189,7 @@ beam_idx alone | edit m.xml --beam-idx b | 2 | --beam-idx needs --make-stateful
 a layout that is none | edit m.xml --input-type x=u8 --input-layout x=NC --scale x=2 | 2
     | Error: --input-layout: expected FROM:TO
 a scale of 0 | edit m.xml --scale x=0 | 1 | --scale: the scale contains 0
-a mean of other channels | edit m.xml --input-type x=u8 --mean x=[1,2] --scale x=2 | 1
+a mean of other channels | edit m.xml --input-type x=u8 --mean x=1,2 --scale x=2 | 1
     | irshape: --mean: 2 numbers for the channels
 an element type that is none | edit m.xml --input-type x=f99 | 2
     | --input-type: unknown element type 'f99'

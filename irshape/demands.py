@@ -26,8 +26,8 @@ WIDER: Demand = ("wider", 0)
 
 
 def note_wider() -> None:
-    """Records that OpenVINO infers a narrower shape than is possible, so that a port with it is not
-    an error."""
+    """Records that OpenVINO infers a narrower shape than is possible, so that a port which declares
+    it is not an error."""
     note(*WIDER)
 
 

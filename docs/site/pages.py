@@ -294,7 +294,7 @@ def operation_page(cls: type[Operation]) -> str:
         ),
         rubric("Constraints"),
         _table(
-            ("reported when it is not met (… is what the layer has)", "rule"),
+            ("reported when it is not met (… stands for the layer's value)", "rule"),
             [(each["message"], _rule_link(each["rule"])) for each in row["constraints"]],
             empty="None beyond those on single inputs and attributes.",
         ),

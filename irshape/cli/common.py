@@ -136,7 +136,7 @@ def _behind(url: str) -> list[str]:
 
 
 def _may_hold_model(path: Path) -> bool:
-    """Judges by its first bytes whether a file may be a model.
+    """Returns whether a file may be a model, judged by its first bytes.
 
     It may be any .onnx, an .xml that may be an IR or cannot be read, or a .json that begins as a
     oneDNN graph.
@@ -157,7 +157,8 @@ def _may_hold_model(path: Path) -> bool:
 
 
 def echo(text: str | bytes, *, newline: bool = True, colour: bool | None = None) -> None:
-    """Writes to stdout. If its reader is gone, silently drops this and all further output.
+    """Writes to stdout. If the reader of stdout is gone, silently drops this and all further
+    output.
 
     So `irshape validate … | head` still ends with the exit status for its findings.
     """

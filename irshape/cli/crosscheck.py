@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 @click.option(
     "--hint",
     type=click.Choice(["f32", "f16", "bf16"]),
-    help="The precision in which the device is asked to compute; the tolerance follows it. "
-    "[default: f32]",
+    help="The precision to request from the device; the tolerance follows it. [default: f32]",
 )
 @click.option(
     "--layers",
@@ -73,8 +72,8 @@ if TYPE_CHECKING:
     "extension_libraries",
     multiple=True,
     metavar="FILE",
-    help="A library with operations that OpenVINO does not have itself. [default: that of an "
-    "installed openvino_tokenizers, where the model needs it]",
+    help="A library with operations that OpenVINO does not have itself. [default: the one of "
+    "an installed openvino_tokenizers, if the model needs it]",
 )
 @answer_options
 @click.option(
@@ -226,7 +225,7 @@ def _worst(shown: list[Row]) -> list[str]:
     """Returns the table of the largest errors."""
     if not shown:
         return []
-    several = f"  the {len(shown)} largest errors, measured by what is allowed:"
+    several = f"  the {len(shown)} largest errors, relative to the tolerance:"
     rows = [row(output.errors, output.state, cell(output.layer, output.port)) for output in shown]
     head = several if len(shown) > 1 else "  the largest error:"
     return [head, *error_table(rows, 4)]
@@ -286,8 +285,8 @@ def _inside(comparison: Comparison) -> list[str]:
     if blamed is None:
         runs = f"the {inside.looked_at} runs" if inside.looked_at > 1 else "the run"
         return [
-            f"    every layer of its <{inside.tag}> agrees in {runs} looked at: what differs is "
-            "how the device goes through the body (slices, back edges, conditions)"
+            f"    every layer of its <{inside.tag}> agrees in {runs} compared: the device runs "
+            "the body differently (slices, back edges, conditions)"
         ]
     error = (blamed.own_errors or blamed.errors).max_abs
     lines = [

@@ -239,7 +239,7 @@ def _postprocess(graph: Graph, given: Given) -> None:
 def _by_tensor(
     graph: Graph, given: Given, ends: Iterable[Output], options: Mapping[str, Argument]
 ) -> dict[Output, dict[str, Any]]:
-    """Groups the values of several options by tensor, by the argument that each is."""
+    """Groups the values of several options by tensor, and then by argument."""
     wanted: dict[Output, dict[str, Any]] = {}
     for flag, (argument, parse) in options.items():
         texts = given[flag.removeprefix("--").replace("-", "_")]
@@ -264,8 +264,8 @@ def _layouts(text: str) -> tuple[str, str]:
     before, colon, after = text.partition(":")
     if not colon or not before or not after:
         raise ValueError(
-            f"expected FROM:TO, as NHWC:NCHW, got '{text}'; for a layout that stays, give it "
-            "twice, as NHWC:NHWC"
+            f"expected FROM:TO, such as NHWC:NCHW, got '{text}'; for a layout that stays, give it "
+            "twice, such as NHWC:NHWC"
         )
     return before, after
 
@@ -343,7 +343,7 @@ _SECTIONS = {
         _Change(
             "--make-stateful IN=OUT...",
             _make_stateful,
-            "Turn an input and the output with its next value into a variable, as "
+            "Turn an input and the output with its next value into a variable, such as "
             "past.0.key=present.0.key.",
         ),
         _Change(
@@ -361,10 +361,12 @@ _SECTIONS = {
         _Change(
             "--reshape [NAME=]SHAPE...",
             _reshape,
-            "Give an input another shape, as x=[1,3,?,?].",
+            "Give an input another shape, such as x=[1,3,?,?].",
         ),
-        _Change("--batch SIZE", _batch, "Set axis 0 of every input, as 1 or 1..8."),
-        _Change("--seq SIZE", _seq, "Set axis 1 of every input where it is dynamic, as 1..1024."),
+        _Change("--batch SIZE", _batch, "Set axis 0 of every input, such as 1 or 1..8."),
+        _Change(
+            "--seq SIZE", _seq, "Set axis 1 of every input where it is dynamic, such as 1..1024."
+        ),
         _Change(
             "--bind NAME=VALUE...",
             _bind,
@@ -375,7 +377,7 @@ _SECTIONS = {
         _Change(
             "--set LAYER:ATTRIBUTE=VALUE...",
             _set,
-            "Change an attribute, written as in the file, as mean:keep_dims=true.",
+            "Change an attribute, written as in the file, such as mean:keep_dims=true.",
         ),
         _Change(
             "--inline LAYER...",
@@ -412,12 +414,13 @@ _SECTIONS = {
         _Change(
             "--input-type [NAME=]TYPE...",
             _preprocess,
-            "Give an input another element type, as image=u8, and insert a Convert after it.",
+            "Give an input another element type, such as image=u8, and insert a Convert after it.",
         ),
         _Change(
             "--input-layout [NAME=]FROM:TO...",
             _preprocess,
-            "Give an input another layout, as image=NHWC:NCHW, and insert a Transpose after it.",
+            "Give an input another layout, such as image=NHWC:NCHW, and insert a Transpose after "
+            "it.",
         ),
         _Change(
             "--mean [NAME=]VALUE...",
@@ -566,7 +569,7 @@ def _asked(value: Any) -> bool:
 
 
 def _steps(given: Given) -> dict[Apply, list[str]]:
-    """Returns the changes that are asked for in their order, each with the options that ask for it.
+    """Returns the requested changes in their order, each with the options that request it.
 
     Raises `UsageError` for an option that belongs to one that is missing.
     """

@@ -85,7 +85,8 @@ def command(
 
 
 def _obstacle(inference: Inference) -> str:
-    """Says what is to be mended before `irshape edit` can change the model; empty if nothing is."""
+    """Says which errors to correct before `irshape edit` can change the model; empty if there are
+    none."""
     from shlex import quote
 
     from ..diagnostics.report import LoadError
@@ -98,7 +99,7 @@ def _obstacle(inference: Inference) -> str:
         checked(model)
     except LoadError:
         path = "-" if model.path == "<stdin>" else quote(model.path)
-        return f"mend the errors that `irshape validate {path}` names first; `irshape fix` may"
+        return f"correct the errors that `irshape validate {path}` names first; `irshape fix` may"
     except GraphError as problem:
         return str(problem)
     return "a layer does not take these shapes of the inputs" if refusing(inference) else ""

@@ -56,7 +56,7 @@ Marks = dict[tuple[str, ...], str]
     "-v",
     "--verbose",
     is_flag=True,
-    help="Of every layer that does not fit its inputs, print the chain of layers back to them.",
+    help="Print the chain of layers that leads to each layer that does not fit its inputs.",
 )
 @overwrite_option
 @weights_option

@@ -46,7 +46,7 @@ SORTS = {
 @click.option(
     "--device",
     metavar="DEVICE[:SIZE]",
-    help="Count the memory that it needs on cpu, gpu or npu, such as gpu:16GiB.",
+    help="Count the memory that the model needs on cpu, gpu or npu, such as gpu:16GiB.",
 )
 @click.option(
     "--context",

@@ -184,7 +184,7 @@ def _page(row: dict[str, Any]) -> str:
         )
         lines.append(f"  {entry['name']}: {entry['values']} ({state})")
     lines += [] if row["attributes"] else ["  none"]
-    lines.append("Constraints: what is reported when one is not met (… is what the layer has)")
+    lines.append("Constraints: the message if one is not met (… stands for the layer's value)")
     custom = row["since"] is None and not row["library"]
     lines += [f"  {entry['message']}" for entry in row["constraints"]] or (
         [] if custom else ["  none beyond the inputs and attributes above"]

@@ -48,9 +48,9 @@ class Answer(NamedTuple):
     refused: OpenVINO's message if it could not read the model.
     crashed: how OpenVINO's process ended, if it ended without an answer.
     shapes: element type and shape of each output, by layer name.
-    values: tensors by layer name and port. problem: why the model could not be run.
-    precision: the precision in which the device says that it computes.
-    facts: what decides how the processor computes, such as its instruction sets.
+    values: tensors by layer name and port. problem: the reason why the model could not be run.
+    precision: the precision that the device reports.
+    facts: properties that affect how the processor computes, such as its instruction sets.
     """
 
     version: str

@@ -1,4 +1,5 @@
-"""Asks the device again for fewer tensors, since its values may depend on which ones it returns.
+"""Runs the device again with fewer tensors as outputs, since the choice of outputs may change
+values.
 
 A device merges neighbouring layers into one, except where it has to return the tensor between them.
 There its value can be wrong, although the device computes the model correctly when it returns only
@@ -27,10 +28,11 @@ RUNS_TO_COMPARE = 2
 
 
 class FewerTensors:
-    """Asks the device for fewer tensors of a model, and remembers which tensors are right then.
+    """Requests fewer tensors of a model from the device, and remembers which tensors are then
+    right.
 
-    right: maps the number of a row that differed to whether it is right when its tensor is not
-    asked for.
+    right: for each row that differed, by its number: whether it is right when its tensor is not
+    requested.
     """
 
     def __init__(self, run: CrosscheckRun) -> None:
@@ -47,11 +49,13 @@ class FewerTensors:
         return self._asked + RUNS_TO_COMPARE if self._asked else 0
 
     def explains(self, number: int, others: Iterable[int], limit: int) -> bool:
-        """Returns whether the tensor of a row is right when the device is not asked for it.
+        """Returns whether the tensor of a row is right when it is not requested from the device.
 
-        If it is not, the device is asked again without the tensors next to it too. If either
-        attempt succeeds, the row is explained.
-        others: further rows to test in the same runs. limit: the highest `cost` allowed.
+        If it is not, irshape also leaves out the tensors next to it. If either attempt succeeds,
+        the row is explained.
+
+        others: further rows to test in the same runs.
+        limit: the highest `cost` allowed.
         """
         suspects = list(dict.fromkeys([number, *others]))
         if number not in self.right and self._layer(number) not in self._outputs:
@@ -65,7 +69,7 @@ class FewerTensors:
     def compared(self) -> CrosscheckRun | None:
         """Compares the whole model with the device's latest values.
 
-        Returns None unless all tensors that the device was not asked for are right.
+        Returns None unless all tensors that were not requested are right.
         """
         if self._last is None or not all(self.right.get(each) for each in self._last.numbers):
             return None
@@ -76,7 +80,7 @@ class FewerTensors:
         return again
 
     def explain_in(self, rows: list[Row]) -> None:
-        """Replaces rows of another run by the rows of this one that turned out right."""
+        """Replaces rows of another run by the rows that are right in this run."""
         for number, right in self.right.items():
             if right:
                 rows[number] = self.run.rows[number]
@@ -87,7 +91,7 @@ class FewerTensors:
     def _apart(self, numbers: Iterable[int]) -> list[int]:
         """Selects rows whose layers are neither outputs nor neighbours of a selected layer.
 
-        A tensor that is not asked for is judged by its neighbours, so those must be asked for.
+        A tensor that is not requested is judged by its neighbours, so those must be requested.
         """
         apart: list[int] = []
         near: set[Layer] = set()
@@ -109,15 +113,14 @@ class FewerTensors:
     def _with_neighbours(self, numbers: list[int]) -> set[Layer]:
         """Returns the layers of some rows and the replaceable layers next to them.
 
-        Outputs of the model are left out; so are neighbours whose values irshape's cannot stand in
-        for.
+        Outputs of the model are left out; so are neighbours whose values irshape's cannot replace.
         """
         layers = {self._layer(number) for number in numbers}
         beside = {each for layer in layers for each in self._neighbours(layer)}
         return (layers | {each for each in beside if self._is_replaceable(each)}) - self._outputs
 
     def _is_replaceable(self, layer: Layer) -> bool:
-        """Whether irshape's value of a layer can stand in for the device's.
+        """Whether irshape's value of a layer can replace the device's.
 
         It can if the two agree and the smallest error cannot turn into a whole step.
         """
@@ -132,12 +135,12 @@ class FewerTensors:
         )
 
     def _is_merged(self, layer: Layer) -> bool:
-        """Whether the row of a layer says that the device merges it and has no tensor of it."""
+        """Whether the device merges a layer and has no tensor for it, according to its row."""
         return any(self.run.rows[number].merged for number in self.run.rows_of.get(layer, ()))
 
     def _ask(self, numbers: list[int], unasked: set[Layer], limit: int) -> None:
-        """Asks for all tensors, except the outputs of `unasked` and of layers that were right when
-        left out before."""
+        """Requests all tensors, except the outputs of `unasked` and of layers that were right when
+        they were left out before."""
         cost = self.cost + 1 if self._asked else 1 + RUNS_TO_COMPARE
         if self._silent or not unasked or cost > limit:
             return
@@ -168,7 +171,7 @@ class _Question(NamedTuple):
 
 
 def asked_without(run: CrosscheckRun, unasked: Collection[Layer]) -> CrosscheckRun | None:
-    """Asks the device for all tensors except the outputs of some layers.
+    """Requests all tensors from the device, except the outputs of some layers.
 
     Returns a run with its answer, not compared yet; None if the device gives no values.
     """
@@ -197,7 +200,7 @@ def asked_without(run: CrosscheckRun, unasked: Collection[Layer]) -> CrosscheckR
 
 
 def _is_right(run: CrosscheckRun, again: CrosscheckRun, number: int) -> bool:
-    """Returns whether a tensor that differs is right in a run that asks for fewer tensors.
+    """Returns whether a tensor that differs is right in a run that requests fewer tensors.
 
     If the other run has the tensor, it must agree. Otherwise all layers computed from irshape's
     value of it must agree, and at least one must not agree when computed from the value that
@@ -216,7 +219,8 @@ def _is_right(run: CrosscheckRun, again: CrosscheckRun, number: int) -> bool:
 
 
 def _leads_to_what_agrees(again: CrosscheckRun, source: OutputRef, departing: Array) -> bool:
-    """Returns whether all users of a tensor agree, and one would not for another value.
+    """Returns whether all consumers of a tensor agree, and one of them would not agree with another
+    value.
 
     Raises `ExecutionError` if irshape cannot compute a layer, `KeyError` if the device lacks a
     value.

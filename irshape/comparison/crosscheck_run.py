@@ -128,9 +128,9 @@ class CrosscheckRun(LayerwiseRun[int]):
         """Normalizations that the device computes from levels, before it scales these."""
         self.results: list[Array] = []
         self.unrounded: list[Array] = []
-        """The results when no tensor is rounded to f16 or bf16, once they have been computed."""
+        """The results without rounding to f16 or bf16, once they have been computed."""
         self.unasked = unasked
-        """Layers whose tensors the device was not asked for."""
+        """Layers whose tensors were not requested from the device."""
         self._computed_unasked: dict[Layer, tuple[Array, ...]] = {}
 
     def compare(self) -> None:
@@ -164,7 +164,7 @@ class CrosscheckRun(LayerwiseRun[int]):
         return self.given_to(layer) if layer in self.left_out else None
 
     def instead_of(self, layer: Layer, port: int) -> Array | None:
-        """Returns irshape's value of a tensor that the device was not asked for.
+        """Returns irshape's value of a tensor that was not requested from the device.
 
         It is computed from the device's inputs; None if that fails.
         """

@@ -52,13 +52,13 @@ def crosscheck(
 
     rtol, atol: replace the tolerances of the precision; `atol` is then absolute.
     hint: the precision in which the device is to compute, f32 by default. The tolerance follows the
-    precision in which the device says that it computes.
+    precision that the device reports.
     layers: `outputs` compares only the outputs of the model, and blames no layer.
     save: a folder to which the blamed layer is written as an IR of its own, with its inputs and
     outputs.
     record: a file to which everything that the device answers is written.
-    replay: such a file. It answers in the device's place, without OpenVINO. The inputs, device,
-    hint and configuration are the recorded ones.
+    replay: a recorded file, which answers in the device's place, without OpenVINO. The inputs,
+    device, hint and configuration are the recorded ones.
     extension_libraries: files from which OpenVINO is to add operations (`Core.add_extension`).
     progress: called with each layer that irshape computes.
     phase: called when a phase begins, with its description and the number of layers for `progress`.
@@ -190,8 +190,7 @@ def compared(session: Session, fed: Fed, circumstances: Circumstances) -> Compar
 def _by_layers(
     outputs: Comparison, session: Session, fed: Fed, circumstances: Circumstances
 ) -> Comparison:
-    """Compares all layers after outputs differed, since only that shows what explains the
-    difference."""
+    """Compares all layers after an output differed, to find an explanation."""
     try:
         options = {**circumstances.options, "layers": "all"}
         whole = compared(session, fed, circumstances._replace(options=options))
@@ -205,13 +204,12 @@ def _by_layers(
 
 
 def _precision(said: str | None, hint: Hint | None) -> Hint:
-    """Returns the precision in which the device says that it computes, or else the one asked
-    for."""
+    """Returns the precision that the device reports, or else the requested one."""
     return next((known for known in ("f32", "f16", "bf16") if known == said), hint or "f32")
 
 
 def _shape_rows(model: Model, answer: Answer) -> list[Row]:
-    """Returns a row with both types and shapes for every output that OpenVINO knows too."""
+    """Returns a row for every output that OpenVINO has, too, with both types and shapes."""
     rows: list[Row] = []
 
     def visit(result: BodyResult) -> None:

@@ -1,4 +1,4 @@
-"""Asks a device of OpenVINO for a cross-check, in a process of its own."""
+"""Runs a device of OpenVINO for a cross-check, in a separate process."""
 
 from __future__ import annotations
 

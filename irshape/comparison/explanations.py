@@ -39,7 +39,7 @@ class Kind(StrEnum):
     MERGING = "merging"
     """The device merges the layer with its neighbours."""
     FEWER_TENSORS = "fewer tensors"
-    """The value is right when the device is asked for fewer tensors."""
+    """The value is right when fewer tensors are requested from the device."""
     FACT = "fact"
     """No explanation, only information."""
 
@@ -84,7 +84,7 @@ LEFT_OUT = Remark(
 
 ROUNDED_LIMITS = Remark(
     Kind.ROUNDED_LIMITS,
-    "the values are no farther apart than the rounding errors of the limits from which a "
+    "the values differ by no more than the rounding errors of the limits from which a "
     "FakeQuantize computes them",
 )
 

@@ -33,7 +33,8 @@ from .result import Comparison, Row
 from .suspects import Patterns, Suspect
 
 MAX_PROBES = 6
-"""How many runs on the device judging may take: layers run alone, and runs with fewer tensors.
+"""How many runs on the device may be used to judge a model: layers run alone, and runs with fewer
+tensors.
 
 With two runs of the whole model, and two more of irshape's for explanations, a cross-check takes at
 most ten runs.
@@ -93,8 +94,8 @@ class Judge:
         constants.
 
         If a layer is right alone but others inherit its difference, it is to blame, unless it is
-        right when the device is not asked for its tensor. Returns the run whose verdicts hold. That
-        is the run with fewer tensors if nothing else is to blame.
+        right when its tensor is not requested from the device. Returns the run whose verdicts hold.
+        That is the run with fewer tensors if nothing else is to blame.
         """
         self.known |= self.merged_by_shape()
         for suspect in self.run.suspects:
@@ -104,7 +105,7 @@ class Judge:
         return self.run if again is None else self.judge_again(again)
 
     def judge_again(self, again: CrosscheckRun) -> CrosscheckRun:
-        """Judges a run that asked for fewer tensors, with the known patterns and the remaining
+        """Judges a run that requested fewer tensors, with the known patterns and the remaining
         runs."""
         judge = Judge(again, self.compared)
         judge.known, judge.asks_again = self.known, False
@@ -226,9 +227,11 @@ class Judge:
         self.blamed.add(suspect.number)
 
     def right_unasked(self, suspect: Suspect) -> bool:
-        """Returns whether the tensor of a suspect is right when the device is not asked for it.
+        """Returns whether the tensor of a suspect is right when it is not requested from the
+        device.
 
-        Its row is then explained, although others inherit its difference when it is asked for.
+        Its row is then explained, although other layers inherit its difference when it is
+        requested.
         """
         others = (
             each.number

@@ -63,7 +63,7 @@ class LayerwiseRun(ABC, Generic[T]):
         return list(self.session.run(inputs, observe=observe).values())
 
     def _compare(self, computed: ComputedLayer) -> None:
-        """Compares a layer in the whole run, then by itself if that can add something."""
+        """Compares a layer in the whole run, and then by itself unless that cannot add anything."""
         if not self._nan_is_told and any(map(has_nan, computed.outputs)):
             self._nan_is_told = True
             reason = source_of_nan(computed.layer, computed.inputs, computed.outputs)

@@ -100,8 +100,8 @@ class ModelComparison:
         return f"<ModelComparison: {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
-        """Says what was compared, how many tensors differ, and which is to blame or the first to
-        differ."""
+        """Says what was compared, how many tensors differ, and which layer is to blame or differs
+        first."""
         if not self.compared:
             return f"{self.first.path} and {self.second.path}: nothing could be compared"
         head, *lines = self.counts()
@@ -113,8 +113,8 @@ class ModelComparison:
         return "\n".join(lines)
 
     def counts(self) -> list[str]:
-        """Says how many tensors are equal, and within which tolerance; then, where the largest
-        error is of those that are equal only within it."""
+        """Says how many tensors are equal within which tolerance, and where the largest error of
+        the tensors is that are equal only within it."""
         pairs = [pair for pair in self.pairs if not pair.constant]
         states = [pair.state for pair in pairs]
         close = [pair for pair in pairs if pair.is_close]
@@ -167,8 +167,8 @@ class ModelComparison:
         )
 
     def worst(self, count: int = 5) -> list[Pair]:
-        """Returns the tensors with the largest absolute errors, the largest first. Other shapes,
-        NaN or infinity on one side come before them."""
+        """Returns the tensors with the largest absolute errors, the largest first. Tensors with
+        different shapes, or with NaN or infinity on one side only, come first."""
 
         def size(pair: Pair) -> float:
             errors = pair.errors

@@ -28,7 +28,7 @@ _COARSE_NAMES = {
     **dict.fromkeys(("i4", "u4", "nf4", "f4e2m1", "u2"), "int4"),
     **dict.fromkeys(("i8", "u8", "f8e4m3", "f8e5m2"), "int8"),
 }
-"""Maps element types that are no keys of `model_run.COARSE` to its keys."""
+"""Maps element types that are not keys of `model_run.COARSE` to its keys."""
 
 
 def compare(
@@ -47,8 +47,8 @@ def compare(
 
     inputs: drawn at random from `seed` if not given.
     rtol, atol: replace the tolerances of the precision.
-    runtime: runs an ONNX model; by default onnxruntime if it is installed. Blame always rests on
-    what irshape computes for a layer.
+    runtime: runs an ONNX model; by default onnxruntime if it is installed. Blame always depends on
+    irshape's own result for a layer.
 
     Raises `ExecutionError` if a model cannot be run, `ValueError` if the inputs of the two do not
     match, `RuntimeError` if the requested runtime is not installed.
@@ -101,8 +101,8 @@ def _by_runtime(
 
 
 def _on_inputs(first: Model, second: Model, fed: Fed) -> Iterator[str]:
-    """Says which inputs are paired by order, or differ in shape, and which dynamic ones had which
-    shapes in the run."""
+    """Notes inputs that are paired by order or differ in shape, and the shapes with which dynamic
+    inputs ran."""
     ran = []
     for layer, other, means in paired_inputs(first, second):
         own, its = (PartialShape.of(each.attribute("shape") or "") for each in (layer, other))

@@ -14,7 +14,7 @@ from ..shapes import PartialShape
 from ..spelling import counted
 
 Means = Literal["tensor name", "layer name", "position", "structure"]
-"""What a match between tensors of two models rests on."""
+"""The criterion by which two tensors were matched."""
 
 K = TypeVar("K")
 V = TypeVar("V")

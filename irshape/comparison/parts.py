@@ -1,4 +1,4 @@
-"""Runs a part of a model on a device that does not run the whole.
+"""Runs a part of a model on a device that cannot run all of it.
 
 An input without an element type in the IR gets the type of its array. Layers that the device may
 not support are removed. irshape computes their outputs, and the device gets them as inputs.
@@ -49,9 +49,9 @@ def runnable_part(
     """Returns the answer of a device for the part of a model that it can run.
 
     The device is asked with inputs of known types, then without the layers that its message names,
-    then without those that have bodies, until it gives values; a model that OpenVINO refuses,
-    without its custom operations. Returns None if it runs none of these, gave no types and shapes,
-    or is not there at all. refused: its answer for the whole model.
+    then without those that have bodies, until it gives values. If OpenVINO refuses the model, it is
+    asked without the custom operations. Returns None if the device runs none of these, gives no
+    types and shapes, or does not exist. refused: its answer for the whole model.
     """
     device, options, _, told, label, *_ = circumstances
     known = refused.refused or (refused.shapes and refused.facts.get("capabilities"))

@@ -36,10 +36,10 @@ _idle: list[_Process] = []
 def ask_process(
     module: str, folder: Path, timeout: float, *, cwd: Path | None = None
 ) -> str | None:
-    """Has `python -m module` answer the request in a folder.
+    """Lets `python -m module` answer the request in a folder.
 
-    Returns None, or how the process ended if it gave no answer. cwd: its current folder meanwhile,
-    ours by default.
+    Returns None, or how the process ended if it gave no answer. cwd: its current folder during the
+    request, by default ours.
     """
     paths = os.pathsep.join(os.path.abspath(part) for part in sys.path)
     surroundings = (os.getpid(), module, paths, dict(os.environ))

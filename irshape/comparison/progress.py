@@ -9,7 +9,7 @@ from ..execution.session import Observer
 
 
 class Progress(NamedTuple):
-    """The caller's functions that are told what is being done.
+    """The caller's functions that are called as the comparison proceeds.
 
     layer: called with each layer that irshape computes, its inputs and its outputs.
     phase: called when a phase begins, with its description and the number of calls of `layer` to

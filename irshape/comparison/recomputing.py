@@ -10,7 +10,8 @@ from .crosscheck_run import CrosscheckRun
 
 
 def users_of(run: CrosscheckRun, values: Mapping[OutputRef, Array]) -> Iterator[int]:
-    """Yields, in order, the compared layers that take one of `values`, which may grow meanwhile."""
+    """Yields, in order, the compared layers that use one of `values`. `values` may grow
+    meanwhile."""
     for position in run.wiring.order:
         if not values.keys().isdisjoint(run.wiring.sources[position]) and run.rows_of.get(
             run.layers[position]

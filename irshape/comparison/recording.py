@@ -3,8 +3,8 @@
 The file is a zip archive that NumPy opens like any .npz. It has `recording.json` and an .npy for
 each distinct tensor. `recording.json` lists every question to the device, the whole model first,
 then layers and bodies on their own. Each has the fingerprint of its model, its inputs, and the
-answer: types, shapes, values, the device's name, the precision in which it says that it computes,
-and facts about the processor. Nothing in the file is code: pickle is neither written nor read.
+answer: types, shapes, values, the device's name, the precision that it reports, and facts about the
+processor. Nothing in the file is code: pickle is neither written nor read.
 """
 
 from __future__ import annotations
@@ -290,7 +290,7 @@ class Recording:
     def _fewer(self, question: Question) -> _Recorded | None:
         """Returns the recorded question for fewer tensors of the whole model that comes closest.
 
-        It leaves out as many as possible of the tensors that `question` leaves out, and no others.
+        It leaves out as many of the tensors that `question` leaves out as possible, and no others.
         Only the recorded model counts; `question` may be about another one.
         """
         unasked = {str(name) for name in question.options.get("unasked", ())}

@@ -165,7 +165,7 @@ class Comparison:
         OpenVINO refused the model, crashed, or cannot run it, or irshape cannot evaluate a layer.
         """
         self.notes: list[str] = []
-        """What a reader should know besides the numbers, such as where the first NaN comes from."""
+        """Remarks besides the numbers, such as where the first NaN comes from."""
         self.hint: str | None = None
         self.inside: Inside | None = None
         """The comparison of the bodies of the blamed layer, if it has any."""
@@ -322,7 +322,7 @@ class Inside(NamedTuple):
     """The comparison of a body of a layer.
 
     tag: of the body. iteration: the last run of the body that was compared, counted from 0.
-    looked_at: how many runs were compared.
+    looked_at: the number of runs that were compared.
     comparison: of the body as a model of its own, with irshape's inputs in that iteration. Its
     layers keep their ids and names from the body.
     """

@@ -192,7 +192,7 @@ def _run(
 ) -> list[tuple[str, int, str, list[int], str]]:
     """Runs the model.
 
-    Returns name, port, element type, shape and file of every output that was asked for.
+    Returns name, port, element type, shape and file of every requested output.
     """
     hint = request.get("hint") or "f32"
     config = {"INFERENCE_PRECISION_HINT": hint}
@@ -246,7 +246,7 @@ def _watch_all(model: Any, unasked: Iterable[str]) -> None:
 
 
 def _unseen(model: Any) -> set[str]:
-    """Returns the names of the nodes whose tensors the device must not be asked for.
+    """Returns the names of the nodes whose tensors must not be requested from the device.
 
     The device removes FakeQuantize nodes of 65,536 levels. It fails if both their input and their
     output are outputs of the model (2026.4: "FQ stripping failed").
@@ -295,7 +295,7 @@ def _device_name(core: Any, device: str) -> str:
     """Returns OpenVINO's name of a device; for HETERO:GPU,CPU and the like, the name before the
     colon.
 
-    If OpenVINO has no name, returns the user's: running the model will tell why.
+    If OpenVINO has no name, returns the user's; the run then reports why.
     """
     try:
         return str(core.get_property(device.partition(":")[0], "FULL_DEVICE_NAME"))
@@ -304,10 +304,8 @@ def _device_name(core: Any, device: str) -> str:
 
 
 def _facts(core: Any, device: str) -> dict[str, Any]:
-    """Returns what decides how the device computes.
-
-    That is its capabilities, the processor's instruction sets, and the environment's limit on them.
-    """
+    """Returns properties that affect how the device computes: its capabilities, the processor's
+    instruction sets, and the environment's limit on these."""
     facts: dict[str, Any] = {}
     try:
         named = core.get_property(device.partition(":")[0], "OPTIMIZATION_CAPABILITIES")
@@ -328,7 +326,8 @@ def _facts(core: Any, device: str) -> dict[str, Any]:
 
 
 def _precision(compiled: Any) -> str | None:
-    """Returns the precision that the device chose after the hint; None if it does not say.
+    """Returns the precision that the device chose after the hint; None if the device does not
+    report it.
 
     A device without f16 may compute in bf16, one without f32 in f16.
     """

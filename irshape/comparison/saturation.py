@@ -94,7 +94,8 @@ def _transposed(layer: Layer) -> tuple[bool, bool]:
 
 
 def _what_is_cut(rows: Array, columns: Array) -> tuple[Array, int]:
-    """Returns how much cutting changes each product of a row and a column, and how many.
+    """Returns by how much cutting changes each product of a row and a column, and how many it
+    changes.
 
     rows, columns: unsigned and signed levels. Their last axis is the common one.
     """

@@ -57,7 +57,7 @@ class Patterns:
         return (*self.computed(position), tuple(consumers))
 
     def computed(self, position: int, reach: int = REACH) -> Pattern:
-        """Returns the pattern of what a layer computes and from what, without its consumers."""
+        """Returns the pattern of a layer and its producers, without its consumers."""
         layer = self._layers[position]
         here = (
             layer.type,

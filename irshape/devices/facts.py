@@ -66,9 +66,9 @@ class Fact(NamedTuple):
 
     @property
     def learned(self) -> bool:
-        """Whether its conditions were found by comparing measured models.
+        """Whether the conditions were found by comparing measured models.
 
-        Its reason is then the plugin's message.
+        The reason is then the plugin's message.
         """
         return self.reason.startswith("the plugin")
 

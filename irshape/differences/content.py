@@ -13,7 +13,7 @@ from ..model.graph import Layer, Model
 from ..model.weights import Constant, Weights
 
 EXACT, SIMILAR, TYPE = range(3)
-"""How much of two layers must be the same: type, attributes and constants; all but the bytes of
+"""Which parts of two layers must be the same: type, attributes and constants; all but the bytes of
 constants and the sizes of inputs; the type alone."""
 
 _WHOLE = 1 << 16
@@ -22,7 +22,8 @@ _CHUNK = 1 << 20
 
 
 class Labels:
-    """Small numbers for things that are often compared: equal things have the same number."""
+    """Assigns small numbers to objects that are often compared. Equal objects have the same
+    number."""
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}

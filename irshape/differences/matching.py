@@ -20,7 +20,8 @@ _DEPTH = 5
 GENERATED_NAME = re.compile(r"[A-Za-z]*_?[0-9]+")
 """Layer names that converters generate: layers with equal ones may be unrelated."""
 _NEIGHBOURS = 32
-"""How many consumers of an output are compared to decide whether two layers are at one place."""
+"""How many consumers of an output are compared to decide whether two layers are at the same
+place."""
 
 
 def matched(first: Side, second: Side) -> dict[int, int]:

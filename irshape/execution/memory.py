@@ -14,8 +14,8 @@ from ..shapes import UNBOUNDED
 
 
 def default_max_memory() -> int:
-    """Returns three quarters of the machine's memory in bytes; 16 GiB if the system does not
-    tell."""
+    """Returns three quarters of the machine's memory in bytes; 16 GiB if the system does not report
+    it."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4
     except (AttributeError, ValueError, OSError):
@@ -26,8 +26,8 @@ def keep_freed_memory() -> None:
     """Makes glibc's allocator keep up to 64 MiB of freed memory for the next arrays.
 
     At first it returns arrays of more than 128 KiB to the system, and has to get each page back for
-    the next array, which costs more than computing it. It adapts to the largest array that it has
-    freed, up to 32 MiB. No page of this array is touched, so it takes no memory.
+    the next array, which costs more than computing it. The allocator adapts to the largest array
+    that it has freed, up to 32 MiB. No page of this array is touched, so the array takes no memory.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Finds layers whose outputs are the same in every run, so that they need computing only once.
+"""Finds layers whose outputs are the same in every run, so that they are computed only once.
 
 These depend on constants alone, such as the decompression of weights. Among runs with inputs of
 equal shapes, they may also depend on those shapes.

@@ -15,7 +15,7 @@ _PIECE = 1 << 24
 class FileSpan(NamedTuple):
     """A range of bytes in a file. buffer: the same bytes in memory, mapped from the file.
 
-    identity: identifies the file, in case its path names another one by now.
+    identity: identifies the file, in case its path now names another one.
     """
 
     path: str

@@ -71,7 +71,7 @@ class SourceNode:
         return value if value.rank == 0 else self.reshaped(value, [])
 
     def along(self, value: NodeOutput, axis: int, rank: int) -> NodeOutput:
-        """Returns a list so shaped that it broadcasts along one axis of a tensor of that rank."""
+        """Returns a list in a shape that broadcasts along one axis of a tensor of that rank."""
         return self.reshaped(value, [-1 if index == axis else 1 for index in range(rank)])
 
     def broadcast(self, value: NodeOutput, sizes: NodeOutput) -> NodeOutput:
@@ -93,7 +93,7 @@ class SourceNode:
         return self.add("ShapeOf", value, version="opset3", output_type=ElementType.of("i64"))
 
     def gathered(self, value: NodeOutput, indices: Any, axis: int = 0) -> NodeOutput:
-        """Returns the elements of a value at these places of an axis; of a single place, without
+        """Returns the elements of a value at these indices of an axis; for a single index, without
         the axis."""
         return self.add(
             "Gather", value, self.numbers(indices), self.numbers(axis), version="opset8"
@@ -139,7 +139,7 @@ def refusal(attribute: str, actual: object, expected: object) -> Violation:
 
 
 def missing(kind: str, attribute: str, expected: str) -> Violation:
-    """Returns the error for a node without an attribute that it needs."""
+    """Returns the error for a node that lacks a required attribute."""
     return Violation(
         f"the attribute `{attribute}` is missing",
         rule=MISSING_ATTRIBUTE,

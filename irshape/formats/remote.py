@@ -103,7 +103,7 @@ def _held(shown: str, data: bytes) -> Weights:
 
 
 def _unmeasured(url: str) -> Weights:
-    """Reads a .bin whose size the server does not tell."""
+    """Reads a .bin whose size the server does not state."""
     shown = without_credentials(url)
     data = read_remote(url, WHOLE)
     if len(data) > WHOLE:
@@ -127,7 +127,8 @@ def _whole(url: str, size: int) -> Weights:
 
 
 def expect_small_constants(model: Model) -> None:
-    """Tells a remote .bin which constants determine shapes, so that few requests fetch them."""
+    """Announces to a remote .bin the constants that determine shapes, so that few requests fetch
+    them."""
     weights = model.weights
     if weights is None or not isinstance(weights.data, Ranges):
         return
@@ -180,7 +181,7 @@ class _File:
             filesystem, path = _filesystem(url)
             size = filesystem.info(path).get("size")
         self.size = None if size is None else int(size)
-        """The size; None if the server does not tell it."""
+        """The size; None if the server does not state it."""
 
     def fetch(self, offset: int, size: int) -> bytes:
         """Reads `size` bytes at `offset`. Raises `OSError` if there are fewer."""
@@ -214,7 +215,8 @@ class _File:
             return await _read_at_most(answer.content, size)
 
     def _require_part(self, headers: Mapping[str, str], offset: int, size: int) -> None:
-        """Raises `OSError` for another part than requested, or if the content has changed since."""
+        """Raises `OSError` if the server sends another part than the requested one, or if the
+        content has changed."""
         said = headers.get("Content-Range")
         part = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", said or "")
         if part is None:

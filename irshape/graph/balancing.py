@@ -142,8 +142,8 @@ def _updates(graph: Editing, layers: list[GraphLayer]) -> dict[GraphLayer, set[G
 
 
 def _weights(layers: list[GraphLayer], fixed: set[GraphLayer]) -> dict[GraphLayer, int]:
-    """Returns the bytes of the constants that each layer is the first to need; 1 for each layer if
-    there are none."""
+    """Returns for each layer the bytes of the constants that it uses first; 1 for each layer if
+    there are no constants."""
     taken: set[GraphLayer] = set()
     weights: dict[GraphLayer, int] = {}
     for layer in layers:

@@ -43,11 +43,11 @@ class Building(Inferring):
     ) -> Any:
         """Adds a layer. Returns its output, or a tuple of outputs if it has several or none.
 
-        type: the type of the operation, as `ReduceMean`.
+        type: the type of the operation, such as `ReduceMean`.
         inputs: outputs of this graph, layers with one output, or arrays, numbers and strings. The
         latter become constants of the element type that the input takes.
-        opset: the opset of the operation, as 13 or `opset13`; by default the newest version that
-        fits.
+        opset: the opset of the operation, such as 13 or `opset13`; by default the newest version
+        that fits.
         attributes: by their Python names (`irshape ops TYPE`).
         Raises `GraphError` for anything that the operation does not allow.
         """

@@ -92,7 +92,7 @@ def _own_array(value: Any) -> tuple[Array, ElementType]:
 
 
 _LARGEST = {"f4e2m1": 6.0, "nf4": 1.0, "f8e8m0": 2.0**127}
-"""The largest number of each element type that has no infinity. Larger values would become this
+"""For each element type without infinity, its largest number. Larger values would become this
 number."""
 
 

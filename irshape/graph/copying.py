@@ -125,8 +125,8 @@ def transplant(
 
 
 def _moved(raw: Layer, target: Structure, home: Structure, rebased: Rebased) -> Layer:
-    """Returns a copy of a layer for another graph. It has no place in a file, and its bytes are in
-    the other graph."""
+    """Returns a copy of a layer for another graph. The copy has no place in a file, and its bytes
+    are in the other graph."""
     raw = _without_place(raw, home)
     raw.id, raw.path, raw.bodies = target._new_id(), target._path, None
     raw.output_names = None

@@ -38,7 +38,7 @@ class Output(_Part):
         self.index = index
         """The position among the outputs of the layer."""
         self.tensor = tensor
-        """The inference: element type, shape and, if some shape depends on it, the value."""
+        """The inference: element type, shape and, if a shape depends on the value, the value."""
         self.loaded: Tensor | None = None
         """The inference when the output was loaded from an IR; otherwise None."""
         self._names: tuple[str, ...] = ()
@@ -409,12 +409,12 @@ class GraphLayer(_Part):
 
     @property
     def producers(self) -> tuple[GraphLayer, ...]:
-        """The layers that feed this layer, each once."""
+        """The layers that feed this layer, without duplicates."""
         return tuple(dict.fromkeys([each._source.layer for each in self._inputs]))
 
     @property
     def users(self) -> tuple[GraphLayer, ...]:
-        """The layers that this layer feeds, each once."""
+        """The layers that this layer feeds, without duplicates."""
         users = [user.layer for output in self._outputs for user in output._users]
         return tuple(dict.fromkeys(users))
 

@@ -45,8 +45,8 @@ class Alternative(NamedTuple):
 
 
 def arriving(result: BodyResult, port: Port, source: OutputRef) -> Tensor:
-    """Returns the tensor that reaches an input port. Behind a contradicted output port, that is
-    what the port declares."""
+    """Returns the tensor that reaches an input port. If the output port that feeds it contradicts
+    inference, this is the tensor that the output port declares."""
     outputs = result.outputs[source[0]]
     if source in result.doubtful or source[1] >= len(outputs):
         return declared(result.body.layers[source[0]].outputs[source[1]])
@@ -56,7 +56,7 @@ def arriving(result: BodyResult, port: Port, source: OutputRef) -> Tensor:
 def inputs_of(result: BodyResult, position: int) -> tuple[Tensor | None, ...]:
     """Returns the tensor that feeds each input port of a layer; None if nothing does.
 
-    For a single layer, that is what its ports declare.
+    For a single layer, these are the tensors that its ports declare.
     """
     layer, sources = result.body.layers[position], result.wiring.sources[position]
     alone = result.inputs.get(position)

@@ -20,8 +20,8 @@ from .ports import declared_outputs
 from .result import NO_DEMANDS, BodyResult, LayerResult
 
 InferBody = Callable[[Body, dict[str, Tensor], bool], BodyResult]
-"""Infers a body from the tensors of its Parameters by layer id, and compares it with its ports
-where asked to. Raises `Violation` where that is endless work."""
+"""Infers a body from the tensors of its Parameters by layer id, and compares it with its ports on
+request. Raises `Violation` if the work would be endless."""
 
 
 def infer_with_bodies(
@@ -173,9 +173,10 @@ def _back_edges(tag: str, body: Body) -> list[tuple[str, str]]:
 
 
 def _input_position(layer: Layer, number: int) -> int | None:
-    """Returns the position of the input port that an `external_port_id` names; None for none.
+    """Returns the position of the input port that an `external_port_id` names; None if it names
+    none.
 
-    The number is the id of a port or, if no port has it, a position: OpenVINO reads both.
+    The number is the id of a port or, if no port has this id, a position: OpenVINO reads both.
     """
     if number < 0:
         return None

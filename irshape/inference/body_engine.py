@@ -26,8 +26,8 @@ bodies count as endless."""
 
 
 class BodyEngine:
-    """Infers the bodies of one model, and layers added to it. Infers an inner body once for each
-    set of inputs.
+    """Infers the bodies of one model, and layers added to the model. Infers an inner body once for
+    each set of inputs.
 
     lasting: share the memory of layers with other models. Inference with named sizes must not.
     """

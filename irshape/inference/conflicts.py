@@ -73,7 +73,7 @@ def size_conflicts(model: Model, shapes: Mapping[str, Sizes]) -> SizeConflicts:
 def conflicts_of_layers(
     model: Model, result: BodyResult, sizes: NamedSizes
 ) -> Iterator[tuple[tuple[Layer, ...], str]]:
-    """Yields what layers refuse because others demand the contrary, with all these layers."""
+    """Yields the contradictions between demands of layers, with all layers that take part."""
     for part in result.walk():
         for layer, subject in part.observations:
             conflict = sizes.facts.conflicts.get(layer)

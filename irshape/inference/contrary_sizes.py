@@ -33,8 +33,8 @@ def _may_contradict(result: BodyResult) -> bool:
     """Whether demands of layers could contradict each other, ignoring which dimensions they
     concern.
 
-    Two numbers could, and so could one number that two kinds of layers demand of sizes that differ
-    by another number.
+    They could if layers demand two different numbers, or if two kinds of layers demand the same
+    number of sizes that differ by a constant.
     """
     alike = {
         (demands, part.inputs.get(position), part.outputs[position])

@@ -85,8 +85,8 @@ def newest_fitting(layer: Layer) -> type[Operation]:
 
 
 def _misfits(declared: type[Operation], layer: Layer) -> tuple[int, ...]:
-    """Counts how much of a layer contradicts a version, gravest first: faulty attributes, the
-    number of inputs, the number of outputs, their shapes."""
+    """Counts the contradictions between a layer and a version, most severe kind first: faulty
+    attributes, the number of inputs, the number of outputs, their shapes."""
     operation, faults = declared.read(layer.items)
     refused = any(not fault.silent for fault in faults)
     try:

@@ -270,8 +270,8 @@ class Reasons:
         return dim is None or not dim.is_static
 
     def is_declared(self, body: BodyResult, position: int) -> bool:
-        """Whether the outputs of a layer are what its ports declare: its operation is known at most
-        by name, or it does not fit its inputs or attributes."""
+        """Whether the outputs of a layer are what its ports declare: irshape knows at most the name
+        of its operation, or the layer does not fit its inputs or attributes."""
         declaration = declarations_of(self.inference).of(body.body.layers[position])
         if isinstance(declaration, UnknownOperation) or declaration[0].opaque:
             return True
@@ -333,7 +333,7 @@ class Reasons:
         return Explanation(tensor, None, None, None, verdict, tuple(steps), None)
 
     def _rank(self, body: BodyResult, position: int) -> str:
-        """Returns what decides the rank of the outputs of a layer."""
+        """Returns text that says what decides the rank of the outputs of a layer."""
         layer = body.body.layers[position]
         if layer.is_parameter:
             return "an input of any rank" if body not in self.names.around else "of any rank"
@@ -389,7 +389,7 @@ class Reasons:
         return None
 
     def _result_ranks(self, inner: BodyResult) -> str:
-        """Returns the ranks of what a body returns, each once."""
+        """Returns the ranks of the results of a body, without duplicates."""
         layers = inner.body.layers
         ranks = [
             inner.outputs[position][0].rank

@@ -88,8 +88,8 @@ def fitting_size(inference: Inference, refused: Layer) -> Fit | None:
 def _candidates(body: BodyResult, refused: Layer, size: int, given: tuple[int, ...]) -> list[int]:
     """Returns sizes of an input with which a constant may fit a layer.
 
-    They are those that the constant gives, and those that become so on the way from the input to
-    the layer: strides shorten an axis, for instance.
+    They are the sizes that the constant gives, and sizes that become these on the way from the
+    input to the layer, for example because strides shorten an axis.
     """
     at = body.body.layers.index(refused)
     reached = {
@@ -117,7 +117,8 @@ def _axes(sizes: Sizes, size: int) -> Iterator[tuple[Layer, int]]:
 
 
 def _fits(model: Model, sizes: Sizes, size: int, other: int, refusing: set[Layer]) -> bool:
-    """Whether only layers of `refusing` refuse another size in place of one in the inputs."""
+    """Whether only layers of `refusing` refuse the inputs after one size in them is replaced by
+    another."""
     changed = {
         layer: PartialShape(
             tuple(

@@ -29,7 +29,7 @@ def infer_fragments(engine: BodyEngine, *, compare: bool) -> BodyResult:
     for position, layer in enumerate(body.layers):
         result.outputs[position] = tensors = _infer(walk, position)
         if layer in left_out:
-            # nothing can be said of ports that are not there
+            # nothing is known about ports that do not exist
             result.believed.add(position)
             result.observations = [
                 observation
@@ -55,7 +55,7 @@ def _infer(walk: Walk, position: int) -> tuple[Tensor, ...]:
         isinstance(observation.subject, Fault) and observation.subject.rule == INPUT_ELEMENT_TYPE
         for observation in observations[before:]
     ):
-        # the document may not say which type an input is of, though the operation depends on it
+        # the document may omit the type of an input, although the operation depends on it
         assumed = with_assumed_types(layer, operation.operands, inputs)
         if assumed is not None:
             del observations[before:]
@@ -64,6 +64,6 @@ def _infer(walk: Walk, position: int) -> tuple[Tensor, ...]:
         index < len(inputs) and inputs[index].value is None
         for index, _ in operation.signature.valued
     ):
-        # a value that nobody gave leaves the result wider than it is meant to be
+        # without the value, the result is wider than intended
         walk.result.believed.add(position)
     return tensors

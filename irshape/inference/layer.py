@@ -35,8 +35,8 @@ class LayerEngine:
     def infer(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
     ) -> LayerResult:
-        """Infers the outputs of a layer of that operation, with bounds of their values if asked
-        for."""
+        """Infers the outputs of a layer of that operation, with bounds of their values on
+        request."""
         if with_values and operation.reads_weights and not inputs:
             return self._constant(layer, operation)
         if operation.opaque:

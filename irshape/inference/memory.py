@@ -24,10 +24,10 @@ _ENTRY: Final = 16
 
 
 class Memory:
-    """Remembers declarations and results of layers.
+    """Remembers declarations and results of layers that depend on nothing but the key.
 
-    It holds nothing that depends on more than its key. So it holds no internal error, which a lack
-    of memory may have caused. When it is full, it is cleared.
+    Internal errors are not remembered, because a lack of memory may have caused them. When it is
+    full, it is cleared.
     """
 
     def __init__(self, most: int = 1 << 17) -> None:
@@ -35,7 +35,8 @@ class Memory:
         self.read: dict[tuple[type[Operation], tuple[str, ...]], Read] = {}
         """Operations by their class and the texts of their attributes."""
         self.results: dict[tuple[object, ...], LayerResult] = {}
-        """By operation, whether values were asked for, and inputs; or by the bytes of a Const."""
+        """The keys are the operation, whether values were requested, and the inputs; or the bytes
+        of a Const."""
         self._most = most
         self._size = 0
 

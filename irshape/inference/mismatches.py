@@ -55,12 +55,12 @@ def says_less(declared: Tensor, inferred: Tensor) -> bool:
 def repeated(
     port: Port, inferred: Tensor, dims: tuple[int, ...] | None, contradicting: Tensor
 ) -> Tensor:
-    """What reaches an input port whose producer declares `dims`, other than was inferred.
+    """Returns the tensor for an input port whose producer declares `dims`, contrary to inference.
 
-    Where the consumer's port repeats that declaration, it is believed. The fault then lies behind
-    the producer's port and has been reported there; inferring the consumer from something else
-    would only report it again. A shape or a type that only says less is no fault, and is not
-    believed: the consumer may not take what was inferred.
+    If the consumer's port repeats that declaration, it is believed. The fault has then been
+    reported at the producer's port, and inferring the consumer from anything else would only report
+    it again. A shape or type that is merely less specific is no fault, and is not believed: the
+    consumer may refuse the inferred tensor.
     """
     repeats = port.dims == dims and not contradicting.shape.encloses(inferred.shape)
     shape = contradicting.shape if repeats else inferred.shape

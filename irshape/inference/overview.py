@@ -68,8 +68,8 @@ def overview(inference: Inference) -> Overview:
 
 
 def _bounding(reasons: Reasons) -> Binding | None:
-    """Returns shapes of inputs that bound as much as possible, with as few fixed sizes as
-    possible."""
+    """Returns shapes of inputs that bound as many dimensions as possible, with as few fixed sizes
+    as possible."""
     proposals = reasons.proposals
     bind = proposals.binding()
     if bind is None or not _not_bounded(reasons, bind.result):
@@ -152,7 +152,7 @@ def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, 
 
 
 def limits(inference: Inference) -> Iterator[tuple[Symbol, int, str]]:
-    """Yields the sizes of inputs that a layer limits, each with the largest one and the reason.
+    """Yields the sizes of inputs that a layer limits, each with its upper limit and the reason.
 
     The model was inferred with symbols.
     """

@@ -34,7 +34,7 @@ class Step(NamedTuple):
     layer: Layer
     line: int
     axis: int | None
-    """None where it makes the number of dimensions."""
+    """None if it makes the number of dimensions."""
     expression: str | None
     reason: str
     parts: tuple[Part, ...]
@@ -65,7 +65,7 @@ class Explanation(NamedTuple):
 
     tensor: str
     axis: int | None
-    """None where the number of dimensions is not known."""
+    """None if the number of dimensions is not known."""
     expression: str | None
     dimension: Dimension | None
     verdict: Verdict
@@ -110,18 +110,19 @@ def spaced(expression: str) -> str:
 
 
 class Group(NamedTuple):
-    """Dimensions that are dynamic for one cause."""
+    """Dimensions that are dynamic for the same reason."""
 
     verdict: Verdict
     cause: str
-    """The symbols, or the layer that makes the dimension and its line."""
+    """The symbols, or the layer that makes the dimension, with its line."""
     dimensions: int
     examples: tuple[str, ...]
     """Some of them: `logits[1] = past + seq`."""
 
 
 def _merged(groups: tuple[Group, ...]) -> Iterator[Group]:
-    """Yields the groups, those of inputs together with what is unbounded because of them."""
+    """Yields the groups. Inputs come together with the dimensions that are unbounded because of
+    them."""
     inputs = {group.cause: group for group in groups if group.verdict == "input"}
     for group in groups:
         if group.verdict == "unbounded" and (own := inputs.pop(group.cause, None)) is not None:
@@ -152,7 +153,7 @@ class Overview(NamedTuple):
     path: str = "MODEL"
     """The file of the model."""
     obstacle: str = ""
-    """What is to be mended before shapes are proposed."""
+    """The errors to correct before shapes can be proposed."""
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `irshape explain MODEL --format json` prints."""
@@ -199,7 +200,7 @@ class Overview(NamedTuple):
             lines.append(f"{but} static with: {self._edit(self.fix)}")
             lines += [f"  except {text}" for text in self.dynamic]
         elif not self.obstacle and any(group.verdict == "input" for group in self.groups):
-            lines.append("no sizes of the inputs were found that every layer takes")
+            lines.append("found no sizes of the inputs that every layer accepts")
         if self.bind is not None or self.fix is not None:
             lines.append("these sizes are examples, unless a limit or a layer requires them")
         return "\n".join(lines)

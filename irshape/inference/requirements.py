@@ -1,6 +1,7 @@
 """What a model requires of an OpenVINO release, and the layers that require it.
 
-`releases` has the facts of opsets and of files. Each operation has those about itself (`differs`).
+`releases` has the facts about opsets and files. Each operation has the facts about itself
+(`differs`).
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def running_requirements(inference: Inference) -> Iterator[Requirement]:
 
 
 def _seen_since(refused: Detail, site: Site, all_sites: Mapping[Layer, Site]) -> Release:
-    """Returns the first release that sees what it refuses. Earlier ones infer less, for this
+    """Returns the first release that detects what it refuses. Earlier releases infer less, for this
     layer or one before it."""
     if refused.what not in (EMPTY, SQUEEZED):
         return FIRST
@@ -149,7 +150,7 @@ def _opset(operation: type[Operation], version: str) -> Requirement | None:
 
 
 def _of_the_file(model: Model) -> Iterator[Detail]:
-    """Yields what readers refuse that look at the first 512 bytes of a file."""
+    """Yields the parts that a reader refuses if it searches only the first 512 bytes of a file."""
     source = model.source
     data = source.data if source.raw is None else source.raw
     if len(data) <= HEADER_BYTES + 1:

@@ -35,7 +35,8 @@ class Mismatch(NamedTuple):
     declared: Tensor
     inferred: Tensor
     says_less: bool = False
-    """Whether what is declared leaves open what is inferred, and contradicts none of it."""
+    """Whether the declaration is less specific than the inferred tensor, and does not contradict
+    it."""
 
 
 class OutputCount(NamedTuple):
@@ -61,15 +62,15 @@ class BodyResult:
         self.outputs: list[tuple[Tensor, ...]] = [()] * len(body.layers)
         self.inputs: dict[int, tuple[Tensor | None, ...]] = {}
         self.demands: dict[int, frozenset[Demand]] = {}
-        """What layers demand of dynamic dimensions of their inputs."""
+        """The demands of layers on dynamic dimensions of their inputs."""
         self.observations: list[Observation] = []
         self.inner: dict[int, dict[str, BodyResult]] = {}
         """The results of the bodies inside a layer, by tag."""
         self.expressions: list[tuple[Expressions | None, ...]] | None = None
-        """What the dimensions of the outputs are in terms of named sizes, where that was asked for;
-        None for a dynamic rank."""
+        """The dimensions of the outputs as expressions of named sizes, if requested; None for a
+        dynamic rank."""
         self.elements: list[tuple[Expressions | None, ...]] | None = None
-        """The elements of the outputs in these terms; None if no value is known."""
+        """The elements of the outputs as expressions of named sizes; None if no value is known."""
         self.faulty: set[int] = set()
         """Layers that refuse their inputs, or whose attributes are faulty."""
         self.believed: set[int] = set()
@@ -79,8 +80,8 @@ class BodyResult:
 
     @cached_property
     def unsure(self) -> set[int]:
-        """Layers whose outputs rest on what some layer declares, not on inference alone: those that
-        are believed, and those behind them and behind doubtful ports."""
+        """Layers whose outputs depend on declarations, not on inference alone: layers whose ports
+        are believed, and all layers after these or after doubtful ports."""
         unsure, doubtful = set(self.believed), self.doubtful
         if not unsure and not doubtful:
             return unsure
@@ -104,12 +105,12 @@ class BodyResult:
                 yield from inner.walk()
 
     def constants_before(self, layer: Layer) -> Iterator[tuple[Layer, tuple[int, ...]]]:
-        """Yields the constants of the body that a layer depends on and the sizes that each gives,
-        nearest first.
+        """Yields the constants of the body on which a layer depends, nearest first, each with the
+        sizes that it gives.
 
-        The sizes are the shape of the constant, or the elements of a list, from which shapes are
-        computed. An order of axes and a single element, which is an axis more often than a size,
-        are left out.
+        The sizes are the shape of the constant, or the elements of a list from which shapes are
+        computed. Orders of axes are left out, and so are single elements, which are more often axes
+        than sizes.
         """
         layers = self.body.layers
         for at in self.wiring.upstream(layers.index(layer)):
@@ -129,15 +130,15 @@ class LayerResult(NamedTuple):
     """The inference of one layer, wherever it stands."""
 
     outputs: tuple[Tensor, ...] | Fault
-    """A tensor for each output of the operation, or the condition that the layer breaks."""
+    """A tensor for each output of the operation, or the condition that the layer violates."""
     faults: tuple[Fault, ...] = ()
-    """Conditions of the specification that the layer breaks and OpenVINO tolerates."""
+    """Conditions of the specification that the layer violates and OpenVINO tolerates."""
     inner: Mapping[str, BodyResult] = MappingProxyType({})
     """The results of its bodies, by tag."""
     unsure: bool = False
     """Whether the outputs may be wider than they are meant to be."""
     demands: frozenset[Demand] = NO_DEMANDS
-    """What is demanded of dynamic dimensions of its inputs."""
+    """The demands of the layer on dynamic dimensions of its inputs."""
 
 
 class Explainer(Protocol):
@@ -151,8 +152,8 @@ class Explainer(Protocol):
 class OutputNames:
     """The names of the outputs of a model: of tensors, and of layers by name and by id.
 
-    around: the layer that contains each body, as the body and the position that it has there, and
-    the tag of the body.
+    around: for each inner body, the layer that contains it, given as the outer body and the
+    position there, and the tag.
     """
 
     def __init__(self, result: BodyResult) -> None:
@@ -290,9 +291,9 @@ class Inference:
     def constraints(self) -> list[Constraint]:
         """The conditions that layers put on the named sizes.
 
-        The model does not require those that are `assumed`: for sizes that break them, inference
-        gives something other than the expressions. It requires `conditional` ones only if a certain
-        body runs.
+        The model does not require the `assumed` ones: for sizes that break them, inference gives
+        other results than the expressions. It requires `conditional` ones only if a certain body
+        runs.
         """
         return self.sizes.constraints
 
@@ -355,7 +356,7 @@ class Inference:
 
     def overview(self) -> Overview:
         """Groups the dynamic dimensions of the net by their cause, and lists the inputs to bound so
-        that nothing is unbounded, and to fix so that nothing is dynamic.
+        that no dimension is unbounded, and the inputs to fix so that none is dynamic.
 
         Raises `ValueError` for an inference without symbols.
         """

@@ -105,7 +105,8 @@ _MOVING = {
     "Unsqueeze",
     "VariadicSplit",
 }
-"""Operations that leave the elements of their first input unchanged; Concat those of all inputs."""
+"""Operations that leave the elements of their first input unchanged; Concat leaves those of all
+inputs unchanged."""
 
 
 def _passed_on(result: BodyResult, type_name: str, *, without_bounds: bool = False) -> set[int]:
@@ -157,7 +158,7 @@ def _is_open(outputs: tuple[Tensor, ...]) -> bool:
 
 
 def _constant(result: BodyResult) -> set[int]:
-    """Returns the positions of the layers that give the same in every run."""
+    """Returns the positions of the layers whose outputs are the same in every run."""
     constant: set[int] = set()
     layers, sources = result.body.layers, result.wiring.sources
     for position in result.wiring.order:

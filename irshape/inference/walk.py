@@ -190,7 +190,7 @@ class Walk:
     ) -> None:
         """Records the output ports of a layer that declare something other than these tensors.
 
-        passed_on: what consumers get, if that is something else.
+        passed_on: the tensors that consumers get, if they get others.
         """
         layer = self.result.body.layers[position]
         for mismatch in mismatches(layer, tensors):
@@ -263,7 +263,7 @@ def own_tensor(parameter: Declaration) -> Tensor | None:
 
 
 def compatible(own: Tensor, fed: Tensor) -> bool:
-    """Whether what a Parameter declares and what feeds it can be one tensor."""
+    """Whether the declaration of a Parameter is compatible with the tensor that feeds it."""
     types = own.element_type, fed.element_type
     return (types[0] is types[1] or DYNAMIC_TYPE in types) and own.shape.compatible(fed.shape)
 

@@ -1,4 +1,4 @@
-"""What each layer costs: its multiply-adds, what it computes, and the weights that it takes."""
+"""The costs of each layer: multiply-adds, computed elements, and weights."""
 
 from __future__ import annotations
 
@@ -30,23 +30,24 @@ class LayerCost(NamedTuple):
     layer: Layer
     outputs: tuple[Tensor, ...]
     runs: Dimension
-    """How often one evaluation of the model runs it: 1 outside of bodies."""
+    """How often one evaluation of the model runs the layer: 1 outside bodies."""
     multiply_adds: Dimension
     elements: Dimension
     """The elements of its outputs."""
     bytes: Dimension
     """The bytes of its outputs."""
     parameters: int
-    """The elements of the constants that it takes, directly or by way of layers that only depend
-    on constants, such as those that decompress weights. Each constant counts once, for the first
-    layer that takes it."""
+    """The elements of the constants that the layer uses, directly or through layers that depend
+    only on constants, such as the decompression of weights. Each constant counts once, for the
+    first layer that uses it."""
     parameter_bytes: int
 
 
 def costs_of(inference: Inference) -> list[LayerCost]:
     """The costs of all layers in file order, those of bodies after the layer that holds them.
 
-    Constants, and what depends on nothing else, have none: they are computed once, or never.
+    Constants and layers that depend only on constants have no costs: they are computed once, or
+    never.
     """
     return list(_costs(inference.result, declarations_of(inference), ONE))
 
@@ -79,7 +80,7 @@ def _costs(result: BodyResult, declarations: Declarations, runs: Dimension) -> I
 
 
 def known_inputs(result: BodyResult, position: int) -> tuple[Tensor, ...]:
-    """The tensors that reach a layer, as far as something feeds it."""
+    """Returns the tensors that feed a layer; without unconnected inputs."""
     return tuple(each for each in result.inputs.get(position, ()) if each is not None)
 
 
@@ -95,7 +96,8 @@ def _counted(
 def repetitions(
     layer: Layer, operation: Operation, result: BodyResult, position: int
 ) -> dict[str, Dimension]:
-    """How often a layer runs each of its bodies; nothing about those for which that is open."""
+    """Returns how often a layer runs each of its bodies, without the bodies for which this is
+    unknown."""
 
     def view(tag: str, body: BodyResult) -> BodyView[Tensor]:
         results = {
@@ -134,7 +136,8 @@ _RANDOM_OR_STATE = ("readvalue", "assign", "randomuniform", "multinomial")
 
 
 def _weights_by_user(result: BodyResult, fixed: set[int]) -> dict[int, tuple[int, int]]:
-    """The elements and bytes of constants by the position of the layer that takes them first."""
+    """Maps the position of each layer to the elements and bytes of the constants that it uses
+    first."""
     layers, sources = result.body.layers, result.wiring.sources
     taken: set[int] = set()
     weights: dict[int, tuple[int, int]] = {}
@@ -159,7 +162,7 @@ def _weights_by_user(result: BodyResult, fixed: set[int]) -> dict[int, tuple[int
 
 
 def constant_of(layer: Layer) -> Constant | None:
-    """The constant that a layer describes; None where its attributes do not."""
+    """Returns the constant that a layer describes; None if its attributes do not describe one."""
     try:
         return Constant.of(layer.items, None)
     except ValueError:
@@ -167,7 +170,7 @@ def constant_of(layer: Layer) -> Constant | None:
 
 
 def tensor_bytes(tensor: Tensor) -> Dimension:
-    """The bytes of a tensor; packed elements share theirs, and texts count as none."""
+    """Returns the bytes of a tensor. Packed elements share bytes; texts count as 0."""
     return (tensor.shape.size * tensor.element_type.bits).ceil_div(8)
 
 
@@ -184,8 +187,8 @@ def total(costs: list[LayerCost], what: str) -> Dimension:
 
 
 def by_largest(costs: list[LayerCost], what: str) -> list[LayerCost]:
-    """The layers for which a column is not 0, by their upper bounds, the largest first, then in
-    file order."""
+    """Returns the layers for which a column is not 0: largest upper bound first, then in file
+    order."""
 
     def size(cost: LayerCost) -> tuple[int, int]:
         value = Dimension.of(getattr(cost, what))

@@ -1,4 +1,4 @@
-"""What a model takes of the memory of a device, as far as that is known before it runs there."""
+"""The memory that a model needs on a device, as far as it is known before a run."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ UNCOUNTED = (
     "scratch buffers of kernels, weights that the plugin keeps in another layout or precision, "
     "compiled kernels, and what the driver takes"
 )
-"""What a plugin adds. Nothing is known of it without the device."""
+"""The memory that a plugin adds. It is unknown without the device."""
 
 
 class DeviceSize(NamedTuple):
-    """A device, and the bytes of its memory; None if they are not given."""
+    """A device, and its memory in bytes; None if the user does not give it."""
 
     name: str
     memory: int | None
@@ -43,12 +43,12 @@ class Cache(NamedTuple):
     name: str
     layer: Layer
     fixed: int | None
-    """The bytes of one that does not grow; None for one that does."""
+    """The bytes of a state that does not grow; None for a state that grows."""
     per_token: int | None
-    """The bytes of a token, batch 1; None where the axes that grow are not known."""
+    """The bytes for each token, for batch 1; None if the axes that grow are not known."""
 
     def bytes(self, context: int | None) -> int | None:
-        """Its bytes for so many tokens; None where they are not known."""
+        """Returns its bytes for a number of tokens; None if they are not known."""
         if self.fixed is not None:
             return self.fixed
         return None if self.per_token is None or context is None else self.per_token * context
@@ -77,13 +77,14 @@ class DeviceMemory:
 
     @property
     def per_token(self) -> int | None:
-        """The bytes that a token adds to all caches; None where that of one is not known."""
+        """The bytes that a token adds to all caches; None if they are not known for one cache."""
         growing = [cache.per_token for cache in self.caches if cache.fixed is None]
         return None if None in growing else sum(each or 0 for each in growing)
 
     @property
     def cached(self) -> int | None:
-        """The bytes of all caches at the end of the context; None where one is not known."""
+        """The bytes of all caches at the end of the context; None if they are not known for one
+        cache."""
         sizes = [cache.bytes(self.context) for cache in self.caches]
         return None if None in sizes else sum(each or 0 for each in sizes)
 
@@ -97,13 +98,13 @@ class DeviceMemory:
 
     @property
     def known(self) -> int:
-        """The bytes that are known to be taken at least."""
+        """The lower bound of the bytes that the model needs."""
         return self.together.low
 
     @property
     def fits(self) -> bool | None:
-        """False if what is known does not fit; None where no memory is given. True promises
-        nothing."""
+        """False if the lower bound does not fit; None if no memory size is given. True does not
+        promise that the model fits."""
         return None if self.device.memory is None else self.known <= self.device.memory
 
     def to_dict(self) -> dict[str, Any]:
@@ -142,7 +143,7 @@ class DeviceMemory:
 
 
 def _caches(inspection: Inspection) -> list[Cache]:
-    """The states, and the inputs that an exporter names after the past."""
+    """Returns the states, and the inputs that exporters use for the past."""
     caches = [
         _cache(state.name, (*state.read, *state.assigned)[0], state.tensor)
         for state in inspection.states
@@ -154,7 +155,8 @@ def _caches(inspection: Inspection) -> list[Cache]:
 
 
 def _cache(name: str, layer: Layer, tensor: Tensor) -> Cache:
-    """A cache of batch 1. It grows along its dynamic axis, if there is one but the first."""
+    """Returns a cache for batch 1. It grows along its dynamic axis other than the first, if there
+    is one."""
     dims = tensor.shape.dims
     if tensor.shape.is_static:
         return Cache(name, layer, tensor_size(tensor), None)

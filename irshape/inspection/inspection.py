@@ -44,7 +44,7 @@ class State(NamedTuple):
 
 
 class ConstantsOfType(NamedTuple):
-    """The constants of one element type: how many, and their elements and bytes together."""
+    """The constants of one element type: their number, and their total elements and bytes."""
 
     element_type: str
     constants: int
@@ -53,9 +53,9 @@ class ConstantsOfType(NamedTuple):
 
 
 class Inspection:
-    """The parts of a model and their costs.
+    """The parts of a model and their costs, from inference alone.
 
-    Works from inference alone. `to_dict` is what `irshape inspect --format json` prints.
+    `to_dict` is what `irshape inspect --format json` prints.
     """
 
     def __init__(self, inference: Inference) -> None:
@@ -110,9 +110,10 @@ class Inspection:
 
     @cached_property
     def types(self) -> list[tuple[str, str, int]]:
-        """The types of layers with their opset, and how many there are, the most frequent first.
+        """The types of layers with their opset, and the number of layers of each, most frequent
+        first.
 
-        Those in bodies count.
+        Layers in bodies count.
         """
         counts = Counter((layer.type, layer.version) for layer in self.model.walk())
         rows = [(type, version, count) for (type, version), count in counts.items()]
@@ -142,7 +143,7 @@ class Inspection:
 
     @property
     def used_bytes(self) -> int:
-        """The bytes that constants occupy; those that several share count once."""
+        """The bytes that constants occupy. Shared bytes count once."""
         used = end = 0
         for start, stop in sorted(
             (constant.offset, constant.offset + constant.size) for constant in self._constants()
@@ -158,13 +159,13 @@ class Inspection:
 
     @property
     def multiply_adds(self) -> Dimension:
-        """Those of one evaluation of the model."""
+        """The multiply-adds of one evaluation of the model."""
         return total(self.costs, "multiply_adds")
 
     @cached_property
     def peak(self) -> tuple[Dimension, Layer | None]:
-        """The bytes of the tensors that are alive when most are, and the layer that runs then: at
-        the upper bound, or at the lower one if there is no upper bound.
+        """The largest number of bytes of tensors that are alive at the same time, and the layer
+        that then runs: at the upper bound or, without one, at the lower bound.
 
         Constants do not count.
         """
@@ -237,7 +238,7 @@ class Inspection:
 
     @property
     def rt_info(self) -> dict[str, object]:
-        """What the program that wrote the model noted about it."""
+        """The notes about the model by the program that wrote it."""
         try:
             return rt_info.parse(self.model.source, self.model.rt_info_span)
         except ValueError:
@@ -258,7 +259,7 @@ class Inspection:
 
 
 def span(size: Dimension) -> dict[str, int | None]:
-    """An interval of numbers in JSON; `max` is null where there is no upper bound."""
+    """Returns an interval of numbers for JSON; `max` is null if there is no upper bound."""
     return {"min": size.low, "max": None if size.high == UNBOUNDED else size.high}
 
 

@@ -45,16 +45,15 @@ class Requirements:
         self.needs = list(requirements(inference))
         self._layers = _by_reason(self.needs)
         self.oldest: Release = max((release for release, _ in self._layers), default=FIRST)
-        """The oldest release from which on all read the model, as numbers: (2024, 1)."""
+        """The release from which on all releases read the model, as numbers: (2024, 1)."""
         self._inference = inference
         self.unknown: list[tuple[Layer, str]] = []
-        """The layers whose operations nobody has declared, and what is said of each."""
+        """The layers with undeclared operations, each with a message."""
         self._libraries: dict[str | None, list[Layer]] = {}
-        """The layers whose operations a library adds, by the package that brings it; by None those
-        of custom operations that a user has declared."""
+        """The layers whose operations a library adds, by the package of the library. The key None
+        stands for custom operations that a user has declared."""
         self.libraries: dict[str, Release] = {}
-        """For each of those packages, its oldest release that has all operations that the model
-        uses."""
+        """For each of these packages, the oldest release that has all operations of the model."""
         for layer in model.walk():
             try:
                 operation = find(layer.type, layer.version)
@@ -80,13 +79,13 @@ class Requirements:
 
     @property
     def oldest_running(self) -> Release:
-        """The oldest release from which on all read the model, and run it on the CPU."""
+        """The release from which on all releases read the model and run it on the CPU."""
         return max([self.oldest, *(release for release, _ in self._running)])
 
     @property
     def release(self) -> str:
-        """The oldest release that reads the model, such as `2024.1`, with the libraries that it
-        needs; operations that nobody has declared aside."""
+        """The oldest release that reads the model with the libraries that it needs, such as
+        `2024.1`. Undeclared operations are ignored."""
         return written(self.oldest)
 
     def reads(self, release: str) -> bool:
@@ -162,9 +161,10 @@ class Requirements:
 
 
 def together(answers: Sequence[Requirements], complete: bool = True) -> dict[str, Any]:
-    """What several models require of one OpenVINO, as `irshape requires --format json` prints it.
+    """Returns what several models require of one OpenVINO, as `irshape requires --format json`
+    prints it.
 
-    complete: whether every file that was asked about could be read.
+    complete: whether every given file could be read.
     """
     newest = max((answer.oldest for answer in answers), default=None)
     documents = [answer.to_dict() for answer in answers]

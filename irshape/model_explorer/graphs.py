@@ -26,7 +26,8 @@ class UnreadableModel(ValueError):
 
 
 def subject_of(path: str) -> Subject:
-    """What is known of a model. Raises `UnreadableModel`, and `OSError` for a file that is not."""
+    """Returns what irshape knows about a model. Raises `UnreadableModel`, and `OSError` for a
+    missing file."""
     subject = Subject(path)
     if subject.model is None:
         rows = subject.document["findings"]
@@ -40,7 +41,7 @@ def graph_id(path: tuple[str, ...]) -> str:
 
 
 class Places:
-    """Where layers are: the graph of each, and the node there."""
+    """The places of layers: the graph of each, and its node there."""
 
     def __init__(self, subject: Subject) -> None:
         self.of: dict[Layer, tuple[str, str]] = {}
@@ -75,8 +76,8 @@ def graphs(subject: Subject) -> list[dict[str, Any]]:
 
 
 def findings_shown(subject: Subject) -> Iterator[tuple[Diagnostic, Layer, Layer]]:
-    """Each finding with the layer that it is about and a layer that shows it. Model Explorer hides
-    constants, so the layers that take one show its findings too."""
+    """Yields each finding with the layer that it concerns and a layer that shows it. Model Explorer
+    hides constants, so their consumers show their findings, too."""
     shown = subject.shown
     assert shown is not None
     hidden = {layer for _, layer in shown.findings if layer is not None and layer.is_constant}
@@ -134,7 +135,7 @@ def _nodes(
 
 
 def _output(index: int, port: Port, tensor: Any) -> dict[str, Any]:
-    """What the side panel and the edges say of an output."""
+    """Returns what the side panel and the edges show for an output."""
     declared = port_text(port) or ""
     known = declared if tensor is None else f"{tensor.element_type} {tensor.shape}"
     attributes = {"tensor_shape": known}

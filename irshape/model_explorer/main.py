@@ -1,4 +1,4 @@
-"""What Model Explorer loads: the adapter for models, and what lays node data over them.
+"""The classes that Model Explorer loads: the adapter for models, and the providers of node data.
 
 The only module that imports Model Explorer. Its data classes are built from the plain data of
 `graphs` and `node_data`.
@@ -42,7 +42,7 @@ class ModelAdapter(Adapter):  # type: ignore[misc]
     )
 
     def convert(self, model_path: str, settings: dict[str, Any]) -> dict[str, Any]:
-        """The graphs of a model. Raises `ValueError` for a file that is none."""
+        """Returns the graphs of a model. Raises `ValueError` for a file that is not a model."""
         return {"graphs": [_graph(graph) for graph in graphs(subject_of(model_path))]}
 
 
@@ -97,7 +97,7 @@ OF_RESULTS: dict[str, tuple[str, str, FromResult]] = {
 
 
 class Overlays(NodeDataProvider):  # type: ignore[misc]
-    """What irshape knows of the layers of a model, or has written about them."""
+    """Node data about the layers of a model, from irshape or from a file that irshape wrote."""
 
     metadata: ClassVar[list[Any]] = [
         NodeDataProviderMetadata(
@@ -110,7 +110,8 @@ class Overlays(NodeDataProvider):  # type: ignore[misc]
     ]
 
     def get_config_editors(self, provider_id: str) -> Any:
-        """What Model Explorer asks for before it runs a provider: the file with a result."""
+        """The setting that Model Explorer requests before it runs a provider: the file with a
+        result."""
         if provider_id in OF_MODELS:
             return GetConfigEditorsResult(configEditors=[])
         editor = config_editor.FileConfigEditor(
@@ -130,7 +131,8 @@ class Overlays(NodeDataProvider):  # type: ignore[misc]
         config_values: dict[str, Any],
         graph: Any = None,
     ) -> Any:
-        """The node data of one graph. What cannot be read is an error in the result."""
+        """Returns the node data of one graph. If it cannot be read, the result contains the
+        error."""
         try:
             subject = subject_of(model_path)
             if provider_id in OF_MODELS:

@@ -1,7 +1,7 @@
-"""What irshape knows of layers, as the node data of Model Explorer: a value and a colour each.
+"""Node data of Model Explorer: a value and a colour for each layer.
 
-The findings, and all that the page of `irshape view` lays over the graph: costs, dynamic sizes,
-releases, and the results of `irshape crosscheck` and of `irshape run --stats`.
+It has the findings, and the overlays of `irshape view`: costs, dynamic sizes, releases, and the
+results of `irshape crosscheck` and of `irshape run --stats`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SEVERITY_TONES = dict(zip(SEVERITIES, ("bad", "warn", "note"), strict=True))
 
 
 def findings(subject: Subject) -> list[Data]:
-    """The severity of the gravest finding of each layer, and of the constants that it takes."""
+    """The most severe finding of each layer and of the constants that it uses."""
     gravest: dict[int, int] = {}
     for diagnostic, _, layer in findings_shown(subject):
         at, rank = subject.numbering.at[layer], SEVERITIES.index(diagnostic.severity)
@@ -58,7 +58,7 @@ def statistics(subject: Subject, result: Mapping[str, Any]) -> list[Data]:
 
 
 def _data(subject: Subject, overlays: Iterable[Overlay]) -> list[Data]:
-    """The node data of each overlay. Every one has the net, be it without a value."""
+    """Returns the node data of each overlay. Each contains the net, even without a value."""
     places = Places(subject)
     listed = []
     for overlay in overlays:

@@ -1,1 +1,1 @@
-"""How two tensors differ, how far apart is still equal, and where a NaN comes from."""
+"""Compares tensors within a tolerance, and finds the origin of a NaN."""

@@ -1,4 +1,5 @@
-"""Where NaN and infinity come from: what in a layer's inputs makes it give the first of them."""
+"""Finds the origin of NaN and infinity: the inputs with which a layer produces the first of
+them."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ def has_nonfinite(array: Array) -> bool:
 
 
 def source_of_nan(layer: Layer, inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None:
-    """Why a layer gives NaN where none came in; None where it gives none, or passes some on."""
+    """Returns why a layer produces NaN from inputs without NaN; None if it produces none, or if an
+    input has NaN."""
     if not any(map(has_nan, outputs)) or any(map(has_nan, inputs)):
         return None
     declared = declaration_of(layer)

@@ -1,4 +1,4 @@
-"""Numbers about tensors: how two of them differ, and what one of them holds."""
+"""Statistics of tensors: the errors between two, and the range of one."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ F16_TINY = 2.0**-24
 """The smallest f16 above zero, subnormals included."""
 
 _PIECE = 1 << 20
-"""How many elements are looked at at once: an array of f64 of so many has 8 MiB."""
+"""How many elements are processed at once. An f64 array with this number of elements has 8 MiB."""
 
 
 class Errors(NamedTuple):
-    """How an array departs from a reference.
+    """The errors of an array relative to a reference.
 
-    Absolute, relative and ULP errors are of the elements that are finite in both; None where there
-    are none, and for texts. Elements where the reference is 0 have no relative error.
+    Absolute, relative and ULP errors count only elements that are finite in both; they are None if
+    there are none, and for texts. Elements where the reference is 0 have no relative error.
+
     ulp: units in the last place of the reference's element type, real types only.
-    cosine: of the angle between the two as vectors. nan, inf: how many in the reference, and in the
-    other. place: where the largest absolute error is;
-    reference, other: the two values there. scale: the largest magnitude in the reference.
+    cosine: of the angle between the two as vectors.
+    nan, inf: how many in the reference, and in the other.
+    place: where the largest absolute error is;
+    reference, other: the two values there.
+    scale: the largest magnitude in the reference.
     """
 
     max_abs: float | None = None
@@ -49,12 +52,12 @@ class Errors(NamedTuple):
         return much + (f" at {list(self.place)}" if self.place else "")
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON, which has no NaN and no infinity: those become texts."""
+        """Returns the errors for JSON, which has no NaN and no infinity: these become texts."""
         return {name: plain_number(value) for name, value in self._asdict().items()}
 
 
 def plain_number(value: Any) -> Any:
-    """A number as JSON can hold it."""
+    """Returns a number in a form that JSON has."""
     return (
         str(value)
         if isinstance(value, float) and not math.isfinite(value)
@@ -70,7 +73,7 @@ def is_real(array: Array) -> bool:
 
 
 def errors(reference: Array, other: Array) -> Errors:
-    """The errors of `other`, an array of the same shape."""
+    """Returns the errors of `other`, an array of the same shape."""
     if reference.dtype.kind in "OUS" or other.dtype.kind in "OUS" or not reference.size:
         return Errors()
     one, two = reference.ravel(), other.ravel()
@@ -102,7 +105,7 @@ def errors(reference: Array, other: Array) -> Errors:
 
 
 class _PartErrors(NamedTuple):
-    """What a part of two arrays adds to their `Errors`.
+    """The contribution of a part of two arrays to their `Errors`.
 
     elements: how many are finite in both. position: where the largest absolute error is. filled:
     how many have a relative error. scales: the largest magnitude in either.
@@ -155,9 +158,10 @@ def _errors_of_part(reference: Array, other: Array) -> _PartErrors:
 
 
 def _cosine(pieces: list[tuple[Array, Array]], scale: float) -> float | None:
-    """Of the angle between two arrays, given in pieces; None if one of them is 0.
+    """Returns the cosine of the angle between two arrays, given in pieces; None if one of them is
+    0.
 
-    scale: what both are divided by, so that no square overflows.
+    scale: both are divided by this number, so that no square overflows.
     """
     squares = other_squares = product = 0.0
     for reference, other in pieces:
@@ -207,7 +211,7 @@ class Values(NamedTuple):
 
 
 def values(array: Array) -> Values | None:
-    """What an array holds; None for texts."""
+    """Returns the range of an array; None for texts."""
     if array.dtype.kind in "OUS":
         return None
     if array.size <= _PIECE:
@@ -251,7 +255,7 @@ def _values(array: Array) -> Values:
 
 
 def merged(first: Values, second: Values) -> Values:
-    """What two arrays hold together."""
+    """Returns the range of two arrays together."""
     counts = [part.elements - part.nan - part.inf for part in (first, second)]
     parts = [part for part, count in zip((first, second), counts, strict=True) if count]
     mean = (
@@ -270,7 +274,7 @@ def merged(first: Values, second: Values) -> Values:
 
 
 def smallest_normal(array: Array) -> float:
-    """The smallest normal number of an array's real type; 0 where it has none."""
+    """Returns the smallest normal number of an array's real type; 0 if it has none."""
     limits: Any = np.finfo
     try:
         if (
@@ -289,7 +293,7 @@ def smallest_normal(array: Array) -> float:
 
 
 def range_of(array: Array) -> str:
-    """The range of an array in one line."""
+    """Returns the range of an array as one line of text."""
     if array.dtype.kind in "OUS" or not array.size:
         return f"{list(array.shape)}"
     held = values(array)

@@ -1,4 +1,4 @@
-"""How far two tensors may be apart to count as the same."""
+"""Tolerances for the comparison of two tensors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..spelling import counted, first_of
 from .statistics import Errors, is_real
 
 Hint = Literal["f32", "f16", "bf16"]
-"""A precision in which a device is asked to compute, or says that it does."""
+"""A precision that is requested from a device, or that a device reports."""
 
 TOLERANCE: dict[str, tuple[float, float]] = {
     "f64": (1e-4, 1e-5),
@@ -24,16 +24,15 @@ TOLERANCE: dict[str, tuple[float, float]] = {
 element type. f64 is compared as f32, in which devices compute it."""
 
 COMPUTED: dict[str, tuple[float, float]] = {"f16": (1e-2, 1e-2), "bf16": (4e-2, 4e-2)}
-"""The same for tensors whose layers are computed in a lower precision than their element type,
-where the terms of sums are rounded, too."""
+"""The same for tensors whose layers are computed in a lower precision than their element type, so
+that the terms of sums are rounded, too."""
 
 FLOOR = 1e-6
-"""What is added to the tolerance of every element, for rounding around zero."""
+"""This is added to the tolerance of every element, for rounding errors around zero."""
 
 NO_SCALE = 1e30
-"""Finite numbers from here on (f16: from 60,000) stand for infinity, as in masks.
-
-They are no measure of how large the errors of other elements may be.
+"""Finite numbers of at least this magnitude (f16: 60,000) represent infinity, as in masks. They do
+not count as the largest magnitude.
 """
 
 
@@ -43,10 +42,10 @@ def coarsest(types: Iterable[Hint]) -> Hint:
 
 
 class Tolerance(NamedTuple):
-    """How far a device's tensors may depart.
+    """The tolerance for a device's tensors.
 
-    rtol, atol: of the user, instead of those by element type.
-    precision: in which the device computes.
+    rtol, atol: given by the user; they replace those of the element type.
+    precision: the precision in which the device computes.
     rounded: the coarsest element type of what the tensors are computed from.
     """
 
@@ -79,8 +78,8 @@ def difference(
     rounded: the coarsest element type of what they are computed from.
     exact: both are computed by the same program, so that `FLOOR` is at most a tenth of the largest
     magnitude.
-    Returns the largest absolute error (where some elements are not within what is allowed, the one
-    furthest beyond), what is allowed there, and whether all elements are within.
+    Returns the largest absolute error (or the error that exceeds the tolerance most), the tolerance
+    there, and whether all elements are within it.
     """
     if mine.dtype.kind == "O" or theirs.dtype.kind == "O":
         return None, None, bool(np.array_equal(mine, theirs))

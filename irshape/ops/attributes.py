@@ -114,7 +114,7 @@ def missing(declared: Attribute) -> AttributeFault:
 
 
 def malformed(declared: Attribute, text: str, problem: Malformed) -> AttributeFault:
-    """Returns the fault for an attribute with a text that is not a value of its kind."""
+    """Returns the fault for an attribute whose text is not a value of its kind."""
     shown = text if len(text) <= 60 else text[:57] + "…"
     message = f'`{declared.name}="{shown}"` is not {problem.expected}'
     if problem.problem is not None:

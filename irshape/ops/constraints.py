@@ -141,7 +141,7 @@ def _refused(call: ast.Call, function: FunctionType) -> Constraint | None:
 
 
 def _says_what(message: str) -> bool:
-    """Returns whether a message with gaps names anything: an operand, an attribute, a thing."""
+    """Returns whether a message with gaps still names an operand, an attribute or another noun."""
     return not set(re.findall("[a-z]+", message)) <= _GLUE
 
 

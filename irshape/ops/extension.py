@@ -15,7 +15,7 @@ class Extension(Operation):
 
     @classmethod
     def read(cls, items: tuple[str, ...]) -> tuple[Operation, tuple[AttributeFault, ...]]:
-        """Returns an instance without attributes, which only the library can read."""
+        """Returns an instance without attributes, since only the library can read them."""
         return cls(), ()
 
 

@@ -44,7 +44,7 @@ def _remove_inside(search: Search, place: Place) -> None:
 
 
 def _hoisted(search: Search) -> Iterator[Body | None]:
-    """Each body of the net as the whole net."""
+    """Yields each body of the net as a whole net."""
     base = search.best
     for place in places(base.net):
         if len(place) > 1:
@@ -63,7 +63,7 @@ def _hoisted(search: Search) -> Iterator[Body | None]:
 
 
 def _kept_inside(search: Search, place: Place, kept: set[str]) -> Body | None:
-    """The best model with only these layers inside a body; constants replace the others."""
+    """Returns the best model with only these layers inside a body; constants replace the others."""
     base = search.best
     inner = at(base.net, place)
     kept = kept | {layer.id for layer in inner.layers if layer.is_result}  # the port map needs them
@@ -78,7 +78,7 @@ def _kept_inside(search: Search, place: Place, kept: set[str]) -> Body | None:
 
 
 def _with_less_wiring(net: Body, place: Place) -> Iterator[Body]:
-    """The net with one connection between a layer and its body less."""
+    """Yields the net with one connection less between a layer and its body."""
     *around, (id, _) = place
     outer = at(net, tuple(around))
     layer = outer.by_id[id]
@@ -95,7 +95,7 @@ def _with_less_wiring(net: Body, place: Place) -> Iterator[Body]:
 
 
 def _without_entry(outer: Body, old: Layer, map_tag: str, entry: PortMap) -> Body | None:
-    """The body with one entry of a port map less, if nothing needs what it connects."""
+    """Returns the body with one port map entry less, if nothing needs the connection."""
     layer = copy(old)
     maps, bodies = old.port_maps or {}, old.bodies or {}
     tag = next((tag for tag, element in PORT_MAPS.items() if element == map_tag), "body")
@@ -128,7 +128,7 @@ def _without_entry(outer: Body, old: Layer, map_tag: str, entry: PortMap) -> Bod
 
 
 def _without_end(body: Body, id: str, direction: str) -> Body | None:
-    """A body without a Parameter that nothing takes, or without a Result."""
+    """Yields the body without an unused Parameter, or without a Result."""
     if any(id in (edge.from_layer, edge.to_layer) for edge in body.back_edges):
         return body if direction == "output" else None
     if id not in body.by_id or (direction == "input" and (id, 0) in taken(body)):

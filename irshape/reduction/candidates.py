@@ -35,7 +35,8 @@ from ..shapes import PartialShape
 from .edits import computes, constant, edited, fresh_ids, parameter, with_result
 
 MAX_VALUE_BYTES = 1 << 28
-"""The largest tensor that a cut replaces by its values, and how much of them is kept at hand."""
+"""The largest tensor that a cut replaces by its values, and the limit for values that are kept in
+memory."""
 
 _DRAWN = ("randomuniform", "multinomial", "readvalue")
 """Layers whose outputs do not follow from their inputs."""
@@ -43,7 +44,7 @@ _DRAWN = ("randomuniform", "multinomial", "readvalue")
 _Pin = tuple[str, str, str]
 
 WrittenPorts = Literal["doubtful as declared", "as inferred", "as declared"]
-"""How the ports of a model are written anew. Doubtful ones are those of layers with errors."""
+"""How the ports of a model are rewritten. The ports of layers with errors are doubtful."""
 
 
 class Candidate:
@@ -77,16 +78,17 @@ class Candidate:
 
     @property
     def size(self) -> int:
-        """How many layers compute something, those of bodies included."""
+        """How many layers compute something, bodies included."""
         return sum(computes(layer) for layer in self.model.walk())
 
     def tensor(self, source: OutputRef) -> Tensor:
-        """What is inferred of an output."""
+        """Returns the inferred tensor of an output."""
         outputs = self.inference.result.outputs[source[0]]
         return outputs[source[1]] if source[1] < len(outputs) else UNKNOWN
 
     def constant_values(self, source: OutputRef) -> Array | None:
-        """The value of an output that depends on constants alone; None for another one."""
+        """Returns the value of an output that depends on constants alone; None for any other
+        output."""
         if source not in self._folded:
             self._folded[source] = self._fold(source)
         return self._folded[source]
@@ -112,7 +114,7 @@ class Candidate:
         return array if array.nbytes <= MAX_VALUE_BYTES else None
 
     def _behind(self, position: int) -> list[Layer]:
-        """A layer, and all that it depends on."""
+        """Returns a layer and all layers on which it depends."""
         sources = self.wiring.sources
         reached: set[int] = set()
         waiting = [position]
@@ -152,18 +154,18 @@ class Candidate:
 
 
 class StandIn(NamedTuple):
-    """What takes the place of a tensor that is cut: a Parameter, or a Constant of that value."""
+    """The replacement for a tensor that is cut: a Parameter, or a Constant of that value."""
 
     tensor: Tensor
     value: Array | None
 
 
 class Workshop:
-    """Makes candidates; all of them share one numbering of the bytes of constants.
+    """Makes candidates. All of them share the offsets of the bytes of constants.
 
-    The rules that the original breaks are allowed to be broken by candidates too, and no others:
-    what comes of a sound model is sound. To write an unsound model anew can break another rule, as
-    where a layer has no type; candidates may break that one until it is gone.
+    A candidate may break only rules that the original breaks, so a sound model gives sound
+    candidates. Rewriting an unsound model can break a further rule, for example if a layer has no
+    type. Candidates may also break this rule until one of them does not.
     """
 
     def __init__(self, original: Model) -> None:
@@ -184,10 +186,10 @@ class Workshop:
         self.original = original
 
     def rewritten(self, ports: WrittenPorts) -> Candidate:
-        """The whole model, written anew.
+        """Returns the whole model, rewritten.
 
-        What it breaks may be broken by candidates too, as long as one that breaks only what the
-        original does has not been settled for. Raises `ValueError` where it cannot be written.
+        Candidates may break the rules that it breaks, until `settle` accepts a candidate that
+        breaks only rules of the original. Raises `ValueError` if the model cannot be written.
         """
         self._rules = None
         original = self.original
@@ -214,22 +216,25 @@ class Workshop:
 
     @cached_property
     def _broken(self) -> frozenset[str]:
-        """The rules that the original breaks; those that it breaks as an IR, if it is none."""
+        """The rules that the original breaks. If it is not an IR, the rules that it breaks as an
+        IR."""
         return frozenset(finding.rule.name for finding in self._original_errors)
 
     def added_rules(self, candidate: Candidate) -> list[str]:
-        """The rules that a candidate breaks and the original does not."""
+        """Returns the rules that a candidate breaks, but the original does not."""
         return sorted(candidate.broken_rules - self._broken)
 
     def settle(self, candidate: Candidate) -> bool:
-        """Whether a candidate breaks only what the original does. No later one may break more."""
+        """Returns whether a candidate breaks only rules that the original breaks. If so, no later
+        candidate may break others."""
         if self.added_rules(candidate):
             return False
         self._rules = self._broken
         return True
 
     def build(self, base: Candidate, net: Body, *, bare: bool = False) -> Candidate | None:
-        """A candidate made from a base by an edit of its net; None for one that breaks a rule.
+        """Returns a candidate made from `base` with an edited net; None if it breaks a rule that it
+        must not break.
 
         bare: without the `rt_info` of the net.
         """
@@ -269,16 +274,17 @@ class Workshop:
     # what replaces tensors
 
     def parameter_or_constant(self, base: Candidate, source: OutputRef) -> StandIn:
-        """A Constant for what depends on constants alone, a Parameter for the rest."""
+        """Returns a Constant for a tensor that depends on constants alone, a Parameter for any
+        other."""
         return StandIn(base.tensor(source), base.constant_values(source))
 
     def with_values(self, base: Candidate, source: OutputRef) -> StandIn:
-        """A Constant of the value that the tensor has for random inputs."""
+        """Returns a Constant with the value that the tensor has for random inputs."""
         value = base.constant_values(source)
         return StandIn(base.tensor(source), base.values().get(source) if value is None else value)
 
     def filler(self, base: Candidate, tensor: Tensor) -> StandIn | None:
-        """A Constant of ones; None for a tensor of a shape that is not known."""
+        """Returns a Constant of ones; None if the shape of the tensor is not known."""
         shape = tensor.shape.static
         if shape is None or tensor.element_type.is_dynamic or tensor.element_type.name == "string":
             return None
@@ -287,7 +293,7 @@ class Workshop:
         return StandIn(tensor, ones if exact is None else exact)
 
     def layer(self, stand_in: StandIn, id: str, name: str, names: str | None) -> Layer:
-        """The layer that a cut puts in the place of a tensor."""
+        """Returns the layer with which a cut replaces a tensor."""
         tensor, value = stand_in
         if value is None or self._without_bin:
             return parameter(id, name, tensor, names)
@@ -296,21 +302,23 @@ class Workshop:
         return constant(id, name, shaped, names, self._stored(data), len(data))
 
     def array(self, layer: Layer) -> Array | None:
-        """The value of a Constant; None where its bytes are missing."""
+        """Returns the value of a Constant; None if its bytes are missing."""
         try:
             return Constant.of(layer.items, self._weights).array()
         except ValueError:
             return None
 
     def place(self, array: Array, element_type: str) -> tuple[int, int] | None:
-        """Stores the bytes of a constant; their offset and size. None for a model without .bin."""
+        """Stores the bytes of a constant. Returns their offset and size; None for a model without
+        .bin."""
         if self._without_bin:
             return None
         data = array_bytes(array, ElementType.of(element_type))
         return self._stored(data), len(data)
 
     def _stored(self, data: bytes) -> int:
-        """Where bytes are; the same bytes are stored once, so that equal candidates read equal."""
+        """Returns the offset of some bytes. Equal bytes are stored once, so that equal candidates
+        have equal texts."""
         digest = blake2b(data, digest_size=16).digest()
         if digest not in self._offsets:
             self._offsets[digest] = self.bytes.add(data)
@@ -318,7 +326,7 @@ class Workshop:
 
 
 def _exact(tensor: Tensor) -> Array | None:
-    """The value of a tensor that inference knows."""
+    """Returns the value of a tensor if inference knows it."""
     known = None if tensor.value is None else tensor.value.exact
     shape = tensor.shape.static
     if known is None or shape is None:
@@ -331,7 +339,7 @@ def _pin(layer: Layer) -> _Pin:
 
 
 def _believe(result: BodyResult, pinned: set[_Pin]) -> None:
-    """Forgets what is inferred of some layers, so that their ports stay as declared."""
+    """Forgets the inference of some layers, so that their ports stay as declared."""
     for part in result.walk():
         for position, layer in enumerate(part.body.layers):
             if _pin(layer) in pinned:
@@ -340,7 +348,7 @@ def _believe(result: BodyResult, pinned: set[_Pin]) -> None:
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
-    """Writes a candidate: the .xml, and the .bin where the model has constants at hand.
+    """Writes a candidate: the .xml, and the .bin if the bytes of constants are available.
 
     Where a constant has no bytes, as in a model whose .bin is too short, all bytes are kept as
     they are. Raises `OSError`.

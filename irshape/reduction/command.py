@@ -19,10 +19,10 @@ from ..model.graph import Model
 from .candidates import save
 
 PLACE = "{}"
-"""What stands for the path of the model in a command."""
+"""The text that stands for the path of the model in a command."""
 
 MAX_OUTPUT = 1 << 20
-"""How many bytes of the end of a command's output are looked at."""
+"""How many bytes at the end of a command's output are examined."""
 
 
 class Outcome(NamedTuple):
@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
 
     @property
     def ending(self) -> str:
-        """The way it ended, in words."""
+        """How the command ended, in words."""
         if self.status is None:
             return "no end within the time"
         if self.status < 0:
@@ -55,9 +55,9 @@ class Outcome(NamedTuple):
 class CommandTest:
     """Runs a command on models.
 
-    command: its words; `{}` in a word stands for the path of the model, which is put at the end
-    where no word has it.
-    timeout: seconds after which it is stopped.
+    command: its words; `{}` in a word stands for the path of the model, which comes last if no word
+    has it.
+    timeout: the seconds after which the command is stopped.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class CommandTest:
         )
 
     def __call__(self, model: Model) -> bool:
-        """Whether the command ends on a model as it is expected to."""
+        """Returns whether the command ends on a model as expected."""
         return self.is_expected(self.on_model(model))
 
     def on_model(self, model: Model) -> Outcome:
@@ -111,7 +111,7 @@ class CommandTest:
         return Outcome(status, text, monotonic() - start)
 
     def close(self) -> None:
-        """Stops what is running, and starts nothing more."""
+        """Stops the running commands, and starts no more."""
         with self._lock:
             self._closed = True
             running = list(self._running)
@@ -137,7 +137,7 @@ class CommandTest:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Ends a process with all that it started."""
+    """Ends a process and all processes that it started."""
     if process.poll() is not None:
         return
     if hasattr(os, "killpg"):

@@ -15,7 +15,7 @@ from .search import Search
 
 
 def simplify_details(search: Search) -> None:
-    """Leaves attributes out that have a default, makes lists of numbers plain, drops rt_info."""
+    """Removes attributes that have a default, and rt_info. Fills lists of numbers with 0 or 1."""
     search.first([mapped(search.best.net, _without_info)], bare=True)
     while search.first(_simpler_attributes(search)) is not None:
         pass
@@ -51,7 +51,7 @@ def _simpler_attributes(search: Search) -> Iterator[Body | None]:
 
 
 def _plainer(text: str) -> Iterator[str]:
-    """A list of integers with only zeros, or only ones."""
+    """Yields lists of the same length with only zeros, or only ones."""
     parts = [part.strip() for part in text.split(",")]
     if not all(is_number(part) for part in parts) or len(parts) < 2:
         return

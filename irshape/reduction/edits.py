@@ -16,13 +16,13 @@ from ..model.wiring import OutputRef, Wiring, wire
 from ..ops.tensors import Tensor
 
 End = tuple[str, str]
-"""An output as edges name it: the id of the layer, and that of the port."""
+"""An output as edges name it: the ids of the layer and the port."""
 
 
 def edited(body: Body, layers: Iterable[Layer], moved: Mapping[End, End] | None = None) -> Body:
-    """A body of other layers, with the edges that are left between them.
+    """Returns a body with these layers, and with the edges that remain between them.
 
-    moved: outputs by those whose place they take.
+    moved: maps an output to the output that replaces it.
     """
     twin = Body(body.path, body.offset)
     twin.layers = list(layers)
@@ -48,7 +48,7 @@ def replacing(body: Body, old: Layer, new: Layer) -> Body:
 
 
 def with_result(body: Body, layer: Layer, index: int, id: str, name: str) -> None:
-    """Adds a Result of an output to a body that was made by an edit."""
+    """Adds a Result for an output to a body that was made by an edit."""
     port = layer.outputs[index]
     body.layers.append(result(id, name, port))
     body.edges.append(Edge(layer.id, port.id, id, "0", -1))
@@ -66,12 +66,13 @@ def computing(body: Body) -> list[str]:
 
 
 def parameters(body: Body) -> set[str]:
-    """The ids of Parameters. Those of a body stay even unused: the port map counts on them."""
+    """Returns the ids of Parameters. In a body, even unused Parameters stay, because the port map
+    needs them."""
     return {layer.id for layer in body.layers if layer.is_parameter}
 
 
 def taken(body: Body) -> set[tuple[str, int]]:
-    """The outputs that something takes: the id of the layer, and the position of the port."""
+    """Returns the used outputs: the id of the layer, and the position of the port."""
     return {
         (body.layers[source[0]].id, source[1])
         for row in wire(body).sources
@@ -81,7 +82,7 @@ def taken(body: Body) -> set[tuple[str, int]]:
 
 
 def unused(body: Body) -> set[str]:
-    """The ids of layers that nothing takes an output of."""
+    """Returns the ids of layers whose outputs are unused."""
     return {layer.id for layer in body.layers} - {id for id, _ in taken(body)}
 
 
@@ -92,7 +93,7 @@ def fresh_ids(body: Body) -> Iterator[str]:
 
 
 def crossing(body: Body, wiring: Wiring, kept: Collection[str]) -> list[OutputRef]:
-    """What feeds the layers that are kept and is computed by layers that are not."""
+    """Returns the outputs of computing layers that are not kept, if they feed layers that are."""
     return list(
         dict.fromkeys(
             source
@@ -107,9 +108,10 @@ def crossing(body: Body, wiring: Wiring, kept: Collection[str]) -> list[OutputRe
 
 
 def without_dead(body: Body, before: Body, spared: Collection[str] = ()) -> Body:
-    """A body without layers that nothing takes any more.
+    """Returns a body without layers that have become unused.
 
-    before: what it was; layers that nothing took there stay, and so do those in `spared`.
+    before: the body before the edit. Layers that were unused there stay, and so do those in
+    `spared`.
     """
     wiring = wire(body)
     stays = unused(before).union(spared)
@@ -127,12 +129,12 @@ def without_dead(body: Body, before: Body, spared: Collection[str] = ()) -> Body
 
 
 def computes(layer: Layer) -> bool:
-    """Whether a layer is none of Parameter, Constant and Result."""
+    """Returns whether a layer is neither a Parameter nor a Constant nor a Result."""
     return not (layer.is_parameter or layer.is_constant or layer.is_result)
 
 
 def parameter(id: str, name: str, tensor: Tensor, names: str | None) -> Layer:
-    """A Parameter of the type and shape of a tensor."""
+    """Returns a Parameter with the type and shape of a tensor."""
     layer = Layer(id, name, "Parameter", "opset1", -1, ())
     layer.items = ("shape", tensor.shape.text, "element_type", str(tensor.element_type))
     layer.outputs = [_port("0", tensor, names)]
@@ -142,7 +144,7 @@ def parameter(id: str, name: str, tensor: Tensor, names: str | None) -> Layer:
 def constant(
     id: str, name: str, tensor: Tensor, names: str | None, offset: int, size: int
 ) -> Layer:
-    """A Constant of static shape whose bytes are at that offset."""
+    """Returns a Constant of static shape whose bytes are at this offset."""
     layer = Layer(id, name, "Const", "opset1", -1, ())
     shape = ", ".join(map(str, tensor.shape.static or ()))
     layer.items = ("element_type", str(tensor.element_type), "shape", shape)
@@ -152,7 +154,7 @@ def constant(
 
 
 def result(id: str, name: str, port: Port) -> Layer:
-    """A Result that takes what a port gives."""
+    """Returns a Result that an output port feeds."""
     layer = Layer(id, name, "Result", "opset1", -1, ())
     layer.inputs = [Port("0", port.precision, None, -1, port.dims)]
     return layer
@@ -164,7 +166,7 @@ def _port(id: str, tensor: Tensor, names: str | None) -> Port:
 
 
 def with_items(layer: Layer, **values: str | None) -> Layer:
-    """A copy of a layer with other attributes; None leaves one out."""
+    """Returns a copy of a layer with other attributes; None removes an attribute."""
     attributes = {**layer.attributes, **values}
     changed = copy(layer)
     changed.attributes = {name: value for name, value in attributes.items() if value is not None}

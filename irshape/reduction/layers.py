@@ -96,8 +96,7 @@ def remove_chunks(
 ) -> None:
     """Removes halves, quarters … and single items until none can be removed (delta debugging).
 
-    items: those that the best model has.
-    edit: returns the best model with only these.
+    items: the items of the best model. edit: returns the best model with only the given items.
     """
     size = max(len(items()) // 2, 1)
     while True:
@@ -137,7 +136,7 @@ def cut(
     """Returns the net, or a body of it, with only these computing layers. None without any.
 
     Inputs from other layers are replaced. Results stay if their producer does. A layer whose
-    outputs nothing takes any more gets a Result.
+    outputs become unused gets a Result.
     """
     if not kept:
         return None
@@ -170,7 +169,7 @@ def cut(
 
 
 def _still_fed(body: Body, wiring: Wiring, position: int, kept: Collection[str]) -> bool:
-    """Whether everything that a Result takes stays."""
+    """Returns whether the layer that feeds a Result stays."""
     return all(
         source is not None
         and (body.layers[source[0]].id in kept or not computes(body.layers[source[0]]))
@@ -179,7 +178,7 @@ def _still_fed(body: Body, wiring: Wiring, position: int, kept: Collection[str])
 
 
 def _with_results(before: Body, body: Body, kept: Collection[str]) -> Body:
-    """Adds a Result for each kept layer that nothing takes any more."""
+    """Adds a Result for each kept layer whose outputs become unused."""
     fresh = fresh_ids(body)
     alone = unused(body) & set(kept)
     used = taken(before)
@@ -235,7 +234,7 @@ def _interchangeable(one: Tensor, other: Tensor) -> bool:
 
 
 def keep_one_end(search: Search) -> None:
-    """Removes Results, with layers that only led to them, and Parameters that nothing takes."""
+    """Removes Results, layers that only led to them, and unused Parameters."""
     remove_chunks(
         search,
         lambda: _ends_of(search.best.net),
@@ -250,7 +249,7 @@ def keep_one_end(search: Search) -> None:
 
 
 def _ends_of(net: Body) -> list[str]:
-    """The Results that nothing takes."""
+    """Returns the unused Results."""
     alone = unused(net)
     return [layer.id for layer in net.layers if layer.is_result and layer.id in alone]
 
@@ -260,7 +259,7 @@ def _with_ends(net: Body, kept: set[str]) -> Body | None:
 
 
 def _without(net: Body, ids: Collection[str], kept: set[str]) -> Body:
-    """Returns the net without those of the layers of these ids that are not kept."""
+    """Returns the net without the layers with these ids that are not kept."""
     dropped = set(ids) - kept
     return edited(net, [layer for layer in net.layers if layer.id not in dropped])
 

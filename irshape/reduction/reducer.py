@@ -43,8 +43,8 @@ class Reduction:
 
     @property
     def layers(self) -> list[Layer]:
-        """The layers that compute something, bodies included: without Parameters, Constants and
-        Results."""
+        """The layers that compute something (no Parameters, Constants or Results), bodies
+        included."""
         return computing(self.model)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -106,7 +106,7 @@ def _begin(search: Search) -> None:
     """Writes the whole model anew as the best one. Raises `ValueError` if it does not have the
     property.
 
-    Of the ways to write it, the first is taken that breaks no rule that the original keeps.
+    Uses the first way of writing that breaks no rule which the original does not break.
     """
     first: Candidate | None = None
     tried: set[bytes] = set()

@@ -22,7 +22,7 @@ class Progress(NamedTuple):
     """The state of a reduction."""
 
     layers: int
-    """How many layers of the best model compute something, those of bodies included."""
+    """How many layers of the best model compute something, bodies included."""
     tries: int
     """How often the predicate was called."""
     model: Model
@@ -32,8 +32,8 @@ class Progress(NamedTuple):
 class Search:
     """Holds the best model so far.
 
-    Every candidate is an edit of it. Of the candidates of one step, the first that still has the
-    property is taken, even if several are tried at once: the result does not depend on `jobs`.
+    Every candidate is an edit of it. Each step takes the first candidate that still has the
+    property, even if several are tried at once, so that the result does not depend on `jobs`.
     """
 
     def __init__(
@@ -59,19 +59,19 @@ class Search:
         self._pool = ThreadPoolExecutor(jobs) if jobs > 1 else None
 
     def close(self) -> None:
-        """Stops background work as soon as it returns."""
+        """Cancels waiting tries, and lets running ones end in the background."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
 
     def begin(self, candidate: Candidate) -> bool:
-        """Takes the whole model as the best one, if it has the property."""
+        """Makes the whole model the best one, if it has the property. Returns whether it has."""
         if not self._ask(candidate):
             return False
         self._take(candidate)
         return True
 
     def first(self, nets: Iterable[Body | None], *, bare: bool = False) -> int | None:
-        """Takes the first of these edits of the best model that has the property, and returns its
+        """Makes the first of these edits that has the property the best model, and returns its
         index.
 
         bare: without the `rt_info` of the net.

@@ -393,8 +393,8 @@ class InternalError(Rule):
     ```
 
     ## How to fix it
-    Please report it together with the layer. Of a plugin of your own, correct the line that is
-    named. With `IRSHAPE_DEBUG=1` in the environment, the exception is raised where it occurs.
+    Please report it together with the layer. In your own plugin, correct the line that the message
+    names. With `IRSHAPE_DEBUG=1` in the environment, the exception is raised where it occurs.
     """
 
     id = INTERNAL_ERROR

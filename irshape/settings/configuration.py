@@ -492,7 +492,7 @@ def _named_shapes(value: Any, _: str) -> tuple[tuple[str, str], ...]:
     from ..inference.symbolic import parse_named_shape
 
     if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
-        raise ValueError('expected shapes by input, as { input_ids = "[batch,seq]" }')
+        raise ValueError('expected shapes by input, such as { input_ids = "[batch,seq]" }')
     for text in value.values():
         parse_named_shape(text)
     return tuple(value.items())

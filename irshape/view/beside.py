@@ -30,7 +30,7 @@ def beside_document(
             "pairs": [],
             "changes": [],
             "model": [],
-            "notes": ["one of the files holds no model, so nothing is compared"],
+            "notes": ["one of the files contains no model, so nothing is compared"],
             "summary": "",
         }
     difference = diff(first.model, second.model)

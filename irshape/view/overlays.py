@@ -118,8 +118,8 @@ def _costs(inference: Inference, numbering: Numbering) -> list[Overlay]:
         Overlay(
             "parameters",
             "Bytes of weights",
-            "How many bytes of constants the layer takes; each counts only for the first layer "
-            "that takes it.",
+            "How many bytes of constants the layer uses; each constant counts only for the first "
+            "layer that uses it.",
             column(lambda cost: Dimension(cost.parameter_bytes), written_size),
             unit="bytes",
         ),
@@ -244,7 +244,7 @@ def _releases(inference: Inference, numbering: Numbering, target: Release | None
         for layer, each in newest.items()
         if numbering.at[layer] not in unknown
     ]
-    about = "The oldest OpenVINO release that reads each layer, and what asks for it."
+    about = "The oldest OpenVINO release that reads each layer, and the reason."
     if target is not None:
         about += f" Red layers are not read by {written(target)}."
     return Overlay(
@@ -303,7 +303,7 @@ def crosscheck_overlays(result: Mapping[str, Any], numbering: Numbering) -> list
         if _STATES.index(state) < verdicts.get(at, (len(_STATES), ""))[0]:
             verdicts[at] = _STATES.index(state), note
     focus = _first_differing(result, rows, numbering)
-    about = f"Compared with {where}. The error of a layer, as a multiple of what is allowed there."
+    about = f"Compared with {where}. The error of each layer, as a multiple of its tolerance."
     problems = [str(each) for each in result.get("problems", ())]
     differs = any(_STATE_TONES[group] not in ("good", "none") for group, _ in verdicts.values())
     if not focus and not problems:
@@ -438,7 +438,7 @@ def stats_overlays(result: Mapping[str, Any], numbering: Numbering) -> list[Over
         Overlay(
             "ranges",
             "Values: NaN and f16",
-            "What the outputs hold in one run, and what f16 cannot hold.",
+            "The values of outputs in one run, and values that f16 cannot represent.",
             [(at, float(group), note) for at, (group, note) in groups.items()],
             RANGES,
             focus=list(focus.values()),

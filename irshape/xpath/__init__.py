@@ -1,4 +1,4 @@
 """XPath over models, for `irshape query` and a team's own rules.
 
-It is bounded in time and memory, and runs in a process of its own.
+It is limited in time and memory, and runs in a separate process.
 """

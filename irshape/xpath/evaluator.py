@@ -1,4 +1,4 @@
-"""Sends documents and expressions to the worker, and ends it where it takes too long."""
+"""Sends documents and expressions to the worker, and ends it if it takes too long."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from .frames import receive, send
 DEFAULT_SECONDS = 10.0
 """The time that one expression may take on one document."""
 MEMORY = 4 << 30
-"""Bytes of address space that the worker may take."""
+"""The bytes of address space that the worker may use."""
 
 
 class XPathError(ValueError):
-    """An expression that is malformed, or that could not be evaluated; the message says why."""
+    """Raised if an expression is malformed or could not be evaluated; the message says why."""
 
 
 class SelectedNode(NamedTuple):
     """A node that an expression selects.
 
-    element: its element, counted in document order from 0. layer: the layer around it, counted
-    likewise. attribute, text: of a matched attribute or text.
+    element: the number of its element, in document order from 0.
+    layer: the number of the layer around it.
+    attribute, text: of a matched attribute or text.
     """
 
     element: int
@@ -35,12 +36,12 @@ class SelectedNode(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """What an expression gives: nodes, or one value (a number, a text or a truth value)."""
+    """The result of an expression: nodes, or one value (a number, a text or a truth value)."""
 
     nodes: list[SelectedNode]
     value: float | str | bool | None = None
     more: bool = False
-    """Whether there are more nodes than are told."""
+    """Whether there are more nodes than `nodes` contains."""
 
 
 class Evaluator:
@@ -79,16 +80,16 @@ class Evaluator:
         ports: dict[str, list[list[str]]] | None = None,
         encoding: str | None = None,
     ) -> None:
-        """Takes a document. Raises `XPathError` where it cannot be parsed.
+        """Sends a document to the worker. Raises `XPathError` if it cannot be parsed.
 
-        ports: what was inferred, by path and id of the layer, for `shape(…)` and `element-type(…)`.
-        encoding: that of `data`, where it is not what the document says.
+        ports: the inferred outputs by path and id of the layer, for `shape(…)` and
+        `element-type(…)`. encoding: the encoding of `data`, if the document declares another one.
         """
         self._document = (data, ports or {}, encoding)
         self._send_document()
 
     def find(self, xpath: str) -> Matches:
-        """What an expression selects in the document. Raises `XPathError`."""
+        """Returns the result of an expression on the document. Raises `XPathError`."""
         if self._process is None and self._document is not None:
             self._send_document()  # the one before was ended
         answer = self._ask({"xpath": xpath}, seconds=self.seconds)
@@ -103,10 +104,10 @@ class Evaluator:
     def _ask(
         self, request: dict[str, Any], data: bytes = b"", *, seconds: float = TIMEOUT_MAX
     ) -> dict[str, Any]:
-        """The worker's answer, or an `XPathError`.
+        """Returns the worker's answer. Raises `XPathError`.
 
-        seconds: the limit of an evaluation. Starting the worker and parsing have none: how long
-        they take depends on the machine and on the size of the document alone.
+        seconds: the limit of an evaluation. Starting the worker and parsing have no limit: their
+            time depends only on the machine and the size of the document.
         """
         process = self._started()
         assert process.stdin is not None

@@ -1,4 +1,5 @@
-"""Messages between evaluator and worker: a length of eight bytes, JSON, and maybe a document."""
+"""Messages between evaluator and worker: a length in eight bytes, JSON and, optionally, a
+document."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ def send(stream: IO[bytes], frame: dict[str, Any], data: bytes = b"") -> None:
 
 
 def receive(stream: IO[bytes]) -> dict[str, Any] | None:
-    """The next frame; None where the other end is gone."""
+    """Returns the next frame; None if the other end is gone."""
     head = stream.read(8)
     if len(head) < 8:
         return None

@@ -1,7 +1,7 @@
 """Evaluates XPath expressions over documents: `python -m irshape.xpath.worker`.
 
-The only module that imports lxml. It runs as a process of its own, so that an expression that does
-not end can be ended, and one that needs too much memory takes nothing else along.
+This is the only module that imports lxml. It runs in a separate process, so that an endless
+expression can be stopped, and an expression that needs too much memory affects nothing else.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from lxml import etree
 from .frames import receive, send
 
 MAX_MATCHES = 100_000
-"""The number of matches of an expression in a document that are sent; more are only noted."""
+"""The largest number of matches that are sent for an expression and a document."""
 MAX_TEXT = 1_000
-"""Characters of a matched text that are told."""
+"""The number of characters of a matched text that are sent."""
 
 _NAMESPACES = {"re": "http://exslt.org/regular-expressions"}
 _BODIES = ("body", "then_body", "else_body")
@@ -51,9 +51,9 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
 
 
 class ParsedDocument:
-    """A parsed document and what the functions of its expressions need to know of it.
+    """A parsed document, with the data for the functions in expressions.
 
-    ports: what was inferred of the layers; empty where no expression asks.
+    ports: the inferred outputs of the layers; empty if no expression needs them.
     """
 
     def __init__(self, data: bytes, ports: Ports, encoding: str | None = None) -> None:
@@ -68,7 +68,7 @@ class ParsedDocument:
         self.ports = ports
 
     def compiled(self, xpath: str) -> etree.XPath:
-        """An expression, ready to be evaluated. Raises `LxmlError` for one that is malformed."""
+        """Returns a compiled expression. Raises `LxmlError` for a malformed one."""
         functions: dict[tuple[None, str], Callable[..., Any]] = {
             (None, "producer"): lambda _, nodes: list(producers(nodes)),
             (None, "consumers"): lambda _, nodes: list(consumers(nodes)),
@@ -78,7 +78,7 @@ class ParsedDocument:
         return etree.XPath(xpath, namespaces=_NAMESPACES, extensions=functions, smart_strings=True)
 
     def evaluate(self, xpath: str) -> dict[str, Any]:
-        """The matches of an expression, or its value where that is not a set of nodes.
+        """Returns the matches of an expression, or its value if this is not a set of nodes.
 
         A match is the number of its element in document order, the number of the layer around it,
         the name of the attribute that was matched, and the matched text.
@@ -102,7 +102,7 @@ class ParsedDocument:
         }
 
     def inferred(self, nodes: Any, column: int) -> str:
-        """The inferred element type or shape of the first port or layer of `nodes`."""
+        """Returns the inferred element type or shape of the first port or layer in `nodes`."""
         for node in _elements(nodes):
             layer = around(node, "layer")
             if layer is None:
@@ -117,7 +117,7 @@ class ParsedDocument:
         return ""
 
     def _port(self, layer: Element, port: str | None, column: int) -> str:
-        """What was inferred of an output port; of the first one where `port` is None."""
+        """Returns the inference of an output port; of the first port if `port` is None."""
         rows = self.ports.get(key(layer), [])
         return next((row[column] for row in rows if port is None or row[0] == port), "")
 
@@ -134,7 +134,7 @@ def _match(result: Any) -> tuple[Element, Element | None, str | None, str | None
 
 
 def _elements(nodes: Any) -> Iterator[Element]:
-    """The elements of a function's argument; for attributes and texts, their parents."""
+    """Yields the elements of a function's argument; for attributes and texts, their parents."""
     for node in nodes if isinstance(nodes, list) else ():
         element = node if isinstance(node, etree._Element) else node.getparent()
         if element is not None:
@@ -142,14 +142,14 @@ def _elements(nodes: Any) -> Iterator[Element]:
 
 
 def around(element: Element, *tags: str) -> Element | None:
-    """The element itself or the nearest one around it that has one of these names."""
+    """Returns the element itself or the nearest one around it that has one of these names."""
     if element.tag in tags:
         return element
     return next(element.iterancestors(*tags), None)
 
 
 def key(layer: Element) -> str:
-    """The path and the id of a layer, as `12/body/3`."""
+    """Returns the path and the id of a layer, such as `12/body/3`."""
     parts = [layer.get("id", "")]
     body = around(layer, *_BODIES)
     while body is not None:
@@ -160,20 +160,20 @@ def key(layer: Element) -> str:
 
 
 def edges(layer: Element) -> Iterable[Element]:
-    """The edges of the net or body in which a layer stands."""
+    """Returns the edges of the net or body that contains a layer."""
     layers = layer.getparent()
     graph = None if layers is None else layers.getparent()
     return () if graph is None else graph.iterfind("edges/edge")
 
 
 def beside(layer: Element, number: str | None) -> Element | None:
-    """The layer of an id in the same net or body."""
+    """Returns the layer with an id in the same net or body."""
     siblings = chain(layer.itersiblings("layer"), layer.itersiblings("layer", preceding=True))
     return next((each for each in siblings if each.get("id") == number), None)
 
 
 def producer(layer: Element, port: str) -> tuple[Element, str] | None:
-    """What feeds an input port: the layer, and the id of its output port."""
+    """Returns the source of an input port: the layer, and the id of its output port."""
     for edge in edges(layer):
         if edge.get("to-layer") == layer.get("id") and edge.get("to-port") == port:
             source = beside(layer, edge.get("from-layer"))

@@ -120,7 +120,7 @@ def test_every_page_is_a_link_away_from_the_readme() -> None:
 
 def test_the_floors_are_those_that_imports_are_held_to() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    table = text.partition("| floor | contents |\n|---|---|\n| `__init__.py` | ")[2]
+    table = text.partition("| level | contents |\n|---|---|\n| `__init__.py` | ")[2]
     rows = [line.split(" | ")[0] for line in table.partition("\n\n")[0].splitlines()[1:]]
     floors = [re.findall(r"`(\w+)(?:/|\.py)`", row) for row in rows]
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

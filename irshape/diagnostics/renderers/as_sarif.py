@@ -27,8 +27,8 @@ SCHEMA = (
 LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 PROBLEMS = {"error": "error", "warning": "warning", "info": "recommendation"}
 MAX_RESULTS = 25_000
-"""The largest number of results that GitHub accepts in a run. Beyond it, the least severe are only
-counted."""
+"""The largest number of results that GitHub accepts in a run. Of further results, the least severe
+are only counted."""
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:

@@ -35,7 +35,7 @@ class Options(NamedTuple):
 
     colour: bool = False
     infos: bool = True
-    """Whether formats that are read line by line show infos.
+    """Whether formats that people read line by line show infos.
 
     Other formats always contain them, except infos that need no action.
     """
@@ -247,7 +247,7 @@ def excerpt(file: FileReport, diagnostic: Diagnostic) -> Excerpt | None:
 def most_severe(report: Report, limit: int) -> list[list[int]]:
     """Returns the positions of at most `limit` findings, by file and in order.
 
-    It leaves out the least severe findings, and of these the last ones first.
+    It leaves out the least severe findings first, the last of these before the others.
     """
     if sum(len(file.diagnostics) for file in report.files) <= limit:
         return [list(range(len(file.diagnostics))) for file in report.files]

@@ -116,7 +116,7 @@ class Edited:
 
 
 def _trimmed(original: bytes, edit: Edit) -> Edit:
-    """Returns the edit without bytes at either end that it does not change."""
+    """Returns the edit without unchanged bytes at either end."""
     start, end, text = edit
     while start < end and text and original[start] == text[0]:
         start, text = start + 1, text[1:]

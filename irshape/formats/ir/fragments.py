@@ -106,7 +106,7 @@ def _in_utf8(source: Source) -> Source:
         raise unreadable(source, MALFORMED_XML, message, help="save it as UTF-8") from None
 
 
-# What comments say
+# Element types and values in comments
 
 _NO_VALUE = re.compile(
     r"\b(?:outputs?|result)\b|\bundefined\b|\bshouldn't\b|\.shape\b|\b(?:min|max)\(|\d\s*=\s*-?\d|=\s*-?\d+\s*[-+*/]|^\s*\d+\s*[-+*/]\s*\d"

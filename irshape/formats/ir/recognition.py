@@ -18,7 +18,7 @@ _ROOT = re.compile(
 _INNER = ("layers", "layer", "data", "input", "output", "port", "dim", "rt_info", "edges", "edge")
 """Elements that occur only inside others."""
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)*\s*<(?!\0)")
-"""Matches the beginning of XML. The parser finds damage further on."""
+"""Matches the beginning of XML. The parser reports faults after it."""
 _HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+)?html\b", re.IGNORECASE)
 _LAYER = re.compile(rb"(?:<|&lt;)layer\b")
 _LFS = b"version https://git-lfs"
@@ -29,7 +29,7 @@ _ARCHIVES = {
     b"\xfd7zXZ\0": ("xz", "unxz"),
     b"(\xb5/\xfd": ("zstd", "unzstd"),
 }
-"""How compressed files begin, their names, and the tools that unpack them."""
+"""The first bytes of compressed files, their names, and the tools that unpack them."""
 _HELP = "give the .xml of the model; its .bin is found beside it"
 _HELP_LFS = "run `git lfs pull` where the file came from"
 
@@ -99,7 +99,7 @@ _OTHER_MODELS = (
     (rb"\x89HDF\r\n", "an HDF5 file, such as a Keras model", _CONVERT),
     (rb"GGUF", "a GGUF model", "give the .xml into which it was converted"),
 )
-"""Other kinds of models: how they begin, their names, and advice."""
+"""Other kinds of models: their first bytes, their names, and advice."""
 
 
 def _not_xml(data: bytes) -> tuple[str, str]:

@@ -180,7 +180,7 @@ class GraphOperation(SourceNode):
         return int(axis % rank)
 
     def channel_axis(self, rank: int) -> int:
-        """Returns the axis of the channels, of which `data_format` decides."""
+        """Returns the axis of the channels, which `data_format` determines."""
         return rank - 1 if self["data_format"] == "NXC" else 1
 
     def channels_second(self, value: NodeOutput) -> NodeOutput:

@@ -43,7 +43,7 @@ def _affine(
 ) -> NodeOutput:
     """Computes gamma * value + beta in f32.
 
-    rank: of a value along whose channels gamma and beta lie.
+    rank: the rank of the value; gamma and beta lie along its channels.
     """
     parts = [node.convert(part, "f32") for part in (gamma, beta) if part is not None]
     if rank is not None:

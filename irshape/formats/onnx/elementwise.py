@@ -320,7 +320,7 @@ def shrink(node: Node) -> Outputs:
 
 @operator("Clip", 1, 6, 11, 12, 13)
 def clip(node: Node) -> Outputs:
-    """Applies the lower bound, then the upper. If they cross, the upper one wins."""
+    """Applies the lower bound, then the upper bound. If they cross, the upper bound wins."""
     clipped = node.x
     if node.version < 11:
         kind = clipped.element_type

@@ -27,7 +27,7 @@ RANGE = {
 def _lying(node: Node, value: NodeOutput | None, x: NodeOutput) -> NodeOutput | None:
     """Returns scales or zero points in f32, in a shape that broadcasts to the data.
 
-    There is one number for all, for each place of the axis, or for each block of it.
+    There is one number for all elements, for each index of the axis, or for each block of it.
     """
     if value is None:
         return None

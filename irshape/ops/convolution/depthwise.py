@@ -17,7 +17,7 @@ from ..lazy import Array, np
 from ..windows import Frame, channels_to_front, padded, pixels_of
 
 _WIDE: Final = 512
-"""The number of channels from which the row of a single pixel is long enough."""
+"""With at least this number of channels, the row of a single pixel is long enough."""
 
 _ROW: Final = 2048
 """The largest number of elements in a row of several pixels, which fits into the nearest cache."""
@@ -26,7 +26,7 @@ _SHORT: Final = 256
 """The row length, in elements, below which rows that fit into no cache are faster."""
 
 _FAST: Final = 6
-"""The number of products that take the time of one element of another function."""
+"""The number of products that take as long as one element of another function."""
 
 
 class _Part(NamedTuple):

@@ -27,7 +27,7 @@ def overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
 
 
 def touching_overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
-    """Returns the same as `overlaps`, but 0 for boxes that touch only with the margin, or not at
+    """Like `overlaps`, but returns 0 for boxes that overlap only because of the margin, or not at
     all.
 
     A box whose corners are swapped has no area; two boxes without area give NaN.

@@ -17,7 +17,8 @@ def _few_bits(site: Site) -> bool:
 
 
 class OneHot_1(Operation):
-    """A new axis of size `depth` that is `on_value` at the index and `off_value` elsewhere.
+    """A tensor with a new axis of size `depth`, which has `on_value` at the index and `off_value`
+    elsewhere.
 
     An index out of range sets nothing.
 

@@ -121,7 +121,7 @@ class Expression:
             start = match.end()
 
     def replaced(self, text: str, replacement: str, *, everywhere: bool) -> str:
-        """Returns the result of `pcre2_substitute`, or the text itself where the library gives up.
+        """Returns the result of `pcre2_substitute`, or the text itself if the library gives up.
 
         It gives up on an unset group, and on a result longer than the memory that it reserves.
         """

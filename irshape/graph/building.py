@@ -311,7 +311,14 @@ def _versions(type: str, opset: str | int | None) -> list[type[Operation]]:
     """Returns the versions of an operation to try, newest first. Raises `GraphError`."""
     known = registry.versions(type)
     if opset is not None or not known:
-        return [version_of(type, 1 if opset is None else opset)]
+        operation = version_of(type, 1 if opset is None else opset)
+        if operation.opaque:
+            raise GraphError(
+                f"{type} is known only by name, so the types and shapes of its outputs are not",
+                operation=type,
+                help="declare it by a class: irshape.register(MyOperation)",
+            )
+        return [operation]
     return list(reversed(known))
 
 

@@ -83,7 +83,11 @@ class Operations:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        kind = _folded().get(name.replace("_", "").lower())
+        folded = name.replace("_", "").lower()
+        if folded not in _folded():  # perhaps an operation that was registered since
+            types_by_name.cache_clear()
+            _folded.cache_clear()
+        kind = _folded().get(folded)
         if kind is None:
             raise AttributeError(
                 f"there is no operation '{name}'{suggestion(name, list(types_by_name()))}"

@@ -79,15 +79,15 @@ def layout(data: bytes, encoding: str | None) -> Layout:
             return
         _, begun = stack.pop()
         at = parser.CurrentByteIndex
-        if data[at : at + 2] == b"</":
+        after = _TAG.match(data, begun).end()  # type: ignore[union-attr]
+        empty = data[after - 2 : after] == b"/>"  # then another tag is at `at`
+        if not empty:
             after = data.index(b">", at) + 1
-        else:
-            after = _TAG.match(data, begun).end()  # type: ignore[union-attr]
         if tag == "layer":
             result.spans[begun] = after
         elif tag in ("layers", "edges"):
             room = rooms.pop()
-            if at == begun or data[at : at + 2] != b"</":
+            if empty:
                 return  # <edges/> has no end tag before which to insert
             setattr(room, f"{tag}_end", at)
         elif tag == "edge" and stack and stack[-1][0] == "edges":

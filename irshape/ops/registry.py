@@ -239,8 +239,8 @@ def _of_packages() -> tuple[type[Operation], ...]:
 
 def _declared(cls: object, source: str, others: Sequence[type[Operation]]) -> type[Operation]:
     """Returns the operation of a plugin. Raises `ValueError` if it conflicts with others."""
-    if not (isinstance(cls, type) and issubclass(cls, Operation)):
-        raise ValueError(f"the plugin {source} is not an irshape.ops.Operation")
+    if not (isinstance(cls, type) and issubclass(cls, Operation)) or cls is Operation:
+        raise ValueError(f"the plugin {source} is not a subclass of irshape.ops.Operation")
     bases = cls.__mro__[: cls.__mro__.index(Operation)]
     if cls.custom_version is None and not any("since" in vars(base) for base in bases):
         cls.custom_version = "extension"

@@ -119,7 +119,7 @@ NO_LAYER = "x = bad_plugin:NoLayerNamedLayer"
         ),
         (OPERATION.format(name="A"), "x = bad_plugin:A\ny = bad_plugin:A", "A, which is declared"),
         (OPERATION.format(name="A"), "x = bad_plugin:B", "cannot be loaded"),
-        ("A = 1", "x = bad_plugin:A", "is not an irshape.ops.Operation"),
+        ("A = 1", "x = bad_plugin:A", "is not a subclass of irshape.ops.Operation"),
         (RULE.format(code="IR201", name="mine"), NO_LAYER, "codes from IR950 to IR999"),
         (RULE.format(code="IR950", name="My Rule"), NO_LAYER, "needs a name of lower-case words"),
         (

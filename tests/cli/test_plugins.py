@@ -200,6 +200,8 @@ def test_a_plugin_that_fails_is_named_with_its_line(
 
 
 def test_a_graph_is_built_of_registered_operations() -> None:
+    assert not hasattr(irshape.op, "scaled")
+
     @irshape.register
     class Scaled(Operation):
         """Its input."""
@@ -211,12 +213,15 @@ def test_a_graph_is_built_of_registered_operations() -> None:
 
     graph = irshape.Graph()
     scaled = graph.add("Scaled", graph.parameter("f32", "[?,3]", name="x"))
+    assert irshape.op.scaled(scaled).layer.type == "Scaled"
     assert (str(scaled.shape), scaled.layer.version) == ("[?,3]", "extension")
 
 
 def test_only_classes_are_registered() -> None:
     with pytest.raises(TypeError, match="an Operation, a Rule or a name"):
         irshape.register(int)
+    with pytest.raises(ValueError, match="not a subclass"):
+        irshape.register(Operation)
 
 
 # Operations that are known by name
@@ -256,6 +261,8 @@ def test_a_graph_holds_layers_that_are_known_by_name(tmp_path: Path) -> None:
         irshape.Graph.load(path)
     irshape.register("Scaled@extension")
     graph = irshape.Graph.load(path)
+    with pytest.raises(irshape.GraphError, match="known only by name"):
+        graph.add("Scaled", graph.tensor("x"), opset="extension")
     graph.reshape({"x": "[?,3]"})
     assert str(graph["s"].outputs[0].shape) == "[2,3]"
     graph.save(tmp_path / "copy.xml")

@@ -82,6 +82,22 @@ def test_comments_and_order_stay_where_layers_are_added_and_removed(tmp_path: Pa
     ov.Core().read_model(tmp_path / "out.xml")
 
 
+def test_a_file_without_line_breaks_stays_well_formed(tmp_path: Path) -> None:
+    graph = Graph(name="line")
+    x = graph.parameter("f32", "[2,3]", name="x")
+    graph.result(op.relu(x, name="relu"), "y")
+    line = re.sub(rb">\s+<", b"><", graph.to_bytes()[0])
+    for change in (
+        lambda graph: graph["relu"].output.insert_after("Abs"),
+        lambda graph: graph["relu"].remove(bypass=0),
+        lambda graph: graph.drop_output("y"),
+    ):
+        graph = Graph(irshape.loads(line, weights=b""))
+        change(graph)
+        read = ov.Core().read_model(*graph.to_bytes())
+        assert len(read.get_ops()) == len(graph)
+
+
 def loosely_declared(folder: Path) -> Path:
     """A model whose Exp declares dynamic dimensions that are known to be static."""
     graph = Graph(name="loose")

@@ -172,7 +172,7 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
     words = {
         "explained": "explained",
         "merged": "merged by the device",
-        "inherited": "different by what they inherit",
+        "inherited": "with inherited differences",
         "differs": "different",
     }
     states = [output.state for output in compared]
@@ -203,7 +203,7 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
 
 
 def _outputs(comparison: Comparison, verbose: bool) -> list[str]:
-    """Lists the kinds of explanations, each once; with `verbose`, every output."""
+    """Lists the kinds of explanations; with `verbose`, every explained output."""
     lines = []
     if verbose:
         for output in comparison.rows:

@@ -317,7 +317,7 @@ def _rename(graph: Graph, given: Given) -> None:
 class _Change:
     """An option with its help. usage: the option with its metavar, if it takes a value.
 
-    applies: makes the change, or the options, one of which this one needs.
+    applies: makes the change; or the options of which at least one must be given, too.
     """
 
     def __init__(

@@ -121,7 +121,7 @@ _HELP = {
     "max_iterations": "give --max-iterations",
     "bypass": "give the input that replaces it, as LAYER:INPUT",
 }
-"""What helps on the command line, by the argument that would help in Python."""
+"""The advice for the command line, by the argument of the Python function that it replaces."""
 
 
 def _advised(problem: GraphError) -> str:

@@ -78,7 +78,7 @@ def command(
 
     With --shape, the shapes are those that follow from other shapes of the inputs. On a terminal
     the table fits its width, and long names are shortened. A layer that does not fit its inputs is
-    marked with ! and has its declared shapes; what is inferred from these is marked with ?.
+    marked with ! and has its declared shapes; shapes inferred from these are marked with ?.
 
     With --symbols, the table shows expressions such as past+seq instead of intervals. --shape may
     name dimensions: --shape 'input_ids=[batch,seq]'.

@@ -66,9 +66,9 @@ def command(
     form: str,
     weights: str,
 ) -> None:
-    """Show the parts of a model, and what it costs to run.
+    """Show the parts of a model, and the costs of a run.
 
-    That is: inputs, outputs and states; layers by type; constants by element type, with their
+    The output has inputs, outputs and states; layers by type; constants by element type, with their
     bytes; multiply-adds and activations by layer; the peak of memory; the oldest OpenVINO that
     reads it. MODEL is an IR, an ONNX model or a oneDNN graph; - is standard input.
 

@@ -24,7 +24,7 @@ from .recomputing import recompute, users_of
 from .result import Comparison, Row
 
 RUNS_TO_COMPARE = 2
-"""How often irshape runs the whole model to compare it again: once, and once for explanations."""
+"""How often irshape runs the whole model again: once to compare it, and once for explanations."""
 
 
 class FewerTensors:

@@ -536,7 +536,7 @@ class CrosscheckRun(LayerwiseRun[int]):
     def agrees_at_ties(self, layer: Layer, inputs: tuple[Array, ...], theirs: Array) -> bool:
         """Returns whether a layer gives the device's values, or differs only in an explained way.
 
-        One level at a tie is such a difference.
+        One level at a tie counts as explained.
         """
         mine = self.session.evaluate(layer, inputs)[0]
         tolerance = self.tolerance_of(layer, alone=False)
@@ -549,8 +549,8 @@ class CrosscheckRun(LayerwiseRun[int]):
 def departs_by_rounding(narrow: Array, mine: Array, theirs: Array) -> bool:
     """Returns whether a value computed from f16 or bf16 differs by at most two of their roundings.
 
-    A constant further up may differ from the device's. The layer by itself then gives the device's
-    value, except for rounding.
+    A constant before the layer may differ from the device's. The layer by itself then gives the
+    device's value, except for rounding.
     """
     unit = {"float16": 2.0**-11, "bfloat16": 2.0**-8}.get(narrow.dtype.name)
     if unit is None or mine.shape != theirs.shape:

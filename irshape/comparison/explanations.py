@@ -1,6 +1,6 @@
-"""The explanations of differences between irshape and a device, and the facts beside them.
+"""The explanations of differences between irshape and a device, and further facts.
 
-`narrowing` has those that depend on the values of one layer, each with its test.
+`narrowing` has the explanations that depend on the values of one layer, each with its test.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Kind(StrEnum):
-    """Why values differ: a habit of a device, or a fact that only adds information."""
+    """The reason why values differ: a habit of a device, or a fact that only adds information."""
 
     NARROWING = "narrowing"
     """The device computes in a narrower type."""
@@ -45,7 +45,7 @@ class Kind(StrEnum):
 
 
 class Remark(NamedTuple):
-    """What is known about a difference. explains: whether the device may be right despite it."""
+    """A fact about a difference. explains: whether the device may be right despite it."""
 
     kind: Kind
     text: str

@@ -285,7 +285,7 @@ class Judge:
         return digest.hexdigest()
 
     def keep(self, layer: Layer, alone: Alone, theirs: Array) -> None:
-        """Saves the blamed layer if the user asked for that, and compares its bodies."""
+        """Saves the blamed layer if the user requested it, and compares its bodies."""
         limits = self.circumstances.limits
         comparison = self.run.comparison
         if limits.save is not None:

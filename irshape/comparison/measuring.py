@@ -23,8 +23,8 @@ def measured(
     """Returns a row with the difference of two values.
 
     inputs: of the layer, whose ranges the row gets if the values differ.
-    difference: returns the largest error, what is allowed there, and whether the values agree.
-    types: whether the types of the arrays must agree too.
+    difference: returns the largest error, the tolerance there, and whether the values agree. types:
+    whether the types of the arrays must agree too.
     """
     if mine.shape == theirs.shape and (mine.dtype == theirs.dtype or not types):
         error, allowed, same = difference(mine, theirs)

@@ -12,7 +12,7 @@ from .pairing import Means
 from .result import Verdict, reference
 
 CODES = ("i8", "u8", "i4", "u4", "u6", "u3", "u2", "u1", "nf4")
-"""Element types of constants that stand for other numbers, as in compressed weights."""
+"""Element types of constants that are codes of other numbers, such as compressed weights."""
 
 
 class Pair(NamedTuple):
@@ -120,7 +120,7 @@ class ModelComparison:
         close = [pair for pair in pairs if pair.is_close]
         tolerance = f"of {self.precision or 'their element types'}"
         within = f" within the tolerance {'given' if self._own_tolerance else tolerance}"
-        kinds = (("inherited", "different by what they inherit"), ("differs", "different"))
+        kinds = (("inherited", "with inherited differences"), ("differs", "different"))
         lines = [
             f"{counted(len(pairs), 'tensor')} matched, {states.count('equal')} equal"
             f"{within if close else ''}"

@@ -49,7 +49,7 @@ def runnable_part(
     """Returns the answer of a device for the part of a model that it can run.
 
     The device is asked with inputs of known types, then without the layers that its message names,
-    then without those that have bodies, until it gives values. If OpenVINO refuses the model, it is
+    then without layers with bodies, until it gives values. If OpenVINO refuses the model, it is
     asked without the custom operations. Returns None if the device runs none of these, gives no
     types and shapes, or does not exist. refused: its answer for the whole model.
     """
@@ -162,8 +162,8 @@ def _without(
     """Returns a copy of a model without some layers, and the arrays for its new Parameters by id.
 
     Parameters replace the outputs of the removed layers, and Results consume their inputs.
-    as_inferred: whether the Parameters have the inferred shapes, so that the device can be asked
-    for the shapes behind them. Otherwise, they have those of the arrays.
+    as_inferred: whether the Parameters have the inferred shapes, so that the device can infer the
+    shapes after them. Otherwise, they have the shapes of the arrays.
     """
     gone = set(layers)
     fresh = fresh_ids(model)

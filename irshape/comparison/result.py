@@ -1,4 +1,4 @@
-"""Holds the result of a cross-check: a row for each output port, and the inside of a blamed
+"""Holds the result of a cross-check: a row for each output port, and the comparison inside a blamed
 layer."""
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class Row(NamedTuple):
     errors: Errors = Errors()
     own: Measured = "not compared"
     own_errors: Errors | None = None
-    """None if the layer's inputs agree. Then `errors` are the layer's own."""
+    """The errors of the layer by itself. None if its inputs agree; `errors` are then the layer's
+    own."""
     own_remark: Remark | None = None
 
     @property
@@ -160,9 +161,9 @@ class Comparison:
         self.device_name = answer.device
         self.rows = rows
         self.problems = problems
-        """Why parts of the comparison could not be done.
+        """The reasons why parts of the comparison are missing.
 
-        OpenVINO refused the model, crashed, or cannot run it, or irshape cannot evaluate a layer.
+        OpenVINO refuses the model, crashes or cannot run it, or irshape cannot evaluate a layer.
         """
         self.notes: list[str] = []
         """Remarks besides the numbers, such as where the first NaN comes from."""
@@ -170,7 +171,7 @@ class Comparison:
         self.inside: Inside | None = None
         """The comparison of the bodies of the blamed layer, if it has any."""
         self.saved: Path | None = None
-        """The path of the blamed layer's IR, if the user asked for it."""
+        """The path of the blamed layer's IR, if the user requested it."""
 
     def __repr__(self) -> str:
         return f"<Comparison: {str(self).splitlines()[0]}>"

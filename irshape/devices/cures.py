@@ -1,4 +1,4 @@
-"""Suggests a cure for an obstacle, from the conditions of the fact that established it."""
+"""Suggests a remedy for an obstacle, from the conditions of the fact that establishes it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Cure(NamedTuple):
 
 
 class Cures:
-    """The cures for the obstacles of one model."""
+    """The remedies for the obstacles of one model."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -30,11 +30,11 @@ class Cures:
         return f"irshape edit {self._model.path} {inputs} -o OUT.xml" if inputs else None
 
     def sizes(self, text: str) -> Cure:
-        """Returns a cure that gives the inputs of the model sizes."""
+        """Returns a remedy that gives sizes to the inputs of the model."""
         return Cure(text, self._reshape)
 
     def of(self, fact: Fact) -> Cure:
-        """Returns a cure after which the conditions of a fact no longer hold."""
+        """Returns a remedy after which the conditions of a fact no longer hold."""
         for condition in fact.conditions:
             key, _, name = condition.key.partition(".")
             if name == "const" and "no" in condition.values:

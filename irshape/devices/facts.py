@@ -90,7 +90,7 @@ class Facts(NamedTuple):
     device: str
     release: str
     source: str
-    """How and when it was measured, or which sources were read."""
+    """The method and date of the measurement, or the sources."""
     hardware: str
     """The hardware of the measurement: the instruction sets of a CPU."""
     max_alloc: int | None

@@ -16,7 +16,7 @@ from .facts import Fact, Facts
 
 
 class Found(NamedTuple):
-    """A fact that holds, the layer that shows it, the reason, and the cure."""
+    """A fact that holds, the layer that shows it, the reason, and the remedy."""
 
     fact: Fact
     layer: Layer
@@ -84,7 +84,7 @@ def _large_buffers(
     inference: Inference, fact: Fact, limit: int | None, _: Cures
 ) -> Iterator[Found]:
     """Yields tensors, constants included, that are larger than the device's largest buffer."""
-    smaller = Cure("make the tensor smaller, or cut it in parts; --max-alloc sets the limit")
+    smaller = Cure("make the tensor smaller, or cut it into parts; --max-alloc sets the limit")
     if limit is None:
         return
     for body in inference.result.walk():

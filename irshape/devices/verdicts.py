@@ -1,5 +1,4 @@
-"""Judges whether a device can compile a model, which layers are obstacles, and what would cure
-it."""
+"""Judges whether a device can compile a model. Names the obstacles, and suggests remedies."""
 
 from __future__ import annotations
 
@@ -80,7 +79,7 @@ class DeviceVerdict:
         return [layer for layer in self.layers if not (layer.is_parameter or layer.is_result)]
 
     def grouped(self) -> list[tuple[Obstacle, list[Layer]]]:
-        """Returns the obstacles grouped by reason and cure, each with its layers."""
+        """Returns the obstacles grouped by reason and remedy, each with its layers."""
         groups: dict[tuple[Any, ...], tuple[Obstacle, list[Layer]]] = {}
         for each in self.obstacles:
             kind = each.verdict, each.reason, each.source, each.cure

@@ -1,4 +1,5 @@
-"""A body as the matching sees it: its connections, and what each layer is, apart from its name."""
+"""The data of a body for the matching: its connections, and the content of each layer, apart from
+its name."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from ..model.graph import Layer, Model
 from ..model.weights import Constant, Weights
 
 EXACT, SIMILAR, TYPE = range(3)
-"""Which parts of two layers must be the same: type, attributes and constants; all but the bytes of
-constants and the sizes of inputs; the type alone."""
+"""The parts of two layers that must be equal. `EXACT`: type, attributes and constants; `SIMILAR`:
+the same without the bytes of constants and the sizes of inputs; `TYPE`: the type alone."""
 
 _WHOLE = 1 << 16
 _SAMPLES, _SAMPLE = 16, 1 << 12
@@ -156,7 +157,7 @@ class Side:
 
 
 def sides_of(first: Model, second: Model) -> tuple[Side, Side]:
-    """The nets of two models as the matching sees them."""
+    """Returns the data of the nets of two models for the matching."""
     labels = Labels()
     inferences = [(model, infer(model)) for model in (first, second)]
     one, other = (

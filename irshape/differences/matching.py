@@ -1,9 +1,9 @@
 """Matches the layers of two bodies, whatever their ids and names.
 
 Certain matches come first: layers with the same content whose producers, or consumers, are the same
-throughout; of several, those with the same id and name. From these the matching spreads along the
-edges. Then names help, and then layers in similar surroundings are matched. The time of every step
-is proportional to the number of edges.
+throughout; among several, the layers with the same id and name. From these the matching spreads
+along the edges. Then names help, and then layers in similar surroundings are matched. The time of
+every step is proportional to the number of edges.
 """
 
 from __future__ import annotations
@@ -319,8 +319,8 @@ class _Matching:
     def _downstream(
         self, side: Side, start: int, taken: dict[int, int]
     ) -> dict[tuple[int, int], list[int]]:
-        """Returns the layers after one, up to those with a partner, by the input at which they
-        are reached and their content; of equal ones the nearest."""
+        """Returns the layers after a layer, up to layers with a partner. The key is the input at
+        which a layer is reached, and its content; among equal layers, the nearest counts."""
         reached: dict[tuple[int, int], list[int]] = {}
         border, seen = [start], {start}
         for _ in range(_DEPTH):

@@ -108,7 +108,7 @@ class ModelDiff:
         self.added: list[Unmatched] = []
         """The layers that only the second model has."""
         self.notes: list[str] = []
-        """What could not be compared."""
+        """The parts that could not be compared."""
 
     @property
     def equal(self) -> bool:
@@ -148,7 +148,7 @@ class ModelDiff:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The document that `irshape diff --format json` prints."""
+        """Returns the document that `irshape diff --format json` prints."""
         return {
             "version": 1,
             "first": self.first.path,

@@ -78,7 +78,7 @@ class Admission:
         result = self._inferred(fed, state)
         peak, layer = peak_memory(result)
         if layer is not None and peak > max_memory:
-            reason = f"the tensors alive here take {too_much(peak, max_memory)}"
+            reason = f"the tensors in memory here take  {too_much(peak, max_memory)}"
             raise ExecutionError(reason, layer)
         self.peak = max(self.peak, peak)
         self._largest = (

@@ -24,7 +24,7 @@ def _holders(arrays: tuple[Array, ...]) -> list[int]:
 
 
 _ALONE, _ALONE_RESHAPED = _holders((np.empty(1), np.empty(1).reshape(1, 1)))
-"""What `_holders` counts for arrays that only their tuple holds."""
+"""The count of `_holders` for arrays to which only their tuple refers."""
 
 
 def spare(inputs: tuple[Array, ...]) -> Array | None:

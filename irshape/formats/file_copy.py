@@ -44,7 +44,7 @@ def copied(span: FileSpan, target: IO[bytes]) -> None:
 
 
 def is_plain(file: IO[bytes]) -> bool:
-    """Whether what is written to an open file is what a seekable file on disk then holds."""
+    """Whether an open file is a seekable file on disk that stores the written bytes unchanged."""
     return isinstance(file, io.BufferedWriter) and file.seekable()
 
 

@@ -1,4 +1,4 @@
-"""Describes how a file of an input format is recognised and read, or why it is not."""
+"""Describes how a file of an input format is recognised and read, or why it cannot be read."""
 
 from __future__ import annotations
 
@@ -43,6 +43,6 @@ def unreadable(
     help: str | None = None,
     begun: Model | None = None,
 ) -> NotReadable:
-    """Returns the error for a file that cannot be read. begun: what was read of it."""
+    """Returns the error for a file that cannot be read. begun: the part that was read."""
     fault = Fault(rule, message, expected=expected, actual=actual, help=help)
     return NotReadable(Finding(fault, offset), source, begun)

@@ -21,7 +21,7 @@ from ..rule_ids import (
 from .builder import Builder, NodeOutput
 
 END = 2**31 - 1
-"""Where a slice up to the end of an axis stops."""
+"""The stop index of a slice up to the end of an axis."""
 ANY_NUMBER = 100
 """A kind of node that takes this many inputs takes any number of them."""
 

@@ -26,7 +26,7 @@ SECONDS = 120.0
 """How long one request may take."""
 
 SILENCE = 30.0
-"""How many seconds a server may send nothing."""
+"""How many seconds a server may be silent."""
 
 REDIRECTS = 5
 SMALL_CONSTANT = 1 << 13

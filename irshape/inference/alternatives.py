@@ -26,12 +26,12 @@ class Fit(IntEnum):
     """How well a layer fits its ports."""
 
     REFUSED = 0
-    """The operation refuses the layer, or its ports contradict what is inferred."""
+    """The operation refuses the layer, or its ports contradict the inference."""
     OPEN = 1
-    """Nothing contradicts the ports, but they declare less than is inferred, or nothing is
+    """Nothing contradicts the ports, but they are less specific than the inference, or nothing is
     inferred."""
     EXACT = 2
-    """The ports declare what is inferred."""
+    """The ports declare the inferred tensors."""
 
 
 class Alternative(NamedTuple):
@@ -100,8 +100,8 @@ def fit_of(
 
 
 def _contradicts(mismatch: Mismatch) -> bool:
-    """Whether a port contradicts what is inferred. Values that are not computed here may decide
-    it."""
+    """Whether a port contradicts the inference. The answer may depend on values that are not
+    computed here."""
     given, inferred = mismatch.declared, mismatch.inferred
     types = given.element_type, inferred.element_type
     differ = types[0] is not types[1] and not any(each.is_dynamic for each in types)

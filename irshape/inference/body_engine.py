@@ -88,8 +88,8 @@ class BodyEngine:
 
         parameters: by layer id, the shape or tensor that replaces the one that a Parameter
         declares.
-        compare: compare the declared ports; behind a port that differs, continue with what its
-        consumer repeats.
+        compare: compare the declared ports; after a port that differs, continue with the
+        declaration that its consumer repeats.
         result_values: compute the values of the Results.
         """
         wiring = self.wirings.get(body)

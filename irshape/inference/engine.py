@@ -30,9 +30,9 @@ def infer(
 ) -> Inference:
     """Infers a model.
 
-    shapes: shapes that replace those of inputs, by their names.
-    compare: record the declared ports that differ from what is inferred; behind such a port,
-    continue with what its consumer repeats.
+    shapes: replaces the shapes of inputs, by their names.
+    compare: record the declared ports that differ from the inference; after a port that differs,
+    continue with the declaration that its consumer repeats.
     symbols: also express dimensions in terms of named sizes; texts in `shapes` may then name
     dimensions, `[batch,seq]`.
     assume: conditions on the named sizes.

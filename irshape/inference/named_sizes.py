@@ -80,7 +80,7 @@ class NamedSizes:
         return list(self.facts.constraints.values())
 
     def named(self) -> dict[str, NamedSize]:
-        """The symbols with their origins and ranges."""
+        """Returns the symbols with their origins and ranges."""
         result = {}
         for symbol in self.symbols:
             origin = self.origin(symbol.name)

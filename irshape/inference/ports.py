@@ -42,7 +42,8 @@ def declared_outputs(layer: Layer) -> tuple[Tensor, ...]:
 
 
 def input_tensors(layer: Layer, operands: tuple[Operand, ...]) -> tuple[Tensor, ...]:
-    """The inputs of a single layer: what its input ports declare, with the values given there.
+    """Returns the inputs of a single layer: the tensors that its input ports declare, with the
+    given values.
 
     An input without a `precision` that is a size, an axis or an index gets the usual type of its
     operand (i64; f32 for scales), or the type of the inputs that must agree with it. Any other

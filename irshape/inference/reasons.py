@@ -74,7 +74,7 @@ class Explanation(NamedTuple):
     """The shapes of inputs that would bound it, if it is unbounded."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The object that `irshape explain --format json` prints for a dimension."""
+        """Returns the object that `irshape explain --format json` prints for a dimension."""
         return {
             "tensor": self.tensor,
             "axis": self.axis,
@@ -156,7 +156,7 @@ class Overview(NamedTuple):
     """The errors to correct before shapes can be proposed."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The document that `irshape explain MODEL --format json` prints."""
+        """Returns the document that `irshape explain MODEL --format json` prints."""
         return {
             "version": 1,
             "groups": [

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Mismatch(NamedTuple):
-    """An output port that declares something other than what is inferred."""
+    """An output port whose declaration differs from the inferred tensor."""
 
     position: int
     declared: Tensor
@@ -136,7 +136,7 @@ class LayerResult(NamedTuple):
     inner: Mapping[str, BodyResult] = MappingProxyType({})
     """The results of its bodies, by tag."""
     unsure: bool = False
-    """Whether the outputs may be wider than they are meant to be."""
+    """Whether the outputs may be wider than intended."""
     demands: frozenset[Demand] = NO_DEMANDS
     """The demands of the layer on dynamic dimensions of its inputs."""
 
@@ -322,9 +322,10 @@ class Inference:
         return self._expressions[layer]
 
     def evaluate(self, sizes: Mapping[str, int]) -> dict[str, tuple[int | None, ...] | None]:
-        """The shapes of all outputs for these sizes of the symbols, without inferring again.
+        """Returns the shapes of all outputs for these sizes of the symbols, without inferring
+        again.
 
-        Returns them by the names that `run` gives to the outputs of layers: `name`, or `name:port`
+        The keys are the names that `run` gives to the outputs of layers: `name`, or `name:port`
         where a layer has several outputs. Sizes that depend on data are None, as is a shape of
         unknown rank; layers inside bodies are left out. Raises `ValueError` for a symbol that is
         unknown or missing, and for sizes that the model does not allow.
@@ -365,7 +366,7 @@ class Inference:
         return self._explainer.overview(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The document that `irshape infer --format json` prints."""
+        """Returns the document that `irshape infer --format json` prints."""
         document: dict[str, Any] = {
             "version": 1,
             "model": self.model.path,

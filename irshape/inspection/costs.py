@@ -44,7 +44,8 @@ class LayerCost(NamedTuple):
 
 
 def costs_of(inference: Inference) -> list[LayerCost]:
-    """The costs of all layers in file order, those of bodies after the layer that holds them.
+    """Returns the costs of all layers, in file order. The layers of a body come after the layer
+    that contains it.
 
     Constants and layers that depend only on constants have no costs: they are computed once, or
     never.
@@ -115,7 +116,7 @@ def repetitions(
 
 
 def fixed_positions(result: BodyResult) -> set[int]:
-    """The layers of a body that depend on constants alone."""
+    """Returns the layers of a body that depend on constants alone."""
     fixed: set[int] = set()
     layers, sources = result.body.layers, result.wiring.sources
     for position in result.wiring.order:
@@ -182,7 +183,7 @@ def _sum(sizes: Any) -> Dimension:
 
 
 def total(costs: list[LayerCost], what: str) -> Dimension:
-    """The sum of one of the columns: `multiply_adds`, `elements` or `bytes`."""
+    """Returns the sum of one of the columns: `multiply_adds`, `elements` or `bytes`."""
     return _sum(getattr(cost, what) for cost in costs)
 
 

@@ -154,7 +154,7 @@ class Inspection:
 
     @cached_property
     def costs(self) -> list[LayerCost]:
-        """What each layer costs, in file order."""
+        """The costs of each layer, in file order."""
         return costs_of(self.inference)
 
     @property
@@ -177,7 +177,7 @@ class Inspection:
 
     @cached_property
     def requirements(self) -> Requirements | None:
-        """What the model requires of OpenVINO; None for a model that is not an IR."""
+        """The OpenVINO release that the model requires; None for a model that is not an IR."""
         return Requirements(self.inference) if self.model.format.layers_as_written else None
 
     @property

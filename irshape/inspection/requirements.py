@@ -126,7 +126,7 @@ class Requirements:
         }
 
     def outside(self) -> dict[str, Any]:
-        """The libraries that add operations, and the operations that nobody has declared."""
+        """Returns the libraries that add operations, and the undeclared operations."""
         return {
             "libraries": [
                 {

@@ -18,7 +18,7 @@ from ..view.scopes import scope_of
 from ..view.showing import Subject
 
 NET = "net"
-"""The id of the graph of the net; that of a body is the path to it, as in `12/body`."""
+"""The id of the graph of the net. The id for a body is the path to it, such as `12/body`."""
 
 
 class UnreadableModel(ValueError):
@@ -36,7 +36,7 @@ def subject_of(path: str) -> Subject:
 
 
 def graph_id(path: tuple[str, ...]) -> str:
-    """The graph of the body at a path."""
+    """Returns the id of the graph for the body at a path."""
     return "/".join(path) or NET
 
 
@@ -55,7 +55,7 @@ class Places:
 
 
 def graphs(subject: Subject) -> list[dict[str, Any]]:
-    """The graphs of a model, the net first."""
+    """Returns the graphs of a model, the net first."""
     model, shown = subject.model, subject.shown
     assert model is not None
     assert shown is not None

@@ -110,8 +110,8 @@ class Overlays(NodeDataProvider):  # type: ignore[misc]
     ]
 
     def get_config_editors(self, provider_id: str) -> Any:
-        """The setting that Model Explorer requests before it runs a provider: the file with a
-        result."""
+        """Returns the setting that Model Explorer requests before it runs a provider: the file with
+        a result."""
         if provider_id in OF_MODELS:
             return GetConfigEditorsResult(configEditors=[])
         editor = config_editor.FileConfigEditor(

@@ -25,7 +25,7 @@ SEVERITY_TONES = dict(zip(SEVERITIES, ("bad", "warn", "note"), strict=True))
 
 
 def findings(subject: Subject) -> list[Data]:
-    """The most severe finding of each layer and of the constants that it uses."""
+    """Returns the most severe finding of each layer and of the constants that it uses."""
     gravest: dict[int, int] = {}
     for diagnostic, _, layer in findings_shown(subject):
         at, rank = subject.numbering.at[layer], SEVERITIES.index(diagnostic.severity)
@@ -48,12 +48,14 @@ def costs_and_sizes(subject: Subject) -> list[Data]:
 
 
 def crosscheck(subject: Subject, result: Mapping[str, Any]) -> list[Data]:
-    """What `irshape crosscheck --format json` printed. Raises `ValueError` for anything else."""
+    """Returns the node data for the output of `irshape crosscheck --format json`. Raises
+    `ValueError` for anything else."""
     return _data(subject, crosscheck_overlays(result, subject.numbering))
 
 
 def statistics(subject: Subject, result: Mapping[str, Any]) -> list[Data]:
-    """What `irshape run --stats --format json` printed. Raises `ValueError` for anything else."""
+    """Returns the node data for the output of `irshape run --stats --format json`. Raises
+    `ValueError` for anything else."""
     return _data(subject, stats_overlays(result, subject.numbering))
 
 

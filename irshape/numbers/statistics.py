@@ -46,8 +46,8 @@ class Errors(NamedTuple):
     scale: float | None = None
 
     def extent(self, unit: str = "") -> str:
-        """The largest absolute error and its place, in words after a comma; empty if there is
-        none."""
+        """Returns the largest absolute error and its place, in words after a comma; empty if there
+        is none."""
         much = "" if self.max_abs is None else f", by up to {self.max_abs:.4g}{unit}"
         return much + (f" at {list(self.place)}" if self.place else "")
 
@@ -178,7 +178,8 @@ def _cosine(pieces: list[tuple[Array, Array]], scale: float) -> float | None:
 
 
 def ordinals(array: Array) -> Array:
-    """The rank of each element in the order of all values of its type: neighbours are 1 apart."""
+    """Returns the rank of each element among all values of its type, so that neighbours are 1
+    apart."""
     size = array.dtype.itemsize
     if size > 8 or array.dtype.kind == "c":
         return array.astype(np.int64)

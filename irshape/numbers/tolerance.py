@@ -28,7 +28,7 @@ COMPUTED: dict[str, tuple[float, float]] = {"f16": (1e-2, 1e-2), "bf16": (4e-2, 
 that the terms of sums are rounded, too."""
 
 FLOOR = 1e-6
-"""This is added to the tolerance of every element, for rounding errors around zero."""
+"""Added to the tolerance of every element, for rounding errors around zero."""
 
 NO_SCALE = 1e30
 """Finite numbers of at least this magnitude (f16: 60,000) represent infinity, as in masks. They do

@@ -124,7 +124,7 @@ class Operation:
     written: ClassVar[int | None] = None
     """The opset that OpenVINO's writer names for this version, if it is not `since`."""
     differs: ClassVar[tuple[Difference, ...]] = ()
-    """How older releases treat the operation differently; see `differences`."""
+    """The differences of older releases in the operation; see `differences`."""
     also_read: ClassVar[tuple[str, ...]] = ()
     """Other type names under which OpenVINO's reader accepts the operation."""
     custom_version: ClassVar[str | None] = None

@@ -1,4 +1,4 @@
-"""How older OpenVINO releases treat operations differently. An operation declares these facts
+"""The differences of older OpenVINO releases in operations. An operation declares these facts
 beside `since`.
 
     differs = facts(

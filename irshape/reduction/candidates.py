@@ -126,7 +126,7 @@ class Candidate:
         return [self.net.layers[at] for at in sorted(reached)]
 
     def values(self) -> dict[OutputRef, Array]:
-        """The values of outputs for random inputs; none where the model cannot be run."""
+        """Returns the values of outputs for random inputs; none if the model cannot be run."""
         if self._values is None:
             self._values = {}
             try:

@@ -26,8 +26,8 @@ MAX_OUTPUT = 1 << 20
 
 
 class Outcome(NamedTuple):
-    """How a command ended. status: None if it was stopped for taking too long; negative for a
-    signal."""
+    """How a command ended. status: None if the command took too long and was stopped; negative for
+    a signal."""
 
     status: int | None
     output: str

@@ -1,4 +1,5 @@
-"""Edits of a body: each gives another one, and leaves layers and edges of the first as they are.
+"""Edits of a body. Each returns a new body, and does not change the layers and edges of the old
+one.
 
 Nothing is checked here: a body may be as unsound as the file it was read from.
 """
@@ -55,13 +56,14 @@ def with_result(body: Body, layer: Layer, index: int, id: str, name: str) -> Non
 
 
 def end_of(body: Body, source: OutputRef) -> End:
-    """An output as edges name it."""
+    """Returns an output as edges name it."""
     layer = body.layers[source[0]]
     return layer.id, layer.outputs[source[1]].id
 
 
 def computing(body: Body) -> list[str]:
-    """The ids of layers that compute something, in file order: no Parameter, Constant or Result."""
+    """Returns the ids of layers that compute something (no Parameter, Constant or Result), in file
+    order."""
     return [layer.id for layer in body.layers if computes(layer)]
 
 

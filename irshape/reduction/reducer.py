@@ -103,8 +103,8 @@ def reduce(
 
 
 def _begin(search: Search) -> None:
-    """Writes the whole model anew as the best one. Raises `ValueError` if it does not have the
-    property.
+    """Rewrites the whole model, and makes it the best one. Raises `ValueError` if it does not have
+    the property.
 
     Uses the first way of writing that breaks no rule which the original does not break.
     """

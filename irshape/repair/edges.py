@@ -22,7 +22,7 @@ from .spellings import likeness
 MOST_SOURCES = 4
 """The largest number of outputs that are tried for an input."""
 MOST_EXCHANGED = 16
-"""The largest number of inputs of a layer of which two are tried in exchange."""
+"""For layers with at most this number of inputs, exchanges of two inputs are tried."""
 MOST_UNFED = 4
 """If more inputs than this have no edge, irshape assumes that the edges were lost, and proposes
 none."""
@@ -89,7 +89,7 @@ def sources(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 
 
 def _exchanges(sites: Sites, site: Site) -> Iterator[Candidate]:
-    """Yields the exchange of two inputs, each of which declares what feeds the other one."""
+    """Yields the exchange of two inputs, if each declares the tensor that feeds the other."""
     layer, layers = site.layer, site.result.body.layers
     fed = [
         (index, port, layers[source[0]].outputs[source[1]])
@@ -308,7 +308,7 @@ def edges(sites: Sites, finding: Finding) -> Iterator[Candidate]:
             ends = sum(before != after for _, before, after in wanted)
             change = _edge_change(sites, edge, layer, wanted, 0.5 + 0.4 * ends)
             if change is not None:
-                only = "no other input is without an edge" if len(unfed) == 1 else ""
+                only = "every other input has an edge" if len(unfed) == 1 else ""
                 yield Fit.OPEN, change._replace(decided=only)
     yield Fit.OPEN, _removed(sites, result, edge, finding)
 

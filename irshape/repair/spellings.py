@@ -56,7 +56,7 @@ _NUMBERS = re.compile(r"[\s\[({]*([-+]?\d+(?:\.0*)?(?:[\s,;|]+[-+]?\d+(?:\.0*)?)
 
 
 def renoted(attribute: Attribute, text: str) -> str | None:
-    """Returns a malformed text of whole numbers in a notation that OpenVINO reads: `1, 2` for
+    """Returns the whole numbers of a malformed text in a notation that OpenVINO reads: `1, 2` for
     `[1;2.0]`.
 
     Every number keeps its value. Returns None for any other text.

@@ -16,7 +16,7 @@ from .site import Sites
 
 
 class Maker(NamedTuple):
-    """What `repair` does for a suspect."""
+    """The search of `repair` for a suspect."""
 
     changes: Callable[[Sites, Finding], Iterator[Candidate]]
     """Yields the changes to try for a finding."""

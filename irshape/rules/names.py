@@ -426,7 +426,7 @@ _KNOWN = frozenset(
         "preprocessing",
     )
 )
-"""The names for which OpenVINO 2026.4 has a class, all of version 0."""
+"""The attributes that OpenVINO 2026.4 reads. All have version 0."""
 
 
 def _unreadable(name: str, value: str) -> str | None:

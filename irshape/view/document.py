@@ -110,7 +110,7 @@ class _Writer:
         self.attributes: dict[tuple[str, ...], int] = {}
         self.ports: dict[tuple[tuple[str, ...], tuple[str, ...]], int] = {}
         self.outputs: dict[tuple[object, ...], int] = {}
-        """The positions of outputs, by what is declared and known of them."""
+        """The positions of outputs, by their declarations and inferred tensors."""
         self.known: list[list[Any]] = []
         self.groups: list[Group] = []
         self.rows: list[list[Any]] = [[]] * len(numbering.layers)
@@ -236,7 +236,7 @@ class _Writer:
     def _outputs(
         self, result: BodyResult, position: int, heads: PortHeads, dims: PortDims
     ) -> list[int]:
-        """Returns the positions in `outputs` of what is known of each output of a layer."""
+        """Returns the position in `outputs` of each output of a layer."""
         tensors = result.outputs[position]
         sure = position not in result.unsure
         named = self.symbols.get(result.body)

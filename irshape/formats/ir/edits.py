@@ -249,8 +249,8 @@ _SIZE = re.compile(rb"-1|[0-9]{1,18}")
 def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
     """Returns the edits that set the dimensions of the port at offset `port`.
 
-    Texts of dimensions that differ are replaced. If their number changes, those between equal ones
-    at both ends are written anew in the style of the file.
+    Texts of dimensions that differ are replaced. If their number changes, the dimensions between
+    equal ones at both ends are rewritten in the style of the file.
     """
     data = source.data
     plain = _PLAIN_DIMS.match(data, port)
@@ -281,7 +281,7 @@ def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
 
 
 def _middle(data: bytes, inside: _Inside, there: list[bytes], texts: list[bytes]) -> Edit:
-    """Returns the edit of the dimensions between those that are equal at both ends."""
+    """Returns the edit of the dimensions between equal dimensions at both ends."""
     dims = inside.dims
     gap = (
         data[dims[0].end : dims[1].start] if len(dims) > 1 else data[inside.opened : dims[0].start]

@@ -47,7 +47,7 @@ class Elements:
         self.model = Model(source, format=FORMAT)
         self.findings = self.model.findings
         self.stop = partial(unreadable, source, begun=self.model)
-        """Returns the error for a file of which nothing past an offset can be read."""
+        """Returns the error for a file that cannot be read after an offset."""
         self.port_ids: set[str] = set()
         """The well-formed ids seen so far. There are few different ones, and they repeat often."""
         self.shapes: dict[bytes, tuple[int, ...]] = {}

@@ -1,7 +1,8 @@
 """Parses the content of regular layers, between `<layer …>` and `</layer>`.
 
-Texts that differ only in their digits share one `Outline`: the text with a 1 for every digit. It
-knows where everything is, so that the next such text is sliced instead of parsed.
+Texts that differ only in their digits share one `Outline`: the text with a 1 for every digit. The
+outline has the place of every part, so that the next text with this outline is sliced instead of
+parsed.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def in_quotes(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text with all escaped but quotes."""
+    """Returns a text in which everything but quotes is escaped."""
     for character, escape in _ESCAPES.items():
         text = text.replace(character, escape)
     return text

@@ -108,7 +108,7 @@ def read_edges(data: bytes, at: int, body: Body) -> int:
     texts = EdgeTexts([], [], [], [], data, start, end)
     while at < end:
         stop = data.find(b"<edge", at + _WINDOW, end)
-        # the digits are those of the four ids, each before and behind a quote
+        # the digits are the four ids, each between quotes
         digits = data[at : stop if stop > 0 else end].translate(_SPACE_FOR_QUOTE, _NO_DIGITS)
         ids = digits.decode("latin-1").split()
         texts.from_layers.extend(ids[0::4])

@@ -9,7 +9,7 @@ from xml.parsers import expat
 from .grammar import OPAQUE, WITHOUT_TEXT
 
 MORE_TEXTS = "more texts like this follow"
-"""What the reader adds if it reports only the first of many texts."""
+"""The text that the reader adds if it reports only the first of many texts."""
 _TEXT = rb"\s*+(?!-?[0-9]{1,20}+\s*+</dim\b)[^<\s]"
 _BETWEEN, _FIRST = re.compile(b">" + _TEXT), re.compile(_TEXT)
 

@@ -113,7 +113,7 @@ class _Reader:
         }
         self.written_out = 0
         self.declared: dict[str, Tensor] = {}
-        """What `value_info` and the outputs declare, by name."""
+        """The declarations in `value_info` and the outputs, by name."""
 
     def read(self) -> Model:
         graph, builder, proto = self.proto.graph, self.builder, self.proto

@@ -82,7 +82,7 @@ def _attributes(node: Node, hidden: int, directions: int) -> dict[str, Any]:
     known = {"sigmoid", "tanh", "relu"}
     odd = [name for name in attributes.get("activations", []) if name not in known]
     if odd:
-        raise refusal("activations", odd[0], "sigmoid, tanh or relu, as OpenVINO has them")
+        raise refusal("activations", odd[0], "sigmoid, tanh or relu")
     return attributes
 
 

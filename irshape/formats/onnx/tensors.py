@@ -91,7 +91,7 @@ _CODES = {
     "u8": "B",
     "boolean": "B",
 }
-"""How the numbers in such a field are packed into the bytes of elements."""
+"""The formats with which the numbers in this field are packed into the bytes of elements."""
 
 
 def elements_of(tensor: Any, kind: ElementType) -> tuple[int, bytes]:

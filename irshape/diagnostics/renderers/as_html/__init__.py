@@ -29,7 +29,8 @@ from ..common import (
 from .markup import html_page, message, prose, text
 
 MAX_FINDINGS = 5_000
-"""The largest number of findings on a page. With more, it would open slowly. It counts the rest."""
+"""The largest number of findings on a page. With more, it would open slowly. The page counts the
+rest."""
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:

@@ -130,4 +130,6 @@ def given_shapes(model: Model, shapes: Sequence[str]) -> dict[str, str]:
     from ..model.names import inputs_of
 
     inputs = inputs_of(model)
+    if shapes and not inputs.names:
+        raise click.UsageError("--shape: the model has no inputs")
     return pairs(shapes, "--shape", inputs.__contains__, inputs.names)

@@ -99,7 +99,7 @@ def _obstacle(inference: Inference) -> str:
         checked(model)
     except LoadError:
         path = "-" if model.path == "<stdin>" else quote(model.path)
-        return f"correct the errors that `irshape validate {path}` names first; `irshape fix` may"
+        return f"`irshape validate {path}` names errors, which `irshape fix` may mend"
     except GraphError as problem:
         return str(problem)
     return "a layer does not take these shapes of the inputs" if refusing(inference) else ""

@@ -179,7 +179,7 @@ def page(folder: Path) -> str:
     lines += ["## All rows", "", *_summary(recorded, releases), "", NEWEST_TOO]
     lines += ["## The examples", "", EXAMPLES_INTRODUCTION, *_examples(folder, releases), ""]
     lines += ["## What `--target` says", "", TOLD_INTRODUCTION, *_told(recorded, releases), ""]
-    lines += [FACTS_INTRODUCTION, *_fact_rows(recorded), ""]
+    lines += [FACTS_INTRODUCTION, *fact_rows(recorded), ""]
     lines += [NOT_TOLD, "## What older releases do otherwise", "", OLDER_INTRODUCTION]
     lines += _older(recorded, releases)
     lines += ["", "## By version of an operation", "", BY_VERSION_INTRODUCTION]
@@ -353,7 +353,7 @@ def _told(recorded: Sequence[Row], releases: Sequence[str]) -> Iterator[str]:
         yield f"| {release} | {' | '.join(cells)} | {share} |"
 
 
-def _fact_rows(recorded: Sequence[Row]) -> Iterator[str]:
+def fact_rows(recorded: Sequence[Row]) -> Iterator[str]:
     """The tables of facts about details, with the number of rows that each concerns."""
     concerned = Counter(fact for row in recorded for fact in row.facts)
     doing = {"IR605": "refuses it", "IR607": "does not run it on the CPU"}

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from differential.cases import Case, build, const, data, node
+from differential.releases import PAGE, fact_rows
 from ir import Source, Written, read
 
 import irshape
@@ -338,6 +339,12 @@ def shown(folder: Path, row: Case, kind: Kind) -> set[str]:
 def test_a_fact_concerns_a_layer(tmp_path: Path, row: Concerned) -> None:
     assert row.what in shown(tmp_path, row.shown, row.kind)
     assert row.what not in shown(tmp_path, row.beside, row.kind)
+
+
+def test_every_fact_stands_on_the_page_of_what_was_measured() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    rows = (row.rpartition(" | ")[0] for row in fact_rows([]))  # without the number of test rows
+    assert [row for row in rows if row not in page] == []
 
 
 def test_facts_are_about_releases_that_exist() -> None:

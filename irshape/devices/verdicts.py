@@ -108,7 +108,7 @@ class DeviceVerdict:
         }
 
     def _placed(self, layer: Layer) -> dict[str, Any]:
-        return layer.reference | {"line": self.model.source.place(layer.offset)[0]}
+        return layer.reference | {"line": self.model.source.line_number(layer.offset)}
 
     def __repr__(self) -> str:
         return f"<DeviceVerdict: {self.device} {self.verdict}>"

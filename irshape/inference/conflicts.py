@@ -78,7 +78,7 @@ def conflicts_of_layers(
         for layer, subject in part.observations:
             conflict = sizes.facts.conflicts.get(layer)
             if isinstance(subject, Fault) and conflict is not None and conflict.earlier:
-                line = model.source.place(layer.offset)[0]
+                line = model.source.line_number(layer.offset)
                 sources = (each.source for each in conflict.earlier)
                 yield (
                     (layer, *(source for source in sources if isinstance(source, Layer))),

@@ -100,7 +100,7 @@ class Reasons:
         return known[place.at] if known is not None and place.at < len(known) else None
 
     def line(self, layer: Layer) -> int:
-        return self.inference.model.source.place(layer.offset)[0]
+        return self.inference.model.source.line_number(layer.offset)
 
     def inputs(self, place: Place) -> Iterator[Place]:
         """Returns the dimensions and elements of all inputs of a layer.

@@ -162,7 +162,7 @@ def contradiction(model: Model, conflict: Conflict) -> str:
         if isinstance(each.source, Layer):
             place = ""
             if each.source.offset >= 0:
-                place = f" (line {model.source.place(each.source.offset)[0]})"
+                place = f" (line {model.source.line_number(each.source.offset)})"
             verb = "is taken to need" if each.assumed else "needs"
             demands.append(f"{each.source.type} '{each.source.name}'{place} {verb} {each}")
         else:

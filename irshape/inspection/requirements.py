@@ -157,7 +157,7 @@ class Requirements:
         ]
 
     def _placed(self, layer: Layer) -> dict[str, Any]:
-        return layer.reference | {"line": self.model.source.place(layer.offset)[0]}
+        return layer.reference | {"line": self.model.source.line_number(layer.offset)}
 
 
 def together(answers: Sequence[Requirements], complete: bool = True) -> dict[str, Any]:

@@ -108,7 +108,7 @@ def _nodes(
             "name": layer.name,
             "version": layer.version or "",
             **layer.attributes,
-            "line": str(subject.model.source.place(layer.offset)[0]),
+            "line": str(subject.model.source.line_number(layer.offset)),
         }
         listed = [{"key": key, "value": value} for key, value in attributes.items()]
         listed += [{"key": "finding", "value": text} for text in notes.get(layer, ())]

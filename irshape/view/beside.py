@@ -10,7 +10,7 @@ from ..differences.result import Change, ModelDiff, Unmatched
 from ..model.graph import Layer
 from ..spelling import counted
 from .document import Numbering
-from .overlays import LARGEST, Overlay
+from .overlays import LARGEST, Overlay, rows_of
 from .showing import Subject
 
 Row = list[Any]
@@ -102,13 +102,8 @@ def _summary(difference: ModelDiff) -> str:
 
 
 def _tensors(compared: Mapping[str, Any]) -> list[dict[str, Any]]:
-    tensors = compared.get("tensors") if isinstance(compared, Mapping) else None
     fields = ("a", "b", "verdict", "own_verdict", "errors", "constant")
-    if not isinstance(tensors, list) or not all(
-        isinstance(row, dict) and all(field in row for field in fields) for row in tensors
-    ):
-        raise ValueError("it is not a result of `irshape compare --format json`")
-    return [row for row in tensors if not row["constant"]]
+    return [row for row in rows_of(compared, "tensors", fields) if not row["constant"]]
 
 
 def _at(side: Mapping[str, Any], numbering: Numbering) -> int:

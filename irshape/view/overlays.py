@@ -287,7 +287,7 @@ def crosscheck_overlays(result: Mapping[str, Any], numbering: Numbering) -> list
 
     Raises `ValueError` for anything else.
     """
-    rows = _rows(result, "outputs", ("layer", "shape_verdict", "value_verdict", "own_verdict"))
+    rows = rows_of(result, "outputs", ("layer", "shape_verdict", "value_verdict", "own_verdict"))
     where = f"{result.get('device', '?')}, OpenVINO {result.get('openvino', '?')}"
     heat: dict[int, tuple[float, str]] = {}
     verdicts: dict[int, tuple[int, str]] = {}
@@ -412,7 +412,7 @@ def stats_overlays(result: Mapping[str, Any], numbering: Numbering) -> list[Over
 
     Raises `ValueError` for anything else.
     """
-    rows = _rows(result, "outputs", ("layer", "element_type"))
+    rows = rows_of(result, "outputs", ("layer", "element_type"))
     groups: dict[int, tuple[int, str]] = {}
     sizes: dict[int, tuple[float, str]] = {}
     focus: dict[str, tuple[int, str]] = {}
@@ -475,7 +475,8 @@ def _range_note(row: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def _rows(result: Mapping[str, Any], key: str, fields: tuple[str, ...]) -> list[Any]:
+def rows_of(result: Mapping[str, Any], key: str, fields: tuple[str, ...]) -> list[Any]:
+    """Returns a list of a result. Raises `ValueError` unless its rows have these fields."""
     rows = result.get(key) if isinstance(result, Mapping) else None
     if not isinstance(rows, list) or not all(
         isinstance(row, dict) and all(field in row for field in fields) for row in rows

@@ -296,6 +296,17 @@ def test_equal_blocks_stand_below_each_other(browser: Browser, tmp_path: Path) -
     assert max(found) - min(found) < 1
 
 
+def test_the_first_screen_shows_layers(browser: Browser, tmp_path: Path) -> None:
+    """Also if edges that pass many layers make the drawing far wider than its layers."""
+    net = Net()
+    x = at = net.parameter("2,3", name="x")
+    for number in range(60):
+        at = net.layer("Add", [at, x], outputs=["FP32:2,3"], name=f"add{number}")
+    net.result(at, name="y")
+    browser.open(view(net.save(tmp_path, declare=False), "-o", tmp_path / "page.html"))
+    assert 0 < browser.card("x").location["x"] < 800
+
+
 @pytest.mark.parametrize("command", ["crosscheck", "run"])
 def test_a_clean_result_opens_on_something(browser: Browser, command: str, tmp_path: Path) -> None:
     page = tmp_path / "page.html"

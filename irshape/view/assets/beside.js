@@ -24,9 +24,7 @@ class Beside {
         if (at < 0) return;
         const net = this.page.nets[side];
         this.changed[side].set(at, change);
-        const layer = net.layers[at];
-        const host = layer.folded ? net.hostOf(layer) || layer : layer;
-        for (let node = host.node; node; node = node.parent) {
+        for (let node = net.hostOf(net.layers[at]).node; node; node = node.parent) {
           node.changes = node.changes || new Map();
           node.changes.set(change.kind, (node.changes.get(change.kind) || 0) + 1);
         }

@@ -371,14 +371,13 @@ class Canvas {
     const { w, h } = this.scene;
     const k = Math.max(least || 0.02, Math.min(1, (width - 40) / (w || 1), (height - 60) / (h || 1)));
     const down = this.net.direction === "TB";
-    const first = this.scene.cards.reduce(function (best, item) {
-      return (down ? item.y < best.y : item.x < best.x) ? item : best;
-    }, { x: 0, y: 0, w, h });
+    const near = this.scene.cards.filter(function (item) { return down ? item.y * k < height : item.x * k < width; });
+    const middle = function (at, size) { return near.reduce(function (sum, item) { return sum + item[at] + item[size] / 2; }, 0) / (near.length || 1); };
     const start = function (size, room, place, along) {
       if (size * k < room - 60) return (room - size * k) / 2;
       return along ? 30 : room / 2 - place * k;
     };
-    this.view = { k, x: start(w, width, first.x + first.w / 2, !down), y: start(h, height, first.y + first.h / 2, down) };
+    this.view = { k, x: start(w, width, middle("x", "w"), !down), y: start(h, height, middle("y", "h"), down) };
     this.draw();
   }
 

@@ -95,7 +95,7 @@ class Page {
       ]),
       element("div", { class: "body" }, [this.graphs, this.aside]),
     );
-    document.addEventListener("click", function (event) { if (!event.target.closest(".menu")) menu.open = false; });
+    document.addEventListener("click", function (event) { if (!event.target.closest(".menu") || event.target.closest(".menu button")) menu.open = false; });
     document.addEventListener("copy", (event) => this.copied(event));
   }
 

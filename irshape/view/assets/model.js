@@ -112,8 +112,7 @@ class Net {
   countFindings() {
     for (const finding of this.findings) {
       if (!finding.layer) continue;
-      const host = finding.layer.folded ? this.hostOf(finding.layer) || finding.layer : finding.layer;
-      for (let node = host.node; node; node = node.parent) {
+      for (let node = this.hostOf(finding.layer).node; node; node = node.parent) {
         if (node.findings === NO_FINDINGS) node.findings = Object.assign({}, NO_FINDINGS);
         node.findings[finding.severity]++;
       }
@@ -124,18 +123,18 @@ class Net {
     return this.showConstants || !layer.folded;
   }
 
-  /** The layer that shows a folded one: the first that takes it. */
+  /** The layer that shows a folded one: the first that takes it. Any other layer shows itself. */
   hostOf(layer) {
     let at = layer;
     for (let step = 0; at && at.folded && step < 1000; step++) {
       const user = at.outputs.flatMap(function (output) { return output.users; })[0];
       at = user ? this.layers[user[0]] : null;
     }
-    return at;
+    return at || layer;
   }
 
   shownFor(layer) {
-    return this.isShown(layer) ? layer : this.hostOf(layer) || layer;
+    return this.isShown(layer) ? layer : this.hostOf(layer);
   }
 
   /** All groups, and all layers that have bodies. */
@@ -230,19 +229,23 @@ class Net {
     return known.replace(/\[.*$/, "") + output.symbols;
   }
 
+  /** The name of an input in the specification; the last one may stand for several. */
+  inputName(layer, index) {
+    const operands = layer.kind.page ? layer.kind.page.inputs : NONE;
+    return operands.length ? operands[Math.min(index, operands.length - 1)][0] : "input " + index;
+  }
+
   /** What feeds the inputs of a layer and is shown in it. */
   foldedInputs(layer) {
     if (this.showConstants) return [];
-    const page = layer.kind.page;
     const rows = [];
     layer.inputs.forEach((input, index) => {
       const source = input.layer < 0 ? null : this.layers[input.layer];
       if (!source || !source.folded) return;
       const output = source.outputs[input.output];
-      const operand = page && page.inputs[Math.min(index, page.inputs.length - 1)];
       const value = (source.extra.constant && constantValue(source.extra.constant)) || output.value;
       rows.push({
-        label: operand ? operand[0] : "input " + index,
+        label: this.inputName(layer, index),
         text: value || this.tensorText(output),
         source,
       });

@@ -125,9 +125,7 @@ class Overlays {
     const tones = new Map();
     const isHeat = overlay.kind === "heat";
     for (const row of overlay.values) {
-      const layer = net.layers[row[0]];
-      const host = net.isShown(layer) ? layer : net.hostOf(layer) || layer;
-      for (let node = host.node; node; node = node.parent) {
+      for (let node = net.shownFor(net.layers[row[0]]).node; node; node = node.parent) {
         const before = tones.get(node);
         if (!before || (isHeat ? row[1] > before[1] : row[1] < before[1])) tones.set(node, row);
       }

@@ -59,13 +59,11 @@ class Panel {
   }
 
   inputs(net, layer) {
-    const page = layer.kind.page;
     return some(layer.inputs, (input, index) => {
-      const operand = page && page.inputs[Math.min(index, page.inputs.length - 1)];
       const source = input.layer < 0 ? null : net.layers[input.layer];
       const output = source && source.outputs[input.output];
       return element("div", { class: "port" }, [
-        element("b", { text: operand ? operand[0] : "input " + index }),
+        element("b", { text: net.inputName(layer, index) }),
         element("small", { text: "port " + input.port }),
         output ? this.tensor(net, output, Boolean(source.extra.constant)) : null,
         input.declared ? element("p", { class: output ? "code clash" : "code", text: (output ? "this port declares " : "") + input.declared }) : null,
@@ -81,9 +79,13 @@ class Panel {
       element("small", { text: "port " + output.port }),
       this.tensor(net, output),
       output.names ? element("p", { class: "soft" }, ["names ", element("code", { text: output.names })]) : null,
-      output.users.length ? element("p", { class: "soft" }, ["to ", ...output.users.slice(0, 40).flatMap(([user], at) =>
-        (at ? [", "] : []).concat([this.link(net, net.layers[user])])), output.users.length > 40 ? ", …" : ""]) : null,
+      output.users.length ? this.takers(net, output.users) : null,
     ]));
+  }
+
+  takers(net, users) {
+    const links = users.slice(0, 40).flatMap(([user], at) => [at ? ", " : "to ", this.link(net, net.layers[user])]);
+    return element("p", { class: "soft" }, [...links, users.length > 40 ? ", …" : ""]);
   }
 
   tensor(net, output, isConstant) {
@@ -163,10 +165,10 @@ class Panel {
         const port = source.outputs[output];
         const takers = port.users.filter(function ([user]) { return net.contains(edge.to, net.shownFor(net.layers[user]).node); });
         return element("div", { class: "port" }, [
-          element("p", {}, ["from ", this.link(net, source)]),
+          element("p", { class: "soft" }, ["from ", this.link(net, source)]),
           this.tensor(net, port),
           port.names ? element("p", { class: "soft" }, ["names ", element("code", { text: port.names })]) : null,
-          element("p", {}, ["to ", ...takers.slice(0, 40).flatMap(([user], at) => (at ? [", "] : []).concat([this.link(net, net.layers[user])])), takers.length > 40 ? ", …" : ""]),
+          this.takers(net, takers),
         ]);
       }),
     ];
@@ -208,12 +210,12 @@ class Panel {
   overlays(net, layer) {
     const notes = this.page.overlays.notes(net, layer);
     if (!notes.length) return null;
-    return section("Measured", [table(notes)]);
+    return section("Overlays", [table(notes)]);
   }
 
   xml(net, layer) {
     if (layer.xml < 0) return null;
-    const text = element("pre", { class: "code", text: "…" });
+    const text = element("pre", { class: "code", tabindex: 0, "aria-label": "XML", text: "…" });
     const part = section("Lines " + layer.line + " …", [text], true);
     part.addEventListener("toggle", function () {
       if (part.open && text.textContent === "…")
@@ -228,9 +230,9 @@ class Panel {
     if (!page) return section("Operation", [element("p", { class: "soft", text: "No operation " + layer.type + " of " + (layer.kind.opset || "this opset") + " is known." })]);
     return section("Operation " + layer.type + " of " + layer.kind.opset, [
       ...page.text.split(/\n\s*\n/).map(function (paragraph) { return element("p", { text: paragraph }); }),
-      page.inputs.length ? element("h4", { text: "Inputs" }) : null, table(page.inputs),
-      page.attributes.length ? element("h4", { text: "Attributes" }) : null, table(page.attributes),
-      page.constraints.length ? element("h4", { text: "Constraints" }) : null,
+      page.inputs.length ? element("h3", { text: "Inputs" }) : null, table(page.inputs),
+      page.attributes.length ? element("h3", { text: "Attributes" }) : null, table(page.attributes),
+      page.constraints.length ? element("h3", { text: "Constraints" }) : null,
       page.constraints.length ? element("ul", {}, page.constraints.map(function (text) { return element("li", { text }); })) : null,
     ], true);
   }

@@ -32,7 +32,7 @@ def xml_lines(
     placed = [(layer.offset, at) for at, layer in enumerate(layers) if layer.offset >= 0]
     placed = sorted(placed) if model.format.xml else []
     ends = [offset for offset, _ in placed[1:]] + [len(source.data)]
-    for (start, at), end in zip(placed, ends, strict=True):
+    for (start, at), end in zip(placed, ends, strict=False):  # none for other formats
         piece = source.data[start : min(end, start + LONGEST_XML)]
         if source.encoding != "utf-8":
             piece = piece.decode(source.encoding, "replace").encode("utf-8", "replace")

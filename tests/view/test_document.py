@@ -282,10 +282,13 @@ def test_a_page_is_small_and_asks_for_nothing(tmp_path: Path) -> None:
     assert addresses == namespaces
 
 
-@pytest.mark.parametrize("name", ["control_flow.xml", "decoder.xml"])
+ONNX = "tests/formats/onnx/networks/resnet50.onnx"
+
+
+@pytest.mark.parametrize("name", ["examples/control_flow.xml", "examples/decoder.xml", ONNX])
 def test_the_same_model_gives_the_same_page(name: str, tmp_path: Path) -> None:
-    path = ROOT / "examples" / name
-    pages = [view(path, "-o", tmp_path / f"{name}.html").read_bytes() for name in "ab"]
+    path = ROOT / name
+    pages = [view(path, "-o", tmp_path / f"{each}.html").read_bytes() for each in "ab"]
     assert pages[0] == pages[1]
 
 

@@ -36,8 +36,8 @@ class UnfitValue(ValueError):
 
 
 def validate_model(model: Model, settings: Settings = PLAIN, *, leaves: bool = False) -> FileReport:
-    """Returns the report on a model. leaves: whether the process ends afterwards, so that nothing
-    need be freed."""
+    """Returns the report on a model. leaves: whether the process ends afterwards, so that no memory
+    needs to be freed."""
     diagnosis = diagnose(model, settings)
     if leaves:
         _left_behind[:] = [diagnosis]

@@ -69,10 +69,10 @@ def command(
 ) -> None:
     """Compare two models tensor by tensor; name the first that differs.
 
-    For instance two precisions of a network, the output of two versions of a converter, or an IR
-    and the ONNX model that it was made from. Inputs and outputs are matched by name, the others in
-    order; inner tensors by tensor name, by the structure around them, by layer name. A layer of B
-    is blamed if its output differs even when it is computed from A's inputs.
+    The models can be two precisions of a network, the output of two versions of a converter, or an
+    IR and the ONNX model that it was made from. Inputs and outputs are matched by name, the others
+    in order; inner tensors by tensor name, by the structure around them, by layer name. A layer of
+    B is blamed if its output differs even when it is computed from A's inputs.
 
     Exit status: 0; 1 if a tensor differs, nothing could be compared or a model cannot be run; 2 if
     a path cannot be opened or the runtime is not installed.

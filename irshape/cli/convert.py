@@ -40,8 +40,8 @@ def command(
 ) -> None:
     """Write an ONNX model or a oneDNN graph as an OpenVINO IR.
 
-    MODEL is an ONNX model, a oneDNN graph, or an IR. The ports of the new IR declare the element
-    types and shapes that are inferred.
+    MODEL is an ONNX model, a oneDNN graph, or an IR. The ports of the new IR declare the inferred
+    element types and shapes.
 
     Exit status: 0; 1 if a node cannot be read or does not fit its inputs, in which case each is
     named and nothing is written; 2 if a path cannot be opened.

@@ -252,8 +252,8 @@ def _blame(comparison: Comparison) -> list[str]:
         ]
     elif first.inherited:
         lines = [
-            "  no layer differs by itself, but errors add up to more than is allowed at an output: "
-            f"{place(first.layer, first.port)}"
+            "  no layer differs by itself, but accumulated errors exceed the tolerance "
+            f"of an output: {place(first.layer, first.port)}"
         ]
     else:
         lines = [f"  the first output that differs: {place(first.layer, first.port)}"]

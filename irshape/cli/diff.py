@@ -79,9 +79,9 @@ def command(
     """Show which layers were added, removed and changed from A to B.
 
     Layers are matched by their content and connections, whatever their ids, names and order in the
-    file. Compared are the operations with their attributes, inferred types and shapes, the bytes of
-    constants, and what feeds each input. A and B are IRs, ONNX models or oneDNN graphs; one of them
-    can be - for standard input.
+    file. irshape compares the operations with their attributes, inferred types and shapes, the
+    bytes of constants, and what feeds each input. A and B are IRs, ONNX models or oneDNN graphs;
+    one of them can be - for standard input.
 
     \b
     Examples:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..graph.graph import Graph
 
 MOST_ERRORS = 10
-"""The largest number of errors that are printed of a model that cannot be changed."""
+"""The largest number of errors to print for a model that cannot be changed."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -1,4 +1,4 @@
-"""The options that select rules and files. Each wins over its key in the configuration."""
+"""The options that select rules and files. Each overrides its key in the configuration."""
 
 from __future__ import annotations
 

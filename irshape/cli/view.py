@@ -151,7 +151,7 @@ def _subject(
 
 
 _UNFIT = (ValueError, LookupError, TypeError, AttributeError)
-"""Errors that reading a document of another structure can raise."""
+"""The errors that can be raised if a document has another structure."""
 
 
 def _lay_over(subject: Subject, reader: Any, path: str, command: str) -> None:

@@ -41,7 +41,7 @@ most ten runs.
 """
 
 LOOKED_AT_BEHIND = 16
-"""How many layers after a suspected one are recomputed from the device's value of it."""
+"""How many layers after a suspected layer are recomputed from the device's value of its output."""
 
 Behind = Literal["agrees", "departs", "inherits"]
 

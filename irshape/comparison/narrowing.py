@@ -280,7 +280,7 @@ def next_to_a_step(
     given: tuple[Array, Array],
     results: tuple[Array, Array],
 ) -> Remark | None:
-    """Explains a layer that is at most one step off although its inputs are as good as equal.
+    """Explains a layer that is at most one step off although its inputs are nearly equal.
 
     The layer is a Round, Floor, Ceiling, FakeQuantize or Convert to integers.
     given, results: irshape's and the device's. limits: the other inputs; of a FakeQuantize its

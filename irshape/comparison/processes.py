@@ -28,7 +28,8 @@ ENDING_SECONDS = 5.0
 """How long a process may take to end after its input is closed."""
 
 Surroundings = tuple[int, str, str, dict[str, str]]
-"""What a process inherits when it starts: our process id, module, search path, environment."""
+"""The properties that a process inherits when it starts: our process id, module, search path,
+environment."""
 
 _idle: list[_Process] = []
 

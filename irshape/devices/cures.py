@@ -11,7 +11,7 @@ from .facts import Condition, Fact
 
 
 class Cure(NamedTuple):
-    """Advice, and the command of irshape that follows it, if there is one."""
+    """Advice, and the irshape command that carries it out, if there is one."""
 
     text: str
     command: str | None = None

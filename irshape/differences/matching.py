@@ -18,7 +18,7 @@ _ROUNDS = 6
 _DEPTH = 5
 """The maximum number of layers inserted at one place."""
 GENERATED_NAME = re.compile(r"[A-Za-z]*_?[0-9]+")
-"""Layer names that converters generate: layers with equal ones may be unrelated."""
+"""Layer names that converters generate. Layers with the same generated name may be unrelated."""
 _NEIGHBOURS = 32
 """How many consumers of an output are compared to decide whether two layers are at the same
 place."""
@@ -49,8 +49,8 @@ def matched(first: Side, second: Side) -> dict[int, int]:
 
 
 def twins(side: Side, other: Side, partner: dict[int, int]) -> dict[int, int]:
-    """Returns layers without a partner by the layer of the other body that computes the same from
-    the same inputs."""
+    """Maps layers without a partner to a layer of the other body that computes the same from the
+    same inputs."""
     twin_of: dict[int, int] = {}
     if len(partner) == len(side.layers):
         return twin_of

@@ -85,7 +85,7 @@ class SourceNode:
         return self.add("Slice", value, *(self.numbers([n]) for n in (start, stop, step, axis)))
 
     def clamped(self, value: NodeOutput, low: NodeOutput, high: NodeOutput) -> NodeOutput:
-        """Returns a value within two bounds. If they cross, the upper one wins."""
+        """Returns a value within two bounds. If they cross, the upper bound wins."""
         return self.add("Minimum", self.add("Maximum", value, low), high)
 
     def shape_of(self, value: NodeOutput) -> NodeOutput:

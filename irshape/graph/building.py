@@ -314,7 +314,7 @@ def _versions(type: str, opset: str | int | None) -> list[type[Operation]]:
         operation = version_of(type, 1 if opset is None else opset)
         if operation.opaque:
             raise GraphError(
-                f"{type} is known only by name, so the types and shapes of its outputs are not",
+                f"{type} is known only by name; the types and shapes of its outputs are unknown",
                 operation=type,
                 help="declare it by a class: irshape.register(MyOperation)",
             )

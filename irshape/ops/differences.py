@@ -345,7 +345,7 @@ def pdpd_shape(site: Site) -> bool:
 def lower_bounds(site: Site) -> bool:
     """Returns whether an output has lower bounds from a computed value without upper bounds.
 
-    OpenVINO of every release computes no bounds from elements without upper bounds.
+    No OpenVINO release computes bounds from elements without upper bounds.
     """
     target = site.inputs[1] if len(site.inputs) > 1 else None
     if target is None or target.value is None or not site.measured[1]:

@@ -30,7 +30,7 @@ short lists.
 _MOST_ITEMS = 8
 """The number of items at the front of a list that `domain` varies one by one."""
 _NATURALS = re.compile(r"[0-9]{1,18}+(?:, ?[0-9]{1,18}+)*+")
-"""Matches a shape in the layout of writers."""
+"""Matches a shape in the notation of IR writers."""
 
 
 def bounded(digits: str) -> int:

@@ -191,7 +191,7 @@ class Elements:
     def dims_of(
         self, inner: bytes, port: Port, layer: Layer | None, fragment: bool
     ) -> tuple[int, ...] | None:
-        """Returns what `dims` returns, and remembers it for well-formed content."""
+        """Like `dims`, but remembers the result for well-formed content."""
         dims = self.shapes.get(inner)
         if dims is None:
             problems = len(self.findings)

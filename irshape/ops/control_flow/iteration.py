@@ -123,8 +123,8 @@ class Iteration(ControlFlow):
             if binding.axis is not None and binding.internal in states:
                 yield fault(
                     f"Parameter {binding.internal} gets slices of input {binding.external}, but "
-                    "also "
-                    "ends a back edge; OpenVINO ignores the back edge",
+                    "is also "
+                    "the target of a back edge; OpenVINO ignores the back edge",
                     expected="either slices or a back edge",
                     rule=PORT_MAP,
                 )

@@ -20,7 +20,8 @@ _WIDE: Final = 512
 """With at least this number of channels, the row of a single pixel is long enough."""
 
 _ROW: Final = 2048
-"""The largest number of elements in a row of several pixels, which fits into the nearest cache."""
+"""The largest number of elements in a row of several pixels. A row of this size fits into the
+nearest cache."""
 
 _SHORT: Final = 256
 """The row length, in elements, below which rows that fit into no cache are faster."""

@@ -195,8 +195,8 @@ class GroupedMatMul(Operation):
             )
         if offsets.rank not in (None, 1):
             raise Violation(
-                f"`offsets` has shape {offsets.shape}; expected the end of each group's rows, "
-                "a list",
+                f"`offsets` has shape {offsets.shape}; expected a list with the end "
+                "of each group's rows",
                 at="offsets",
                 relation="rank",
                 expected=1,

@@ -50,7 +50,7 @@ TONES = {"-": "red", "+": "green", "~": "yellow"}
     default=100,
     show_default=True,
     metavar="N",
-    help="How many layers of a kind the text lists; 0 for all, with each weight of another type.",
+    help="How many layers of a kind the text lists; 0 for all, with each constant of another type.",
 )
 @view_option("Also write an HTML page that shows both models, with the changes marked.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; only set the exit status.")
@@ -159,7 +159,7 @@ def _text(difference: ModelDiff, limit: int) -> Iterator[str]:
     yield _summary(difference)
     grouped: set[int] = set()
     for (old, new), weights in difference.retyped.items():
-        yield f"~ {counted(len(weights), 'weight')} {plain(old)} → {plain(new)}"
+        yield f"~ {counted(len(weights), 'constant')} {plain(old)} → {plain(new)}"
         grouped.update(map(id, weights) if limit and len(weights) > FEW else ())
     for note in difference.notes:
         yield f"note: {plain(note)}"

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import dropwhile
 
 import numpy as np
 
+from ..differences.comparing import diff
+from ..differences.result import LayerDiff
 from ..execution.session import ExecutionError, Session
 from ..model.graph import Layer
-from ..model.weights import array
 from ..model.wiring import OutputRef, wire
 from ..numbers.statistics import Errors, errors
 from ..numbers.tolerance import TOLERANCE, difference, only_by_floor
@@ -75,6 +78,7 @@ class ModelRun(LayerwiseRun[Pair]):
         self.atol = atol
         self.pairing = Pairing(comparison.first, comparison.second)
         comparison.unpaired_outputs = self.pairing.unpaired_outputs
+        comparison.notes += self.pairing.notes
         self.layers_of_first = comparison.first.net.layers
         self.sources_of_first = wire(comparison.first.net).sources
         self.matched: dict[OutputRef, OutputRef] = {}
@@ -91,11 +95,6 @@ class ModelRun(LayerwiseRun[Pair]):
         }
         for one, other, _ in paired_inputs(comparison.first, comparison.second):
             self.matched[self.positions[other], 0] = (self.layers_of_first.index(one), 0)
-        self.constants_in_bodies = {
-            (layer.path[1:], layer.name): layer
-            for layer in comparison.first.walk()
-            if layer.path and layer.is_constant
-        }
 
     def difference(self, first: Array, second: Array) -> tuple[float, bool]:
         """Returns the error as a multiple of the tolerance, and whether all elements are within
@@ -138,11 +137,16 @@ class ModelRun(LayerwiseRun[Pair]):
         if constant:
             self.constant.add(position)
         pairs = []
+        taken = {port for _, _, port in self.wiring.users[position]} or {0}
         for port, output in enumerate(computed.outputs):
+            if port not in taken:
+                continue
             match = self.pairing.of(layer, position, port)
             reference = None if match is None else self.value_of_first(match.source)
             if match is None or reference is None:
                 continue
+            if not match.is_output:
+                reference = _as_shaped(reference, output)
             excess, same = self.difference(reference, output)
             if not same and not self.corresponds(match, computed, reference, output):
                 continue
@@ -224,6 +228,7 @@ class ModelRun(LayerwiseRun[Pair]):
         if match is None:
             return own
         theirs = self.value_of_first(match)
+        theirs = None if theirs is None else _as_shaped(theirs, own)
         if theirs is None or theirs.shape != own.shape:
             return own
         if theirs.dtype == own.dtype or own.dtype.kind == "O":
@@ -246,6 +251,8 @@ class ModelRun(LayerwiseRun[Pair]):
         pairs = []
         for pair in outputs:
             reference, own = self.kept[pair.first.id][pair.first_port], alone[pair.second_port]
+            if pair.errors.max_abs is not None:  # the whole runs were compared in one shape
+                reference = _as_shaped(reference, own)
             same = self.difference(reference, own)[1]
             pairs.append(
                 pair._replace(
@@ -263,7 +270,7 @@ class ModelRun(LayerwiseRun[Pair]):
         """Describes what differs between two matched layers.
 
         It looks at the type, the attributes, the producers of the inputs, the constants, and the
-        constants in bodies.
+        layers in bodies.
         """
         causes: list[str] = []
         layer = computed.layer
@@ -289,12 +296,12 @@ class ModelRun(LayerwiseRun[Pair]):
                 text = f"input {index} comes from {producers[0]} in A, from {producers[1]} in B"
                 causes.append(text + unknown)
         causes += self.altered_constants(computed, given)
-        for inner in (inner for body in (layer.bodies or {}).values() for inner in body.walk()):
-            other = self.constants_in_bodies.get((inner.path[1:], inner.name))
-            if inner.is_constant and other is not None and self.altered(other, inner):
-                causes.append(
-                    f"the constant '{inner.name}' (id {inner.id}) in its {inner.path[1]} differs"
-                )
+        causes += [
+            f"in its {each.second.path[1]}, {each.second.label}: {change}"
+            for each in (self.changes_in_bodies if layer.bodies else ())
+            if each.second.path[:1] == (layer.id,)
+            for change in each.changes
+        ]
         return causes
 
     def altered_constants(self, computed: ComputedLayer, others: Sequence[OutputRef]) -> list[str]:
@@ -338,14 +345,12 @@ class ModelRun(LayerwiseRun[Pair]):
         """Returns the positions of the layers that feed the layer at `position`."""
         return [source[0] for source in self.wiring.sources[position] if source is not None]
 
-    def altered(self, first: Layer, second: Layer) -> bool:
-        """Returns whether two constants differ beyond rounding."""
-        try:
-            one = array(self.comparison.first.constant(first))
-            other = array(self.comparison.second.constant(second))
-        except ValueError:
-            return False
-        return one is not None and other is not None and not self.difference(one, other)[1]
+    @cached_property
+    def changes_in_bodies(self) -> list[LayerDiff]:
+        """What differs in the layers of bodies."""
+        aspects = ("type", "attributes", "constants", "edges")
+        changed = diff(self.comparison.first, self.comparison.second, aspects).changed
+        return [each for each in changed if each.second.path and not each.inherited]
 
     def finish(self) -> None:
         """Fills in the parts of the comparison that are known only after all layers have run."""
@@ -376,6 +381,13 @@ class ModelRun(LayerwiseRun[Pair]):
                 and layer not in constant
             ],
         )
+
+
+def _as_shaped(array: Array, like: Array) -> Array:
+    """Returns an array in the shape of another, if only leading axes of size 1 are more or fewer:
+    to whatever broadcasts them, `[]` and `[1]` are the same."""
+    sizes = [[*dropwhile((1).__eq__, each.shape)] for each in (array, like)]
+    return array.reshape(like.shape) if sizes[0] == sizes[1] else array
 
 
 def _label(layers: Sequence[Layer], source: OutputRef) -> str:

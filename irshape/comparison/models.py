@@ -19,7 +19,7 @@ from ..spelling import first_of
 from .foreign import asked
 from .model_pairs import ModelComparison
 from .model_run import ModelRun, with_values_of_runtime
-from .pairing import common_shapes, paired_inputs
+from .pairing import common_shapes, paired_inputs, reordered
 
 Runtime = Literal["onnxruntime", "irshape"]
 """The runtimes that can compute the values of an ONNX model."""
@@ -101,9 +101,12 @@ def _by_runtime(
 
 
 def _on_inputs(first: Model, second: Model, fed: Fed) -> Iterator[str]:
-    """Notes inputs that are paired by order or differ in shape, and the shapes with which dynamic
-    inputs ran."""
+    """Notes inputs that are paired by order, in another order or of another shape, and the shapes
+    with which dynamic inputs ran."""
     ran = []
+    partners = {layer: other for layer, other, _ in paired_inputs(first, second)}
+    theirs = [second.parameters.index(partners[layer]) for layer in first.parameters]
+    yield from reordered("inputs", theirs, [layer.name for layer in second.parameters])
     for layer, other, means in paired_inputs(first, second):
         own, its = (PartialShape.of(each.attribute("shape") or "") for each in (layer, other))
         if means == "position" or own != its:

@@ -11,7 +11,7 @@ from ..model.graph import Layer, Model
 from ..model.ports import names_in
 from ..model.wiring import OutputRef, wire
 from ..shapes import PartialShape
-from ..spelling import counted
+from ..spelling import counted, first_of
 
 Means = Literal["tensor name", "layer name", "position", "structure"]
 """The criterion by which two tensors were matched."""
@@ -75,6 +75,16 @@ def common_shapes(first: Model, second: Model) -> dict[Layer, PartialShape]:
     return shapes
 
 
+def reordered(what: str, positions: Sequence[int], names: Sequence[str]) -> list[str]:
+    """Returns a note if the inputs or outputs of the second model are in another order.
+
+    positions: in the second model, in the order of the first. names: all of the second model.
+    """
+    if list(positions) == sorted(positions):
+        return []
+    return [f"the {what} of B are in another order: {first_of(names, 5)}"]
+
+
 class Pairing:
     """Finds the tensors of the first model that correspond to tensors of the second."""
 
@@ -98,6 +108,8 @@ class Pairing:
             [end.name for end in theirs if id(end) not in taken_b],
         )
         """Outputs of each model without a partner, by name."""
+        at = [theirs.index(b) for a in ours for one, b, _ in pairs if one is a]
+        self.notes = reordered("outputs", at, [end.name for end in theirs])
         self._structure = _by_structure(first, second)
         self._partnered = set(self._structure.values())
 

@@ -296,8 +296,8 @@ class _Pair:
                 yield Change(
                     "order",
                     what,
-                    ", ".join(self.first.layers[at].name for at in ours),
-                    ", ".join(self.second.layers[at].name for at in sorted(theirs)),
+                    ", ".join(_end(self.first, at) for at in ours),
+                    ", ".join(_end(self.second, at) for at in sorted(theirs)),
                 )
 
 
@@ -373,6 +373,13 @@ def _connections(
             for edge in layer.bodies[tag].back_edges
         }
     return lines
+
+
+def _end(side: Side, position: int) -> str:
+    """Returns the name of an input or output of a model: of its tensor, if that has any."""
+    source = next(iter(side.sources[position]), None) or (position, 0)
+    ports = side.layers[source[0]].outputs[source[1] :]
+    return next(iter(ports[0].tensor_names if ports else ()), side.layers[position].name)
 
 
 def _is_output(side: Side, position: int, index: int) -> bool:

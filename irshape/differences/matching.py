@@ -66,7 +66,7 @@ def twins(side: Side, other: Side, partner: dict[int, int]) -> dict[int, int]:
         ]
         for b in alike.get((side.content[EXACT][a], *given), ()):
             one, two = side.constants[a], other.constants[b]
-            if one is None or two is None or same_bytes(one, two):
+            if not side.layers[a].is_constant or (one and two and same_bytes(one, two)):
                 twin_of[a] = b
                 break
     return twin_of

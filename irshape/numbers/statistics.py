@@ -104,6 +104,14 @@ def errors(reference: Array, other: Array) -> Errors:
     )
 
 
+def distance(one: Array, other: Array) -> Array:
+    """The distance of each element from that of the other array; of 64-bit integers, exact."""
+    if one.dtype == other.dtype and one.dtype.kind in "iu" and one.dtype.itemsize == 8:
+        highest, lowest = np.maximum(one, other), np.minimum(one, other)
+        return (highest.astype(np.uint64) - lowest.astype(np.uint64)).astype(np.float64)
+    return np.abs(one.astype(np.float64) - other.astype(np.float64))
+
+
 class _PartErrors(NamedTuple):
     """The contribution of a part of two arrays to their `Errors`.
 
@@ -134,7 +142,7 @@ def _errors_of_part(reference: Array, other: Array) -> _PartErrors:
         a, b = a[finite], b[finite]
     if not a.size:
         return _PartErrors(nan, inf)
-    apart = np.abs(a - b)
+    apart = distance(reference, other) if whole else np.abs(a - b)
     position = int(np.argmax(apart))
     filled = a != 0
     relative = apart[filled] / np.abs(a[filled])
@@ -314,6 +322,7 @@ __all__ = [
     "F16_TINY",
     "Errors",
     "Values",
+    "distance",
     "errors",
     "is_real",
     "merged",

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..numpy_types import Array, element_type_of
 from ..spelling import counted, first_of
-from .statistics import Errors, is_real
+from .statistics import Errors, distance, is_real
 
 Hint = Literal["f32", "f16", "bf16"]
 """A precision that is requested from a device, or that a device reports."""
@@ -91,11 +91,7 @@ def difference(
         )
         if bool(np.all(same)):
             return 0.0, 0.0, True
-        return (
-            float(np.max(np.abs(mine.astype(np.float64) - theirs.astype(np.float64)))),
-            0.0,
-            False,
-        )
+        return float(np.max(distance(mine, theirs))), 0.0, False
     name = element_type_of(mine).name
     a, b = mine.astype(np.float64), theirs.astype(np.float64)
     relative, part = coarse or TOLERANCE.get(name, (0.3, 0.1))

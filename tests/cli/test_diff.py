@@ -483,7 +483,7 @@ def test_weights_of_another_type_are_counted_first(listed: list[str], tmp_path: 
     graph.save(tmp_path / "half.xml")
     arguments = [path, tmp_path / "half.xml", *listed]
     lines = call(*arguments)[1].splitlines()
-    assert lines[3] == f"~ {count} weights f32 → f16"
+    assert lines[3] == f"~ {count} constants f32 → f16"
     named = [line for line in lines if line.startswith("~ Const")]
     assert len(named) == (count if listed else 0)
     document = json.loads(call(*arguments, "-f", "json")[1])

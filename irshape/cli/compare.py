@@ -135,7 +135,7 @@ def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
     lines = [
         f"A {comparison.first.path}{ran[0]}",
         f"B {comparison.second.path}{ran[1]}"
-        + (f", weights of {comparison.precision} in one of them" if comparison.precision else ""),
+        + (f", {comparison.precision} in one of them" if comparison.precision else ""),
     ]
     lines += [f"  {each}" for each in comparison.counts()]
     for name, unmatched in zip("AB", comparison.unmatched, strict=True):

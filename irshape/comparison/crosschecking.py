@@ -16,7 +16,7 @@ from ..execution.session import Observer, Session
 from ..inference.engine import infer
 from ..inference.result import BodyResult
 from ..model.graph import Model
-from ..numbers.tolerance import Hint, only_by_floor
+from ..numbers.tolerance import Hint, doubtful
 from ..shapes import PartialShape
 from . import foreign
 from .answers import Answer, Device, Question, Unanswered
@@ -181,7 +181,7 @@ def compared(session: Session, fed: Fed, circumstances: Circumstances) -> Compar
             Judge(run, compared).judge().explain_precision()
         except MemoryError:  # beside what layers need, which refuse by themselves
             problems.append("there is not enough memory to compare all that the device answers")
-        comparison.notes += only_by_floor(comparison.equal, circumstances.limits.atol)
+        comparison.notes += doubtful(comparison.equal, circumstances.limits.atol)
     if options["layers"] == "outputs" and not label and not comparison.values_agree:
         return _by_layers(comparison, session, fed, circumstances)
     return comparison

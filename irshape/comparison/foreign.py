@@ -20,7 +20,7 @@ from ..execution.inputs import random_inputs
 from ..execution.session import ExecutionError, Session
 from ..inference.engine import infer
 from ..model.graph import Layer, Model
-from ..numbers.tolerance import difference, only_by_floor
+from ..numbers.tolerance import difference, doubtful
 from ..numpy_types import PLAIN, Array, dtype_of
 from ..shapes import PartialShape
 from ..spelling import suggestion
@@ -102,7 +102,7 @@ def crosscheck(
     problems += [f"{runtime} crashed: {answer.crashed}"] if answer.crashed else []
     rows = _rows(model, session, fed, values, problems, answer.version, rtol, atol, progress)
     comparison = ForeignComparison(model, runtime, answer, rows, problems)
-    comparison.notes += only_by_floor(comparison.equal, atol)
+    comparison.notes += doubtful(comparison.equal, atol)
     return comparison
 
 

@@ -44,7 +44,7 @@ class Pair(NamedTuple):
     def extent(self) -> str:
         """`Errors.extent`; narrow integers of a constant are codes of other numbers."""
         name = self.second.attribute("element_type") if self.second.is_constant else None
-        return self.errors.extent(" codes" if name in CODES else "")
+        return self.errors.extent(f" in {name}" if name in CODES else "")
 
     @property
     def inherited(self) -> bool:
@@ -80,8 +80,7 @@ class ModelComparison:
         self.first = first
         self.second = second
         self.precision = precision
-        """The precision of weights that only one of the two models has. It determines the
-        tolerance."""
+        """The precision that only one of the two models has. It determines the tolerance."""
         self._own_tolerance = own_tolerance
         self.pairs: list[Pair] = []
         self.unmatched: tuple[list[str], list[str]] = ([], [])

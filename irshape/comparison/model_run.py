@@ -16,7 +16,7 @@ from ..execution.session import ExecutionError, Session
 from ..model.graph import Layer
 from ..model.wiring import OutputRef, wire
 from ..numbers.statistics import Errors, errors
-from ..numbers.tolerance import TOLERANCE, difference, only_by_floor
+from ..numbers.tolerance import TOLERANCE, difference, doubtful
 from ..numpy_types import Array
 from .layerwise import ComputedLayer, LayerwiseRun
 from .model_pairs import ModelComparison, Pair
@@ -362,8 +362,13 @@ class ModelRun(LayerwiseRun[Pair]):
             # numbers of another type have another meaning
             if pair.first.attribute("element_type") == pair.second.attribute("element_type")
         ]
-        equal = ((each.name, each.errors) for each in comparison.pairs if each.verdict == "equal")
-        comparison.notes += only_by_floor(equal, self.atol)
+        equal = [
+            (each.name, each.errors)
+            for each in comparison.pairs
+            if each.verdict == "equal"
+            and not (each.constant or self.kept[each.first.id][each.first_port].dtype.kind == "O")
+        ]
+        comparison.notes += doubtful(equal, self.atol)
         first = {pair.first.id for pair in comparison.pairs}
         second = {pair.second.id for pair in comparison.pairs}
         constant = {self.layers[position] for position in self.constant}

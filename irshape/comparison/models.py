@@ -134,22 +134,27 @@ def _handed(first: Model, second: Model, fed: Fed) -> Fed:
 
 
 def coarser(first: Model, second: Model) -> str | None:
-    """Returns the lowest precision of large constants that only one of two models has.
+    """Returns the lowest precision of large constants, or of other tensors, that only one of two
+    models has.
 
     It is a key of `model_run.COARSE`; None if both have the same.
     """
-    kinds = [_kinds_of_constants(first), _kinds_of_constants(second)]
-    lowest_first = ("int4", "int8", "bf16", "f16")
-    return next((kind for kind in lowest_first if (kind in kinds[0]) != (kind in kinds[1])), None)
+    differing = _precisions(first) ^ _precisions(second)
+    kinds = {kind for kind, _ in differing}
+    return next((kind for kind in ("int4", "int8", "bf16", "f16") if kind in kinds), None)
 
 
-def _kinds_of_constants(model: Model) -> set[str]:
-    """Returns the precisions of all constants with 16 elements or more."""
+def _precisions(model: Model) -> set[tuple[str, bool]]:
+    """Returns the precisions of all constants with 16 elements or more, with True, and f16 and bf16
+    if tensors that layers compute have them, with False."""
     kinds = set()
     for layer in model.walk():
         if layer.is_constant:
             name, shape = layer.attribute("element_type") or "", layer.attribute("shape") or ""
             sizes = [int(size) for size in shape.split(",") if is_number(size.strip())]
             if math.prod(sizes) >= 16:
-                kinds.add(_COARSE_NAMES.get(name, name))
+                kinds.add((_COARSE_NAMES.get(name, name), True))
+        elif not layer.is_result:
+            types = {str(port.element_type) for port in layer.outputs}
+            kinds |= {(kind, False) for kind in types & {"f16", "bf16"}}
     return kinds

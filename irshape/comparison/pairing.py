@@ -109,7 +109,13 @@ class Pairing:
         )
         """Outputs of each model without a partner, by name."""
         at = [theirs.index(b) for a in ours for one, b, _ in pairs if one is a]
-        self.notes = reordered("outputs", at, [end.name for end in theirs])
+        paired = [
+            f"'{a.name}' of A with '{b.name}' of B"
+            for a, b, means in pairs
+            if means == "position" and a.name != b.name
+        ]
+        self.notes = [f"outputs paired by order: {first_of(paired, 5)}"] if paired else []
+        self.notes += reordered("outputs", at, [end.name for end in theirs])
         self._structure = _by_structure(first, second)
         self._partnered = set(self._structure.values())
 

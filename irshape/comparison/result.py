@@ -215,8 +215,13 @@ class Comparison:
 
     @property
     def equal(self) -> list[tuple[str, Errors]]:
-        """The layers whose outputs are equal within the tolerance, with the errors of these."""
-        return [(row.layer.name, row.errors) for row in self.rows if row.value == "equal"]
+        """The layers whose outputs of numbers are equal within the tolerance, with the errors of
+        these."""
+        return [
+            (row.layer.name, row.errors)
+            for row in self.rows
+            if row.value == "equal" and row.inferred.element_type != "string"
+        ]
 
     @property
     def values_agree(self) -> bool:

@@ -122,22 +122,26 @@ def difference(
     return float(error.flat[worst]), float(np.where(finite, bound, 0.0).flat[worst]), same
 
 
-def only_by_floor(compared: Iterable[tuple[str, Errors]], atol: float | None) -> list[str]:
-    """Returns a note on tensors, given by name, that are equal only because they are near `FLOOR`.
+def doubtful(compared: Iterable[tuple[str, Errors]], atol: float | None) -> list[str]:
+    """Returns notes on tensors that are equal only because they have no elements, or are near
+    `FLOOR`: their errors exceed a tenth of their largest magnitude.
 
-    Their errors exceed a tenth of their largest magnitude.
+    compared: the names and errors of equal tensors of numbers.
     """
-    names = [
-        f"'{name}'"
-        for name, errors in compared
-        if atol is None
-        and errors.max_abs
-        and 10 * errors.max_abs > (errors.scale or 0.0)
-        and (errors.scale or 0.0) < 10 * FLOOR
-    ]
-    if not names:
-        return []
+    empty, small = [], []
+    for name, errors in compared:
+        scale = errors.scale or 0.0
+        if errors == Errors():
+            empty.append(f"'{name}'")
+        elif atol is None and errors.max_abs and scale < 10 * min(FLOOR, errors.max_abs):
+            small.append(f"'{name}'")
+    texts = (
+        f" so close to 0 that the {FLOOR:g} of the tolerance hides errors of a tenth and more; "
+        "--atol 0 compares them",
+        " without elements in this run",
+    )
     return [
-        f"{counted(len(names), 'tensor')} so close to 0 that the {FLOOR:g} of the tolerance hides "
-        f"errors of a tenth and more; --atol 0 compares them: {first_of(names, 5)}"
+        f"{counted(len(names), 'tensor')}{text}: {first_of(names, 5)}"
+        for text, names in zip(texts, (small, empty), strict=True)
+        if names
     ]

@@ -123,6 +123,8 @@ def test_inputs_are_drawn_in_sizes_that_both_models_accept(tmp_path: Path) -> No
     assert found.ok
     assert [note for note in found.notes if "[2,3,5,5]" in note]
     assert [note for note in found.notes if "[?,3,?,?]" in note and "[?,3,5,5]" in note]
+    status, output = said("compare", *map(str, paths), "-s", "[0,3,5,5]")
+    assert (status, "1 tensor without elements in this run: 'y'" in output) == (0, True)
     status, output = said("compare", *map(str, paths), "-s", "[1,3,4,4]")
     assert (status, "a.xml" in output, "b.xml" in output) == (1, False, True)
 
@@ -261,9 +263,15 @@ def scalar(graph: irshape.Graph, x: Any, altered: bool) -> Any:
     return graph.add("Multiply", x, factor)
 
 
+def half(graph: irshape.Graph, x: Any, altered: bool) -> Any:
+    y = graph.add("Convert", x, destination_type="f16" if altered else "f32")
+    return graph.add("Convert", graph.add("Sqrt", graph.add("Abs", y)), destination_type="f32")
+
+
 @pytest.mark.parametrize(
     ("build", "blamed", "causes"),
     [
+        pytest.param(half, None, [], id="tensors in f16"),
         pytest.param(large, "Add", ["by up to 1"], id="integers beyond f64"),
         pytest.param(branches, "If", ["then_body", "else_body"], id="constants of bodies"),
         pytest.param(unused, None, [], id="indices that nothing takes"),

@@ -123,7 +123,7 @@ class Side:
     def _label_of(self, body: BodyResult) -> int:
         """Returns a label of a body, equal for bodies that compute the same."""
         side = self.inner(body)
-        up = side.upward(EXACT)
+        up = side.upward()
         ends = [up[position] for position, layer in enumerate(side.layers) if layer.is_result]
         return self.labels.of(("body", tuple(sorted(up)), tuple(ends)))
 
@@ -138,18 +138,18 @@ class Side:
         """Returns the label of each consumer of a layer, its input, and the output."""
         return tuple(sorted((labels[user], at, port) for user, at, port in self.users[position]))
 
-    def upward(self, level: int) -> list[int]:
+    def upward(self) -> list[int]:
         """Returns for each layer a label of everything before it: layers with equal labels
         compute the same."""
-        content = self.content[level]
+        content = self.content[EXACT]
         up = [-1] * len(self.layers)
         for position in self.order:
             up[position] = self.labels.of(("up", content[position], self.fed(position, up)))
         return up
 
-    def downward(self, level: int) -> list[int]:
+    def downward(self) -> list[int]:
         """Returns for each layer a label of everything behind it."""
-        content = self.content[level]
+        content = self.content[EXACT]
         down = [-1] * len(self.layers)
         for position in reversed(self.order):
             down[position] = self.labels.of(("down", content[position], self.taken(position, down)))

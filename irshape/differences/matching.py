@@ -2,8 +2,8 @@
 
 Certain matches come first: layers with the same content whose producers, or consumers, are the same
 throughout; among several, the layers with the same id and name. From these the matching spreads
-along the edges. Then names help, and then layers in similar surroundings are matched. The time of
-every step is proportional to the number of edges.
+along the edges, and where names help. The time of every step is proportional to the number of
+edges.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from .content import EXACT, SIMILAR, TYPE, Side, same_bytes
 
-_ROUNDS = 6
 _DEPTH = 5
 """The maximum number of layers inserted at one place."""
 GENERATED_NAME = re.compile(r"[A-Za-z]*_?[0-9]+")
@@ -28,14 +27,11 @@ def matched(first: Side, second: Side) -> dict[int, int]:
     """Maps the positions of layers in the first body to positions in the second."""
     matching = _Matching(first, second)
     for step in (
-        lambda: matching.by_all_around(EXACT),
+        matching.by_all_around,
         lambda: matching.spread(EXACT),
         matching.by_name,
         lambda: matching.spread(EXACT),
         lambda: matching.spread(SIMILAR),
-        lambda: matching.by_all_around(SIMILAR),
-        lambda: matching.spread(SIMILAR),
-        matching.by_surroundings,
         matching.spread_over,
         lambda: matching.spread(TYPE),
         matching.ends_in_order,
@@ -102,11 +98,11 @@ class _Matching:
 
     # by what layers are, and what is around them
 
-    def by_all_around(self, level: int) -> None:
+    def by_all_around(self) -> None:
         """Matches layers whose producers and consumers are both alike, then layers where only one
         side is."""
-        up = [side.upward(level) for side in (self.first, self.second)]
-        down = [side.downward(level) for side in (self.first, self.second)]
+        up = [side.upward() for side in (self.first, self.second)]
+        down = [side.downward() for side in (self.first, self.second)]
         self.by_key(*map(_identities, (self.first, self.second), up))
         both = [list(zip(*labelled, strict=True)) for labelled in zip(up, down, strict=True)]
         self.by_key(both[0], both[1], in_order=True)
@@ -189,33 +185,6 @@ class _Matching:
             if there is not None and (there[0] == b or there[0] in self.origin):
                 agree, differ = agree + (there[0] == b), differ + (there[0] != b)
         return agree, differ
-
-    def by_surroundings(self) -> None:
-        """Matches layers of similar content whose neighbours, and their neighbours, are alike.
-
-        A matched neighbour is like its partner only.
-        """
-        for _ in range(_ROUNDS):
-            for rounds in (2, 1):
-                keys = [self._surroundings(side, rounds) for side in (self.first, self.second)]
-                if self.by_key(keys[0], keys[1], distinctive=True):
-                    break
-            else:
-                return
-            self.spread(SIMILAR)
-
-    def _surroundings(self, side: Side, rounds: int) -> list[int]:
-        known = list(side.content[SIMILAR])
-        for position in range(len(side.layers)):
-            a = position if side is self.first else self.origin.get(position)
-            if a is not None and a in self.partner:
-                known[position] = side.labels.of(("pair", a))
-        for _ in range(rounds):
-            known = [
-                side.labels.of((label, side.fed(position, known), side.taken(position, known)))
-                for position, label in enumerate(known)
-            ]
-        return known
 
     # along the edges
 

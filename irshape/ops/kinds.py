@@ -311,7 +311,10 @@ class ListOf(Kind):
         return ", ".join(map(self.item.write, value))
 
     def domain(self, current: Any, declared: Declared) -> Iterator[tuple[int, ...]]:
-        """Yields lists whose items are all one number, then lists with one item changed."""
+        """Yields lists whose items are all one number, then lists with one item changed.
+
+        For an empty list, they have up to three items.
+        """
         if not isinstance(self.item, Integer) or not isinstance(current, tuple):
             return
         if len(set(current)) == 1:
@@ -319,7 +322,8 @@ class ListOf(Kind):
         if len(current) > _LONGEST:
             return
         numbers = list(self.item.numbers(current, declared))
-        yield from ((number,) * len(current) for number in numbers)
+        counts = (len(current),) if current else (1, 2, 3)
+        yield from ((number,) * count for count in counts for number in numbers)
         if len(current) > 1:
             for index in range(min(len(current), _MOST_ITEMS)):
                 for number in numbers:

@@ -105,7 +105,7 @@ def _cost(sites: Sites, layer: Layer, alternative: Alternative) -> float:
         near = _nearness(attribute.read(before), attribute.read(after))
         other = layer.attribute(_BESIDE.get(attribute.name, ""))
         if other is not None and attribute.read(other) == attribute.read(after):
-            cost -= 0.2
+            cost -= 0.6
     except Malformed:
         return cost - like if like > 0.6 else cost
     if "-" in after and "-" not in before:

@@ -47,6 +47,8 @@ class Change(NamedTuple):
     """
     same_model: bool = False
     """Whether OpenVINO reads the same model before and after."""
+    guess: bool = False
+    """Whether other changes are as likely, so that irshape only shows it."""
     settles: tuple[Finding, ...] | None = None
     """The findings that the change removes, if irshape knows them without reading the file
     again."""

@@ -120,7 +120,9 @@ def _place(sites: Sites, site: Site) -> Iterator[Candidate]:
         said.append(("element_type", port.element_type.name))
     constant = _constant(sites, layer.items)
     if constant is not None and constant.element_type.kind != "string":
-        said.append(("size", str(_needed(constant))))
+        needed = _needed(constant)
+        if constant.size not in (2 * needed, 4 * needed, 8 * needed):  # as of a wider type
+            said.append(("size", str(needed)))
     for name, value in said:
         text = layer.attribute(name)
         items = with_attribute(layer.items, name, value)

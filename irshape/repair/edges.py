@@ -114,7 +114,10 @@ def _exchanges(sites: Sites, site: Site) -> Iterator[Candidate]:
         ]
         known = tuple(edit for edit in edits if edit is not None)
         if fit and edges[0] is not None and len(known) == 2:
-            yield fit, Change("exchange", known, edges[0].offset, layer, "", one.id, other.id, 0.0)
+            yield fit, Change(
+                "exchange", known, edges[0].offset, layer, "", one.id, other.id, 0.0,
+                guess=_declares(one, other),
+            )  # fmt: skip
 
 
 def _declares(port: Port, output: Port) -> bool:
@@ -133,7 +136,10 @@ def _edge_into(result: BodyResult, layer: Layer, port: Port) -> Edge | None:
 
 
 def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator[Candidate]:
-    """Yields outputs that have the same declaration as an input and do not close a cycle."""
+    """Yields outputs that have the same declaration as an input and do not close a cycle.
+
+    For an edge, those of other layers have its port, or no edge takes them.
+    """
     result, port = site.result, site.layer.inputs[index]
     layers, outputs = result.body.layers, _outputs(sites, result)
     alike = [ref for ref in outputs.alike(port) if ref != site.sources[index]]
@@ -142,16 +148,20 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
     behind = _behind(result, site.position)
     fitting: list[tuple[float, OutputRef]] = []
     for ref in alike:
+        producer = layers[ref[0]]
         if ref[0] in behind:
             continue
         far = (site.position - ref[0]) / (len(layers) + 1)
         cost = 1.0 + (ref in outputs.used) + (0.3 * far if far > 0 else 1)
         if edge is not None:
-            producer = layers[ref[0]]
             same = edge.from_layer == producer.id
+            port_id = producer.outputs[ref[1]].id
+            if not same and ref in outputs.used and edge.from_port != port_id:
+                continue  # both ends of its start would be wrong
             cost -= 0.9 if same else 0.4 * likeness(edge.from_layer, producer.id)
         fitting.append((cost, ref))
     unused = [ref for _, ref in fitting if ref not in outputs.used]
+    missing = edge is not None and edge.from_layer not in result.body.by_id
     for cost, ref in sorted(fitting)[:MOST_SOURCES]:
         fed = list(site.inputs)
         fed[index] = site.arriving(port, ref)
@@ -160,8 +170,10 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
             continue
         producer, output = layers[ref[0]], layers[ref[0]].outputs[ref[1]]
         decided = ""
-        if edge is not None and edge.from_layer == producer.id and len(producer.outputs) == 1:
-            decided = f"it is the only output of {producer.label}"
+        same = edge is not None and edge.from_layer == producer.id
+        alone = same or (missing and len(fitting) == 1)
+        if same and len(fitting) == 1:
+            decided = f"no other output of {producer.label} fits"
         elif [ref] == unused and len(fitting) == 1:
             decided = "no edge takes that output, and no other output has what the input declares"
         change = (
@@ -173,7 +185,12 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
             settles = None
             if site.sources[index] is None:
                 settles = _settled(sites, site, port, edge, producer)
-            yield fit, change._replace(decided=decided, settles=settles)
+            yield (
+                fit,
+                change._replace(
+                    decided=decided, settles=settles, guess=ref in outputs.used and not alone
+                ),
+            )
 
 
 def _settled(
@@ -339,21 +356,33 @@ def _on_cycle(sites: Sites, result: BodyResult) -> Iterator[Candidate]:
 
 
 def ids(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields, for a layer that shares its id with another, ids that edges name and no layer has."""
-    site = sites.of(finding.layer)
-    if site is None:
+    """Yields ids that edges name and no layer has, for layers that share an id.
+
+    For an edge that names a missing layer, yields its id for the layers that no edge names.
+    """
+    at_edge, site = sites.edge_of(finding), sites.of(finding.layer)
+    body = at_edge[0].body if at_edge else site.result.body if site else None
+    if body is None:
         return
-    body, source = site.result.body, sites.source
-    number = lenient_id(site.layer.id) or site.layer.id
     named = {*body.ends.from_layers, *body.ends.to_layers}
     missing = sorted(named - {layer.id for layer in body.layers})[:3]
+    shared = None if at_edge or finding.layer is None else _number(finding.layer)
+    wrong = [
+        layer
+        for layer in body.layers
+        if (layer.id not in named if shared is None else _number(layer) == shared)
+    ]
+    if shared is None and len(wrong) > len(missing):
+        return
+    only = "edges name no other missing layer" if len(missing) == 1 else ""
     for text in missing:
-        for layer in body.layers:
-            if (lenient_id(layer.id) or layer.id) != number:
-                continue
-            offset = source.attribute(layer.offset, "id")
-            edit = set_attribute(source, offset, text)
+        for layer in wrong:
+            offset = sites.source.attribute(layer.offset, "id")
+            edit = set_attribute(sites.source, offset, text)
             if edit is not None:
-                only = "edges name no other missing layer" if len(missing) == 1 else ""
                 change = Change("id", (edit,), offset, layer, "id", layer.id, text, 1.0, only)
                 yield Fit.OPEN, change
+
+
+def _number(layer: Layer) -> str:
+    return lenient_id(layer.id) or layer.id

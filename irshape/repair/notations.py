@@ -31,7 +31,10 @@ def notations(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     """Yields the usual spelling of a number or type that OpenVINO also reads in another
     notation."""
     written, wanted, layer = finding.actual, finding.expected, finding.layer
-    if finding.severity != "warning" or written is None or wanted is None:
+    if written is None or wanted is None:
+        return
+    same = finding.severity == "warning"
+    if not same and written.lower() != wanted.lower():
         return
     source = sites.source
     places = sites.attributes(sites.element(finding.offset))
@@ -42,7 +45,7 @@ def notations(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     if edit is not None:
         yield Fit.EXACT, Change(
             "notation", (edit,), finding.offset, layer, name, written, wanted, 0.1,
-            same_model=True, settles=(finding,),
+            same_model=same, settles=(finding,),
         )  # fmt: skip
 
 

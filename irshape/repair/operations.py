@@ -76,7 +76,11 @@ def _fit(site: Site, operation: type[Operation]) -> Fit:
     if operation.type_name() == "Result":
         fits = len(layer.inputs) == 1 and not layer.outputs and not layer.items
         return Fit.EXACT if fits else Fit.REFUSED
-    if not operation.signature.fewest <= len(layer.inputs) <= operation.signature.most:
+    names = {each.name for each in operation.attributes.values()}
+    if not (
+        names.issuperset(layer.items[::2])
+        and operation.signature.fewest <= len(layer.inputs) <= operation.signature.most
+    ):
         return Fit.REFUSED
     return site.fit(operation=operation)
 

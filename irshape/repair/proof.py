@@ -71,6 +71,8 @@ class Proof:
         site = self.sites.of(change.layer)
         if fit is not Fit.EXACT or site is None or site.decides_values:
             return None
+        if change.kind in ("attribute", "value") and site.fit() is Fit.EXACT:
+            return None  # the finding does not follow from the layer and its producers alone
         # later layers were inferred from the declared ports, so nothing else changes
         if change.kind in ("attribute", "type", "name", "value"):
             here = self._of_layers.get(change.layer, ())

@@ -153,7 +153,7 @@ class _Search:
     def _applicability(
         self, change: Change, gone: tuple[Finding, ...], *, alone: bool
     ) -> Applicability:
-        if not change.edits:
+        if not change.edits or change.guess:
             return "display"
         if change.same_model:
             return "safe"

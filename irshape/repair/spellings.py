@@ -52,7 +52,7 @@ def only_word(written: str, words: Iterable[str]) -> str | None:
     return close[0] if len(close) == 1 else None
 
 
-_NUMBERS = re.compile(r"[\s\[({]*([-+]?\d+(?:\.0*)?(?:[\s,;|]+[-+]?\d+(?:\.0*)?)*)[\s\])}]*")
+_NUMBERS = re.compile(r"[\s\[({]*([-+]?\d+(?:\.0*)?(?:[\s,;|]+[-+]?\d+(?:\.0*)?)*)[\s,;|\])}]*")
 
 
 def renoted(attribute: Attribute, text: str) -> str | None:

@@ -19,6 +19,7 @@ from .proof import with_text
 
 MOST_CAUSES = 3
 
+_ATTRIBUTE = re.compile(rb"""\s+[^\s=<>"']+\s*=\s*(?:"[^"<]*"|'[^'<]*')""")
 _ENCODING = re.compile(rb"""\A(?:\xef\xbb\xbf)?<\?xml[^>]*encoding=["']([^"']+)["']""")
 
 
@@ -51,6 +52,24 @@ def _changes(unreadable: NotReadable) -> Iterator[Change]:
         yield Change(
             "encoding", (edit,), declared.start(1), None, "encoding", named, "utf-8", 1.0, decided
         )
+        return
+    blank = len(data) - len(data.lstrip())
+    if blank and data.startswith(b"<?xml", blank):
+        decided = "XML allows nothing before its declaration"
+        yield Change(
+            "text", (Edit(0, blank, b""),), 0, None, "text", "the blank text", None, 1.0, decided
+        )
+        return
+    again = _ATTRIBUTE.match(data, unreadable.finding.offset - 1)
+    if (
+        again
+        and again[0].strip() in data[data.rfind(b"<", 0, again.start()) : again.start()].split()
+    ):
+        shown = again[0].decode("utf-8", "replace").strip()
+        yield Change(
+            "text", (Edit(*again.span(), b""),), again.start() + 1, None, "text", shown, None, 1.0,
+            "the same attribute with the same value stands before it",
+        )  # fmt: skip
         return
     missing = _unclosed(data)
     if missing is not None:

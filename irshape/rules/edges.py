@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from ..model.graph import Finding
@@ -61,19 +62,23 @@ class DanglingEdge(Rule):
 
     id = DANGLING_EDGE
     stops_runs = True
-    suspects = ("edges",)
+    suspects = ("edges", "ids")
     refused = True
     doubt = "wiring"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        for fault in context.shared(edge_faults):
-            if fault.malformed:
-                continue
+        faults = context.shared(edge_faults)
+        uses = Counter((each.body.path, each.text) for each in faults if each.layer is None)
+        for fault in faults:
             layer, text = fault.layer, fault.text
+            count = uses.pop((fault.body.path, text), 0) if layer is None else 1
+            if fault.malformed or not count:
+                continue
             if layer is None:
                 verb = "comes from" if fault.side == "from" else "leads to"
                 inside = f" in this `{fault.body.path[-1]}`" if fault.body.path else ""
+                inside += f" ({count} edges name it)" if count > 1 else ""
                 message = f"the edge {verb} layer {text}, which does not exist{inside}"
                 expected = "the id of a layer"
             else:

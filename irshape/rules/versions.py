@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..inference.declarations import Declarations
-from ..inference.needed_values import needed_values
 from ..model.graph import Finding, Layer
 from ..ops.declaration import LibraryOperation
 from ..ops.internal import is_unconverted
@@ -84,18 +82,6 @@ class IrVersion(Rule):
     id = IR_VERSION
 
 
-def _deciding_layers(context: Context) -> set[Layer]:
-    """Returns the layers whose values may determine a shape."""
-    declarations = Declarations(context.model)
-    return {
-        body.layers[position]
-        for body in context.bodies
-        for position in needed_values(
-            body, context.wiring(body), declarations.of_all(body.layers), False
-        )
-    }
-
-
 def _misspelt_types(context: Context) -> Iterator[tuple[str, dict[str, str]]]:
     """Yields each type with unusual capitals, in small letters, with the intended type for each
     spelling."""
@@ -119,8 +105,7 @@ class UnknownType(Rule):
     A type with other capitals, for example `matmul`, is a warning: OpenVINO reads it, but other
     tools may not.
 
-    The type of a constant must be spelt exactly `Const`. `Constant` is a warning if no shape
-    depends on its value.
+    The types `Const`, `Result` and `Assign` must be spelt exactly so.
 
     ## Why it matters
     It is unknown what the layer computes.
@@ -128,7 +113,7 @@ class UnknownType(Rule):
     ## What OpenVINO does
     Rejects the model: "Opset opset1 doesn't contain the operation with type: ReduceMeen". It reads
     `Constant`, but not its bytes: OpenVINO then fails ("ptr is Null") or crashes where it uses the
-    value.
+    value. It silently drops a `result` or an `assign`, and with it an output or a state.
 
     ## Example
     ```xml
@@ -171,15 +156,16 @@ class UnknownType(Rule):
 
     @classmethod
     def _misspelt(cls, context: Context, layer: Layer, name: str) -> Finding:
-        """Returns the finding about unusual capitals. OpenVINO ignores case in types, except in the
-        type of a constant."""
+        """Returns the finding about unusual capitals. OpenVINO ignores case in types, except in
+        those of constants, Result and Assign."""
         message = f"'{layer.type}' differs in capitals from {name}, OpenVINO's name of the type"
-        harmless = True
+        exact = name in ("Const", "Result", "Assign")
         if name == "Const":  # the bytes are found only under the exact type
             readable = layer.type.lower() == "constant"
-            harmless = readable and layer not in context.shared(_deciding_layers)
             what = "does not read the bytes of" if readable else "does not know"
             message = f"the type of a constant is Const; OpenVINO {what} a {layer.type}"
+        elif exact:
+            message += "; OpenVINO silently drops the layer"
         return cls.finding(
             message,
             context.model.source.attribute(layer.offset, "type"),
@@ -187,7 +173,7 @@ class UnknownType(Rule):
             expected=name,
             actual=layer.type,
             help=f"write {name}",
-            severity="warning" if harmless else None,
+            severity=None if exact else "warning",
         )
 
 

@@ -18,6 +18,7 @@ from .networks import (
     swapped,
     text_network,
     value,
+    without,
 )
 
 
@@ -55,6 +56,7 @@ FAULTS: dict[str, Fault] = {
     "strides": Fault("IR201 image conv", attribute("conv", "strides", "2, 2")),
     "one stride": Fault("IR201 image conv", attribute("conv", "strides", "1, 2")),
     "padding": Fault("IR201 image conv", attribute("conv", "pads_begin", "0, 0")),
+    "padding that is empty": Fault("IR201 image conv", attribute("conv", "pads_end", "")),
     "dilations": Fault("IR201 image conv", attribute("conv", "dilations", "2, 2")),
     "kernel": Fault("IR201 image pool", attribute("pool", "kernel", "3, 3")),
     "auto_pad": Fault("IR201 image conv", attribute("conv", "auto_pad", "valid")),
@@ -74,6 +76,7 @@ FAULTS: dict[str, Fault] = {
     "a word": Fault("IR304 image mean", attribute("mean", "keep_dims", "maybe")),
     "a misspelt word": Fault("IR304 image conv (safe)", attribute("conv", "auto_pad", "explcit")),
     "a number": Fault("IR304 image softmax", attribute("softmax", "axis", "one")),
+    "a comma at the end": Fault("IR304 image conv (safe)", attribute("conv", "strides", "1, 1,")),
     "a list of another length": Fault("IR401 image conv", attribute("conv", "strides", "1")),
     "an element type": Fault(
         "IR304 image image (safe)", attribute("image", "element_type", "fp32")
@@ -88,6 +91,10 @@ FAULTS: dict[str, Fault] = {
     ),
     # Types and versions
     "a type": Fault("IR602 image relu", layer("relu", "ReLU", "Relu6")),
+    "a Result in small letters": Fault(
+        "IR602 image probabilities", layer("probabilities", "Result", "result")
+    ),
+    "a type that is gone": Fault("IR102 image conv", layer("conv", ' type="Convolution"', "")),
     "a misspelt type": Fault("IR602 image softmax (safe)", layer("softmax", "SoftMax", "SoftMxa")),
     "a version": Fault("IR603 image conv (left)", layer("conv", "opset1", "opset99")),
     "a misspelt version": Fault("IR604 image conv (left)", layer("conv", "opset1", "opste1")),
@@ -156,6 +163,18 @@ FAULTS: dict[str, Fault] = {
         "IR114 image shifted (safe)",
         edge("shifted", 0, 'from-layer="2" from-port="2"', 'from-layer="5" from-port="1"'),
     ),
+    "an edge from another layer": Fault(
+        "IR110 image image", edge("relu", 0, 'from-layer="4"', 'from-layer="0"')
+    ),
+    "a constant that is gone": Fault(
+        "IR113 image shifted (left)", of_text(lambda text: without(text, "shift"))
+    ),
+    "a layer that is gone, but not its edges": Fault(
+        "IR110 image shifted (left)", of_text(lambda text: without(text, "relu", edges=False))
+    ),
+    "an id of a layer": Fault(
+        "IR113 image relu (safe)", replaced('<layer id="5"', '<layer id="55"')
+    ),
     "an id twice": Fault("IR101 image relu", replaced('<layer id="5"', '<layer id="4"')),
     # Constants
     # Values in the .bin, which is never edited: a cause says what would fit
@@ -172,6 +191,10 @@ FAULTS: dict[str, Fault] = {
     "a shape of a constant": Fault("IR503 image dense", attribute("dense", "shape", "5, 3")),
     "a type of a constant": Fault("IR507 image dense", attribute("dense", "element_type", "f16")),
     # The text
+    "a line before the declaration": Fault("IR001 image (safe)", replaced("<?xml", "\n<?xml")),
+    "an attribute twice": Fault(
+        "IR001 image (safe)", replaced('name="conv"', 'name="conv" name="conv"')
+    ),
     "a tag that is not closed": Fault("IR001 image (safe)", replaced("</output>", "", 1)),
     "a quote that is gone": Fault(
         "IR001 image (left)", replaced('keep_dims="false"', 'keep_dims="false')

@@ -187,6 +187,14 @@ def edge(to: str, port: int, old: str = "", new: str = "") -> Change:
     return of_text(change)
 
 
+def without(text: str, name: str, *, edges: bool = True) -> str:
+    """A text without a layer and, with `edges`, without the edges from and to it."""
+    number = number_of(text, name)
+    if edges:
+        text = re.sub(rf'\s*<edge [^>]*(?:from|to)-layer="{number}"[^>]*>', "", text)
+    return re.sub(rf'\s*<layer id="{number}".*?</layer>', "", text, count=1, flags=re.DOTALL)
+
+
 def swapped(to: str) -> Change:
     """The edges into ports 0 and 1 of a layer exchanged."""
 

@@ -14,6 +14,20 @@ _DIGIT_NAME = re.compile(rb"</?([0-9][0-9A-Za-z_.-]{0,80})")
 _END_TAG = re.compile(rb"</([^\s<>/]+)")
 
 
+ADVICE = {
+    expat.errors.XML_ERROR_DUPLICATE_ATTRIBUTE: "remove one of the two; OpenVINO reads the first",
+    expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT: "remove what follows the root element",
+    expat.errors.XML_ERROR_INVALID_TOKEN: (
+        "put each value in straight quotes, and write & as &amp; and < as &lt; in it; "
+        "nothing past this place was read"
+    ),
+    expat.errors.XML_ERROR_MISPLACED_XML_PI: "remove what stands before `<?xml`",
+    expat.errors.XML_ERROR_UNCLOSED_TOKEN: "close the tag or comment that begins here",
+    expat.errors.XML_ERROR_UNDEFINED_ENTITY: "write & as &amp;",
+}
+"""What to do about an error that expat reports."""
+
+
 class Malformation(NamedTuple):
     """A message, the offset of the fault, and advice."""
 
@@ -97,8 +111,11 @@ def _unclosed(text: bytes, stopped: int, encoding: str | None) -> Malformation |
         return None
     name, (missing, offset) = tag[1].decode("utf-8", "replace"), opened[-1]
     if name not in {each for each, _ in opened}:
-        message = f"</{name}> closes no open element"
-        return Malformation(message, start, "correct its name, or remove it")
+        line = text.count(b"\n", 0, offset) + 1
+        message = (
+            f"</{name}> closes no open element; the last that is open is <{missing}> in line {line}"
+        )
+        return Malformation(message, start, f"correct one of the two names, or remove </{name}>")
     line = text.count(b"\n", 0, start) + 1
     return Malformation(
         f"<{missing}> is not closed: </{name}> in line {line} comes before </{missing}>",

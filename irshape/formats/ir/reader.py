@@ -157,7 +157,7 @@ class _Reader(Elements):
             offset = min(max(parser.ErrorByteIndex - self.shift, 0), len(text))
             offset = offset if repaired is None else repaired.origin(offset)
             reason = expat.ErrorString(error.code)
-            from .malformed import malformation
+            from .malformed import ADVICE, malformation
 
             known = None
             if repaired is None:
@@ -170,7 +170,7 @@ class _Reader(Elements):
                 )
             what, place, hint = known or (
                 *(reason, offset),
-                "repair the XML at this place; nothing past it was read",
+                ADVICE.get(reason, "repair the XML at this place; nothing past it was read"),
             )
             message = f"the file is not well-formed XML: {what}"
             raise self.stop(MALFORMED_XML, message, place, help=hint) from None

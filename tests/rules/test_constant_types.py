@@ -30,9 +30,9 @@ SPELLINGS = [
     Spelling("const", False, "error"),
     Spelling("CONST", False, "error"),
     Spelling("Constant", True, "error"),
-    Spelling("Constant", False, "warning"),
+    Spelling("Constant", False, "error"),
     Spelling("constant", True, "error"),
-    Spelling("CONSTANT", False, "warning"),
+    Spelling("CONSTANT", False, "error"),
 ]
 
 
@@ -52,6 +52,8 @@ def test_the_type_of_a_constant(spelling: Spelling, tmp_path: Path) -> None:
     assert [one.severity for one in findings] == ([spelling.severity] if spelling.severity else [])
     for one in findings:
         assert (one.code, one.actual, one.expected) == ("IR602", spelling.type, "Const")
+    if spelling.type.lower() == "constant" and not spelling.decides:
+        return  # OpenVINO reads the file, and fails where it uses the value
     reading = subprocess.run(
         [sys.executable, "-c", READS, str(path)], capture_output=True, check=False
     )

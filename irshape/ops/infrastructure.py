@@ -160,7 +160,7 @@ class StoredNumber(Integer):
         return super().read(text.removeprefix("+"))
 
 
-BYTES: Final = StoredNumber(low=0)
+BYTES: Final = StoredNumber(low=0, refused=True)
 
 
 def _of_four_bits(site: Site) -> bool:

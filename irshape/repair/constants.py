@@ -8,15 +8,17 @@ from math import prod
 
 from ..formats.ir.edits import set_attribute
 from ..inference.alternatives import Fit, declared_by, with_attribute
-from ..model.graph import Finding
+from ..model.graph import Finding, Layer
 from ..model.ports import Port
 from ..model.weights import Constant
 from ..ops.kinds import INTS
 from ..ops.tensors import Tensor, Value
+from ..rule_ids import OVERLAPPING_CONSTANTS
 from ..rules.attribute_values import fitting_values
 from .attributes import Candidate, value_change
 from .change import Change
 from .site import Site, Sites
+from .weights import ALIGNMENT
 
 MOST_VALUES = 8
 """The largest number of elements of a constant for which other values are proposed."""
@@ -29,7 +31,7 @@ def constants(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     if site is None:
         return
     if site.layer.is_constant:
-        yield from _place(sites, site)
+        yield from _place(sites, site, finding)
         return
     for port, source in zip(site.layer.inputs, site.sources, strict=True):
         about = finding.port is None or finding.port[0] == "output" or finding.port[1] == port.id
@@ -107,8 +109,9 @@ def _needed(constant: Constant) -> int:
     return constant.element_type.byte_size(prod(constant.shape))
 
 
-def _place(sites: Sites, site: Site) -> Iterator[Candidate]:
-    """Yields the change of a Const to the element type and shape that its port declares."""
+def _place(sites: Sites, site: Site, finding: Finding) -> Iterator[Candidate]:
+    """Yields the change of a Const to the element type and shape that its port declares, or to
+    bytes that no constant takes."""
     layer = site.layer
     if not layer.outputs:
         return
@@ -123,6 +126,9 @@ def _place(sites: Sites, site: Site) -> Iterator[Candidate]:
         needed = _needed(constant)
         if constant.size not in (2 * needed, 4 * needed, 8 * needed):  # as of a wider type
             said.append(("size", str(needed)))
+    if constant is not None and finding.rule == OVERLAPPING_CONSTANTS:
+        gaps = _gaps(sites, layer, constant.size)
+        said = [("offset", str(gaps[0]))] if len(gaps) == 1 else []
     for name, value in said:
         text = layer.attribute(name)
         items = with_attribute(layer.items, name, value)
@@ -132,3 +138,17 @@ def _place(sites: Sites, site: Site) -> Iterator[Candidate]:
         change = value_change(sites, layer, name, value, 1.0)
         if fit and change is not None:
             yield fit, change._replace(kind="constant")
+
+
+def _gaps(sites: Sites, layer: Layer, size: int) -> list[int]:
+    """Returns where bytes lie, as many as given, that no other constant takes."""
+    context = sites.context
+    stored = context.model.weights
+    taken = {
+        (each.offset, each.offset + each.size) for it, each in context.constants if it is not layer
+    }
+    gaps, last = [], 0
+    for begin, end in sorted({*taken, (stored.size, stored.size)} if stored else taken):
+        gaps += [at for at in {last, -(-last // ALIGNMENT) * ALIGNMENT} if begin - at == size]
+        last = max(last, end)
+    return gaps

@@ -13,7 +13,6 @@ from ..model.graph import Finding, Layer, dims_of, heads_of
 from ..model.ids import lenient_id
 from ..model.ports import Port
 from ..model.wiring import OutputRef
-from ..rules import rule_of
 from .attributes import Candidate
 from .change import Change
 from .site import Site, Sites
@@ -147,10 +146,9 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
         return
     behind = _behind(result, site.position)
     fitting: list[tuple[float, OutputRef]] = []
+    alike = [ref for ref in alike if ref[0] not in behind]
     for ref in alike:
         producer = layers[ref[0]]
-        if ref[0] in behind:
-            continue
         far = (site.position - ref[0]) / (len(layers) + 1)
         cost = 1.0 + (ref in outputs.used) + (0.3 * far if far > 0 else 1)
         if edge is not None:
@@ -174,7 +172,7 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
         alone = same or (missing and len(fitting) == 1)
         if same and len(fitting) == 1:
             decided = f"no other output of {producer.label} fits"
-        elif [ref] == unused and len(fitting) == 1:
+        elif [ref] == unused == alike:
             decided = "no edge takes that output, and no other output has what the input declares"
         change = (
             _retargeted(sites, edge, site.layer, producer, output, cost)
@@ -182,37 +180,10 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
             else _added(sites, site, port, producer, output, cost)
         )
         if change is not None:
-            settles = None
-            if site.sources[index] is None:
-                settles = _settled(sites, site, port, edge, producer)
             yield (
                 fit,
-                change._replace(
-                    decided=decided, settles=settles, guess=ref in outputs.used and not alone
-                ),
+                change._replace(decided=decided, guess=ref in outputs.used and not alone),
             )
-
-
-def _settled(
-    sites: Sites, site: Site, port: Port, edge: Edge | None, producer: Layer
-) -> tuple[Finding, ...]:
-    """Returns the findings that a new edge into an unconnected input removes."""
-    start = -1 if edge is None else edge.offset
-    settled = []
-    for each in sites.graver:
-        element = sites.element(each.offset)
-        own = each.layer is site.layer and each.port in (None, ("input", port.id))
-        unused = each.layer is producer and each.port is None
-        at_edge = sites.source.data.startswith(b"<edge", element)
-        if element == start or ((own or unused) and not at_edge and _wiring(each)):
-            settled.append(each)
-    return tuple(settled)
-
-
-def _wiring(finding: Finding) -> bool:
-    """Returns whether a finding is about the edges of its layer."""
-    rule = rule_of(finding.rule)
-    return rule is not None and "edges" in rule.suspects
 
 
 def _behind(result: BodyResult, position: int) -> set[int]:

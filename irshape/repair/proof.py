@@ -77,8 +77,6 @@ class Proof:
         if change.kind in ("attribute", "type", "name", "value"):
             here = self._of_layers.get(change.layer, ())
             return Outcome(tuple(each for each in here if _rests_on_layer(each)))
-        if change.settles is not None:  # an edge into an input that nothing feeds
-            return Outcome(change.settles)
         return None
 
     def by_reading(self, change: Change) -> Outcome:

@@ -338,28 +338,37 @@ class Overlap(Rule):
     """
 
     id = OVERLAPPING_CONSTANTS
+    suspects = ("constants",)
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         users = {
-            (constant.offset, constant.size): layer
+            (constant.offset, used): layer
             for layer, constant in reversed(context.constants)
-            if constant.size
+            if (used := min(constant.size, constant.element_type.byte_size(constant.elements)))
         }  # the first of those that share bytes
-        end, holder = 0, None
-        for (offset, size), layer in sorted(users.items(), key=lambda entry: entry[0]):
-            if offset < end and holder is not None:
-                yield cls.finding(
-                    f"the constant's bytes {offset} to {offset + size} overlap the bytes of "
-                    f"'{holder.name}' (id {holder.id}), which end at {end}",
-                    context.model.source.attribute(layer.data_offset, "offset"),
-                    layer,
-                    expected=f"{end} or more, or the same bytes",
-                    actual=str(offset),
-                    help="correct the wrong offset",
-                )
-            if offset + size > end:
-                end, holder = offset + size, layer
+        starts = {offset for offset, _ in users}
+        ends = {0, *(offset + size for offset, size in users)}
+        last = (0, 0)
+        faults: dict[tuple[int, int], tuple[int, int]] = {}
+        for place in sorted(users):
+            if place[0] < sum(last):
+                # another constant lies directly before or after one that is right
+                loose = [each[0] not in ends and sum(each) not in starts for each in (last, place)]
+                wrong, right = (last, place) if loose == [True, False] else (place, last)
+                faults.setdefault(wrong, right)
+            last = max(last, place, key=sum)
+        for wrong, right in faults.items():
+            layer, other = users[wrong], users[right]
+            yield cls.finding(
+                f"the constant's bytes {wrong[0]} to {sum(wrong)} overlap bytes {right[0]} to "
+                f"{sum(right)} of '{other.name}' (id {other.id})",
+                context.model.source.attribute(layer.data_offset, "offset"),
+                layer,
+                expected="bytes of no other constant, or the same bytes",
+                actual=str(wrong[0]),
+                help="correct the wrong offset",
+            )
 
 
 class ConstantType(Rule):

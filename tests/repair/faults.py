@@ -188,6 +188,7 @@ FAULTS: dict[str, Fault] = {
     "an offset beyond the file": Fault(
         "IR502 image dense (left)", attribute("dense", "offset", "99999")
     ),
+    "an offset of a constant": Fault("IR506 image dense", attribute("dense", "offset", "520")),
     "a shape of a constant": Fault("IR503 image dense", attribute("dense", "shape", "5, 3")),
     "a type of a constant": Fault("IR507 image dense", attribute("dense", "element_type", "f16")),
     # The text

@@ -85,23 +85,29 @@ _ELSE = f"""\
 <else_port_map><output external_port_id="9" internal_layer_id="1"/></else_port_map>
 <else_body><layers>
 <layer id="0" name="zeros" type="Const" version="opset1">\
-<data element_type="f32" shape="1,4,1,1" offset="16" size="16"/>
+<data element_type="f32" shape="1,4,1,1" offset="432" size="16"/>
 <output><port id="0" precision="FP32">{dims(1, 4, 1, 1)}</port></output></layer>
 <layer id="1" name="else_y" type="Result" version="opset1"><input>\
 <port id="0" precision="FP32">{dims(1, 4, 1, 1)}</port></input></layer>
 </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></else_body>
 """
 _CONDITION = """\
-<layer id="20" name="go_on" type="Const" version="opset1">\
-<data element_type="u8" shape="" offset="0" size="1"/>
-<output><port id="0" precision="U8"/></output></layer>
+<layer id="19" name="shape" type="ShapeOf" version="opset1">
+<input><port id="0" precision="FP32">{dims}</port></input>
+<output><port id="1" precision="I64"><dim>4</dim></port></output></layer>
+<layer id="20" name="rank" type="ShapeOf" version="opset1">
+<input><port id="0" precision="I64"><dim>4</dim></port></input>
+<output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
 <layer id="21" name="go_on_if" type="Convert" version="opset1"><data destination_type="boolean"/>
-<input><port id="0" precision="U8"/></input><output><port id="1" precision="BOOL"/></output></layer>
+<input><port id="0" precision="I64"><dim>1</dim></port></input>\
+<output><port id="1" precision="BOOL"><dim>1</dim></port></output></layer>
 <layer id="22" name="on" type="Result" version="opset1"><input>\
-<port id="0" precision="BOOL"/></input></layer>
+<port id="0" precision="BOOL"><dim>1</dim></port></input></layer>
 """
 _CONDITION_EDGES = """\
-<edge from-layer="20" from-port="0" to-layer="21" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="19" to-port="0"/>
+<edge from-layer="19" from-port="1" to-layer="20" to-port="0"/>
+<edge from-layer="20" from-port="1" to-layer="21" to-port="0"/>
 <edge from-layer="21" from-port="1" to-layer="22" to-port="0"/>
 """
 
@@ -151,7 +157,7 @@ def network(where: str = "net", layers: str = LAYERS, edges: str = EDGES) -> str
         going = (
             '<output external_port_id="-1" internal_layer_id="22" purpose="execution_condition"/>'
         )
-        body = _body(layers + _CONDITION, edges + _CONDITION_EDGES)
+        body = _body(layers + _CONDITION.format(dims=dims(1, 3, 8, 8)), edges + _CONDITION_EDGES)
         inside = (
             f"<port_map>{line.format(more='')}{going}</port_map><back_edges/><body>{body}</body>"
         )

@@ -239,8 +239,8 @@ FAULTS = {
     ),
     "a constant that is too large": Fault(
         "IR503 3 taken: 16, not 32",
-        *swap(AXES, 'offset="432" size="16"', 'offset="416" »size="32"'),
-        weights=KERNEL[:416] + struct.pack("<2q", 2, 3) + bytes(16),
+        *swap(AXES, 'size="16"', '»size="32"'),
+        weights=WEIGHTS + bytes(16),
     ),
     "a constant at an odd place": Fault(
         "IR505 3 info taken: a multiple of 8, not 433",
@@ -248,7 +248,7 @@ FAULTS = {
         weights=KERNEL + b"\0" + WEIGHTS[432:],
     ),
     "constants that overlap": Fault(
-        "IR506 3 info taken: not 424",
+        "IR506 3 warning taken: not 424",
         *swap(AXES, 'offset="432"', '»offset="424"'),
         weights=KERNEL[:424] + WEIGHTS[432:] + bytes(16),
     ),

@@ -35,6 +35,8 @@ class Cures:
 
     def of(self, fact: Fact) -> Cure:
         """Returns a remedy after which the conditions of a fact no longer hold."""
+        if fact.verdict == "unknown":
+            return Cure("let the device compile it", f"irshape requires {self._model.path} --ask")
         for condition in fact.conditions:
             key, _, name = condition.key.partition(".")
             if name == "const" and "no" in condition.values:

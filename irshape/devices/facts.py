@@ -2,8 +2,10 @@
 
 A table has lines `# key: value` about itself, and a row for each fact: an operation, the conditions
 on its layers, the verdict, how many IRs with such a layer were refused and how many compiled, and
-the reason. `tests/measured/device_facts.py` measures and writes the tables. Facts that have a
-source instead of a measurement are in `tables/stated.tsv`, from which it copies them.
+the reason. A row with the verdict `clear` lists what of an operation was measured and compiles; a
+layer to which no row applies is unknown. `tests/measured/device_facts.py` measures and writes the
+tables. Facts that have a source instead of a measurement are in `tables/stated.tsv`, from which it
+copies them.
 """
 
 from __future__ import annotations
@@ -50,6 +52,10 @@ class Condition(NamedTuple):
             return text.isdecimal() and int(text) > int(limit)
         return (text in self.values) == (self.relation == "=")
 
+    def valued(self, value: Callable[[str], str]) -> Condition:
+        """Returns the condition that a layer has the value that it has."""
+        return Condition(self.key, "=", frozenset((value(self.key),)))
+
 
 class Fact(NamedTuple):
     """How a device treats the layers of an operation that meet all conditions."""
@@ -95,8 +101,6 @@ class Facts(NamedTuple):
     """The hardware of the measurement: the instruction sets of a CPU."""
     max_alloc: int | None
     """The usual size of the device's largest buffer, in bytes."""
-    known: frozenset[tuple[str, str]]
-    """The operations with facts: the type, and the opset that introduced the version."""
     model: dict[str, Fact]
     """The facts about whole models, by the name of the check."""
     layers: dict[str, list[Fact]]
@@ -112,7 +116,6 @@ def tables() -> str:
 def facts_of(device: str, release: str = RELEASE) -> Facts:
     """Returns the facts about a device, such as `GPU`."""
     about: dict[str, str] = {}
-    known: set[tuple[str, str]] = set()
     model: dict[str, Fact] = {}
     layers: dict[str, list[Fact]] = {}
     path = os.path.join(tables(), f"{device.lower()}-{release}.tsv")
@@ -123,9 +126,6 @@ def facts_of(device: str, release: str = RELEASE) -> Facts:
                 about[key] = text
                 continue
             operation, condition, verdict, refused, compiled, *rest = line.split("\t")
-            if verdict == "known":
-                known.add((operation, condition))
-                continue
             reason, source = (*rest, "", "")[:2]
             if operation == "*":
                 model[condition] = _fact("*", (), verdict, refused, compiled, reason, source)
@@ -140,7 +140,6 @@ def facts_of(device: str, release: str = RELEASE) -> Facts:
         about["source"],
         about.get("hardware", ""),
         None if limit is None else int(limit),
-        frozenset(known),
         model,
         layers,
     )

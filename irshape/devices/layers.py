@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
+from itertools import groupby
 
 from ..inference.result import BodyResult
 from ..model.graph import Layer
@@ -61,11 +62,11 @@ class DeviceLayer:
         """Returns the value of a layer for the key of a condition; empty if it has none.
 
         Keys of a layer: `operation`, `opset` (that introduced the version), `inputs` (their
-        number), `types` (`.as` of the first two), `mixed` (whether element types of inputs differ),
-        `shapes` (whether their shapes differ: `same`, `ranks`, `sizes` or `?`), `kept` (whether
-        output 0 has the shape of input 0), `dims` (as below, of the least known input), `body`
-        (whether it is inside one), `@axis` (an attribute as written, in small letters),
-        `@axis.least` (the least of its numbers: `negative`, `0`, `1` or `many`).
+        number), `types` (`.as` of all inputs, runs of one type once), `mixed` (whether element
+        types of inputs differ), `shapes` (whether their shapes differ: `same`, `ranks`, `sizes` or
+        `?`), `kept` (whether output 0 has the shape of input 0), `dims` (as below, of the least
+        known input), `body` (whether it is inside one), `@axis` (an attribute as written, in small
+        letters), `@axis.least` (the least of its numbers: `negative`, `0`, `1` or `many`).
         Keys of an input or output, such as `in0` or `out1`: `.type`, `.as` (the type with which
         plugins compute), `.kind`, `.rank`, `.dims` (`static`, `bounded`, `unbounded`, or `rank` for
         a dynamic one), `.elements` (`0`, `1`, `many`, `?`), and likewise `.dim2`, `.dim-1`; of an
@@ -147,7 +148,9 @@ _OF_ALL: dict[str, Reader] = {
     "operation": lambda layer: layer.operation.type_name() if layer.operation else layer.layer.type,
     "opset": lambda layer: str(layer.operation.since) if layer.operation else "",
     "inputs": lambda layer: str(len(layer.inputs)),
-    "types": lambda layer: ",".join(tensor_value(each, "as") for each in layer.tensors[:2]),
+    "types": lambda layer: ",".join(
+        text for text, _ in groupby(tensor_value(each, "as") for each in layer.tensors)
+    ),
     "mixed": lambda layer: (
         "yes" if len({tensor.element_type for tensor in layer.tensors}) > 1 else "no"
     ),

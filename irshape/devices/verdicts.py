@@ -132,7 +132,7 @@ def _obstacles(inference: Inference, facts: Facts, max_alloc: int | None) -> Ite
         yield Obstacle(shown.fact.verdict, shown.layer, shown.reason, source, shown.cure)
     of_kind = _FactsOfKinds(facts)
     memory: dict[Any, Fact | None] = {}
-    for layer in device_layers(inference.result, lambda layer: bool(of_kind[layer])):
+    for layer in device_layers(inference.result, lambda layer: not _clear(of_kind[layer])):
         own = layer.layer
         key = (
             own.type,
@@ -159,9 +159,6 @@ def _obstacles(inference: Inference, facts: Facts, max_alloc: int | None) -> Ite
 _CORRECT = Cure("correct what `irshape validate` reports")
 
 
-_UNKNOWN = Fact("", (), "unknown", 0, 0, "this operation was not measured", "")
-
-
 _Candidates = Sequence[tuple[tuple[Condition, ...], Fact]]
 """Facts, most severe first, each with the conditions that decide whether it holds."""
 
@@ -183,10 +180,8 @@ class _FactsOfKinds:
         try:
             operation = find(type_name, version)
         except UnknownOperation:
-            return [((), _UNKNOWN)]
+            return []
         name, opset = operation.type_name(), str(operation.since)
-        if (name, f"opset{opset}") not in self._facts.known:
-            return [((), _UNKNOWN)]
         concerning = [
             (conditions, fact)
             for fact in self._facts.layers.get(family_of(operation), ())
@@ -195,16 +190,26 @@ class _FactsOfKinds:
         return sorted(concerning, key=lambda each: VERDICTS.index(each[1].verdict))
 
 
+def _clear(candidates: _Candidates) -> bool:
+    """Returns whether a device takes every layer of a kind."""
+    return bool(candidates) and not candidates[0][0] and candidates[0][1].verdict == "clear"
+
+
 def _gravest(layer: DeviceLayer, candidates: _Candidates) -> Fact | None:
     """Returns the most severe fact that holds for a layer; None if there is no obstacle."""
     value = layer.value
+    reason = "no layer of this operation is known to compile"
     for conditions, fact in candidates:
         for condition in conditions:
             if not condition.holds(value):
                 break
         else:
-            return fact
-    return None
+            return None if fact.verdict == "clear" else fact
+        if fact.verdict == "clear":
+            new = [each.valued(value) for each in conditions if not each.holds(value)]
+            others = counted(fact.compiled, "other layer")
+            reason = f"not measured: {in_words(new)} ({others} of this operation compiled)"
+    return Fact(layer.layer.type, (), "unknown", 0, 0, reason)
 
 
 def _reason(fact: Fact) -> str:

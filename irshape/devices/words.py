@@ -14,6 +14,11 @@ _DIMS = {
     "rank": "of dynamic rank",
 }
 _SIZES = {"0": "0", "1": "1", "many": "more than 1", "?": "not known", "negative": "negative"}
+_KEPT = {
+    "yes": "output 0 of the shape of input 0",
+    "no": "output 0 not of the shape of input 0",
+    "?": "input 0 or output 0 of dynamic shape",
+}
 _SHAPES = {
     "same": "inputs of equal shapes",
     "sizes": "inputs of different sizes",
@@ -41,7 +46,7 @@ def _one(condition: Condition) -> str:
     if key == "types":
         return _negated(condition, f"inputs computed as {text}")
     if key == "kept":
-        return f"output 0 {'of' if text == 'yes' else 'not of'} the shape of input 0"
+        return _KEPT[text]
     if key == "body":
         return "in a body" if text == "yes" else "in the net"
     if key == "shapes":

@@ -38,6 +38,12 @@ def bounded(graph: Graph) -> object:
 
 
 @_model
+def no_elements(graph: Graph) -> object:
+    """No measured model has an Elu of an empty tensor."""
+    return graph.add("Elu", graph.parameter("f32", "[0,3]", name="x"), alpha=1.0)
+
+
+@_model
 def axes_of_an_input(graph: Graph) -> object:
     data, axes = graph.parameter("f32", "[2,3,4]", name="x"), graph.parameter("i64", "[1]")
     return graph.add("ReduceMean", data, axes, keep_dims=True)

@@ -93,10 +93,16 @@ def verdict(model: Model, facts: dict[str, list[Fact]]) -> str:
     if model.obstacles:
         return "fails" if "dynamic-rank" in model.obstacles else "likely"
     verdicts = {
-        fact.verdict
+        min(
+            (
+                fact.verdict
+                for fact in facts.get(layer.family, ())
+                if holds(fact.conditions, layer.values)
+            ),
+            key=VERDICTS.index,
+            default="unknown",
+        )
         for layer in model.layers
-        for fact in facts.get(layer.family, ())
-        if holds(fact.conditions, layer.values)
     }
     return min(verdicts, key=VERDICTS.index, default="clear")
 
@@ -121,11 +127,9 @@ def holdout(device: str, models: list[Model], parts: int, listed: int) -> None:
                         f"{fact.refused}/{fact.compiled}"
                         for layer in model.layers
                         for fact in facts.get(layer.family, ())
-                        if holds(fact.conditions, layer.values)
+                        if fact.verdict != "clear" and holds(fact.conditions, layer.values)
                     ]
                     wrong.append((model, found, "; ".join(why)))
-        if listed:
-            support(facts, [model for model in models if part(model, parts) == side])
         total = sum(counts.values())
         refused = sum(count for (compiles, _), count in counts.items() if not compiles)
         unknown = counts[True, "unknown"] + counts[False, "unknown"]
@@ -139,22 +143,6 @@ def holdout(device: str, models: list[Model], parts: int, listed: int) -> None:
         )
         for model, found, why in wrong[:listed]:
             print(f"  {found}\t{model.name}\t{why or model.answer[:150]}")
-
-
-def support(facts: dict[str, list[Fact]], models: list[Model]) -> None:
-    """By how many refused models facts were learned from, how often they are right."""
-    table: Counter[tuple[int, str]] = Counter()
-    for model in models:
-        if not model.obstacles:
-            held = {
-                (min(fact.refused, 5), str(fact.compiled > 0))
-                for layer in model.layers
-                for fact in facts.get(layer.family, ())
-                if holds(fact.conditions, layer.values)
-            }
-            table.update((*each, model.compiles) for each in held)
-    for each, count in sorted(table.items()):
-        print("   ", each, count)
 
 
 def measured(file: Path, folders: list[str], device: str) -> list[Model]:
@@ -202,12 +190,6 @@ def written(device: str, models: list[Model]) -> str:
         if family == "*":
             counts = str(shown[check, False]), str(shown[check, True])
             lines.append("\t".join(("*", check, verdict, *counts, reason, source)))
-    known = Counter(
-        (layer.operation, layer.opset) for model in models for layer in model.layers if layer.opset
-    )
-    lines += [
-        f"{name}\topset{since}\tknown\t0\t{known[name, since]}" for name, since in sorted(known)
-    ]
     for _, found in sorted(facts.items()):
         for fact in found:
             conditions = " ".join(map(str, fact.conditions))

@@ -372,25 +372,26 @@ def learn(device: str, models: list[Model]) -> dict[str, list[Fact]]:
             facts.setdefault(type_name, []).append(
                 Fact(type_name, conditions, verdict, refused, compiled, reason)
             )
-        facts.setdefault(type_name, []).extend(unmeasured(type_name, group))
+        facts.setdefault(type_name, []).extend(measured(type_name, group))
     return facts
 
 
-def unmeasured(family: str, group: Group) -> Iterator[Fact]:
-    """A fact for each operation, that holds for the element types with which none compiled."""
+MEASURED = ("opset", "types", "kept", "in0.elements", "in1.elements", "out0.as", "out0.elements")
+"""What must have been measured of an operation for a layer to be `clear`: not met values of these
+tell most often, in cross-validation, what a device refuses."""
+
+
+def measured(family: str, group: Group) -> Iterator[Fact]:
+    """A fact for each operation, that holds for the values with which it compiled."""
     for name, layers in sorted(group.values["operation"].items()):
-        types = {
-            text for text, those in group.values["types"].items() if those & layers & group.working
-        }
-        if name and types - {""}:
-            conditions = (
-                Condition("operation", "=", frozenset((name,))),
-                Condition("types", "!=", frozenset(types)),
-            )
-            compiled = (layers & group.working).bit_count()
-            yield Fact(
-                family, conditions, "unknown", 0, compiled, "not measured with these element types"
-            )
+        working = layers & group.working
+        if name and working:
+            conditions = [Condition("operation", "=", frozenset((name,)))]
+            for key in MEASURED:
+                values = {text for text, those in group.values[key].items() if those & working}
+                if values - {""}:
+                    conditions.append(Condition(key, "=", frozenset(values)))
+            yield Fact(family, tuple(conditions), "clear", 0, working.bit_count(), "")
 
 
 def said(

@@ -135,10 +135,10 @@ def unpack(
 def pack(array: np.ndarray[Any, Any], element_type: ElementType) -> bytes:
     """Returns the bytes of an array as OpenVINO stores them. For packed types, it is the inverse of
     `unpack`."""
-    flat = np.ascontiguousarray(array).ravel()
     bits = element_type.bits
     if bits >= 8 or not bits:
-        return flat.tobytes()
+        return array.tobytes()
+    flat = np.ascontiguousarray(array).ravel()
     codes: Any = (
         flat.view(np.uint8)
         if element_type.name in ("f4e2m1", "nf4", "u1", "u3", "u6")

@@ -24,7 +24,6 @@ from differential.cases import Case, Const, Data, Node, build, static  # noqa: E
 from differential.coverage import cases  # noqa: E402
 
 import irshape  # noqa: E402
-from irshape.graph.building import python_name  # noqa: E402
 from irshape.inference.result import Mismatch  # noqa: E402
 from irshape.ops import registry  # noqa: E402
 from irshape.ops.declaration import LibraryOperation, Operation  # noqa: E402
@@ -261,7 +260,7 @@ def _numbers(constant: Const) -> str:
 def _attributes(texts: dict[str, str], operation: type[Operation]) -> list[str]:
     listed = []
     for key, text in texts.items():
-        name = python_name(operation, key)
+        name = operation.signature.python_names[key]
         value = operation.attributes[name].kind.read(text)
         if not isinstance(value, (bool, int, float, str, tuple, list)):
             value = str(value)

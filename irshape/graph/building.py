@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from ..element_types import ElementType
-from ..faults import Fault
 from ..formats.builder import written
 from ..model.graph import Layer
 from ..model.ports import PortDims, PortHeads, names_in
 from ..ops import registry
 from ..ops.declaration import Operation
+from ..ops.infrastructure import Const
 from ..ops.kinds import ShapeText, TypeName
 from ..shapes import ShapeLike
 from ..spelling import suggestion
@@ -51,8 +50,8 @@ class Building(Inferring):
         attributes: by their Python names (`irshape ops TYPE`).
         Raises `GraphError` for anything that the operation does not allow.
         """
-        layer = self.add_layer(type, *inputs, opset=opset, name=name, **attributes)
-        return layer.outputs[0] if len(layer.outputs) == 1 else layer.outputs
+        outputs = self.add_layer(type, *inputs, opset=opset, name=name, **attributes)._outputs
+        return outputs[0] if len(outputs) == 1 else outputs
 
     def add_layer(
         self,
@@ -63,9 +62,6 @@ class Building(Inferring):
         **attributes: Any,
     ) -> GraphLayer:
         """Adds a layer as `add` does, but returns the layer."""
-        if name is not None and checked_name(name) in self.content.by_name:
-            raise GraphError(f"the graph already has a layer '{name}'", operation=type)
-        given = [each for each in attributes if attributes[each] is not None]
         refused: GraphError | None = None
         operations = _versions(type, opset)
         if operations[0].bodies:
@@ -73,12 +69,9 @@ class Building(Inferring):
             layer.place = calling_place()
             return layer
         for operation in operations:
-            if unknown := [each for each in given if each not in names_of(operation)]:
-                refused = refused or unknown_attribute(operation, unknown[0])
-                continue
             try:
                 with self.changes:
-                    return self._add(operation, inputs, name, attributes)
+                    return self._add(operation, items_of(operation, attributes), inputs, name)
             except GraphError as error:
                 refused = refused or error
         assert refused is not None
@@ -92,30 +85,23 @@ class Building(Inferring):
     def _add(
         self,
         operation: type[Operation],
+        items: tuple[str, ...],
         inputs: tuple[Any, ...],
         name: str | None,
-        attributes: Mapping[str, Any],
     ) -> GraphLayer:
         kind = operation.type_name()
         raw = Layer("", "", kind, operation.version_name(), -1, self._path)
-        raw.items = items_of(operation, attributes)
-        declared = self._declaration(raw, kind)
+        raw.items = items
+        layer = GraphLayer(self, raw, self._declaration(raw, kind))
         sources = self._sources(operation, inputs)
-        raw.leave_ports(*_ports(len(sources), 0), -1, ())
-        layer = GraphLayer(self, raw, declared)
-        for at, source in enumerate(sources):
-            operand = operation.operand_at(at)
-            if operand is not None and operand.value and not source.layer.valued:
-                self._know_value(source.layer)
-        outputs = self._infer(layer, [source.tensor for source in sources]).outputs
-        assert not isinstance(outputs, Fault)
+        layer._inputs = tuple([Input(layer, at, source) for at, source in enumerate(sources)])
+        tensors = self._inferred(layer)
         raw.id = self._new_id()
-        raw.name = name if name is not None else self._new_name(f"{kind}_{raw.id}")
-        if not raw.is_result:
-            raw.leave_ports(*_ports(len(sources), len(outputs)), -1, ())
-            layer._outputs = [Output(layer, at, tensor) for at, tensor in enumerate(outputs)]
-        layer._inputs = [Input(layer, at, source) for at, source in enumerate(sources)]
-        layer.valued = True
+        raw.name = self._new_name(f"{kind}_{raw.id}") if name is None else self._free(name, kind)
+        if kind == "Result":
+            tensors = ()
+        raw.leave_ports(*_ports(len(sources), len(tensors)), -1, ())
+        layer._outputs = tuple([Output(layer, at, tensor) for at, tensor in enumerate(tensors)])
         layer.place = calling_place()
         self._attach(layer)
         self._stale()
@@ -158,14 +144,10 @@ class Building(Inferring):
         with self.changes:
             self.changes.keep(self.bytes, "mark")
             offset = self.bytes.add(data)
-            return self.add_layer(
-                "Const",
-                element_type=kind,
-                shape=tuple(array.shape),
-                offset=offset,
-                size=len(data),
-                name=name,
-            ).outputs[0]
+            shape = ",".join(map(str, array.shape))
+            place = ("offset", str(offset), "size", str(len(data)))
+            items = ("element_type", kind.name, "shape", shape, *place)
+            return self._add(Const, items, (), name)._outputs[0]
 
     def result(self, output: Output | GraphLayer, name: str | None = None) -> GraphLayer:
         """Adds an output to the graph. Returns its Result.
@@ -307,7 +289,7 @@ class Building(Inferring):
         return output
 
 
-def _versions(type: str, opset: str | int | None) -> list[type[Operation]]:
+def _versions(type: str, opset: str | int | None) -> Sequence[type[Operation]]:
     """Returns the versions of an operation to try, newest first. Raises `GraphError`."""
     known = registry.versions(type)
     if opset is not None or not known:
@@ -319,7 +301,7 @@ def _versions(type: str, opset: str | int | None) -> list[type[Operation]]:
                 help="declare it by a class: irshape.register(MyOperation)",
             )
         return [operation]
-    return list(reversed(known))
+    return known[::-1]
 
 
 @lru_cache(maxsize=256)
@@ -335,26 +317,6 @@ def _ports(inputs: int, outputs: int) -> tuple[PortHeads, PortDims]:
     return heads, ((),) * both
 
 
-def names_of(operation: type[Operation]) -> set[str]:
-    """Returns the names that callers may use for attributes: their Python names and their IR
-    names."""
-    names = _names.get(operation)
-    if names is None:
-        names = {*operation.attributes, *(each.name for each in operation.attributes.values())}
-        _names[operation] = names
-    return names
-
-
-_names: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
-
-
-def python_name(operation: type[Operation], name: str) -> str:
-    """Returns the Python name of an attribute for its Python name or its IR name."""
-    if name in operation.attributes:
-        return name
-    return next(key for key, each in operation.attributes.items() if each.name == name)
-
-
 def unknown_attribute(operation: type[Operation], name: str) -> GraphError:
     kind, version = operation.type_name(), operation.version_name()
     known = list(operation.attributes)
@@ -367,29 +329,34 @@ def unknown_attribute(operation: type[Operation], name: str) -> GraphError:
 def items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns attributes as `<data>` writes them, in the order of their declaration.
 
-    Raises `GraphError` if a required one is missing or cannot be written.
+    Raises `GraphError` if one is unknown, or a required one is missing or cannot be written.
     """
     types = tuple(map(type, attributes.values()))
     if _REPEATED.issuperset(types):
         key: Any = operation  # a class is hashable
-        return _items_once(key, tuple(attributes), tuple(attributes.values()), types)
+        return _items_once(key, tuple(attributes.items()), types)
     return _items_of(operation, attributes)
 
 
-_REPEATED = frozenset((bool, str, type(None), ElementType))
+_REPEATED = frozenset((bool, int, str, type(None), ElementType))
 """The types of attributes whose values many layers share."""
 
 
 @lru_cache(maxsize=1024)
 def _items_once(
-    operation: Any, names: tuple[str, ...], values: tuple[Any, ...], types: object
+    operation: Any, attributes: tuple[tuple[str, Any], ...], types: object
 ) -> tuple[str, ...]:
-    return _items_of(operation, dict(zip(names, values, strict=True)))
+    return _items_of(operation, dict(attributes))
 
 
 def _items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple[str, ...]:
-    kind = operation.type_name()
-    named = {python_name(operation, name): value for name, value in attributes.items()}
+    kind, names = operation.type_name(), operation.signature.python_names
+    named: dict[str, Any] = {}
+    for name, value in attributes.items():
+        if name in names:
+            named[names[name]] = value
+        elif value is not None:
+            raise unknown_attribute(operation, name)
     items: list[str] = []
     for name, declared in operation.attributes.items():
         value = named.get(name)

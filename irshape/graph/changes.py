@@ -6,10 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import itemgetter
 from types import TracebackType
-from typing import Any, Generic, TypeVar
-
-G = TypeVar("G")
-L = TypeVar("L")
+from typing import Any
 
 _ABSENT = object()
 
@@ -20,7 +17,7 @@ class Ordered(dict[Any, int]):
     __slots__ = ()
 
 
-class Changes(Generic[G, L]):
+class Changes:
     """The undo log of a net and its bodies, and the context in which a change is made.
 
     Every change goes through `set`, `put` and `drop`. If a context fails, it restores the state at
@@ -32,12 +29,12 @@ class Changes(Generic[G, L]):
         """The object, the name or key, and the value before the change."""
         self._marks: list[int] = []
         self._count = 0
-        self.deferred: dict[G, dict[L, None]] | None = None
+        self.deferred: dict[Any, dict[Any, None]] | None = None
         """Within a batch: by graph, the layers to infer at the end of the batch."""
         self.at_end: Callable[[], None] | None = None
         """Checks the whole change. If it raises an error, the log undoes the change."""
 
-    def start_behind(self, other: Changes[Any, Any]) -> None:
+    def start_behind(self, other: Changes) -> None:
         """Makes this log continue the numbers of another one."""
         self._count = max(self._count, other._count)
 

@@ -107,8 +107,7 @@ def fitting_type(value: Any, allowed: Collection[ElementType]) -> ElementType | 
     if isinstance(value, (np.ndarray, np.generic)) or not allowed:
         return None
     wanted = _WANTED.get(kind_of(value), ())
-    types = {element_type.name: element_type for element_type in allowed}
-    return next((types[name] for name in wanted if name in types), None)
+    return next((each for name in wanted if (each := ElementType.of(name)) in allowed), None)
 
 
 _WANTED = {"f": ("f32", "f16"), "i": ("i64", "i32", "f32"), "b": ("boolean",)}

@@ -11,12 +11,12 @@ from ..model.graph import BackEdge, Layer
 from ..ops.declaration import Operation
 from ..shapes import PartialShape
 from .errors import GraphError
-from .nodes import GraphLayer, Input, Output
+from .nodes import GraphLayer, Input, Marker, Output
 from .port_maps import FIXED_INPUTS, Line, line_of, lines_of, mapped
 
 
 @dataclass(frozen=True, eq=False)
-class Sliced:
+class Sliced(Marker):
     """An input that is split among the iterations. `op.sliced` makes it."""
 
     source: Any
@@ -24,7 +24,7 @@ class Sliced:
 
 
 @dataclass(frozen=True, eq=False)
-class Carried:
+class Carried(Marker):
     """An input with the initial value of a state. `op.carried` makes it."""
 
     source: Any
@@ -75,7 +75,7 @@ def built(
         )
     with graph.changes:
         raw = Layer(graph._new_id(), "", kind, operation.version_name(), -1, graph._path)
-        raw.name = name if name is not None else graph._new_name(f"{kind}_{raw.id}")
+        raw.name = graph._new_name(f"{kind}_{raw.id}") if name is None else graph._free(name, kind)
         layer = GraphLayer(graph, raw, graph._declaration(raw, kind))
         layer.bodies = {tag: type(graph)(owner=layer, tag=tag) for tag in operation.bodies}
         fixed = FIXED_INPUTS[raw.folded_type]
@@ -86,8 +86,8 @@ def built(
                 operation=kind,
                 expected=str(fixed),
             )
-        for value in (*graph._sources(operation, _constants(kind, inputs[:fixed])),):
-            layer._inputs.append(Input(layer, len(layer._inputs), value))
+        sources = graph._sources(operation, _constants(kind, inputs[:fixed]))
+        layer._inputs = tuple(Input(layer, at, source) for at, source in enumerate(sources))
         markers = inputs[fixed:]
         ends = [_fed(graph, layer, marker) for marker in markers]
         counts = {
@@ -114,10 +114,10 @@ def _fed(graph: Any, layer: GraphLayer, marker: Any) -> Input | None:
     """Returns the input of the layer for a given value; None for the iteration number."""
     if isinstance(marker, Iteration):
         return None
-    value = marker.source if isinstance(marker, (Sliced, Carried)) else marker
+    value = marker.source if isinstance(marker, Marker) else marker
     source = graph.as_output(value)
     end = Input(layer, len(layer._inputs), source)
-    layer._inputs.append(end)
+    layer._inputs += (end,)
     return end
 
 
@@ -125,11 +125,8 @@ def _attached(graph: Any, layer: GraphLayer, outputs: int) -> GraphLayer:
     """Infers the layer, adds it to the graph, and returns it."""
     layer.raw = mapped(layer.raw, len(layer._inputs), outputs, lines_of(layer.raw))
     layer.raw.bodies = None
-    result = graph._infer(layer, [end.source.tensor for end in layer._inputs])
-    layer._outputs = [
-        Output(layer, at, tensor) for at, tensor in enumerate(result.outputs[:outputs])
-    ]
-    layer.valued = True
+    tensors = graph._inferred(layer)[:outputs]
+    layer._outputs = tuple(Output(layer, at, tensor) for at, tensor in enumerate(tensors))
     graph._attach(layer)
     graph._stale()
     return layer

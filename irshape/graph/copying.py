@@ -46,16 +46,17 @@ def _copy_all(graph: Structure, twin: Structure) -> None:
             raw.bodies = None
         twins = GraphLayer(twin, raw, layer.operation)
         twins.origin, twins.valued = layer.origin, layer.valued
-        twins._outputs = [Output(twins, out.index, out.tensor) for out in layer._outputs]
+        twins._outputs = tuple([Output(twins, out.index, out.tensor) for out in layer._outputs])
         layers[layer] = twins
         for old, new in zip(layer._outputs, twins._outputs, strict=True):
             outputs[old] = new
             new._names, new.loaded, new.loaded_names = old._names, old.loaded, old.loaded_names
     for layer, twins in layers.items():
-        for end in layer._inputs:
-            twin_end = Input(twins, end.index, outputs[end._source])
-            twin_end.loaded = None if end.loaded is None else outputs.get(end.loaded)
-            twins._inputs.append(twin_end)
+        twins._inputs = tuple(
+            [Input(twins, end.index, outputs[end._source]) for end in layer._inputs]
+        )
+        for old_end, new_end in zip(layer._inputs, twins._inputs, strict=True):
+            new_end.loaded = None if old_end.loaded is None else outputs.get(old_end.loaded)
     for old, new in outputs.items():
         for end, number in old._users.items():
             new._users[layers[end.layer]._inputs[end.index]] = number
@@ -97,8 +98,10 @@ def transplant(
             raw = _moved(layer.raw, target, layer.graph, rebased)
             raw.name = target._new_name(named(layer.name))
             twins = GraphLayer(target, raw, target._declaration(raw, layer.label))
-            twins._inputs = [Input(twins, end.index, outputs[end.source]) for end in layer._inputs]
-            twins._outputs = [Output(twins, out.index, out.tensor) for out in layer._outputs]
+            twins._inputs = tuple(
+                [Input(twins, end.index, outputs[end.source]) for end in layer._inputs]
+            )
+            twins._outputs = tuple([Output(twins, out.index, out.tensor) for out in layer._outputs])
             bodies = {}
             for tag, body in layer.bodies.items():
                 bodies[tag] = type(target)(owner=twins, tag=tag)

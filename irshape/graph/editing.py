@@ -12,7 +12,7 @@ from ..model.ports import names_in
 from ..model.weights import Constant
 from ..shapes import Dimension, PartialShape, ShapeLike
 from ..spelling import counted
-from .building import Building, items_of, names_of, python_name, unknown_attribute
+from .building import Building, items_of, unknown_attribute
 from .errors import ArgumentError, GraphError, checked_name
 from .inferring import by_variable
 from .nodes import GraphLayer, Input, Output
@@ -135,7 +135,8 @@ class Editing(Building):
                 help="add another constant, and replace the uses of this one",
             )
         operation = type(layer.operation)
-        if unknown := [name for name in attributes if name not in names_of(operation)]:
+        names = operation.signature.python_names
+        if unknown := [name for name in attributes if name not in names]:
             raise unknown_attribute(operation, unknown[0])
         raw = copy(layer.raw)
         written = raw.attributes
@@ -144,7 +145,7 @@ class Editing(Building):
             for name, declared in operation.attributes.items()
             if declared.name in written
         }
-        given = {python_name(operation, name): value for name, value in attributes.items()}
+        given = {names[name]: value for name, value in attributes.items()}
         items = items_of(operation, {**current, **given})
         wanted = {operation.attributes[name].name for name in given}
         changed = {
@@ -179,10 +180,8 @@ class Editing(Building):
         self._own(layer)
         if name == layer.name:
             return
-        if checked_name(name) in self.content.by_name:
-            raise GraphError(f"the graph already has a layer '{name}'", operation=layer.type)
         with self.changes:
-            self._give_name(layer, name)
+            self._give_name(layer, self._free(name, layer.type))
             self._stale()
 
     def rename_tensor(self, output: Output, names: str | Iterable[str]) -> None:
@@ -224,10 +223,8 @@ class Editing(Building):
                 self._give_output_names(result, wanted)
             free = {layer.name for layer in layers}
             for layer, name in layers.items():
-                if name in self.content.by_name and name not in free:
-                    raise GraphError(
-                        f"the graph already has a layer '{name}'", operation=layer.type
-                    )
+                if name not in free:
+                    self._free(name, layer.type)
             for layer, name in layers.items():
                 self._give_name(layer, name)
             self._stale()

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from functools import lru_cache
+from types import FrameType
 from typing import NamedTuple
 
 from ..faults import Fault
@@ -32,14 +33,20 @@ class Place(NamedTuple):
         return f"line {self.line} of {os.path.basename(self.path)}"
 
 
+@lru_cache(maxsize=1024)
+def _place(path: str, line: int) -> Place:
+    return Place(path, line)
+
+
 def calling_place() -> Place | None:
     """Returns the innermost running line outside this package."""
-    frame = sys._getframe(1)
-    while _is_inside(frame.f_code.co_filename):
-        if frame.f_back is None:
-            return None
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        path = frame.f_code.co_filename
+        if not _is_inside(path):
+            return _place(path, frame.f_lineno)
         frame = frame.f_back
-    return Place(frame.f_code.co_filename, frame.f_lineno)
+    return None
 
 
 def checked_name(name: object) -> str:

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from ..faults import Fault, Violation
-from ..inference.result import BodyResult, LayerResult
+from ..inference.result import BodyResult
 from ..model.edges import Edge
 from ..model.graph import Body, Layer
 from ..ops import registry
@@ -88,7 +88,14 @@ class Inferring(Structure):
         while waiting:
             layer = heappop(waiting)[2]
             queued.discard(layer)
-            for output, tensor in zip(layer._outputs, self._inferred(layer), strict=True):
+            tensors = self._inferred(layer)
+            if len(tensors) < len(layer._outputs):
+                raise GraphError(
+                    f"{self.where(layer)}: it would have {len(tensors)} outputs, "
+                    f"but has {len(layer._outputs)}",
+                    operation=layer.type,
+                )
+            for output, tensor in zip(layer._outputs, tensors, strict=False):
                 if tensor != output.tensor:
                     if layer.operation.keeps_state:
                         self.changes.at_end = self._check_variables
@@ -98,20 +105,14 @@ class Inferring(Structure):
 
     def _inferred(self, layer: GraphLayer) -> tuple[Tensor, ...]:
         """Returns the output tensors of a layer, inferred from its inputs."""
-        for end in layer._inputs:
-            operand = layer.operation.operand_at(end.index)
-            if operand is not None and operand.value:
-                self._know_value(end.source.layer)
-        result = self._infer(layer, [end.source.tensor for end in layer._inputs])
-        self._mark_valued(layer, True)
-        assert not isinstance(result.outputs, Fault)
-        if len(result.outputs) < len(layer._outputs):
-            raise GraphError(
-                f"{self.where(layer)}: it would have {len(result.outputs)} outputs, "
-                f"but has {len(layer._outputs)}",
-                operation=layer.type,
-            )
-        return result.outputs[: len(layer._outputs)]
+        operation = layer.operation
+        every = layer.valued and not operation.value_of_shape
+        if every or operation.signature.valued:
+            for end in layer._inputs:
+                operand = operation.operand_at(end.index)
+                if every or (operand is not None and operand.value):
+                    self._know_value(end._source.layer)
+        return self._infer(layer)
 
     def _check_variables(self) -> None:
         """Raises `GraphError` for an Assign without a ReadValue, or with one of another type or
@@ -163,25 +164,29 @@ class Inferring(Structure):
             self._mark_valued(at, True)
             if at.raw.is_parameter or at.bodies:
                 continue
-            result = self._infer(at, [end.source.tensor for end in at._inputs])
-            if not isinstance(result.outputs, Fault):
-                for output, tensor in zip(at._outputs, result.outputs, strict=False):
-                    self.changes.set(output, "tensor", tensor)
+            for output, tensor in zip(at._outputs, self._infer(at), strict=False):
+                self.changes.set(output, "tensor", tensor)
 
-    def _infer(self, layer: GraphLayer, inputs: list[Tensor]) -> LayerResult:
-        """Returns the inference of one layer, including its bodies. Raises `GraphError` if the
-        layer violates a condition."""
+    def _infer(self, layer: GraphLayer) -> tuple[Tensor, ...]:
+        """Returns the output tensors of one layer, and stores the inference of its bodies.
+
+        Raises `GraphError` if the layer violates a condition.
+        """
+        raw, operation = layer.raw, layer.operation
+        inputs = tuple([end._source.tensor for end in layer._inputs])
         if layer.bodies:
             self._write_bodies(layer)
-        result = self.engine.infer_layer(layer.raw, tuple(inputs))
-        for tag, body in layer.bodies.items():
-            if tag in result.inner:
-                body._take(result.inner[tag])
-        faults = [result.outputs] if isinstance(result.outputs, Fault) else list(result.faults)
-        if faults:
+            result = self.engine.infer_around(raw, operation, inputs, compare=False)
+            for tag, body in layer.bodies.items():
+                if tag in result.inner:
+                    body._take(result.inner[tag])
+        else:
+            result = self.engine.layers.infer(raw, operation, inputs, layer.valued)
+        if result.faults or isinstance(result.outputs, Fault):
+            fault = result.outputs if isinstance(result.outputs, Fault) else result.faults[0]
             added = layer.place if layer in self.content.layers else None
-            raise GraphError.of(faults[0], layer.type, self.where(layer), added)
-        return result
+            raise GraphError.of(fault, layer.type, self.where(layer), added)
+        return result.outputs
 
     # declarations
 

@@ -221,13 +221,27 @@ def _binary(type: str, left: Any, right: Any) -> Output:
     return result
 
 
-def innermost(values: Iterable[Any], *graphs: Any) -> Any:
-    """Returns the innermost of the given graphs and of the graphs of the given outputs and layers;
-    None if there is none."""
-    known = list(graphs)
-    known += [each.layer.graph for each in values if isinstance(each, Output)]
-    known += [each.graph for each in values if isinstance(each, GraphLayer)]
-    return max(known, key=lambda graph: graph.depth, default=None)
+def innermost(values: Iterable[Any], home: Any = None) -> Any:
+    """Returns the innermost of a graph and of the graphs of outputs and layers, also of those
+    inside lists and markers; None if there is none."""
+    for each in values:
+        if isinstance(each, Output):
+            graph = each.layer.graph
+        elif isinstance(each, (list, tuple)):
+            graph = innermost(each)
+        elif isinstance(each, GraphLayer):
+            graph = each.graph
+        else:
+            graph = innermost((each.source,)) if isinstance(each, Marker) else None
+        if graph is not home and graph is not None and (home is None or graph.depth > home.depth):
+            home = graph
+    return home
+
+
+class Marker:
+    """An input of a layer with bodies, with what its bodies make of it."""
+
+    source: Any
 
 
 class Input(_Part):
@@ -273,6 +287,9 @@ class Input(_Part):
         return f"<input {self.index} of {self.layer.label}, fed by {self._source!r}>"
 
 
+_NO_BODIES: Mapping[str, Any] = MappingProxyType({})
+
+
 class GraphLayer(_Part):
     """A layer of a graph."""
 
@@ -300,13 +317,13 @@ class GraphLayer(_Part):
         self.place: Place | None = None
         """The line of the program that added the layer; None for a layer of a file."""
         self.operation = operation
-        self.bodies: Mapping[str, Any] = {}
+        self.bodies: Mapping[str, Any] = _NO_BODIES
         """The graphs inside an If, Loop or TensorIterator, by tag: `body`, or `then_body` and
         `else_body`."""
         self.valued = False
-        """Whether inference has computed the known values of the outputs."""
-        self._inputs: list[Input] = []
-        self._outputs: list[Output] = []
+        """Whether inference computes the known values of the outputs, since a shape needs them."""
+        self._inputs: tuple[Input, ...] = ()
+        self._outputs: tuple[Output, ...] = ()
 
     @property
     def id(self) -> str:
@@ -340,12 +357,12 @@ class GraphLayer(_Part):
     @property
     def inputs(self) -> tuple[Input, ...]:
         """The inputs, in the order of the operation."""
-        return tuple(self._inputs)
+        return self._inputs
 
     @property
     def outputs(self) -> tuple[Output, ...]:
         """The outputs, in the order of the operation."""
-        return tuple(self._outputs)
+        return self._outputs
 
     @property
     def output(self) -> Output:

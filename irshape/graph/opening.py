@@ -89,7 +89,7 @@ def _layers_of(graph: Structure, content: Content, result: BodyResult) -> list[G
         layer = GraphLayer(graph, raw, declaration[0])
         layer.origin = raw
         layers.append(layer)
-        outputs = layer._outputs
+        outputs: list[Output] = []
         for port, tensor in zip(raw.outputs, tensors, strict=False):
             output = Output(layer, len(outputs), tensor)
             if as_written:
@@ -99,13 +99,14 @@ def _layers_of(graph: Structure, content: Content, result: BodyResult) -> list[G
                 output._names = tuple(port.tensor_names)
                 for name in output._names:
                     by_tensor.setdefault(name, output)
+        layer._outputs = tuple(outputs)
     return layers
 
 
 def _connect(layers: list[GraphLayer], result: BodyResult, number: Callable[[], int]) -> None:
     """Connects the inputs of layers to their sources."""
     for layer, row in zip(layers, result.wiring.sources, strict=True):
-        inputs = layer._inputs
+        inputs: list[Input] = []
         for index, source in enumerate(row):
             if source is not None:
                 output = layers[source[0]]._outputs[source[1]]
@@ -113,6 +114,7 @@ def _connect(layers: list[GraphLayer], result: BodyResult, number: Callable[[], 
                 end.loaded = output
                 inputs.append(end)
                 output._users[end] = number()
+        layer._inputs = tuple(inputs)
 
 
 def _name_by_result(content: Content, result: GraphLayer) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -78,7 +78,6 @@ class Operations:
 
     def __init__(self, graph: Any = None) -> None:
         self._graph = graph
-        self._functions: dict[str, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -92,9 +91,8 @@ class Operations:
             raise AttributeError(
                 f"there is no operation '{name}'{suggestion(name, list(types_by_name()))}"
             )
-        function = self._functions.get(kind)
-        if function is None:
-            function = self._functions[kind] = _function(self, kind)
+        function = _function(self, kind)
+        setattr(self, name, function)
         return function
 
     def __dir__(self) -> Iterable[str]:
@@ -166,7 +164,7 @@ class Operations:
 
     def _home(self, values: Iterable[Any]) -> Any:
         """Returns the graph in which an operation on these values belongs. Raises `GraphError`."""
-        home = innermost(list(_plain(values)), *([] if self._graph is None else [self._graph]))
+        home = innermost(values, self._graph)
         if home is None:
             raise GraphError(
                 "no input is an output of a graph",
@@ -179,17 +177,6 @@ def _part(axis: int, start: int, end: int, stride: int, part_size: int) -> Mappi
     return {"axis": axis, "start": start, "end": end, "stride": stride, "part_size": part_size}
 
 
-def _plain(values: Iterable[Any]) -> Iterator[Any]:
-    """Yields values, and the values inside lists and markers."""
-    for value in values:
-        if isinstance(value, (list, tuple)):
-            yield from _plain(value)
-        elif isinstance(value, (Sliced, Carried)):
-            yield from _plain((value.source,))
-        else:
-            yield value
-
-
 def _function(operations: Operations, kind: str) -> Any:
     """Returns the function that adds a layer of a type."""
     versions = registry.versions(kind)
@@ -197,22 +184,22 @@ def _function(operations: Operations, kind: str) -> Any:
     shown = signature(versions)
     several = bool(newest.operands) and newest.operands[-1].variadic
 
-    def call(*inputs: Any, opset: Any = None, name: str | None = None, **attributes: Any) -> Any:
-        given = list(inputs)
+    def call(*given: Any, opset: Any = None, name: str | None = None, **attributes: Any) -> Any:
         if several and given and isinstance(given[0], (list, tuple)):
             # as NumPy and openvino.opset have it: concat([x, y], 1)
             rest = dict(zip(newest.attributes, given[1:], strict=False))
             plain = all(isinstance(each, (int, str)) for each in given[1:])
             if len(newest.operands) == 1 and plain and rest.keys().isdisjoint(attributes):
                 attributes |= rest
-                given = [given[0], *given[1 + len(rest) :]]
+                given = (given[0], *given[1 + len(rest) :])
             if len(given) == 1:
-                given = list(given[0])
-        version = newest if opset is None else version_of(kind, opset)
-        for at, operand in enumerate(version.operands):
-            if operand.name in attributes and operand.name not in version.attributes:
-                given += [None] * (at + 1 - len(given))
-                given[at] = attributes.pop(operand.name)
+                given = tuple(given[0])
+        if attributes:
+            version = newest if opset is None else version_of(kind, opset)
+            for at, operand in enumerate(version.operands):
+                if operand.name in attributes and operand.name not in version.attributes:
+                    given += (None,) * (at + 1 - len(given))
+                    given = (*given[:at], attributes.pop(operand.name), *given[at + 1 :])
         graph = operations._home(given)
         return graph.add(kind, *given, opset=opset, name=name, **attributes)
 

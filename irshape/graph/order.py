@@ -1,68 +1,59 @@
 """Keeps layers in an order in which producers come first, while edges are added.
 
-Every node has a rank, and ranks rise along edges. A new node gets the next rank after its last
-producer, so inserting it between two others moves no node. If an edge contradicts the ranks, only
-the nodes between its ends move (Pearce and Kelly, "A dynamic topological sort algorithm for
+Every layer has a rank, and ranks rise along edges. A new layer gets the next rank after its last
+producer, so inserting it between two others moves no layer. If an edge contradicts the ranks, only
+the layers between its ends move (Pearce and Kelly, "A dynamic topological sort algorithm for
 directed acyclic graphs", 2006).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Generic, TypeVar
+from operator import attrgetter
 
 from .changes import Changes
-
-N = TypeVar("N")
+from .nodes import GraphLayer
 
 Rank = tuple[int, int]
-"""The place among the initial nodes, then the number of a node that was added after that place."""
+"""The place among the initial layers, then the number of a layer that was added after that
+place."""
 
 
-class Order(Generic[N]):
-    """The ranks of nodes. producers, users: functions that return the neighbours of a node."""
+class Order:
+    """The ranks of the layers of a graph."""
 
-    def __init__(
-        self,
-        producers: Callable[[N], Iterable[N]],
-        users: Callable[[N], Iterable[N]],
-        changes: Changes[object, object],
-    ) -> None:
-        self._producers = producers
-        self._users = users
+    def __init__(self, changes: Changes) -> None:
         self._changes = changes
-        self.ranks: dict[N, Rank] = {}
+        self.ranks: dict[GraphLayer, Rank] = {}
 
-    def start(self, nodes: Iterable[N]) -> None:
-        """Adds nodes that are in order."""
-        self.ranks = {node: (rank, 0) for rank, node in enumerate(nodes)}
+    def start(self, layers: Iterable[GraphLayer]) -> None:
+        """Adds layers that are in order."""
+        self.ranks = {layer: (rank, 0) for rank, layer in enumerate(layers)}
 
-    def add(self, node: N) -> None:
-        """Adds a node that nothing uses yet."""
+    def add(self, layer: GraphLayer) -> None:
+        """Adds a layer that nothing uses yet."""
         ranks = self.ranks
-        last = -1
-        for each in self._producers(node):
-            last = max(last, ranks[each][0])
-        self._changes.put(ranks, node, (last, self._changes.number()))
+        last = max([ranks[end._source.layer][0] for end in layer._inputs], default=-1)
+        self._changes.put(ranks, layer, (last, self._changes.number()))
 
-    def remove(self, node: N) -> None:
-        """Forgets a node."""
-        self._changes.drop(self.ranks, node)
+    def remove(self, layer: GraphLayer) -> None:
+        """Forgets a layer."""
+        self._changes.drop(self.ranks, layer)
 
-    def rank(self, node: N) -> Rank:
-        return self.ranks[node]
+    def rank(self, layer: GraphLayer) -> Rank:
+        return self.ranks[layer]
 
-    def connect(self, producer: N, user: N) -> bool:
+    def connect(self, producer: GraphLayer, user: GraphLayer) -> bool:
         """Adjusts the ranks to a new edge. Returns False if it would close a cycle."""
         if producer is user:
             return False
         low, high = self.ranks[user], self.ranks[producer]
         if high < low:
             return True
-        behind = self._reach(user, self._users, lambda rank: rank <= high)
+        behind = self._reach(user, attrgetter("users"), lambda rank: rank <= high)
         if producer in behind:
             return False
-        before = self._reach(producer, self._producers, lambda rank: rank >= low)
+        before = self._reach(producer, attrgetter("producers"), lambda rank: rank >= low)
         moved = sorted(before, key=self.ranks.__getitem__) + sorted(
             behind, key=self.ranks.__getitem__
         )
@@ -72,8 +63,11 @@ class Order(Generic[N]):
         return True
 
     def _reach(
-        self, start: N, neighbours: Callable[[N], Iterable[N]], inside: Callable[[Rank], bool]
-    ) -> set[N]:
+        self,
+        start: GraphLayer,
+        neighbours: Callable[[GraphLayer], Iterable[GraphLayer]],
+        inside: Callable[[Rank], bool],
+    ) -> set[GraphLayer]:
         reached, waiting = {start}, [start]
         while waiting:
             for node in neighbours(waiting.pop()):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..ops import registry
 from ..shapes import ShapeLike
 from ..spelling import counted
-from .building import names_of, python_name, unknown_attribute
+from .building import unknown_attribute
 from .nodes import GraphLayer, Output
 from .structure import Structure
 from .types import element_type_of, shape_of
@@ -204,7 +204,7 @@ def _declared(type: str | tuple[str, ...], attributes: Mapping[str, Any]) -> tup
         version for each in types for version in registry.versions(each) or [version_of(each, 1)]
     ]
     for name in attributes:
-        if not any(name in names_of(version) for version in versions):
+        if not any(name in version.signature.python_names for version in versions):
             raise unknown_attribute(versions[-1], name)
     return tuple(dict.fromkeys(version.type_name() for version in versions))
 
@@ -412,10 +412,10 @@ def _fits(output: Output, wanted: Wanted, state: _State) -> bool:
 
 def _attribute_fits(layer: GraphLayer, name: str, wanted: Any) -> bool:
     """Whether an attribute of a layer matches the pattern's."""
-    operation = type(layer.operation)
-    if name not in names_of(operation):
+    names = layer.operation.signature.python_names
+    if name not in names:
         return False
-    actual = getattr(layer.operation, python_name(operation, name))
+    actual = getattr(layer.operation, names[name])
     if callable(wanted):
         return bool(wanted(actual))
     rank = layer.inputs[0].source.shape.rank if layer.inputs else None

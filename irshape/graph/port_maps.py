@@ -141,7 +141,7 @@ def _feed_one_more(owner: GraphLayer, source: Output) -> int:
                 operation=owner.type,
             )
         changes.put(source._users, end, changes.number())
-    changes.set(owner, "_inputs", [*owner._inputs, end])
+    changes.set(owner, "_inputs", (*owner._inputs, end))
     return end.index
 
 
@@ -192,6 +192,6 @@ def _drop_input(owner: GraphLayer, at: int) -> None:
     owner.graph._restate(owner, inputs=inputs[:at] + inputs[at + 1 :])
     end = owner._inputs[at]
     changes.drop(end._source._users, end)
-    changes.set(owner, "_inputs", [each for each in owner._inputs if each is not end])
+    changes.set(owner, "_inputs", (*owner._inputs[:at], *owner._inputs[at + 1 :]))
     for place, each in enumerate(owner._inputs):
         changes.set(each, "index", place)

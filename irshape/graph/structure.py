@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import cached_property
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ..formats.ir import FORMAT
@@ -34,14 +33,14 @@ class Content:
 
     __slots__ = ("back_edges", "by_id", "by_name", "by_tensor", "layers", "next_id", "order")
 
-    def __init__(self, changes: Changes[Any, Any]) -> None:
+    def __init__(self, changes: Changes) -> None:
         self.layers: Ordered = Ordered()
         """The layers in the order of the file. Added layers come last."""
         self.by_id: dict[str, GraphLayer] = {}
         self.by_name: dict[str, tuple[GraphLayer, ...]] = {}
         self.by_tensor: dict[str, Output] = {}
         self.next_id = 0
-        self.order: Order[GraphLayer] = Order(attrgetter("producers"), attrgetter("users"), changes)
+        self.order = Order(changes)
         self.back_edges: tuple[BackEdge, ...] = ()
         """The back edges of the body of a Loop or TensorIterator: from a Result to a Parameter
         of the next iteration, by id."""
@@ -87,7 +86,7 @@ class Structure:
             """A model without layers that has the weights, for inference."""
             self.store.weights = Weights(None, self.bytes, "ready")
             self.engine = BodyEngine(self.store)
-            self.changes: Changes[Structure, GraphLayer] = Changes()
+            self.changes = Changes()
         else:
             outer = owner.graph
             self.bytes, self.store, self.engine = outer.bytes, outer.store, outer.engine
@@ -345,16 +344,23 @@ class Structure:
     def _new_id(self) -> str:
         content = self.content
         number = content.next_id
-        while str(number) in content.by_id:
+        while (id := str(number)) in content.by_id:
             number += 1
         self.changes.set(content, "next_id", number + 1)
-        return str(number)
+        return id
 
     def _new_name(self, name: str) -> str:
         candidate, count = name, 1
         while candidate in self.content.by_name:
             candidate, count = f"{name}_{count}", count + 1
         return candidate
+
+    def _free(self, name: str, type: str) -> str:
+        """Returns the name of a layer. Raises `GraphError` if another layer has it, or an IR cannot
+        contain it."""
+        if checked_name(name) in self.content.by_name:
+            raise GraphError(f"the graph already has a layer '{name}'", operation=type)
+        return name
 
     # the steps of changes: each can be undone
 

@@ -16,6 +16,8 @@ class Signature(NamedTuple):
 
     attributes: Mapping[str, Attribute]
     """The attributes by their Python names."""
+    python_names: Mapping[str, str]
+    """The Python names of the attributes, by their IR names and by their Python names."""
     written: tuple[str, ...]
     """The names of all attributes in the IR, in the order of writers."""
     operands: tuple[Operand, ...]
@@ -51,6 +53,8 @@ class Signature(NamedTuple):
         }
         return Signature(
             attributes,
+            {each.name: name for name, each in attributes.items()}
+            | {name: name for name in attributes},
             tuple(declared.name for declared in attributes.values()),
             operands,
             sum(not declared.optional for declared in operands),

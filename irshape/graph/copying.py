@@ -52,11 +52,11 @@ def _copy_all(graph: Structure, twin: Structure) -> None:
             outputs[old] = new
             new._names, new.loaded, new.loaded_names = old._names, old.loaded, old.loaded_names
     for layer, twins in layers.items():
-        twins._inputs = tuple(
-            [Input(twins, end.index, outputs[end._source]) for end in layer._inputs]
-        )
-        for old_end, new_end in zip(layer._inputs, twins._inputs, strict=True):
-            new_end.loaded = None if old_end.loaded is None else outputs.get(old_end.loaded)
+        ends = []
+        for end in layer._inputs:
+            ends.append(Input(twins, end.index, outputs[end._source]))
+            ends[-1].loaded = None if end.loaded is None else outputs.get(end.loaded)
+        twins._inputs = tuple(ends)
     for old, new in outputs.items():
         for end, number in old._users.items():
             new._users[layers[end.layer]._inputs[end.index]] = number

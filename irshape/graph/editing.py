@@ -265,7 +265,7 @@ class Editing(Building):
 
     def _remove_all(self, layers: Iterable[GraphLayer]) -> None:
         """Removes these layers. No other layer may use them."""
-        for layer in sorted(layers, key=self.content.order.rank, reverse=True):
+        for layer in sorted(layers, key=self.content.order.ranks.__getitem__, reverse=True):
             self._detach(layer)
 
     def _remove_unneeded(

@@ -39,7 +39,7 @@ def _exported_body(graph: Structure, place: Callable[[Constant], int]) -> BodyRe
     sources: Sources = [
         [(positions[end.source.layer], end.source.index) for end in node._inputs] for node in nodes
     ]
-    order = sorted(range(len(nodes)), key=lambda at: graph.content.order.rank(nodes[at]))
+    order = [positions[node] for node in graph.sorted()]
     result = BodyResult(body, Wiring(sources, order, frozenset()))
     result.outputs = [()] * len(nodes)
     for position, node in enumerate(nodes):

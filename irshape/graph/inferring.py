@@ -81,7 +81,7 @@ class Inferring(Structure):
         def push(layer: GraphLayer) -> None:
             if layer not in queued and layer in self.content.layers:
                 queued.add(layer)
-                heappush(waiting, (self.content.order.rank(layer), id(layer), layer))
+                heappush(waiting, (self.content.order.ranks[layer], id(layer), layer))
 
         for layer in dirty:
             push(layer)

@@ -223,7 +223,7 @@ def outlined(graph: Editing, layers: Iterable[str | GraphLayer], name: str | Non
         graph._own(layer)
         if layer.raw.is_parameter or layer.raw.is_result:
             raise GraphError(f"{layer.label} must stay in the graph", operation=layer.type)
-    inside = sorted(chosen, key=graph.content.order.rank)
+    inside = sorted(chosen, key=graph.content.order.ranks.__getitem__)
     constants = [
         source
         for layer in inside

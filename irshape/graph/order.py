@@ -40,9 +40,6 @@ class Order:
         """Forgets a layer."""
         self._changes.drop(self.ranks, layer)
 
-    def rank(self, layer: GraphLayer) -> Rank:
-        return self.ranks[layer]
-
     def connect(self, producer: GraphLayer, user: GraphLayer) -> bool:
         """Adjusts the ranks to a new edge. Returns False if it would close a cycle."""
         if producer is user:

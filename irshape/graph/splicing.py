@@ -8,103 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
-from xml.parsers import expat
 
-from ..formats.ir.edits import Edit, set_dims
+from ..formats.ir.edits import Edit, element_end, set_dims
 from ..formats.ir.quoting import escaped, expressible
+from ..formats.ir.writer import edge_line
 from ..inference.result import BodyResult
 from ..model.graph import Body, Layer
 from ..model.ports import Port, PortElsewhere
 from ..model.source import Passage, Source, passage_bytes
 from .nodes import GraphLayer
 
-_END_NAMES = ("from-layer", "from-port", "to-layer", "to-port")
+_ENDS = {
+    tag: re.compile(rb"(?:\s|<!--.*?-->)*+(</%s)" % tag.encode(), re.DOTALL)
+    for tag in ("layers", "edges")
+}
+"""Matches the white space and comments behind the last layer or edge, and the start of the end tag
+behind them."""
 
 
 class NotSpliceable(Exception):
     """Raised if the text cannot be edited and has to be rewritten completely."""
-
-
-class _Room:
-    """The places of the layers and edges of a net or body in the text."""
-
-    def __init__(self) -> None:
-        self.layers_end = -1
-        """The offset of `</layers>`."""
-        self.edges_end = -1
-        self.edges: list[tuple[tuple[str, ...], int, int]] = []
-        """The four ids of each edge, and its start and end in the text."""
-
-
-class Layout(NamedTuple):
-    """spans: the end of each layer by its beginning.
-
-    rooms: by the offset of the layer around them and the tag; (-1, "") is the net.
-    """
-
-    spans: dict[int, int]
-    rooms: dict[tuple[int, str], _Room]
-
-
-def layout(data: bytes, encoding: str | None) -> Layout:
-    """Returns the places of the parts of an IR. Raises `NotSpliceable` for an unusual text."""
-    result = Layout({}, {})
-    stack: list[tuple[str, int]] = []
-    rooms: list[_Room] = []
-    parser = expat.ParserCreate(encoding)
-    parser.ordered_attributes = True
-
-    def owner() -> tuple[int, str]:
-        """Returns the layer and tag around the current `<layers>` or `<edges>`."""
-        tag = stack[-1][0] if stack else ""
-        if tag == "net":
-            return -1, ""
-        return (stack[-2][1] if len(stack) > 1 else -1), tag
-
-    def start(tag: str, attributes: list[str]) -> None:
-        if tag in _INNER:
-            return
-        at = parser.CurrentByteIndex
-        if tag in ("layers", "edges"):
-            rooms.append(result.rooms.setdefault(owner(), _Room()))
-        elif tag == "edge" and stack and stack[-1][0] == "edges":
-            given = dict(zip(attributes[::2], attributes[1::2], strict=True))
-            ends = tuple(given.get(name, "") for name in _END_NAMES)
-            rooms[-1].edges.append((ends, at, -1))
-        stack.append((tag, at))
-
-    def end(tag: str) -> None:
-        if tag in _INNER:
-            return
-        _, begun = stack.pop()
-        at = parser.CurrentByteIndex
-        after = _TAG.match(data, begun).end()  # type: ignore[union-attr]
-        empty = data[after - 2 : after] == b"/>"  # then another tag is at `at`
-        if not empty:
-            after = data.index(b">", at) + 1
-        if tag == "layer":
-            result.spans[begun] = after
-        elif tag in ("layers", "edges"):
-            room = rooms.pop()
-            if empty:
-                return  # <edges/> has no end tag before which to insert
-            setattr(room, f"{tag}_end", at)
-        elif tag == "edge" and stack and stack[-1][0] == "edges":
-            ends, first, _ = rooms[-1].edges[-1]
-            rooms[-1].edges[-1] = (ends, first, after)
-
-    parser.StartElementHandler, parser.EndElementHandler = start, end
-    try:
-        parser.Parse(data, True)
-    except expat.ExpatError:
-        raise NotSpliceable from None  # the encoding is not the one that it declares
-    return result
-
-
-_TAG = re.compile(rb"""<(?:[^"'>]|"[^"]*"|'[^']*')*>""")
-_INNER = frozenset(("data", "dim", "input", "output", "port"))
-"""The elements that contain no layers and edges."""
 
 
 class Splicer:
@@ -114,61 +37,40 @@ class Splicer:
     """
 
     def __init__(
-        self, source: Source, places: Layout, rendered: Callable[[BodyResult, int, int], list[str]]
+        self, source: Source, rendered: Callable[[BodyResult, int, int], list[str]]
     ) -> None:
         self.source = source
-        self.layout = places
         self.rendered = rendered
         self.edits: list[Edit] = []
 
     def body(
-        self,
-        before: Body,
-        nodes: tuple[GraphLayer, ...],
-        result: BodyResult,
-        key: tuple[int, str],
-        depth: int,
+        self, before: Body, nodes: tuple[GraphLayer, ...], result: BodyResult, depth: int
     ) -> None:
         """Edits the net or one body.
 
         before: the body as it was loaded.
         result: the body as it is now, with the layers in the order of `nodes`.
         """
-        room = self.layout.rooms.get(key)
-        if room is None or room.layers_end < 0:
-            raise NotSpliceable
-        kept = {node.origin for node in nodes if node.origin is not None}
+        kept = {node.origin for node in nodes}
         for layer in before.layers:
             if layer not in kept:
-                self._cut(layer.offset, self.layout.spans[layer.offset])
+                self._cut(layer.offset)
         added: list[str] = []
         for position, node in enumerate(nodes):
             if node.origin is None:
                 added += self.rendered(result, position, depth + 1)
             else:
                 self._layer(node, result, position, depth)
-        if added:
-            self._before(room.layers_end, added)
-        wanted: dict[tuple[str, ...], None] = dict.fromkeys(
-            (edge.from_layer, edge.from_port, edge.to_layer, edge.to_port)
-            for edge in result.body.edges
-        )
-        for ends, start, end in room.edges:
+        self._append("layers", [layer.offset for layer in before.layers], added)
+        wanted = dict.fromkeys(result.body.ends.rows())
+        offsets = before.edge_offsets
+        for offset, ends in zip(offsets, before.ends.rows(), strict=True):
             if ends in wanted:
                 del wanted[ends]
             else:
-                self._cut(start, end)
-        if wanted:
-            if room.edges_end < 0:
-                raise NotSpliceable
-            tab = "\t" * (depth + 1)
-            lines = [
-                f"{tab}<edge "
-                + " ".join(f'{name}="{text}"' for name, text in zip(_END_NAMES, ends, strict=True))
-                + " />"
-                for ends in wanted
-            ]
-            self._before(room.edges_end, lines)
+                self._cut(offset)
+        tab = "\t" * (depth + 1)
+        self._append("edges", offsets, [f"{tab}{edge_line(ends)}" for ends in wanted])
 
     def _layer(self, node: GraphLayer, result: BodyResult, position: int, depth: int) -> None:
         origin, now = node.origin, result.body.layers[position]
@@ -207,7 +109,7 @@ class Splicer:
         for tag, inner in result.inner.get(position, {}).items():
             body = (origin.bodies or {})[tag]
             part = node.bodies[tag]
-            self.body(body, part.layers, inner, (origin.offset, tag), depth + 2)
+            self.body(body, part.layers, inner, depth + 2)
 
     def _data(self, origin: Layer, now: Layer) -> bool:
         """Changes the attributes of `<data>` one by one. Returns False if this is not possible."""
@@ -221,8 +123,14 @@ class Splicer:
 
     def _anew(self, origin: Layer, result: BodyResult, position: int, depth: int) -> None:
         text = "\n".join(self.rendered(result, position, depth + 1)).lstrip()
-        end = self.layout.spans[origin.offset]
-        self.edits.append(Edit(origin.offset, end, text.encode()))
+        self.edits.append(Edit(origin.offset, self._end(origin.offset), text.encode()))
+
+    def _end(self, element: int) -> int:
+        """Returns the end of the layer or edge at an offset."""
+        end = element_end(self.source.data, element)
+        if end < 0:
+            raise NotSpliceable
+        return end
 
     def net_info(self, before: tuple[int, int] | None, now: tuple[int, int] | None) -> None:
         """Replaces the rt_info of the net, or adds one at the end of the net."""
@@ -249,14 +157,22 @@ class Splicer:
             raise NotSpliceable
         self.edits.append(Edit(last, last, f' {name}="{_escaped(text)}"'.encode()))
 
-    def _cut(self, start: int, end: int) -> None:
-        """Removes an element, and its line if nothing else is on the line."""
-        data = self.source.data
+    def _cut(self, start: int) -> None:
+        """Removes the layer or edge at an offset, and its line if nothing else is on the line."""
+        data, end = self.source.data, self._end(start)
         line = data.rfind(b"\n", 0, start) + 1
         after = data.find(b"\n", end)
         if after >= 0 and not data[line:start].strip() and not data[end:after].strip():
             start, end = line, after + 1
         self.edits.append(Edit(start, end, b""))
+
+    def _append(self, tag: str, there: list[int], lines: list[str]) -> None:
+        """Inserts lines behind the layers or edges that begin at these offsets."""
+        if lines:
+            end = _ENDS[tag].match(self.source.data, self._end(there[-1])) if there else None
+            if end is None:
+                raise NotSpliceable
+            self._before(end.start(1), lines)
 
     def _before(self, end_tag: int, lines: list[str]) -> None:
         """Inserts lines before an end tag, which keeps its own indentation."""

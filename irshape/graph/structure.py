@@ -263,7 +263,7 @@ class Structure:
 
     def sorted(self) -> list[GraphLayer]:
         """Returns the layers, producers before their users."""
-        return sorted(self.content.layers, key=self.content.order.rank)
+        return sorted(self.content.layers, key=self.content.order.ranks.__getitem__)
 
     @property
     def root(self) -> Structure:
@@ -486,7 +486,7 @@ class Structure:
             layer = waiting.pop()
             if layer not in reached:
                 reached.add(layer)
-                waiting += layer.producers
+                waiting += [end._source.layer for end in layer._inputs]
         return reached
 
 

@@ -26,7 +26,7 @@ from ..model.weights import Constant
 from .checked import refuse_contrary_sizes
 from .errors import ArgumentError, GraphError
 from .exporting import exported
-from .splicing import NotSpliceable, Splicer, applied, layout
+from .splicing import NotSpliceable, Splicer, applied
 from .structure import Structure
 
 _BY_FILE = 1 << 16
@@ -94,16 +94,20 @@ def _text(graph: Structure, inference: Inference) -> bytes:
     return ("\n".join(document(model, AS_THEY_ARE, inference)) + "\n").encode()
 
 
+_UTF8 = ("utf-8", "utf8", "utf-8-sig")
+
+
 def _spliced(graph: Structure, origin: Model, inference: Inference) -> bytes:
     source = origin.source
-    places = layout(source.data, "utf-8" if source.encoding == "utf-8-sig" else None)
+    if source.raw is not None or source.encoding.lower() not in _UTF8:
+        raise NotSpliceable
 
     def rendered(body: BodyResult, position: int, depth: int) -> list[str]:
         layer = body.body.layers[position]
         return list(layer_lines(inference.model, layer, AS_THEY_ARE, body, position, depth))
 
-    splicer = Splicer(source, places, rendered)
-    splicer.body(origin.net, graph.layers, inference.result, (-1, ""), 1)
+    splicer = Splicer(source, rendered)
+    splicer.body(origin.net, graph.layers, inference.result, 1)
     splicer.net_info(origin.rt_info_span, graph.rt_info_span)
     if graph.name != origin.name:
         splicer.attribute(source.data.index(b"<net"), "name", graph.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 
 class Edge:
@@ -60,6 +61,10 @@ class EdgeTexts:
         self.end = end
         self._offsets: list[int] | None = None
         self._made: dict[int, Edge] = {}
+
+    def rows(self) -> Iterator[tuple[str, str, str, str]]:
+        """Yields the ends of each edge: a layer and its output port, a layer and its input port."""
+        return zip(self.from_layers, self.from_ports, self.to_layers, self.to_ports, strict=True)
 
     @property
     def regular(self) -> bool:

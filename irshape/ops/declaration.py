@@ -173,6 +173,7 @@ class Operation:
     of_plugin: ClassVar[bool] = False
     """Whether another package declares the operation; computed, not declared."""
 
+    _type_name: ClassVar[str] = "Operation"
     attributes: ClassVar[dict[str, Attribute]] = {}
     operands: ClassVar[tuple[Operand, ...]] = ()
     result: ClassVar[Like | None] = None
@@ -190,6 +191,8 @@ class Operation:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        name, _, version = cls.__name__.rpartition("_")
+        cls._type_name = name if version.isdigit() and name else cls.__name__
         attributes = dict(cls.attributes)
         operands = {declared.name: declared for declared in cls.operands}
         for name, declared in list(vars(cls).items()):
@@ -235,8 +238,7 @@ class Operation:
     @classmethod
     def type_name(cls) -> str:
         """Returns the `type` of the operation's layers: the class name without its version."""
-        name, _, version = cls.__name__.rpartition("_")
-        return name if version.isdigit() and name else cls.__name__
+        return cls._type_name
 
     @classmethod
     def version_name(cls) -> str:

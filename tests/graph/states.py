@@ -35,10 +35,10 @@ def seen(graph: Graph) -> list[Any]:
 
 def check(graph: Graph) -> None:
     """Holds a graph against its own text: read back, it is sound and has the same tensors."""
-    ranks = graph.content.order
+    ranks = graph.content.order.ranks
     for layer in graph.layers:
         for producer in layer.producers:
-            assert ranks.rank(producer) < ranks.rank(layer)
+            assert ranks[producer] < ranks[layer]
     model = graph.model()
     report = irshape.validate(model)
     assert report.ok, [str(each) for each in report.diagnostics if each.severity == "error"]

@@ -118,15 +118,15 @@ def _body(
         yield from layer_lines(model, layer, layout, result, position, depth + 1)
     yield f"{tab}</layers>"
     yield f"{tab}<edges>"
-    for edge in body.edges:
-        ends = (
-            ("from-layer", edge.from_layer),
-            ("from-port", edge.from_port),
-            ("to-layer", edge.to_layer),
-            ("to-port", edge.to_port),
-        )
-        yield f"{tab}{_INDENT}<edge {_attributes(ends)} />"
+    for ends in body.ends.rows():
+        yield f"{tab}{_INDENT}{edge_line(ends)}"
     yield f"{tab}</edges>"
+
+
+def edge_line(ends: tuple[str, str, str, str]) -> str:
+    """Returns the element of an edge: its layer and output port, its layer and input port."""
+    names = ("from-layer", "from-port", "to-layer", "to-port")
+    return f"<edge {_attributes(zip(names, ends, strict=True))} />"
 
 
 def _attributes(pairs: Iterable[tuple[str, str]]) -> str:

@@ -51,13 +51,14 @@ class Editing(Building):
                     operation=input.layer.type,
                     operand=input.name,
                 )
-            old = input.source
+            old, layer = input.source, input.layer
             self._feed(input, source)
-            if input.layer.raw.output_names:
-                own = self._leave_names(old, input.layer)
+            if layer.raw.output_names:
+                own = self._leave_names(old, layer)
                 self._give_names(source, (*source._names, *own))
-                self._give_output_names(input.layer, own)
-            self._settle([input.layer])
+                self._give_output_names(layer, own)
+            by_value = layer.valued or layer.operation.signature.valued
+            self._settle([] if source.tensor == old.tensor and not by_value else [layer])
 
     def replace_uses(
         self,

@@ -381,13 +381,14 @@ def _match(output: Output, wanted: Wanted, state: _State) -> Iterator[_State]:
                     done.captured[wanted.name] = output
                 yield done
     elif _fits(output, wanted, state):
-        for result in _match_inputs(output, wanted, state):
-            done = result.copy()
-            done.bound[wanted] = output
-            done.homes[wanted.first] = output.layer
-            if wanted.name is not None:
-                done.captured[wanted.name] = output
-            yield done
+        done = state.copy()
+        done.bound[wanted] = output
+        done.homes[wanted.first] = output.layer
+        if wanted.name is not None:
+            done.captured[wanted.name] = output
+        if wanted.types:
+            done.layers[output.layer] = None
+        yield from _match_inputs(output, wanted, done)
     elif not wanted.optional:
         state.miss(output, wanted)
     if wanted.optional and wanted.inputs:
@@ -433,13 +434,7 @@ def _same(actual: Any, wanted: Any) -> bool:
 
 
 def _match_inputs(output: Output, wanted: Wanted, state: _State) -> Iterator[_State]:
-    layer = output.layer
-    if not wanted.types:
-        yield state
-        return
-    state = state.copy()
-    state.layers[layer] = None
-    inputs = wanted.inputs
+    layer, inputs = output.layer, wanted.inputs
     if inputs is None:
         yield state
         return

@@ -263,7 +263,8 @@ class Building(Inferring):
 
     def part_of(self, output: Output, index: Any) -> Output:
         """See `Output.__getitem__`."""
-        return indexed(output, index)
+        with self.changes:
+            return indexed(output, index)
 
     def _joined(self, values: list[Any], element_type: ElementType | None) -> Output:
         """Returns one tensor of rank 1 that joins scalars."""

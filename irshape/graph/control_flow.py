@@ -89,6 +89,7 @@ def built(
         sources = graph._sources(operation, _constants(kind, inputs[:fixed]))
         layer._inputs = tuple(Input(layer, at, source) for at, source in enumerate(sources))
         markers = inputs[fixed:]
+        _refuse_unfit(kind, markers)
         ends = [_fed(graph, layer, marker) for marker in markers]
         counts = {
             tag: _Body(layer, tag, markers, ends).build(given[tag]) for tag in operation.bodies
@@ -99,6 +100,19 @@ def built(
                 f"{kind}: the bodies return different numbers of values: {told}", operation=kind
             )
         return _attached(graph, layer, next(iter(counts.values())))
+
+
+def _refuse_unfit(kind: str, given: Sequence[Any]) -> None:
+    """Raises `GraphError` for a marker that this type of layer does not have."""
+    for marker in given:
+        if isinstance(marker, _UNFIT.get(kind, ())):
+            raise GraphError(f"{kind} takes no op.{type(marker).__name__.lower()}", operation=kind)
+
+
+_UNFIT: Mapping[str, tuple[type, ...]] = {
+    "If": (Sliced, Carried, Iteration, Stacked),
+    "TensorIterator": (Iteration,),
+}
 
 
 def _constants(kind: str, inputs: Given) -> Given:
@@ -162,6 +176,13 @@ class _Body:
         values = [value for value in values if value is not None]
         conditions = [value for value in values if isinstance(value, RepeatWhile)]
         values = [value for value in values if not isinstance(value, RepeatWhile)]
+        _refuse_unfit(self.layer.type, values)
+        if len(conditions) > 1:
+            raise GraphError(
+                f"{self.layer.type}: the body returns two conditions",
+                operation=self.layer.type,
+                help="join them, as in op.repeat_while(a & b)",
+            )
         if self.layer.type == "Loop":
             condition = conditions[0].condition if conditions else True
             self._map(line_of(None, self._result(condition), purpose="execution_condition"))

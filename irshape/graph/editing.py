@@ -526,6 +526,8 @@ class Editing(Building):
             before = self._reachable(results)
             self._remove_all(results)
             self._remove_unread(self._remove_unneeded(before))
+            if self.owner is not None:
+                self._settle(())
 
     def matching(self, pattern: str | Callable[[GraphLayer], bool]) -> list[GraphLayer]:
         """Returns the layers whose name or type matches a glob pattern, or for which a function is

@@ -119,6 +119,25 @@ def test_a_state_keeps_its_element_type() -> None:
     assert graph.layers == (x.layer,)
 
 
+def test_what_a_layer_with_bodies_does_not_have_is_refused() -> None:
+    graph = Graph()
+    x = graph.parameter("f32", [4], name="x")
+    loop = op.loop(3, True, op.carried(x), body=lambda state: state + 1.0)
+    body = loop.layer.bodies["body"]
+    before = seen(graph)
+    for change in (
+        lambda: op.if_(True, op.carried(x), then_body=op.relu, else_body=op.abs),
+        lambda: op.if_(True, x, then_body=op.stacked, else_body=op.stacked),
+        lambda: op.tensor_iterator(op.sliced(x), op.iteration(), body=lambda part, at: part),
+        lambda: op.loop(3, True, body=lambda: (op.repeat_while(True), op.repeat_while(False))),
+        lambda: body.drop_output(body.outputs[0]),
+        lambda: body.results[0].remove(),
+    ):
+        with pytest.raises(GraphError):
+            change()
+        assert seen(graph) == before
+
+
 def test_a_merged_model_keeps_its_rt_info() -> None:
     first, second = load("encoder"), load("classifier")
     layers = {layer.name: layer.rt_info for layer in second if layer.rt_info}

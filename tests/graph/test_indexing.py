@@ -96,13 +96,16 @@ def test_random_indices_are_numpys_or_refused(shape: Any) -> None:
         (slice(None), [0, 3]),
         (..., ...),
         (0, 0, 0, 0),
+        (slice(1, None), 9),
     ],
     ids=repr,
 )
 def test_what_is_refused_says_what_to_write(index: Any) -> None:
-    x = Graph().parameter("f32", list(SHAPE))
+    graph = Graph()
+    x = graph.parameter("f32", list(SHAPE))
     with pytest.raises(GraphError) as caught:
         x[index]
+    assert graph.layers == (x.layer,)
     assert caught.value.help or caught.value.expected or index == (..., ...)
 
 

@@ -99,7 +99,7 @@ class Structure:
 
     @name.setter
     def name(self, name: str) -> None:
-        self._name = checked_name(name)
+        self.changes.set(self, "_name", checked_name(name))
 
     @cached_property
     def content(self) -> Content:

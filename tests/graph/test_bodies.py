@@ -131,7 +131,7 @@ def test_what_a_layer_with_bodies_does_not_have_is_refused() -> None:
         lambda: op.tensor_iterator(op.sliced(x), op.iteration(), body=lambda part, at: part),
         lambda: op.loop(3, True, body=lambda: (op.repeat_while(True), op.repeat_while(False))),
         lambda: body.drop_output(body.outputs[0]),
-        lambda: body.results[0].remove(),
+        body.results[0].remove,
     ):
         with pytest.raises(GraphError):
             change()

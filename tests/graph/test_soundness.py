@@ -94,6 +94,7 @@ def _rename(graph, pick):
 
 def _half_of_a_batch(graph, pick):
     with graph.batch():
+        graph.name = "half"
         _set_name(graph, pick)
         _connect(graph, pick)
         _remove(graph, pick)

@@ -404,6 +404,8 @@ class Structure:
         names."""
         own = names_in(result.raw.output_names)
         kept = {*source.layer.raw.outputs[source.index].tensor_names}
+        if source.layer.raw.is_parameter:
+            kept.add(source.layer.name)  # the Result shares the name of the input
         kept |= self.claimed_names(source, result)
         if any(name not in kept for name in own):
             left = [name for name in source._names if name in kept or name not in own]

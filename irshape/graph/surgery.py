@@ -9,7 +9,7 @@ from ..model.ports import names_in
 from ..model.source import Passage, passage_bytes
 from .copying import duplicate, transplant
 from .editing import Editing
-from .errors import GraphError
+from .errors import GraphError, checked_name
 from .inferring import by_variable
 from .nodes import GraphLayer, Output, described, feeding
 
@@ -134,6 +134,8 @@ def merged(
     whole = duplicate(first)
     if name is not None:
         whole.name = name
+    if prefix:
+        checked_name(prefix)
     fed = {}
     for source, end in connections.items():
         old, new = second._input(end), whole.tensor(source)

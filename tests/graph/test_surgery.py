@@ -149,6 +149,20 @@ def test_a_copy_has_the_same_layers_and_changes_by_itself(
     assert graph.layers[0].name != "another"
 
 
+def test_an_input_that_is_an_output_keeps_its_name() -> None:
+    for change in (lambda graph: graph.drop_output("z"), lambda graph: graph.inputs[0][None]):
+        graph = Graph()
+        x = graph.parameter("f32", [2], name="x")
+        graph.result(op.relu(x), "y")
+        graph.result(x, "z")
+        change(graph)
+        x.insert_after("Exp")
+        assert x.names == ("x",)
+        assert ov.Core().read_model(*graph.to_bytes()).inputs[0].names == {"x"}
+    with pytest.raises(GraphError):
+        irshape.merge(graph, graph, {}, prefix="a\n")
+
+
 def test_a_copy_of_many_layers_in_a_row() -> None:
     graph = Graph()
     x = graph.parameter("f32", "[1]")

@@ -19,7 +19,7 @@ from .words import in_words
 
 
 class Obstacle(NamedTuple):
-    """One reason why a model may not compile on a device, or is not known to."""
+    """One reason why a model may not compile on a device, or why this is unknown."""
 
     verdict: Verdict
     layer: Layer

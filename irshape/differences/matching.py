@@ -151,7 +151,7 @@ class _Matching:
                 self.pair(a, b)
 
     def by_name(self) -> None:
-        """Matches layers with the same type and name, unless their neighbours contradict.
+        """Matches layers with the same type and name, unless their neighbours contradict the match.
 
         For a generated name, such as `Constant_17`, the neighbours or the content must also agree.
         """

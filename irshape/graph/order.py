@@ -15,8 +15,8 @@ from .changes import Changes
 from .nodes import GraphLayer
 
 Rank = tuple[int, int]
-"""The place among the initial layers, then the number of a layer that was added after that
-place."""
+"""A position among the initial layers, and the number of a layer that was added after this
+position."""
 
 
 class Order:

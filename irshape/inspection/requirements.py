@@ -161,7 +161,7 @@ class Requirements:
 
 
 def together(answers: Sequence[Requirements], complete: bool = True) -> dict[str, Any]:
-    """Returns what several models require of one OpenVINO, as `irshape requires --format json`
+    """Returns what several models together require of OpenVINO, as `irshape requires --format json`
     prints it.
 
     complete: whether every given file could be read.

@@ -144,7 +144,7 @@ class Building(Inferring):
         with self.changes:
             self.changes.keep(self.bytes, "mark")
             offset = self.bytes.add(data)
-            shape = ",".join(map(str, array.shape))
+            shape = ", ".join(map(str, array.shape))
             place = ("offset", str(offset), "size", str(len(data)))
             items = ("element_type", kind.name, "shape", shape, *place)
             return self._add(Const, items, (), name)._outputs[0]

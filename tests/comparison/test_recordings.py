@@ -47,7 +47,7 @@ def example(recording: Path) -> Path:
 def test_no_layer_is_blamed_for_what_the_hardware_does(recording: Path) -> None:
     comparison = irshape.crosscheck(example(recording), replay=recording)
     assert comparison.ok, str(comparison)
-    assert not comparison.notes
+    assert all("without elements" in note for note in comparison.notes)
     assert comparison.count("equal") > 0
 
 

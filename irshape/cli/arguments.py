@@ -33,16 +33,7 @@ class Command(click.Command):
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, list(self._spread(args)))
-        except click.NoSuchOption as problem:
-            name = problem.option_name
-            known = {name for each in self.params for name in each.opts}
-            if name not in ("--seq", "--batch") or "--shape" not in known:
-                raise
-            tokens = ", --context TOKENS that of states" if "--context" in known else ""
-            given = f"--shape NAME=SHAPE gives the sizes of inputs{tokens}"
-            raise click.UsageError(f"{name} is of `irshape edit`; {given}", ctx) from None
+        return super().parse_args(ctx, list(self._spread(args)))
 
     def _spread(self, args: Sequence[str]) -> Iterator[str]:
         """Yields the arguments with the name of the option before each of its values."""
@@ -119,10 +110,29 @@ def shape_option(
     help: str = "The shape of an input, by tensor name, layer name, position or id (id:3), as "
     "x=[1,3,?,?]; a model of one input needs no NAME.",
 ) -> Callable[[F], F]:
-    """Returns the option `--shape`. `given_shapes` reads its values."""
-    return click.option(
-        "-s", "--shape", "shapes", multiple=True, metavar="[NAME=]SHAPE...", help=help
-    )
+    """Returns the option `--shape`. `given_shapes` reads its values.
+
+    The options of `irshape edit` for sizes are refused with the name of this one.
+    """
+
+    def with_option(function: F) -> F:
+        for name in ("--seq", "--batch"):
+            function = click.option(
+                name, metavar="SIZE", hidden=True, expose_value=False, callback=_belongs_to_edit
+            )(function)
+        return click.option(
+            "-s", "--shape", "shapes", multiple=True, metavar="[NAME=]SHAPE...", help=help
+        )(function)
+
+    return with_option
+
+
+def _belongs_to_edit(context: click.Context, option: click.Parameter, size: str | None) -> None:
+    if size is not None:
+        raise click.UsageError(
+            f"{option.opts[0]} is of `irshape edit`; --shape NAME=SHAPE gives the sizes of inputs",
+            context,
+        )
 
 
 def given_shapes(model: Model, shapes: Sequence[str]) -> dict[str, str]:

@@ -333,12 +333,18 @@ def _circles(sources: Sequence[Iterable[int]]) -> Iterator[list[int]]:
                 if way:
                     low[way[-1][0]] = min(low[way[-1][0]], low[at])
                 if low[at] == seen[at]:
-                    circle: list[int] = []
-                    while not circle or circle[-1] != at:
-                        circle.append(stack.pop())
-                        low[circle[-1]] = len(sources)
+                    circle = _popped(stack, at)
+                    low.update(dict.fromkeys(circle, len(sources)))  # no longer on the stack
                     if len(circle) > 1:
                         yield circle
+
+
+def _popped(stack: list[int], last: int) -> list[int]:
+    """Removes the numbers from the end of a stack down to `last`, and returns them."""
+    popped = [stack.pop()]
+    while popped[-1] != last:
+        popped.append(stack.pop())
+    return popped
 
 
 def _simplify(scope: _Scope) -> None:

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openvino as ov
 import pytest
+from openvino import opset14 as ops
 
 import irshape
 from irshape.devices.facts import DEVICES
-
-ov = pytest.importorskip("openvino")
-from openvino import opset14 as ops  # noqa: E402
 
 
 def data(shape: Any, element_type: str = "f32") -> Any:

@@ -4,36 +4,61 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import click
 
+from ..formats.onnx.recognition import external_files
 
-def changed_since(commit: str, files: Sequence[str]) -> list[str]:
-    """Returns the files that are new or have changed since a commit. A .bin counts for its .xml.
 
-    A .bin counts also if it is gone. In a repository without commits, all files are new since HEAD.
+def changed_since(
+    commit: str, files: Sequence[str], rules: Iterable[str] = ()
+) -> tuple[list[str], list[str]]:
+    """Returns the files that are new or have changed since a commit, and the data that git lacks.
+
+    A .bin counts for its .xml, and external data for their ONNX model, also if they are gone. The
+    data that git lacks are new files, neither added nor ignored, that a model in git needs.
+    rules: the configuration and the plugins. If one has changed, all files have. In a repository
+    without commits, all files are new since HEAD.
     Raises `UsageError` if git does not know the commit.
     """
     if commit.startswith("-"):
         raise click.UsageError(f"--since takes a commit or a branch, got '{commit}'")
-    top = _git("rev-parse", "--show-toplevel").strip()
     unborn = commit == "HEAD" and not _git("rev-list", "--max-count=1", "--all")
-    compare = ["ls-files"] if unborn else ["diff", "--name-only", "--no-ext-diff", commit]
-    differing = _git("-C", top, *compare, "-z", "--")
-    new = _git("-C", top, "ls-files", "--others", "--exclude-standard", "-z")
-    changed = {
-        os.path.realpath(os.path.join(top, name))
-        for name in (*differing.split("\0"), *new.split("\0"))
-        if name
+    new = _files("ls-files", "--others", "--exclude-standard")
+    changed = new | (set() if unborn else _files("diff", "--name-only", "--no-ext-diff", commit))
+    if unborn or not changed.isdisjoint(map(os.path.realpath, rules)):
+        changed |= _files("ls-files")
+    data = {file: _data(file) for file in files}
+    lacking = {
+        path
+        for file, paths in data.items()
+        if os.path.realpath(file) not in new
+        for path in paths & new
     }
     return [
-        file
-        for file in files
-        if not {
-            os.path.realpath(path) for path in (file, f"{os.path.splitext(file)[0]}.bin")
-        }.isdisjoint(changed)
-    ]
+        file for file in files if not changed.isdisjoint({os.path.realpath(file), *data[file]})
+    ], sorted(map(os.path.relpath, lacking))
+
+
+def in_git(files: Sequence[str]) -> list[str]:
+    """Returns the files that git knows or does not ignore."""
+    known = _files("ls-files") | _files("ls-files", "--others", "--exclude-standard")
+    return [file for file in files if os.path.realpath(file) in known]
+
+
+def _data(file: str) -> frozenset[str]:
+    """Returns the real paths of the files with the weights of a model."""
+    if file.endswith(".onnx"):
+        return external_files(file)
+    return frozenset({os.path.realpath(f"{os.path.splitext(file)[0]}.bin")})
+
+
+def _files(*command: str) -> set[str]:
+    """Returns the real paths of the files of the repository that a git command lists."""
+    top = _git("rev-parse", "--show-toplevel").strip()
+    names = _git("-C", top, *command, "-z", "--").split("\0")
+    return {os.path.realpath(os.path.join(top, name)) for name in names if name}
 
 
 def _git(*arguments: str) -> str:

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -31,7 +32,8 @@ def expand(
 
     A .bin stands for the .xml beside it, also if the .bin is gone. Raises `UsageError` for a path
     that leads to no file.
-    only_ir: skips each .xml or .json that is not a model, as in folders.
+    only_ir: skips each file that is not a model, as in folders. With `foreign`, external data stand
+    for the ONNX models in their folder, or above it, that name them.
     foreign: also searches folders for oneDNN graphs and, with the onnx package, ONNX models.
     empty: accepts folders without any.
     """
@@ -57,20 +59,33 @@ def expand(
     files = list(dict.fromkeys(files))
     if not only_ir:
         return files
-    return [
+    whole = {
         path
         for path in files
-        if path == "-"
-        or is_url(path)
-        or not path.endswith((".xml", ".bin", ".json"))
-        or (not path.endswith(".bin") and _may_hold_model(Path(path)))
-    ]
+        if path == "-" or is_url(path) or os.path.isdir(path) or _may_hold_model(Path(path))
+    }
+    named = _named_data(set(files) - whole) if foreign else {}
+    models = [[path] if path in whole else named.get(os.path.realpath(path), []) for path in files]
+    return list(dict.fromkeys(chain.from_iterable(models)))
 
 
 def _described_by(path: str) -> str:
     """Returns the .xml beside a .bin, which may be gone; any other path unchanged."""
     stem, extension = os.path.splitext(path)
     return f"{stem}.xml" if extension == ".bin" and os.path.isfile(f"{stem}.xml") else path
+
+
+def _named_data(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Maps the real paths of external data to the ONNX models that name them, for those in the
+    folders of some paths and above."""
+    from ..formats.onnx.recognition import external_files
+
+    folders = {folder for path in paths for folder in Path(path).parents}
+    named: dict[str, list[str]] = {}
+    for model in sorted(str(each) for folder in folders for each in folder.glob("*.onnx")):
+        for data in external_files(model):
+            named.setdefault(data, []).append(model)
+    return named
 
 
 def _suffixes(foreign: bool) -> tuple[str, ...]:
@@ -141,8 +156,8 @@ def _may_hold_model(path: Path) -> bool:
     It may be any .onnx, an .xml that may be an IR or cannot be read, or a .json that begins as a
     oneDNN graph.
     """
-    if path.suffix == ".onnx":
-        return True
+    if path.suffix not in (".xml", ".json"):
+        return path.suffix == ".onnx"
     graph = path.suffix == ".json"
     if not path.is_file():
         return not graph  # a pipe would be waited for

@@ -17,6 +17,7 @@ CONFIGURATION = """\
 fail-level = "error"  # or "warning"
 {target}
 {extensions}# select = ["ALL"]    # the default is every rule that is not opt-in
+# extend-select = ["IR701"]  # NaN in the weights, a warning: also set fail-level = "warning"
 # ignore = ["IR125"]
 
 # [per-file-ignores]
@@ -40,10 +41,8 @@ repos:
         name: irshape
         entry: irshape validate --only-ir
 {arguments}        language: system
-        # for oneDNN graphs in a folder: \\.(xml|bin|onnx)$|^FOLDER/.*\\.json$
-        files: \\.(xml|bin|onnx)$
         require_serial: true
-      - id: irshape-deleted  # git names no deleted .bin to the hook above
+      - id: irshape-deleted  # git names no deleted data to the hook above
         name: irshape (deleted files)
         entry: irshape validate . --only-ir --since HEAD --select IR501
 {arguments}        language: system

@@ -127,8 +127,8 @@ _OPTIONS = [
     click.option(
         "--only-ir",
         is_flag=True,
-        help="Skip .xml files that are not IRs and .json files that are not oneDNN graphs, also "
-        "those named on the command line.",
+        help="Skip files that are not models, also those named on the command line. For validate, "
+        "data stand for their model, and the configuration and plugins for all models in git.",
     ),
 ]
 

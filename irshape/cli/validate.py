@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 @click.option(
     "--since",
     metavar="COMMIT",
-    help="Check only what has changed since this commit of git; a changed .bin counts as a change "
-    "of its .xml.",
+    help="Check only what has changed since this commit of git. Changed data count as a change of "
+    "their model, and a changed configuration or plugin as a change of all models.",
 )
 @click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
 @value_option
@@ -85,7 +85,7 @@ def command(
     forms_chosen = destinations(counted_forms(forms) if statistics else forms, output_file)
     # a report of the cache does not say what was tried
     wanted = chosen(selection).without_cache() if trace else chosen(selection)
-    files = _chosen_files(paths, wanted, since)
+    files, lacking = _chosen_files(paths, wanted, since)
     if view is not None and (len(files) != 1 or given):
         raise click.UsageError("--view draws one file, without --value")
     keep_apart(files, *(form.path for form in forms_chosen), view, weights=weights)
@@ -110,25 +110,47 @@ def command(
     for line in _traced(report) if trace else ():
         click.echo(line, err=True)
     whole = since is None and wanted.shard is None and any(map(os.path.isdir, paths))
+    for path in lacking:
+        click.echo(
+            f"irshape: git does not have '{path}', which a model in git needs: `git add` it, or "
+            "name it in .gitignore",
+            err=True,
+        )
     for note in () if quiet else notes(finished, wanted, files if whole else []):
         click.echo(f"irshape: {note}", err=True)
     if view is not None:
         _draw(view, files[0], wanted, weights)
     failing = SEVERITIES[: 0 if exit_zero else SEVERITIES.index(level) + 1]
-    unopened = any(one.rule == "unreadable-file" for one in report.diagnostics)
+    unopened = lacking or any(one.rule == "unreadable-file" for one in report.diagnostics)
     if unopened or any(report.count(severity) for severity in failing):
         raise click.exceptions.Exit(2 if unopened else 1)
 
 
-def _chosen_files(paths: tuple[str, ...], wanted: Chosen, since: str | None) -> list[str]:
-    """Returns the files that paths name and the options select."""
-    files = expand(paths, only_ir=wanted.only_ir, foreign=True, empty=since is not None)
-    files = wanted.part(files)
-    if since is None:
-        return files
-    from .changed import changed_since
+def _chosen_files(
+    paths: tuple[str, ...], wanted: Chosen, since: str | None
+) -> tuple[list[str], list[str]]:
+    """Returns the files that paths name and the options select, and the data that git lacks.
 
-    return changed_since(since, files)
+    With --only-ir, the configuration stands for all models in its folder, and a plugin for those
+    in the working directory.
+    """
+    from ..settings.plugin_files import loaded
+
+    search = partial(expand, only_ir=wanted.only_ir, foreign=True)
+    files = search(paths, empty=since is not None)
+    configuration = wanted.configuration.path
+    rules = [*loaded(), *([configuration] if configuration else ())]
+    real = set(map(os.path.realpath, rules))
+    if since is not None:
+        from .changed import changed_since
+
+        return changed_since(since, wanted.part(files), real)
+    if wanted.only_ir and not real.isdisjoint(map(os.path.realpath, paths)):
+        from .changed import in_git
+
+        root = os.path.relpath(os.path.dirname(configuration or "") or ".")
+        files = list(dict.fromkeys([*files, *in_git(search([root], empty=True))]))
+    return wanted.part(files), []
 
 
 def _traced(report: Report) -> Iterator[str]:

@@ -430,7 +430,8 @@ def _custom_rule(table: Mapping[str, Any], place: str) -> CustomRule:
     for other in all_rules():
         if rule.name in (other.name, other.code):
             raise ConfigurationError(
-                f"{place}.name: '{rule.name}' is the name of {other.code}; choose another"
+                f"{place}.name: '{rule.name}' is the name of the built-in rule {other.code}; "
+                f"choose another, such as 'my-{rule.name}'"
             )
     return CustomRule(
         rule, fields["xpath"], fields["message"], fields.get("help"), fields.get("files", ())

@@ -173,7 +173,7 @@ WRONG = {
     "no xpath": Wrong(rule(xpath=None), "rules.custom[0]: it has no xpath"),
     "no message": Wrong(rule(message=None), "rules.custom[0]: it has no message"),
     "taken code": Wrong(rule("IR201"), "code: expected IR910 to IR949, got 'IR201'"),
-    "taken name": Wrong(rule(name="cycle"), "'cycle' is the name of IR114; choose"),
+    "taken name": Wrong(rule(name="cycle"), "the name of the built-in rule IR114; choose"),
     "one code twice": Wrong(rule() + rule(name="other"), "two rules have the code IR910"),
     "one name twice": Wrong(rule(name="a") + rule("IR911", name="a"), "two rules have the name a"),
     "placeholder": Wrong(rule(message="{colour}"), "'{colour}' is not a placeholder"),

@@ -138,12 +138,21 @@ def test_a_bin_stands_for_its_xml(folder: Path) -> None:
     assert "IR501" in {code for code, _, _ in codes("models/m.bin")}
 
 
+EXTERNAL = (
+    "printf '\\n\\10location\\22\\6w.data' > models/e.onnx; touch models/w.data; git add -A; "
+)
+"""Adds the beginning of an ONNX model with external data."""
 CHANGES = {
     "nothing": ("", []),
     "the .xml": ("echo >> models/m.xml", ["m.xml"]),
     "the .bin": ("echo >> models/m.bin", ["m.xml"]),
     "the .bin is gone": ("rm models/m.bin", ["m.xml"]),
     "the ONNX model": ("echo >> models/vit.onnx", ["vit.onnx"]),
+    "external data": (f"{EXTERNAL} git commit -qm e; echo >> models/w.data", ["e.onnx"]),
+    "external data is gone": (f"{EXTERNAL} git commit -qm e; rm models/w.data", ["e.onnx"]),
+    "git lacks external data": (f"{EXTERNAL} git rm -q --cached models/w.data", ["e.onnx"]),
+    "git lacks the .bin": ("git rm -q --cached models/m.bin", ["m.xml"]),
+    "the configuration": ("touch irshape.toml", ["m.xml", "vit.onnx"]),
     "a new model": ("cp models/m.xml 'models/new one.xml'", ["new one.xml"]),
     "all, before the first commit": ("rm -rf .git; git init -q", ["m.xml", "vit.onnx"]),
     "all, staged": ("rm -rf .git; git init -q; git add -A", ["m.xml", "vit.onnx"]),
@@ -157,11 +166,32 @@ def test_what_has_changed_since_a_commit(name: str, folder: Path) -> None:
     subprocess.run(["git", "config", "user.name", "a"], check=True)
     subprocess.run(["git", "config", "user.email", "a@example.org"], check=True)
     subprocess.run(command, shell=True, check=True)
-    files = json.loads(call("models", "--since", "HEAD", "-f", "json")[1])["files"]
+    status, output, _ = call("models", "--since", "HEAD", "-f", "json")
+    files = json.loads(output)["files"]
+    assert (status == 2) == ("git lacks" in name)
     assert [Path(each["path"]).name for each in files] == changed
     if name == "committed":
         files = json.loads(call("models", "--since", "HEAD~", "-f", "json")[1])["files"]
         assert [Path(each["path"]).name for each in files] == ["m.xml"]
+
+
+@pytest.mark.parametrize(
+    ("named", "files"),
+    [
+        ("models/m.bin", ["m.xml"]),
+        ("models/w.data", ["e.onnx"]),
+        ("irshape.toml", ["e.onnx", "m.xml", "vit.onnx"]),  # not what git ignores
+        ("pyproject.toml .gitignore", []),
+    ],
+)
+def test_what_a_file_of_a_commit_stands_for(named: str, files: list[str], folder: Path) -> None:
+    subprocess.run(EXTERNAL, shell=True, check=True)
+    for name in ("irshape.toml", "pyproject.toml"):
+        Path(name).touch()
+    Path(".gitignore").write_text("ignored.*")
+    shutil.copy("models/m.xml", "models/ignored.xml")
+    output = call("--only-ir", *named.split(), "-f", "json")[1]
+    assert [Path(each["path"]).name for each in json.loads(output)["files"]] == files
 
 
 @pytest.mark.parametrize("commit", ["nothing-like-it", "--output=x", ""])
@@ -210,11 +240,10 @@ def test_init_writes_what_validate_and_a_hook_use(
     (local,) = yaml.safe_load(printed if hooked else hooks.read_text())["repos"]
     *published, _ = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     for written, there in zip(local["hooks"], published, strict=True):
-        for key in ("id", "entry", "files", "require_serial", "pass_filenames", "always_run"):
+        for key in ("id", "entry", "require_serial", "pass_filenames", "always_run"):
             assert written.get(key) == there.get(key)
     hook, deleted = local["hooks"]
-    given = [end for end in ("xml", "bin", "onnx", "json") if re.search(hook["files"], f"a.{end}")]
-    assert given == ["xml", "bin", "onnx"]
+    assert "files" not in hook
     assert hooks.read_text() == ("repos: []\n" if hooked else hooks.read_text())
     wrong = ROOT / "examples/layers/wrong/axes_missing.xml"
     shutil.copy(wrong, "models")  # the other hook reports it

@@ -99,7 +99,7 @@ def hook(name: str) -> tuple[list[str], list[str]]:
     (chosen,) = (each for each in hooks if each["id"] == name)
     files = sorted(str(path) for path in Path("models").iterdir())
     return shlex.split(chosen["entry"]), [
-        path for path in files if re.search(chosen["files"], path)
+        path for path in files if re.search(chosen.get("files", ""), path)
     ]
 
 

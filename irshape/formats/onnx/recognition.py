@@ -1,13 +1,20 @@
-"""Recognises an ONNX model by its bytes, without the onnx package.
+"""Recognises an ONNX model, and finds the files of its data, without the onnx package.
 
 A protobuf file has no magic number: each field has to be one of a ModelProto.
 """
 
 from __future__ import annotations
 
+import mmap
+import os
+import re
+
 _WIRE_TYPES = {1: 0, 2: 2, 3: 2, 4: 2, 5: 0, 6: 2, 7: 2, 8: 2, 14: 2, 20: 2, 25: 2, 26: 2}
 """The fields of a ModelProto and their encodings: 0 is a number, 2 a length and bytes."""
 _GRAPH = 7
+_LOCATION = re.compile(rb"\n\x08location\x12")
+"""The key of a file's name in a tensor's external data. The length of the name and the name
+follow."""
 
 
 def is_onnx(data: bytes) -> bool:
@@ -27,6 +34,28 @@ def is_onnx(data: bytes) -> bool:
         if tag & 7 == 2:
             position += number
     return has_graph
+
+
+def external_files(path: str) -> frozenset[str]:
+    """Returns the real paths of the files that an ONNX model names as external data.
+
+    Searches the bytes of the model for the names; returns none if the model cannot be read.
+    """
+    names = set()
+    try:
+        if os.path.isfile(path):  # a pipe would be waited for
+            with (
+                open(path, "rb") as file,
+                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+            ):
+                for match in _LOCATION.finditer(data):
+                    size, start = _varint(data[match.end() : match.end() + 10], 0)
+                    start += match.end()
+                    names.add(os.fsdecode(data[start : start + max(size, 0)]))
+        folder = os.path.dirname(path)
+        return frozenset(os.path.realpath(os.path.join(folder, name)) for name in names)
+    except (OSError, ValueError):
+        return frozenset()
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:

@@ -226,9 +226,9 @@ class Tensors:
         return self.builder.constant_at(kind, shape, place, needed, name=name)
 
     def missing(self, message: str, rule: RuleId, size: int) -> int:
-        self.builder.report(
-            rule, message, help="put the file with the data into the folder of the model"
-        )
+        cut = "the file is cut off, or belongs to another model"
+        absent = "put the file with the data into the folder of the model"
+        self.builder.report(rule, message, help=absent if rule is MISSING_WEIGHTS else cut)
         return self.builder.bytes.miss(size)
 
     def file(self, location: str) -> memoryview:

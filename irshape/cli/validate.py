@@ -110,13 +110,7 @@ def command(
     for line in _traced(report) if trace else ():
         click.echo(line, err=True)
     whole = since is None and wanted.shard is None and any(map(os.path.isdir, paths))
-    for path in lacking:
-        click.echo(
-            f"irshape: git does not have '{path}', which a model in git needs: `git add` it, or "
-            "name it in .gitignore",
-            err=True,
-        )
-    for note in () if quiet else notes(finished, wanted, files if whole else []):
+    for note in () if quiet else notes(finished, wanted, files if whole else [], lacking):
         click.echo(f"irshape: {note}", err=True)
     if view is not None:
         _draw(view, files[0], wanted, weights)
@@ -293,11 +287,18 @@ def forbidden_in_vain(configuration: Configuration) -> Iterator[str]:
             yield f"the policy forbids '{operation}', which is in no opset{close}"
 
 
-def notes(finished: Finished, wanted: Chosen, files: list[str]) -> Iterator[str]:
+def notes(
+    finished: Finished, wanted: Chosen, files: list[str], lacking: list[str]
+) -> Iterator[str]:
     """Yields notes on findings that are not in the report.
 
-    files: the files that patterns are expected to match.
+    files: the files that patterns are expected to match. lacking: the data that git lacks.
     """
+    for path in lacking:
+        yield (
+            f"git does not have '{path}', which a model in git needs: `git add` it, or name it in "
+            ".gitignore"
+        )
     yield from wanted.retired()
     held = counted(finished.baselined, "finding")
     if wanted.update_baseline:

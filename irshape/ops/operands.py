@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from types import EllipsisType
-from typing import Any, Final
+from typing import Final
 
 from ..element_types import (
     ANY,
@@ -84,19 +84,33 @@ _USUAL_RANKS: Final = range(9)
 
 
 class Operand:
-    """The declaration of an input: its name, allowed element types and shapes, and whether
-    inference uses its value.
+    """The declaration of the next input of an operation.
+
+    allowed: the element types that OpenVINO reads.
+    specified: the element types of the specification, where it allows fewer.
+    rank: the allowed rank or ranks: `2`, `(2, 3)`, `at_least(2)`.
+    shape: the axes instead of the rank, `("batch", "channels", ...)`. Axes of one name have the
+    same size in all operands. A number is the size that an axis must have. `"?"` is any size,
+    `...` any number of axes.
+    single: whether it must be a scalar, or a list of one element.
+    like: the operand whose element type it shares (a variadic one may name itself).
+    known_type: whether OpenVINO refuses a dynamic element type.
+    value: whether inference uses its value, which the engine provides where it is known.
+    packed: whether its value may have any packed integer type (`check_packed`).
+    optional: whether it may be left out.
+    variadic: whether it stands for this and all following inputs.
     """
 
     def __init__(
         self,
-        allowed: frozenset[ElementType],
+        allowed: frozenset[ElementType] = ANY,
         *,
         specified: frozenset[ElementType] | None = None,
         rank: Between | tuple[int, ...] | int | None = None,
         shape: Axes | None = None,
         like: str | None = None,
         single: bool = False,
+        known_type: bool = False,
         value: bool = False,
         packed: bool = False,
         optional: bool = False,
@@ -122,6 +136,7 @@ class Operand:
         self.axes = shape
         self.like = like
         self.single = single
+        self.known_type = known_type
         self.value = value
         self.optional = optional
         self.variadic = variadic
@@ -143,47 +158,8 @@ class Operand:
                 yield axis, index if index < before else index - len(self.axes) + len(shape)
 
 
-def operand(
-    allowed: frozenset[ElementType] = ANY,
-    *,
-    specified: frozenset[ElementType] | None = None,
-    rank: Between | tuple[int, ...] | int | None = None,
-    shape: Axes | None = None,
-    like: str | None = None,
-    single: bool = False,
-    value: bool = False,
-    packed: bool = False,
-    optional: bool = False,
-    variadic: bool = False,
-) -> Any:
-    """Declares the next input.
-
-    allowed: the element types that OpenVINO reads.
-    specified: the element types of the specification, where it allows fewer.
-    rank: the allowed rank or ranks: `2`, `(2, 3)`, `at_least(2)`.
-    shape: the axes instead of the rank, `("batch", "channels", ...)`. Axes of one name have the
-    same size in all operands. A number is the size that an axis must have. `"?"` is any size,
-    `...` any number of axes.
-    single: whether it must be a scalar, or a list of one element.
-    like: the operand whose element type it shares (a variadic one may name itself).
-    value: whether inference uses its value, which the engine provides where it is known.
-    packed: whether its value may have any packed integer type (`check_packed`).
-    optional: whether it may be left out.
-    variadic: whether it stands for this and all following inputs.
-    """
-    return Operand(
-        allowed,
-        specified=specified,
-        rank=rank,
-        shape=shape,
-        like=like,
-        single=single,
-        value=value,
-        packed=packed,
-        optional=optional,
-        variadic=variadic,
-    )
-
+operand = Operand
+"""Declares an input in the class of an operation: `data = operand(REAL, rank=4)`."""
 
 Inputs = Sequence[Tensor | None]
 
@@ -211,10 +187,11 @@ def check_count(type_name: str, operands: Sequence[Operand], count: int) -> None
 def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
     """Raises `Violation` for an element type or a rank that the operand does not allow."""
     element_type = tensor.element_type
-    if element_type not in declared.allowed and element_type is not DYNAMIC_TYPE:
+    dynamic = element_type is DYNAMIC_TYPE
+    if declared.known_type if dynamic else element_type not in declared.allowed:
         allowed = describe_types(declared.allowed)
         raise Violation(at=declared.name, relation="type", expected=allowed, actual=element_type)
-    if element_type not in declared.unquestioned and element_type is not DYNAMIC_TYPE:
+    if not dynamic and element_type not in declared.unquestioned:
         check_packed(declared, index, tensor)
     if declared.ranks is None or (rank := tensor.rank) is None:
         return

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ...element_types import DYNAMIC_TYPE, ElementType
+from ...element_types import DYNAMIC_TYPE, ElementType, types
 from ...faults import require
 from ...rule_ids import INPUT_COUNT
 from ...shapes import DYNAMIC, Dimension, PartialShape
 from ..conditions import rank
-from ..declaration import LibraryOperation
+from ..declaration import LibraryOperation, operand
 from ..lazy import Array, np
-from ..operands import types
+from ..operands import Operand
 from ..tensors import Tensor
 
 I32 = ElementType.of("i32")
@@ -24,7 +24,6 @@ I64 = ElementType.of("i64")
 U8 = ElementType.of("u8")
 BOOLEAN = ElementType.of("boolean")
 STRING = ElementType.of("string")
-I32_ONLY = types("i32")
 U8_ONLY = types("u8")
 ONE_AXIS = PartialShape([DYNAMIC])
 
@@ -39,7 +38,26 @@ class TokenizerOperation(LibraryOperation):
     package = "openvino-tokenizers"
 
 
-def require_types(tensors: Sequence[Tensor], *names: str, first: int = 0) -> None:
+def i32_operand() -> Operand:
+    """Declares an input of i32."""
+    return operand(types("i32"), known_type=True)
+
+
+def string_tensor() -> tuple[Operand, Operand, Operand]:
+    """Declares the three inputs of a string tensor."""
+    return i32_operand(), i32_operand(), operand(U8_ONLY, known_type=True)
+
+
+class StringOperation(TokenizerOperation):
+    """An operation on a string tensor. By default it returns a string tensor of the same shape."""
+
+    begins, ends, chars = string_tensor()
+
+    def infer(self, *inputs: Tensor) -> Tensor | tuple[Tensor, ...]:
+        return string_outputs(inputs[0].shape)
+
+
+def require_types(tensors: Sequence[Tensor], *names: str) -> None:
     """Raises `Violation` unless the inputs `names` are i32, and an input called `…chars` is u8.
 
     OpenVINO refuses other types, and a dynamic type.
@@ -53,14 +71,9 @@ def require_types(tensors: Sequence[Tensor], *names: str, first: int = 0) -> Non
             expected=wanted,
             actual=tensor.element_type,
         )
-        first += 1
 
 
-RAGGED_STRINGS = ("ragged_begins", "ragged_ends", "begins", "ends", "chars")
-STRINGS = ("begins", "ends", "chars")
-
-
-def require_bytes(name: str, tensor: Tensor, position: int) -> None:
+def require_bytes(name: str, tensor: Tensor) -> None:
     """Raises `Violation` unless the input is one text: a list of u8."""
     require(
         tensor.element_type in (U8, DYNAMIC_TYPE),
@@ -129,11 +142,14 @@ def texts(begins: Array, ends: Array, chars: Array) -> list[bytes]:
 
 def packed(strings: Sequence[bytes], shape: tuple[int, ...]) -> tuple[Array, Array, Array]:
     """Returns the three arrays of a string tensor of this shape, its strings concatenated."""
-    lengths = np.fromiter((len(text) for text in strings), np.int64, len(strings))
-    ends = np.cumsum(lengths)
-    begins = (ends - lengths).astype(np.int32).reshape(shape)
-    chars = np.frombuffer(b"".join(strings), np.uint8)
-    return begins, ends.astype(np.int32).reshape(shape), chars
+    return (*_bounds(strings, shape), np.frombuffer(b"".join(strings), np.uint8))
+
+
+def _bounds(parts: Sequence[Sequence[int]], shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """Returns the begins and ends of concatenated parts."""
+    lengths = np.fromiter(map(len, parts), np.int32, len(parts))
+    ends = np.cumsum(lengths, dtype=np.int32)
+    return (ends - lengths).reshape(shape), ends.reshape(shape)
 
 
 def rows(ragged_begins: Array, ragged_ends: Array) -> Iterable[range]:
@@ -144,11 +160,8 @@ def rows(ragged_begins: Array, ragged_ends: Array) -> Iterable[range]:
 
 def ragged(lists: Sequence[Sequence[int]], shape: tuple[int, ...]) -> tuple[Array, Array, Array]:
     """Returns the three arrays of a ragged tensor of i32 from its rows."""
-    lengths = np.fromiter((len(row) for row in lists), np.int64, len(lists))
-    ends = np.cumsum(lengths)
-    begins = (ends - lengths).astype(np.int32).reshape(shape)
     flat = np.fromiter((number for row in lists for number in row), np.int32)
-    return begins, ends.astype(np.int32).reshape(shape), flat
+    return (*_bounds(lists, shape), flat)
 
 
 def tokenized(

@@ -3,22 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from heapq import heappop, heappush
 
 from .tries import Trie
-
-
-class _Merge(NamedTuple):
-    """A pair of adjacent symbols that can be merged. order: the order in which pairs were found."""
-
-    rank: int
-    order: int
-    result: int
-    left: int
-    right: int
-
-    def later(self, other: _Merge) -> bool:
-        return (self.rank, self.order) > (other.rank, other.order)
 
 
 class BytePairs:
@@ -62,25 +49,25 @@ class BytePairs:
         after = [*range(1, len(symbols)), -1]
         before = list(range(-1, len(symbols) - 1))
         alive = [True] * len(symbols)
-        heap: list[_Merge] = []
+        heap: list[tuple[int, int, int, int, int]] = []
+        """Pairs that can be merged: rank, order in which they were found, positions, result."""
         order = 0
 
         def notice(left: int, right: int) -> None:
             merge = self.merges.get((symbols[left], symbols[right]))
             if merge is not None:
-                _push(heap, _Merge(merge[0], order, merge[1], left, right))
+                heappush(heap, (merge[0], order, left, right, merge[1]))
 
         for position in range(len(symbols) - 1):
             notice(position, position + 1)
             order += 1
         first = 0
         while heap:
-            merge = _pop(heap)
-            left, right = merge.left, merge.right
+            _, _, left, right, result = heappop(heap)
             if not alive[left] or not alive[right] or after[left] != right:
                 continue
             previous, following, merged = before[left], after[right], len(symbols)
-            symbols.append(merge.result)
+            symbols.append(result)
             before.append(previous)
             after.append(following)
             alive.append(True)
@@ -96,11 +83,11 @@ class BytePairs:
                 notice(previous, merged)
             if following != -1:
                 notice(merged, following)
-        result, position = [], first if symbols else -1
+        tokens, position = [], first if symbols else -1
         while position != -1:
-            result.append(symbols[position])
+            tokens.append(symbols[position])
             position = after[position]
-        return result
+        return tokens
 
     def _symbols(self, text: bytes) -> list[int]:
         """Returns the symbols before any merge.
@@ -121,40 +108,3 @@ class BytePairs:
                 symbols.append(token)
             place = reached
         return symbols
-
-
-# The heap of C++'s standard library in GCC. Two merges of the same rank that were found at the same
-# time have no defined order, so the result depends on the heap.
-
-
-def _push(heap: list[_Merge], merge: _Merge) -> None:
-    heap.append(merge)
-    _rise(heap, len(heap) - 1, 0, merge)
-
-
-def _rise(heap: list[_Merge], hole: int, top: int, merge: _Merge) -> None:
-    parent = (hole - 1) // 2
-    while hole > top and heap[parent].later(merge):
-        heap[hole] = heap[parent]
-        hole = parent
-        parent = (hole - 1) // 2
-    heap[hole] = merge
-
-
-def _pop(heap: list[_Merge]) -> _Merge:
-    top, last = heap[0], heap.pop()
-    if not heap:
-        return top
-    hole, child, size = 0, 0, len(heap)
-    while child < (size - 1) // 2:
-        child = 2 * (child + 1)
-        if heap[child].later(heap[child - 1]):
-            child -= 1
-        heap[hole] = heap[child]
-        hole = child
-    if size % 2 == 0 and child == (size - 2) // 2:
-        child = 2 * (child + 1)
-        heap[hole] = heap[child - 1]
-        hole = child - 1
-    _rise(heap, hole, 0, last)
-    return top

@@ -7,7 +7,7 @@ from typing import Any
 from ...faults import Between, require
 from ...rule_ids import INPUT_COUNT, INPUT_SHAPES, INPUT_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
-from ..declaration import ANY, INTEGER, attribute, operand
+from ..declaration import ANY, INTEGER, attribute, operand, types
 from ..kinds import BOOLEAN, NATURAL
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -16,9 +16,9 @@ from .base import (
 )
 from .base import (
     I32,
-    I32_ONLY,
     ONE_AXIS,
     TokenizerOperation,
+    i32_operand,
     ragged_outputs,
     require_bytes,
     require_count,
@@ -29,7 +29,7 @@ from .base import (
 def _require_segment(segments: tuple[Tensor, ...], first: int) -> Tensor:
     """Returns the begins of the ragged tensor in three inputs from `first`. Raises `Violation`."""
     begins, ends, data = segments[first : first + 3]
-    require_types((begins, ends), "begins", "ends", first=first)
+    require_types((begins, ends), "begins", "ends")
     require(
         data.rank in (None, 1),
         f"the elements of a ragged tensor (input {first + 2}) have shape {data.shape}; "
@@ -49,12 +49,11 @@ class RaggedTensorPack(TokenizerOperation):
     """
 
     introduced = "2023.3"
-    begins = operand(I32_ONLY)
-    ends = operand(I32_ONLY)
+    begins = i32_operand()
+    ends = i32_operand()
     data = operand(ANY)
 
     def infer(self, begins: Tensor, ends: Tensor, data: Tensor) -> Tensor:
-        require_types((begins, ends), "begins", "ends")
         return data
 
     def evaluate(self, begins: Array, ends: Array, data: Array) -> Array:
@@ -68,18 +67,16 @@ class FuzeRagged(TokenizerOperation):
     """
 
     introduced = "2024.1"
-    ragged_begins = operand(I32_ONLY)
-    ragged_ends = operand(I32_ONLY)
-    begins = operand(I32_ONLY)
-    ends = operand(I32_ONLY)
+    ragged_begins = i32_operand()
+    ragged_ends = i32_operand()
+    begins = i32_operand()
+    ends = i32_operand()
 
     def infer(
         self, ragged_begins: Tensor, ragged_ends: Tensor, begins: Tensor, ends: Tensor
     ) -> tuple[Tensor, Tensor]:
-        names = ("ragged_begins", "ragged_ends", "begins", "ends")
-        require_types((ragged_begins, ragged_ends, begins, ends), *names)
-        places = Tensor(I32, ragged_begins.shape)
-        return places, places
+        found = Tensor(I32, ragged_begins.shape)
+        return found, found
 
     def evaluate(
         self, ragged_begins: Array, ragged_ends: Array, begins: Array, ends: Array
@@ -96,8 +93,8 @@ class RaggedToDense(TokenizerOperation):
     """
 
     introduced = "2023.3"
-    begins = operand(I32_ONLY)
-    ends = operand(I32_ONLY)
+    begins = i32_operand()
+    ends = i32_operand()
     data = operand(ANY)
     length = operand(INTEGER, single=True, value=True)
     padding = operand(ANY)
@@ -114,7 +111,6 @@ class RaggedToDense(TokenizerOperation):
         padding: Tensor,
         pad_right_input: Tensor | None,
     ) -> tuple[Tensor, Tensor]:
-        require_types((begins, ends), "begins", "ends")
         require(
             data.rank != 0,
             "`data` (input 2) is a scalar; a ragged tensor has one axis or more",
@@ -165,8 +161,8 @@ class RaggedToDense(TokenizerOperation):
         shape = (begins.size, size, *data.shape[1:])
         dense = np.full(shape, padding.ravel()[0], data.dtype)
         mask = np.zeros(shape, np.bool_)
-        places = zip(begins.ravel().tolist(), ends.ravel().tolist(), strict=True)
-        for row, (begin, end) in enumerate(places):
+        spans = zip(begins.ravel().tolist(), ends.ravel().tolist(), strict=True)
+        for row, (begin, end) in enumerate(spans):
             count = size if self.pad_max_length else min(end - begin, size)
             where = slice(0, count) if right else slice(size - count, size)
             dense[row, where] = data[begin : begin + count]
@@ -182,11 +178,10 @@ class RaggedToSparse(TokenizerOperation):
     """
 
     introduced = "2024.1"
-    begins = operand(I32_ONLY)
-    ends = operand(I32_ONLY)
+    begins = i32_operand()
+    ends = i32_operand()
 
     def infer(self, begins: Tensor, ends: Tensor) -> Tensor:
-        require_types((begins, ends), "begins", "ends")
         require(
             begins.shape == ends.shape,
             at="ends",
@@ -197,8 +192,8 @@ class RaggedToSparse(TokenizerOperation):
         return Tensor(I32, PartialShape([DYNAMIC, 2]))
 
     def evaluate(self, begins: Array, ends: Array) -> Array:
-        places = zip(begins.ravel().tolist(), ends.ravel().tolist(), strict=True)
-        indices = [(row, i) for row, (begin, end) in enumerate(places) for i in range(end - begin)]
+        spans = zip(begins.ravel().tolist(), ends.ravel().tolist(), strict=True)
+        indices = [(row, i) for row, (begin, end) in enumerate(spans) for i in range(end - begin)]
         return np.array(indices, np.int32).reshape(-1, 2)
 
 
@@ -209,11 +204,10 @@ class RaggedToRagged(TokenizerOperation):
     """
 
     introduced = "2024.1"
-    row_ids = operand(I32_ONLY)
-    count = operand(I32_ONLY, value=True)
+    row_ids = i32_operand()
+    count = operand(types("i32"), known_type=True, value=True)
 
     def infer(self, row_ids: Tensor, count: Tensor) -> tuple[Tensor, Tensor]:
-        require_types((row_ids, count), "row_ids", "count")
         known = count.known
         shape = PartialShape([known[0]]) if known and known[0] >= 0 else ONE_AXIS
         return Tensor(I32, shape), Tensor(I32, shape)
@@ -324,7 +318,7 @@ class Truncate(TokenizerOperation):
             outputs += ragged_outputs(begins.shape, begins.element_type)
         require_count(self, len(segments), 3 * count + 2, 3 * count + 3)
         for position in range(3 * count + 1, len(segments)):
-            require_bytes("segments", segments[position], position)
+            require_bytes("segments", segments[position])
         return tuple(outputs)
 
     def _segments(self, inputs: tuple[Tensor, ...]) -> int:

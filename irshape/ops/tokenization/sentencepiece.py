@@ -12,7 +12,6 @@ from .base import (
     I32,
     I64,
     ONE_AXIS,
-    U8,
     U8_ONLY,
     TokenizerOperation,
     first_axis,
@@ -20,16 +19,6 @@ from .base import (
     require_types,
     string_outputs,
 )
-
-
-def _require_model(model: Tensor) -> None:
-    require(
-        model.element_type is U8,
-        at="model",
-        relation="type",
-        expected="u8",
-        actual=model.element_type,
-    )
 
 
 class SentencepieceTokenizer(TokenizerOperation):
@@ -41,7 +30,7 @@ class SentencepieceTokenizer(TokenizerOperation):
     """
 
     introduced = "2023.3"
-    model = operand(U8_ONLY)
+    model = operand(U8_ONLY, known_type=True)
     strings = operand(ANY, variadic=True)
     nbest_size: int = attribute(INT, default=0)
     alpha: float = attribute(FLOAT, default=0.0)
@@ -50,7 +39,6 @@ class SentencepieceTokenizer(TokenizerOperation):
     reverse: bool = attribute(BOOLEAN, default=False)
 
     def infer(self, model: Tensor, *strings: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        _require_model(model)
         count = 1 + len(strings)
         require_count(self, count, 2, 4, 6, 8)
         if count in (2, 6):
@@ -62,10 +50,10 @@ class SentencepieceTokenizer(TokenizerOperation):
                 actual=strings[0].element_type,
             )
         else:
-            require_types(strings, "begins", "ends", "chars", first=1)
+            require_types(strings, "begins", "ends", "chars")
         if count > 4:
             names = ("special_begins", "special_ends", "special_chars", "special_ids")
-            require_types(strings[-4:], *names, first=count - 4)
+            require_types(strings[-4:], *names)
         return (
             Tensor(I64, PartialShape([DYNAMIC, 2])),
             Tensor(I32, ONE_AXIS),
@@ -80,11 +68,10 @@ class SentencepieceDetokenizer(TokenizerOperation):
     """
 
     introduced = "2023.3"
-    model = operand(U8_ONLY)
+    model = operand(U8_ONLY, known_type=True)
     tokens = operand(types("i32 i64"), rank=2)
 
     def infer(self, model: Tensor, tokens: Tensor) -> tuple[Tensor, ...]:
-        _require_model(model)
         return string_outputs(PartialShape([first_axis(tokens)]))
 
 
@@ -96,9 +83,8 @@ class SentencepieceStreamDetokenizer(TokenizerOperation):
     """
 
     introduced = "2023.3"
-    model = operand(U8_ONLY)
+    model = operand(U8_ONLY, known_type=True)
     tokens = operand(types("i32 i64"), rank=2)
 
     def infer(self, model: Tensor, tokens: Tensor) -> tuple[Tensor, ...]:
-        _require_model(model)
         return string_outputs(PartialShape([first_axis(tokens)]))

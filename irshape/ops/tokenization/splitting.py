@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE
 from ..declaration import ANY, attribute, operand
-from ..kinds import BOOLEAN, INT, STRING
+from ..kinds import BOOLEAN, INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
 from .base import (
     BOOLEAN as BOOLEAN_TYPE,
 )
 from .base import (
-    I32_ONLY,
-    RAGGED_STRINGS,
-    U8_ONLY,
     TokenizerOperation,
+    i32_operand,
     packed,
     ragged_string_outputs,
     require_bytes,
@@ -23,6 +23,7 @@ from .base import (
     require_types,
     rows,
     string_outputs,
+    string_tensor,
     texts,
 )
 from .pcre import Expression, compiled
@@ -39,11 +40,8 @@ MODES = {
 class RaggedStringOperation(TokenizerOperation):
     """An operation on a ragged string tensor."""
 
-    ragged_begins = operand(I32_ONLY)
-    ragged_ends = operand(I32_ONLY)
-    begins = operand(I32_ONLY)
-    ends = operand(I32_ONLY)
-    chars = operand(U8_ONLY)
+    ragged_begins, ragged_ends = i32_operand(), i32_operand()
+    begins, ends, chars = string_tensor()
 
 
 def decoded(text: bytes) -> str:
@@ -64,6 +62,40 @@ def byte_places(text: str) -> list[int]:
     return places
 
 
+Piece = tuple[int, int, bool]
+"""The begin and the end of a piece of a string in bytes, and its flag."""
+
+
+def split(
+    inputs: tuple[Array, ...], pieces: Callable[[int, bytes], list[Piece]]
+) -> tuple[Array, ...]:
+    """Returns a ragged string tensor with each string replaced by its pieces, and their flags.
+
+    pieces: returns the pieces of a string, from its position and its text.
+    """
+    ragged_begins, ragged_ends, begins, ends, chars = inputs[:5]
+    strings, firsts = texts(begins, ends, chars), begins.ravel().tolist()
+    found: list[Piece] = []
+    counts = [0]
+    for row in rows(ragged_begins, ragged_ends):
+        for position in row:
+            first = firsts[position]
+            found += [
+                (first + begin, first + end, flag)
+                for begin, end, flag in pieces(position, strings[position])
+            ]
+        counts.append(len(found))
+    offsets = np.array(counts, np.int32)
+    return (
+        offsets[:-1].reshape(ragged_begins.shape),
+        offsets[1:].reshape(ragged_begins.shape),
+        np.array([begin for begin, _, _ in found], np.int32),
+        np.array([end for _, end, _ in found], np.int32),
+        chars,
+        np.array([flag for _, _, flag in found], np.bool_),
+    )
+
+
 class RegexSplit(RaggedStringOperation):
     """Strings split where a pattern matches.
 
@@ -74,25 +106,16 @@ class RegexSplit(RaggedStringOperation):
 
     introduced = "2023.3"
     others = operand(ANY, variadic=True)
-    behaviour: str = attribute(STRING, default="remove")
+    behaviour: str = attribute(Choice(*MODES, case_sensitive=True), default="remove")
     invert: bool = attribute(BOOLEAN, default=False)
     max_splits: int = attribute(INT, default=-1)
 
     def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         require_count(self, len(inputs), 6, 7, 9)
-        require_types(inputs, *RAGGED_STRINGS)
         skips = len(inputs) == 7
-        require_bytes("others", inputs[5 + skips], 5 + skips)
+        require_bytes("others", inputs[5 + skips])
         if len(inputs) == 9:
-            require_types(inputs[6:], "skip_begins", "skip_ends", "skip_chars", first=6)
-        known = ", ".join(MODES)
-        require(
-            self.behaviour in MODES,
-            at="behaviour",
-            expected=f"one of {known}",
-            actual=self.behaviour,
-            rule=ATTRIBUTE_VALUE,
-        )
+            require_types(inputs[6:], "skip_begins", "skip_ends", "skip_chars")
         require(
             self.max_splits == -1 or self.max_splits > 0,
             at="max_splits",
@@ -104,43 +127,25 @@ class RegexSplit(RaggedStringOperation):
         return (*outputs, inputs[5]) if skips else outputs
 
     def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
-        ragged_begins, ragged_ends, begins, ends, chars = inputs[:5]
         skips = inputs[5] if len(inputs) == 7 else None
-        if chars.size == 0:
+        if inputs[4].size == 0:
             zero = np.zeros(1, np.int32)
             rest = () if skips is None else (skips,)
-            return (zero, zero, begins, ends, chars, *rest)
+            return (zero, zero, *inputs[2:5], *rest)
         pattern = decoded(inputs[5 if skips is None else 6].tobytes())
         if self.behaviour == "contiguous" and not pattern.endswith("+"):
             pattern = f"({pattern})+"
         expression = compiled(pattern)
         whole = set(texts(*inputs[6:9])) if len(inputs) == 9 else set()
-        strings = texts(begins, ends, chars)
-        firsts = begins.ravel().tolist()
-        places: list[tuple[int, int, bool]] = []
-        counts = [0]
-        for row in rows(ragged_begins, ragged_ends):
-            for position in row:
-                text, first = strings[position], firsts[position]
-                skipped = skips is not None and bool(skips[position])
-                if skipped or text in whole:
-                    places.append((first, first + len(text), skipped))
-                    continue
-                pieces = self._pieces(text, expression)
-                places += [(first + begin, first + end, False) for begin, end in pieces]
-            counts.append(len(places))
-        offsets = np.array(counts, np.int32)
-        shape = ragged_begins.shape
-        outputs = (
-            offsets[:-1].reshape(shape),
-            offsets[1:].reshape(shape),
-            np.array([begin for begin, _, _ in places], np.int32),
-            np.array([end for _, end, _ in places], np.int32),
-            chars,
-        )
-        if skips is None:
-            return outputs
-        return (*outputs, np.array([skip for _, _, skip in places], np.bool_))
+
+        def pieces(position: int, text: bytes) -> list[Piece]:
+            skipped = skips is not None and bool(skips[position])
+            if skipped or text in whole:
+                return [(0, len(text), skipped)]
+            return [(begin, end, False) for begin, end in self._pieces(text, expression)]
+
+        outputs = split(inputs, pieces)
+        return outputs[:5] if skips is None else outputs
 
     def _pieces(self, text: bytes, expression: Expression) -> list[tuple[int, int]]:
         """Returns the pieces of one string, as begin and end in bytes."""
@@ -207,48 +212,31 @@ class SpecialTokensSplit(RaggedStringOperation):
 
     def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         require_count(self, len(inputs), 6, 7)
-        require_types(inputs, *RAGGED_STRINGS)
         skips = len(inputs) == 7
-        require_bytes("others", inputs[5 + skips], 5 + skips)
+        require_bytes("others", inputs[5 + skips])
         flags = inputs[5] if skips else Tensor(BOOLEAN_TYPE, inputs[2].shape)
         return (*ragged_string_outputs(inputs[0].shape), flags)
 
     def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
-        ragged_begins, ragged_ends, begins, ends, chars = inputs[:5]
         skips = inputs[5] if len(inputs) == 7 else None
         expression = compiled(decoded(inputs[-1].tobytes()))
-        strings = texts(begins, ends, chars)
-        firsts = begins.ravel().tolist()
-        places: list[tuple[int, int, bool]] = []
-        counts = [0]
-        for row in rows(ragged_begins, ragged_ends):
-            for position in row:
-                text, first = strings[position], firsts[position]
-                if skips is not None and bool(skips[position]):
-                    places.append((first, first + len(text), True))
-                    continue
-                pieces = _special_pieces(text, expression)
-                places += [(first + begin, first + end, special) for begin, end, special in pieces]
-            counts.append(len(places))
-        offsets = np.array(counts, np.int32)
-        return (
-            offsets[:-1].reshape(ragged_begins.shape),
-            offsets[1:].reshape(ragged_begins.shape),
-            np.array([begin for begin, _, _ in places], np.int32),
-            np.array([end for _, end, _ in places], np.int32),
-            chars,
-            np.array([special for _, _, special in places], np.bool_),
-        )
+
+        def pieces(position: int, text: bytes) -> list[Piece]:
+            if skips is not None and bool(skips[position]):
+                return [(0, len(text), True)]
+            return _special_pieces(text, expression)
+
+        return split(inputs, pieces)
 
 
-def _special_pieces(text: bytes, expression: Expression) -> list[tuple[int, int, bool]]:
-    """Returns the begin and end of each piece in bytes, and whether it is a special token.
+def _special_pieces(text: bytes, expression: Expression) -> list[Piece]:
+    """Returns the pieces of a string, and whether each is a special token.
 
     If a match has a group, only the group is the token.
     """
     string = decoded(text)
     place = byte_places(string)
-    pieces: list[tuple[int, int, bool]] = []
+    pieces: list[Piece] = []
     start = 0
     while (match := expression.compiled.search(string, start)) and match.end() > match.start():
         if start < match.start():
@@ -290,10 +278,10 @@ class BytesToChars(RaggedStringOperation):
     skips = operand(ANY, optional=True)
 
     def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
-        strings = [tensor for tensor in inputs[:5] if tensor is not None]
-        require_types(strings, *RAGGED_STRINGS)
-        outputs = ragged_string_outputs(strings[0].shape)
-        return outputs if inputs[5] is None else (*outputs, inputs[5])
+        begins, skips = inputs[0], inputs[5]
+        assert begins is not None
+        outputs = ragged_string_outputs(begins.shape)
+        return outputs if skips is None else (*outputs, skips)
 
     def evaluate(self, *inputs: Array | None) -> tuple[Array | None, ...]:
         ragged_begins, ragged_ends, begins, ends, chars, skips = inputs
@@ -320,7 +308,6 @@ class CharsToBytes(RaggedStringOperation):
     introduced = "2023.3"
 
     def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
-        require_types(inputs, *RAGGED_STRINGS)
         return string_outputs(inputs[0].shape)
 
     def evaluate(

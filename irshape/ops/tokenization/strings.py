@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
 from ...faults import Between, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, OPERATION_CONSTRAINT
@@ -11,7 +10,7 @@ from ...shapes import DYNAMIC, DYNAMIC_SHAPE, SCALAR, PartialShape
 from ..conditions import at_least
 from ..declaration import ANY, I32_I64, attribute, operand, types
 from ..differences import Site, facts, refused
-from ..kinds import BOOLEAN, INT, STRING
+from ..kinds import BOOLEAN, INT, STRING, Choice
 from ..lazy import Array, np
 from ..strings import StringTensorPack as PackOfOpset15
 from ..strings import StringTensorUnpack as UnpackOfOpset15
@@ -21,17 +20,16 @@ from .base import (
 )
 from .base import (
     I32,
-    I32_ONLY,
     I64,
     ONE_AXIS,
-    STRINGS,
     U8,
     U8_ONLY,
+    StringOperation,
     TokenizerOperation,
+    i32_operand,
     packed,
     require_bytes,
     require_count,
-    require_types,
     string_outputs,
     texts,
 )
@@ -42,11 +40,7 @@ from .charsmaps import Prefix, normalized, precompiled, unicode_map
 from .pcre import compiled, replacement_of
 from .splitting import decoded
 
-
-def _require_mode(mode: str) -> None:
-    require(
-        mode == "begins_ends", at="mode", expected="begins_ends", actual=mode, rule=ATTRIBUTE_VALUE
-    )
+MODE = Choice("begins_ends", case_sensitive=True)
 
 
 class StringTensorPack(TokenizerOperation):
@@ -59,10 +53,9 @@ class StringTensorPack(TokenizerOperation):
     begins = operand(I32_I64, value=True)
     ends = operand(I32_I64, like="begins", value=True)
     symbols = operand(U8_ONLY, rank=1)
-    mode: str = attribute(STRING, default="begins_ends")
+    mode: str = attribute(MODE, default="begins_ends")
 
     def infer(self, begins: Tensor, ends: Tensor, symbols: Tensor) -> Tensor:
-        _require_mode(self.mode)
         return PackOfOpset15().infer(begins, ends, symbols)
 
     def evaluate(self, begins: Array, ends: Array, symbols: Array) -> Array:
@@ -81,10 +74,9 @@ class StringTensorUnpack(TokenizerOperation):
 
     introduced = "2023.3"
     data = operand(types("string u8"))
-    mode: str = attribute(STRING, default="begins_ends")
+    mode: str = attribute(MODE, default="begins_ends")
 
     def infer(self, data: Tensor) -> tuple[Tensor, ...]:
-        _require_mode(self.mode)
         if data.element_type is STRING_TYPE:
             return string_outputs(data.shape)
         if data.element_type is not U8:
@@ -110,23 +102,17 @@ class StringTensorUnpack(TokenizerOperation):
         return places[:-1].copy(), places[1:].copy(), chars
 
 
-class EqualStr(TokenizerOperation):
+class EqualStr(StringOperation):
     """1 where the strings of two tensors are equal, else 0. Either tensor may be a single string.
 
     Source: openvino_tokenizers, equal_str.cpp.
     """
 
     introduced = "2024.1"
-    begins = operand(I32_ONLY)
-    ends = operand(I32_ONLY)
     chars = operand(ANY)
-    other_begins = operand(I32_ONLY)
-    other_ends = operand(I32_ONLY)
-    other_chars = operand(ANY)
+    other_begins, other_ends, other_chars = i32_operand(), i32_operand(), operand(ANY)
 
     def infer(self, *inputs: Tensor) -> Tensor:
-        require_types(inputs[:2], "begins", "ends")
-        require_types(inputs[3:5], "other_begins", "other_ends", first=3)
         return Tensor(I32, ONE_AXIS)
 
     def evaluate(self, *inputs: Array) -> Array:
@@ -166,39 +152,32 @@ class NumericToString(TokenizerOperation):
         return result.reshape(data.shape)
 
 
-class StringToHashBucket(TokenizerOperation):
+class StringToHashBucket(StringOperation):
     """The hash of each string by FarmHash (Fingerprint64), from 0 to `num_buckets` - 1.
 
     Source: openvino_tokenizers, string_to_hash_bucket.cpp.
     """
 
     introduced = "2024.2"
-    begins = operand(I32_ONLY)
-    ends = operand(I32_ONLY)
     chars = operand(ANY)
     num_buckets: int = attribute(INT, default=0)
 
-    def infer(self, begins: Tensor, ends: Tensor, chars: Tensor) -> Tensor:
-        require_types((begins, ends), "begins", "ends")
+    def infer(self, *inputs: Tensor) -> Tensor:
         at_least(self.num_buckets, 1, at="num_buckets", rule=ATTRIBUTE_VALUE)
-        return Tensor(I64, begins.shape)
+        return Tensor(I64, inputs[0].shape)
 
 
-class ContribStringJoin(TokenizerOperation):
+class ContribStringJoin(StringOperation):
     """The strings along an axis, joined with a separator (ai.onnx.contrib StringJoin).
 
     Source: openvino_tokenizers, contrib_string_ops.cpp.
     """
 
     introduced = "2026.3"
-    begins = operand(I32_ONLY)
-    ends = operand(I32_ONLY)
-    chars = operand(U8_ONLY)
     separator = operand(U8_ONLY, rank=1)
     axis = operand(I32_I64, value=True)
 
     def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
-        require_types(inputs, *STRINGS)
         rank = inputs[0].rank
         if rank is None:
             return string_outputs(DYNAMIC_SHAPE)
@@ -234,7 +213,7 @@ class ContribStringJoin(TokenizerOperation):
         return packed(joined, shape)
 
 
-class ContribStringSplit(TokenizerOperation):
+class ContribStringSplit(StringOperation):
     """Strings split at a separator, as a sparse tensor (ai.onnx.contrib StringSplit). The tensor is
     given by indices, strings and shape.
 
@@ -242,14 +221,10 @@ class ContribStringSplit(TokenizerOperation):
     """
 
     introduced = "2026.3"
-    begins = operand(I32_ONLY)
-    ends = operand(I32_ONLY)
-    chars = operand(U8_ONLY)
     separator = operand(U8_ONLY, rank=1)
     skip_empty = operand(types("boolean u8 i8"))
 
     def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
-        require_types(inputs, *STRINGS)
         rank = inputs[0].rank
         size = DYNAMIC if rank is None else rank + 1
         return (
@@ -279,21 +254,14 @@ class ContribStringSplit(TokenizerOperation):
         )
 
 
-class UTF8Validate(TokenizerOperation):
+class UTF8Validate(StringOperation):
     """Strings with bytes that are not UTF-8 removed, or replaced by U+FFFD.
 
     Source: openvino_tokenizers, utf8_validate.cpp.
     """
 
     introduced = "2024.4"
-    begins = operand(I32_ONLY)
-    ends = operand(I32_ONLY)
-    chars = operand(U8_ONLY)
     replace_mode: bool = attribute(BOOLEAN, default=False)
-
-    def infer(self, begins: Tensor, ends: Tensor, chars: Tensor) -> tuple[Tensor, ...]:
-        require_types((begins, ends, chars), *STRINGS)
-        return string_outputs(begins.shape)
 
     def evaluate(self, begins: Array, ends: Array, chars: Array) -> tuple[Array, ...]:
         mark = "\ufffd".encode() if self.replace_mode else b""
@@ -335,20 +303,13 @@ def _valid_utf8(text: bytes, mark: bytes) -> bytes:
     return bytes(result)
 
 
-class ByteFallback(TokenizerOperation):
+class ByteFallback(StringOperation):
     """Byte tokens such as `<0x0A>`, replaced by their bytes.
 
     Source: openvino_tokenizers, byte_fallback.cpp.
     """
 
     introduced = "2024.3"
-    begins = operand(I32_ONLY)
-    ends = operand(I32_ONLY)
-    chars = operand(U8_ONLY)
-
-    def infer(self, begins: Tensor, ends: Tensor, chars: Tensor) -> tuple[Tensor, ...]:
-        require_types((begins, ends, chars), *STRINGS)
-        return string_outputs(begins.shape)
 
     def evaluate(self, begins: Array, ends: Array, chars: Array) -> tuple[Array, ...]:
         values = {f"<0x{byte:02X}>".encode(): bytes([byte]) for byte in range(256)}
@@ -364,12 +325,8 @@ def _like_byte_token(text: bytes) -> bool:
     return len(text) == 6 and text.rfind(b"<") == 0 and text.rfind(b">") == 5
 
 
-class Normalization(TokenizerOperation):
+class Normalization(StringOperation):
     """An operation that rewrites each string. `skips`: flags of strings that stay unchanged."""
-
-    begins = operand(I32_ONLY)
-    ends = operand(I32_ONLY)
-    chars = operand(U8_ONLY)
 
     def rewritten(
         self, strings: tuple[Array, ...], skips: Array | None, rewrite: Callable[[bytes], bytes]
@@ -389,10 +346,10 @@ class SkippingNormalization(Normalization):
     skips = operand(ANY, optional=True)
 
     def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
-        strings = [tensor for tensor in inputs[:3] if tensor is not None]
-        require_types(strings, *STRINGS)
-        outputs = string_outputs(strings[0].shape)
-        return outputs if inputs[3] is None else (*outputs, inputs[3])
+        begins, skips = inputs[0], inputs[3]
+        assert begins is not None
+        outputs = string_outputs(begins.shape)
+        return outputs if skips is None else (*outputs, skips)
 
 
 class CaseFold(SkippingNormalization):
@@ -436,20 +393,9 @@ class NormalizeUnicode(SkippingNormalization):
     """
 
     introduced = "2023.3"
-    normalization_form: str = attribute(STRING, default="NFD")
-    forms: ClassVar[tuple[str, ...]] = ("NFC", "NFD", "NFKC", "NFKD")
-
-    def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
-        outputs = super().infer(*inputs)
-        known = ", ".join(self.forms)
-        require(
-            self.normalization_form in self.forms,
-            at="normalization_form",
-            expected=f"one of {known}",
-            actual=self.normalization_form,
-            rule=ATTRIBUTE_VALUE,
-        )
-        return outputs
+    normalization_form: str = attribute(
+        Choice("NFC", "NFD", "NFKC", "NFKD", case_sensitive=True), default="NFD"
+    )
 
     def evaluate(self, *inputs: Array | None) -> tuple[Array, ...]:
         strings = tuple(array for array in inputs[:3] if array is not None)
@@ -485,7 +431,6 @@ class CharsMapNormalization(Normalization):
 
     def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         require_count(self, len(inputs), 3, 4, 5)
-        require_types(inputs, *STRINGS)
         skips = len(inputs) == 5 or (len(inputs) == 4 and inputs[3].element_type is BOOLEAN_TYPE)
         outputs = string_outputs(inputs[0].shape)
         return (*outputs, inputs[3]) if skips else outputs
@@ -524,10 +469,9 @@ class RegexNormalization(Normalization):
     global_replace: bool = attribute(BOOLEAN, default=True)
 
     def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
-        require_types(inputs, *STRINGS)
         require_count(self, len(inputs), 5, 6)
-        for position in (len(inputs) - 2, len(inputs) - 1):
-            require_bytes("others", inputs[position], position)
+        for tensor in inputs[-2:]:
+            require_bytes("others", tensor)
         outputs = string_outputs(inputs[0].shape)
         return (*outputs, inputs[3]) if len(inputs) == 6 else outputs
 

@@ -7,24 +7,23 @@ from functools import lru_cache
 from ...faults import require
 from ...rule_ids import INPUT_SHAPES
 from ...shapes import PartialShape
-from ..declaration import ANY, I32_I64, attribute, operand
+from ..declaration import ANY, I32_I64, attribute, operand, types
 from ..differences import Site, facts, not_run
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, NATURAL, STRING
 from ..lazy import Array, np
 from ..tensors import Tensor
 from .base import (
     I32,
-    I32_ONLY,
-    RAGGED_STRINGS,
-    STRINGS,
-    U8_ONLY,
+    StringOperation,
     TokenizerOperation,
+    i32_operand,
     packed,
     ragged_outputs,
     ragged_string_outputs,
     require_count,
     require_same_count,
     require_types,
+    string_tensor,
     texts,
     tokenized,
 )
@@ -33,36 +32,20 @@ from .splitting import RaggedStringOperation
 from .tries import Trie
 from .unigram import UnigramModel
 
-VOCABULARY = ("vocab_begins", "vocab_ends", "vocab_chars")
 
-
-class VocabEncoder(TokenizerOperation):
+class VocabEncoder(StringOperation):
     """The number of each string in a vocabulary, or a default for a string that is not in it.
 
     Source: openvino_tokenizers, vocab_encoder.cpp.
     """
 
     introduced = "2024.1"
-    begins = operand(I32_ONLY)
-    ends = operand(I32_ONLY)
-    chars = operand(U8_ONLY)
-    vocab_begins = operand(I32_ONLY)
-    vocab_ends = operand(I32_ONLY)
-    vocab_chars = operand(U8_ONLY)
-    values = operand(I32_I64)
+    vocab_begins, vocab_ends, vocab_chars = string_tensor()
+    values = operand(I32_I64, known_type=True)
     default = operand(ANY)
 
     def infer(self, *inputs: Tensor) -> Tensor:
-        require_types(inputs, *STRINGS)
-        require_types(inputs[3:], *VOCABULARY, first=3)
         values, default = inputs[6:]
-        require(
-            not values.element_type.is_dynamic,
-            at="values",
-            relation="type",
-            expected="i32 or i64",
-            actual="dynamic",
-        )
         require_same_count(inputs[3], values, "vocab_begins", "values")
         require(
             default.element_type.is_dynamic or default.element_type is values.element_type,
@@ -100,16 +83,13 @@ class VocabDecoder(TokenizerOperation):
 
     introduced = "2023.3"
     tokens = operand(ANY)
-    vocab_begins = operand(I32_ONLY)
-    vocab_ends = operand(I32_ONLY)
-    vocab_chars = operand(U8_ONLY)
-    skipped = operand(I32_ONLY, optional=True)
+    vocab_begins, vocab_ends, vocab_chars = string_tensor()
+    skipped = operand(types("i32"), optional=True)
     skip_tokens: tuple[int, ...] = attribute(INTS, default=())
 
     def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
         tokens = inputs[0]
         assert tokens is not None
-        require_types([each for each in inputs[1:4] if each is not None], *VOCABULARY, first=1)
         require(
             bool(tokens.rank),
             at="tokens",
@@ -144,17 +124,16 @@ class VocabDecoder(TokenizerOperation):
 class TokenizingOperation(RaggedStringOperation):
     """An operation that converts ragged strings to ragged tokens."""
 
-    def tokens_outputs(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Returns the outputs. Checks the strings and the vocabulary that follows them."""
-        require_types(inputs, *RAGGED_STRINGS)
-        require_types(inputs[5:], *VOCABULARY, first=5)
+    vocab_begins, vocab_ends, vocab_chars = string_tensor()
+
+    def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         return ragged_outputs(inputs[0].shape, I32)
 
 
 class BPETokenizer(TokenizingOperation):
     """The tokens of strings by byte-pair encoding.
 
-    After the strings come the vocabulary (three inputs) and the merges. The merges are three inputs
+    After the strings and the vocabulary come the merges. The merges are three inputs
     of texts with a space in each, or six inputs for their left and right halves. Then come optional
     added tokens (three inputs) with their numbers.
     Source: openvino_tokenizers, bpe_tokenizer.cpp.
@@ -172,15 +151,14 @@ class BPETokenizer(TokenizingOperation):
     def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         count = len(inputs)
         require_count(self, count, 11, 14, 15, 18)
-        outputs = self.tokens_outputs(inputs)
-        require_types(inputs[8:], "merges_begins", "merges_ends", "merges_chars", first=8)
+        require_types(inputs[8:], "merges_begins", "merges_ends", "merges_chars")
         if count in (14, 18):
-            require_types(inputs[11:], "right_begins", "right_ends", "right_chars", first=11)
+            require_types(inputs[11:], "right_begins", "right_ends", "right_chars")
         if count in (15, 18):
             added = ("added_begins", "added_ends", "added_chars", "added_ids")
-            require_types(inputs[-4:], *added, first=count - 4)
+            require_types(inputs[-4:], *added)
             require_same_count(inputs[-4], inputs[-1], "added_begins", "added_ids")
-        return outputs
+        return super().infer(*inputs)
 
     def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
         model = _byte_pairs(
@@ -237,15 +215,9 @@ class WordpieceTokenizer(TokenizingOperation):
     """
 
     introduced = "2023.3"
-    vocab_begins = operand(I32_ONLY)
-    vocab_ends = operand(I32_ONLY)
-    vocab_chars = operand(U8_ONLY)
     unknown = operand(ANY)
     suffix_indicator: str = attribute(STRING, default="##")
     max_bytes_per_word: int = attribute(INT, default=100)
-
-    def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
-        return self.tokens_outputs(inputs)
 
     def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
         parts = tuple(array.tobytes() for array in inputs[5:8])
@@ -286,17 +258,11 @@ class UnigramTokenizer(TokenizingOperation):
     """
 
     introduced = "2025.1"
-    vocab_begins = operand(I32_ONLY)
-    vocab_ends = operand(I32_ONLY)
-    vocab_chars = operand(U8_ONLY)
     scores = operand(ANY)
     byte_fallback: bool = attribute(BOOLEAN, default=False)
     unk_token_id: int = attribute(INT, default=0)
     fuse_unk: bool = attribute(BOOLEAN, default=False)
     min_score: float = attribute(FLOAT, default=float("inf"))
-
-    def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
-        return self.tokens_outputs(inputs)
 
     def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
         parts = tuple(array.tobytes() for array in inputs[5:9])
@@ -316,15 +282,7 @@ class TrieTokenizer(TokenizingOperation):
     """
 
     introduced = "2024.1"
-    vocab_begins = operand(I32_ONLY)
-    vocab_ends = operand(I32_ONLY)
-    vocab_chars = operand(U8_ONLY)
-    values = operand(I32_ONLY)
-
-    def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
-        outputs = self.tokens_outputs(inputs)
-        require_types(inputs[8:], "values", first=8)
-        return outputs
+    values = i32_operand()
 
     def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
         trie = _trie(tuple(array.tobytes() for array in inputs[5:9]))

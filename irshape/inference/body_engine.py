@@ -54,12 +54,16 @@ class BodyEngine:
     def infer_layer(self, layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
         """Infers one layer from its inputs, with the values of its outputs.
 
-        Does not report faulty attributes. Raises `UnknownOperation`.
+        An attribute for which OpenVINO refuses the layer is a fault; others are not reported.
+        Raises `UnknownOperation`.
         """
         declaration = self.declarations.of(layer)
         if isinstance(declaration, UnknownOperation):
             raise declaration
-        operation, _ = declaration
+        operation, faulty = declaration
+        refused = next((each.fault for each in faulty if not each.silent), None)
+        if refused is not None:
+            return LayerResult(refused)
         if operation.bodies:
             return self.infer_around(layer, operation, inputs, compare=False)
         return self.layers.infer(layer, operation, inputs, True)

@@ -134,7 +134,7 @@ def _written(kind: Kind, value: Any) -> str:
 
 
 @lru_cache(1 << 13)  # `irshape fix` reads a layer many times to try changes
-def _closest(name: str, absent: tuple[str, ...]) -> str | None:
+def closest(name: str, absent: tuple[str, ...]) -> str | None:
     """Returns the declared name that an unknown name most likely misspells, or None."""
     from difflib import get_close_matches
 
@@ -155,7 +155,7 @@ def unknown(
 
     of: text that names the operation. absent: the declared attributes that the layer does not have.
     """
-    close = _closest(name, absent)
+    close = closest(name, absent)
     if close is not None:
         needed = close in attributes and attributes[close].refused_when_absent
         then = "refuses a layer without" if needed else "takes the default of"

@@ -75,7 +75,8 @@ class Diagnosis:
         """Returns the changes that remove a finding: safe ones first, then the causes."""
         possible = []
         rule = rule_of(finding.rule)
-        if finding.severity != "info" and rule is not None and "ports" in rule.suspects:
+        matters = finding.severity != "info" and self.context.model.format.fixable
+        if matters and rule is not None and "ports" in rule.suspects:
             edits = self._ports.get((finding.layer, finding.port))
             if edits:
                 shown = (

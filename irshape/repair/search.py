@@ -153,7 +153,8 @@ class _Search:
     def _applicability(
         self, change: Change, gone: tuple[Finding, ...], *, alone: bool
     ) -> Applicability:
-        if not change.edits or change.guess:
+        fixable = self.sites.context.model.format.fixable
+        if not change.edits or change.guess or not fixable:
             return "display"
         if change.same_model:
             return "safe"

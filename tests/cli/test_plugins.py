@@ -279,10 +279,10 @@ def test_declared_sizes_hold_for_declared_inputs_only(tmp_path: Path) -> None:
     assert (status, "[?,?]" in output.splitlines()[-1]) == (0, True)
 
 
-def onnx_model(folder: Path) -> Path:
+def onnx_model(folder: Path, **attributes: Any) -> Path:
     onnx = pytest.importorskip("onnx")
     helper, floats = onnx.helper, onnx.TensorProto.FLOAT
-    node = helper.make_node("Scaled", ["x"], ["y"], domain="com.acme", factor=3.0)
+    node = helper.make_node("Scaled", ["x"], ["y"], domain="com.acme", **attributes)
     ends = [[helper.make_tensor_value_info(name, floats, [2, 3])] for name in "xy"]
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.acme", 1)]
     graph = helper.make_graph([node], "g", *ends)
@@ -292,22 +292,56 @@ def onnx_model(folder: Path) -> Path:
 
 
 def test_an_operation_of_an_onnx_domain_is_known_by_name(tmp_path: Path) -> None:
-    path = onnx_model(tmp_path)
+    path = onnx_model(tmp_path, factor=3.0)
     assert call("validate", str(path))[0] == 1
     assert call("validate", "--extension", "Scaled@com.acme", str(path))[0] == 0
-    assert call("infer", "--extension", "Scaled@com.acme", str(path))[0] == 0
+    out = str(tmp_path / "m.xml")
+    assert call("convert", "--extension", "Scaled@com.acme", str(path), "-o", out)[0] == 0
+    assert '<data factor="3.0" />' in Path(out).read_text()
+
+
+def onnx_plugin(folder: Path, *changes: tuple[str, str]) -> str:
+    text = PLUGIN.format(name="Scaled")
+    for old, new in (("data = ", 'custom_version = "com.acme"\n    data = '), *changes):
+        text = text.replace(old, new)
+    (folder / "my_ops.py").write_text(text)
+    return str(folder / "my_ops.py")
 
 
 def test_an_operation_of_an_onnx_domain_is_declared_by_a_plugin(tmp_path: Path) -> None:
-    plugin = tmp_path / "my_ops.py"
-    text = PLUGIN.format(name="Scaled")
-    plugin.write_text(text.replace("data = ", 'custom_version = "com.acme"\n    data = '))
-    path = onnx_model(tmp_path)
+    plugin = onnx_plugin(tmp_path)
+    path = onnx_model(tmp_path, factor=3.0)
     np.save(tmp_path / "x.npy", np.ones((2, 3), np.float32))
     given = ("-i", str(tmp_path / "x.npy"), "-d", str(tmp_path / "out"), str(path))
-    assert call("run", "--plugin", str(plugin), *given)[0] == 0
+    assert call("run", "--plugin", plugin, *given)[0] == 0
     (result,) = (tmp_path / "out").iterdir()
     assert np.load(result).tolist() == [[3.0] * 3] * 2
+
+
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        ({"factor": 3.0}, []),
+        ({}, ["IR303"]),
+        ({"factor": "much"}, ["IR304"]),
+        ({"factor": [1.0, 2.0]}, ["IR304"]),
+        ({"factr": 3.0}, ["IR302"]),
+        ({"colour": 3, "factor": 3.0}, ["IR301"]),
+        ({"factor": 11.0}, ["IR401"]),
+    ],
+)
+def test_a_node_is_judged_by_the_plugin_that_declares_it(
+    attributes: dict[str, Any], expected: list[str], tmp_path: Path
+) -> None:
+    plugin = onnx_plugin(
+        tmp_path,
+        ("REAL, Operation", "REAL, Operation, require"),
+        ("FLOAT, default=2.0", "FLOAT"),
+        ("return Tensor", 'require(self.factor < 9, "large"); return Tensor'),
+    )
+    output = call("validate", "--plugin", plugin, str(onnx_model(tmp_path, **attributes)))[1]
+    assert re.findall(r"(?:error|warning).(IR\d+)", output) == expected
+    assert "irshape fix" not in output
 
 
 def test_a_plugin_and_an_extension_for_one_operation_agree(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...element_types import DYNAMIC_TYPE
 from ...faults import Violation
+from ...ops.attributes import closest
 from ...rule_ids import (
     ATTRIBUTE_VALUE,
     CUSTOM_OPERATION,
@@ -110,20 +111,18 @@ def _check_attributes(
     for key, attribute in list(attributes.items()):
         declared = known.get(key)
         if declared is None:
-            close = get_close_matches(
-                key, [other for other in known if other not in given], 1, 0.75
-            )
+            close = closest(key, tuple(other for other in known if other not in given))
             rule, hint = (
-                (MISSPELT_ATTRIBUTE, f"rename it to `{close[0]}`")
+                (MISSPELT_ATTRIBUTE, f"rename it to `{close}`")
                 if close
                 else (UNKNOWN_ATTRIBUTE, "remove it, or correct its name")
             )
             message = (
-                f"`{key}` looks like a misspelling of `{close[0]}`"
+                f"`{key}` looks like a misspelling of `{close}`"
                 if close
                 else f"{name} of version {operator.since_version} has no attribute `{key}`"
             )
-            wanted = close[0] if close else ", ".join(sorted(known)) or "no attributes"
+            wanted = close or ", ".join(sorted(known)) or "no attributes"
             builder.report(
                 rule, message, at=key, expected=wanted, actual=key, help=hint, severity="error"
             )

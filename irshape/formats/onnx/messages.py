@@ -66,7 +66,7 @@ def _line_of(node: Any) -> bytes:
         ("inputs", ", ".join(node.input)),
         ("outputs", ", ".join(node.output)),
     ]
-    pairs += [(attribute.name, _shown(attribute)) for attribute in node.attribute]
+    pairs += [(attribute.name, shown(attribute)) for attribute in node.attribute]
     return _line(node.op_type, pairs)
 
 
@@ -76,7 +76,8 @@ def _line(tag: str, pairs: list[tuple[str, str]]) -> bytes:
     return text.replace("\n", " ").replace("\r", " ").encode("utf-8", "replace") + b"\n"
 
 
-def _shown(attribute: Any) -> str:
+def shown(attribute: Any) -> str:
+    """Returns the value of an attribute as the listing shows it."""
     kinds = onnx().AttributeProto
     if attribute.ref_attr_name:
         return f"@{attribute.ref_attr_name}"

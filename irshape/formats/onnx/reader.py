@@ -13,11 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...faults import Violation
+from ...faults import Fault, Violation
 from ...model.graph import Layer, Model, NotReadable
 from ...model.source import Source
 from ...ops import registry
-from ...ops.declaration import Operation
+from ...ops.kinds import STRING, STRINGS, Kind
 from ...ops.tensors import UNKNOWN, Tensor
 from ...rule_ids import (
     DANGLING_EDGE,
@@ -25,7 +25,6 @@ from ...rule_ids import (
     NESTING_LIMIT,
     NOT_AN_IR,
     SIZE_LIMIT,
-    UNKNOWN_ATTRIBUTE,
     UNKNOWN_PRECISION,
     UNKNOWN_VERSION,
     UNREADABLE_FILE,
@@ -42,6 +41,7 @@ from .messages import (
     listed,
     names,
     python_value,
+    shown,
     with_attributes,
     with_defaults,
     without_inputs,
@@ -259,7 +259,7 @@ class _Reader:
                 inputs.pop()
             first = len(builder.body.layers)
             outputs = (
-                self.opaque(proto, inputs, UndefinedInput(lacking[0]))
+                self.opaque(proto, inputs, scope, UndefinedInput(lacking[0]))
                 if lacking
                 else self.node(proto, inputs, scope)
             )
@@ -307,10 +307,8 @@ class _Reader:
             function = self.functions.get((domain, proto.op_type))
             if function is not None:
                 return self.call(function, proto, inputs, self.attributes(proto, scope), scope)
-            operation = registry.declaration(proto.op_type, domain) if domain else None
-            if operation is not None:
-                attributes = self.attributes(proto, scope)
-                return self.custom(operation, proto, inputs, attributes)
+            if domain and registry.declaration(proto.op_type, domain) is not None:
+                return self.custom(proto, inputs, scope)[1]
             opset = scope.opsets.get(domain)
             if opset is None:
                 raise Violation(
@@ -340,59 +338,40 @@ class _Reader:
                 raise UndeclaredOperator(proto.op_type, domain, operator.since_version)
             return self.call(body, proto, inputs, attributes, scope)
         except Violation as refusal:
-            return self.opaque(proto, inputs, refusal)
+            return self.opaque(proto, inputs, scope, refusal)
         except NotReadable:
             raise
         except Exception as error:  # its schema allows the node, its function does not expect it
-            return self.opaque(proto, inputs, failure(error))
+            return self.opaque(proto, inputs, scope, failure(error))
 
     def custom(
-        self,
-        operation: type[Operation],
-        proto: Any,
-        inputs: list[NodeOutput | None],
-        attributes: dict[str, Any],
-    ) -> tuple[NodeOutput, ...]:
-        """Converts a node in a user's domain, whose operation is registered under that domain."""
-        if operation.opaque:
-            return self.as_declared(proto, inputs)[1]
-        names = {declared.name: python for python, declared in operation.attributes.items()}
-        unknown = next((name for name in attributes if name not in names), None)
-        if unknown is not None:
-            raise Violation(
-                f"{proto.op_type} has no attribute `{unknown}`",
-                at=unknown,
-                expected=", ".join(names) or "no attributes",
-                actual=unknown,
-                rule=UNKNOWN_ATTRIBUTE,
-            )
-        return self.builder.all(
-            proto.op_type,
-            *[value for value in inputs if value is not None],
-            version=_domain(proto.domain),
-            name=self.builder.name,
-            **{names[name]: python_value(each) for name, each in attributes.items()},
-        )
+        self, proto: Any, inputs: list[NodeOutput | None], scope: _Scope
+    ) -> tuple[Layer, tuple[NodeOutput, ...]]:
+        """Adds a layer for a node as it stands. Where it cannot be inferred, its outputs are those
+        that the model declares."""
+        domain, builder = _domain(proto.domain), self.builder
+        operation = registry.declaration(proto.op_type, domain) if domain else None
+        known = {} if operation is None else operation.attributes
+        kinds = {declared.name: declared.kind for declared in known.values()}
+        items: list[str] = []
+        for name, attribute in self.attributes(proto, scope).items():
+            items += (name, _text(attribute, kinds.get(name)))
+        given = [value for value in inputs if value is not None]
+        layer = builder.layer(proto.op_type, domain or "ai.onnx", given, items, name=builder.name)
+        tensors: tuple[Tensor, ...] = ()
+        if operation is not None:
+            result = builder.engine.infer_layer(layer, tuple(value.tensor for value in given))
+            tensors = () if isinstance(result.outputs, Fault) else result.outputs
+        said = [self.declared.get(name, UNKNOWN) for name in proto.output[len(tensors) :]]
+        return layer, tuple(builder.output(layer, tensor) for tensor in (*tensors, *said))
 
     def opaque(
-        self, proto: Any, inputs: list[NodeOutput | None], refusal: Violation
+        self, proto: Any, inputs: list[NodeOutput | None], scope: _Scope, refusal: Violation
     ) -> tuple[NodeOutput, ...]:
         """Reports an unreadable node. Returns its outputs as the model declares them."""
-        layer, values = self.as_declared(proto, inputs)
+        layer, values = self.custom(proto, inputs, scope)
         self.builder.place(refusal.fault, layer)
         return values
-
-    def as_declared(
-        self, proto: Any, inputs: list[NodeOutput | None]
-    ) -> tuple[Layer, tuple[NodeOutput, ...]]:
-        """Adds a layer for a node, with the outputs that the model declares."""
-        return self.builder.opaque(
-            proto.op_type,
-            _domain(proto.domain) or "ai.onnx",
-            [value for value in inputs if value is not None],
-            [self.declared.get(name, UNKNOWN) for name in proto.output],
-            name=self.builder.name,
-        )
 
     def attributes(self, proto: Any, scope: _Scope) -> dict[str, Any]:
         """Returns the attributes of a node by name, as protos, with references to the function
@@ -492,6 +471,20 @@ class _Reader:
 
 def _domain(name: str) -> str:
     return "" if name in _MAIN else str(name)
+
+
+def _text(attribute: Any, kind: Kind | None) -> str:
+    """Returns the text of an attribute of that kind. Anything else stays as the listing shows
+    it."""
+    value = python_value(attribute)
+    if isinstance(value, str):
+        return value
+    try:
+        if isinstance(value, int | float | list):
+            return (kind or (STRINGS if isinstance(value, list) else STRING)).write(value)
+    except (TypeError, ValueError):
+        pass
+    return shown(attribute)
 
 
 def _escaped(name: str) -> str:

@@ -137,7 +137,7 @@ def test_value_info_is_held_against_what_is_inferred(tmp_path: Path) -> None:
     )
     first = report.diagnostics[0]
     assert (first.code, first.layer and first.layer["type"]) == ("IR201", "ReLU")
-    assert (first.expected, first.actual) == ("[2,3]", "[2,4]")
+    assert (first.expected, first.actual, first.fixes) == ("[2,3]", "[2,4]", ())
 
 
 def test_a_node_that_cannot_be_read_is_reported_once(tmp_path: Path) -> None:

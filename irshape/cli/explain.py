@@ -44,7 +44,7 @@ def command(
 
     Without TENSOR, the dynamic dimensions of the model are grouped by their cause, worst first. The
     output also lists the inputs to bound so that nothing is unbounded, and those to fix so that
-    everything is static; inference has checked both.
+    everything is static; irshape's inference has checked both. OpenVINO's own shapes may be wider.
 
     Exit status: 0; 1 if a layer does not fit its inputs, which stderr names; 2 if a path cannot be
     opened, or the model has no such tensor or axis.

@@ -203,6 +203,7 @@ class Overview(NamedTuple):
             lines.append("found no sizes of the inputs that every layer accepts")
         if self.bind is not None or self.fix is not None:
             lines.append("these sizes are examples, unless a limit or a layer requires them")
+            lines.append("irshape's shapes count; OpenVINO's own may stay wider, even unbounded")
         return "\n".join(lines)
 
     def _edit(self, shapes: Mapping[str, str]) -> str:

@@ -75,8 +75,8 @@ class FuzeRagged(TokenizerOperation):
     def infer(
         self, ragged_begins: Tensor, ragged_ends: Tensor, begins: Tensor, ends: Tensor
     ) -> tuple[Tensor, Tensor]:
-        found = Tensor(I32, ragged_begins.shape)
-        return found, found
+        results = Tensor(I32, ragged_begins.shape)
+        return results, results
 
     def evaluate(
         self, ragged_begins: Array, ragged_ends: Array, begins: Array, ends: Array

@@ -75,24 +75,24 @@ def split(
     """
     ragged_begins, ragged_ends, begins, ends, chars = inputs[:5]
     strings, firsts = texts(begins, ends, chars), begins.ravel().tolist()
-    found: list[Piece] = []
+    every: list[Piece] = []
     counts = [0]
     for row in rows(ragged_begins, ragged_ends):
         for position in row:
             first = firsts[position]
-            found += [
+            every += [
                 (first + begin, first + end, flag)
                 for begin, end, flag in pieces(position, strings[position])
             ]
-        counts.append(len(found))
+        counts.append(len(every))
     offsets = np.array(counts, np.int32)
     return (
         offsets[:-1].reshape(ragged_begins.shape),
         offsets[1:].reshape(ragged_begins.shape),
-        np.array([begin for begin, _, _ in found], np.int32),
-        np.array([end for _, end, _ in found], np.int32),
+        np.array([begin for begin, _, _ in every], np.int32),
+        np.array([end for _, end, _ in every], np.int32),
         chars,
-        np.array([flag for _, _, flag in found], np.bool_),
+        np.array([flag for _, _, flag in every], np.bool_),
     )
 
 

@@ -316,6 +316,16 @@ MISTAKES = {
         irshape.ConfigurationError,
         "target: expected a release as two numbers, (2024, 6), got '2024.6'",
     ),
+    "a policy in a table": Given(
+        lambda path: irshape.validate(path, config=irshape.Configuration(policies=({},))),
+        irshape.ConfigurationError,
+        "policies: expected a list of Policy objects",
+    ),
+    "connections in a list": Given(
+        lambda path: irshape.merge(irshape.Graph.load(path), irshape.Graph.load(path), ["x"]),
+        TypeError,
+        "expected inputs by tensors, as in {'out': 'in'}, got list",
+    ),
     "a level that is none": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(fail_level="warn")),
         irshape.ConfigurationError,

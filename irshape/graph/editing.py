@@ -26,7 +26,7 @@ NEVER_EQUAL = ("parameter", "result", "readvalue", "assign", "randomuniform", "m
 """The types of layers that are never folded, and never merged with an equal layer."""
 
 
-def _require_mapping(given: object, wanted: str) -> None:
+def require_mapping(given: object, wanted: str) -> None:
     if not isinstance(given, Mapping):
         raise ArgumentError(f"expected {wanted}, got {type(given).__name__}")
 
@@ -198,7 +198,7 @@ class Editing(Building):
         are renamed.
         Raises `KeyError`, and `GraphError` for a name that is taken.
         """
-        _require_mapping(names, "new names by old ones, as in {'a': 'b'}")
+        require_mapping(names, "new names by old ones, as in {'a': 'b'}")
         tensors: dict[Output, list[str]] = {}
         layers: dict[GraphLayer, str] = {}
         for old, new in names.items():
@@ -386,7 +386,7 @@ class Editing(Building):
 
         Raises `KeyError`, and `GraphError` if a layer does not accept the new shapes.
         """
-        _require_mapping(shapes, "shapes by names, as in {'x': '[1,3]'}")
+        require_mapping(shapes, "shapes by names, as in {'x': '[1,3]'}")
         with self.batch():
             for name, shape in shapes.items():
                 layer = self._input(name).layer

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 from ..model.ports import names_in
 from ..model.source import Passage, passage_bytes
 from .copying import duplicate, transplant
-from .editing import Editing
+from .editing import Editing, require_mapping
 from .errors import GraphError, checked_name
 from .inferring import by_variable
 from .nodes import GraphLayer, Output, described, feeding
@@ -131,6 +131,7 @@ def merged(
     first: G, second: Editing, connections: Mapping[str, str], prefix: str, name: str | None
 ) -> G:
     """See `irshape.merge`."""
+    require_mapping(connections, "inputs by tensors, as in {'out': 'in'}")
     whole = duplicate(first)
     if name is not None:
         whole.name = name

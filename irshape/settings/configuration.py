@@ -97,6 +97,13 @@ class Configuration(NamedTuple):
                 raise ConfigurationError(
                     f"{name}: expected a list of texts, got one text; write ('{value}',)"
                 )
+        for name, kind in (("policies", Policy), ("contracts", Contract), ("custom", CustomRule)):
+            given = getattr(self, name)
+            if not isinstance(given, (tuple, list)) or not all(isinstance(e, kind) for e in given):
+                raise ConfigurationError(
+                    f"{name}: expected a list of {kind.__name__} objects, as irshape reads them "
+                    f"from a file; write a file and pass its path"
+                )
         if self.fail_level not in SEVERITIES:
             raise ConfigurationError(
                 f"fail_level: expected error, warning or info, got {self.fail_level!r}"

@@ -572,6 +572,7 @@ LOOP = [
     loop("nested", nested_loop, count=2),
     # what OpenVINO refuses
     loop("no-condition", stepping(purpose=""), run=False, known="loop-without-condition"),
+    loop("real-trip-count", stepping(), count="f32{3}", run=False, known="counted-in-reals"),
     loop("two-trip-counts", stepping(), count="i64{[3, 3]}"),
     loop("matrix-trip-count", stepping(), count="i64{[[3]]}"),
     loop("two-conditions", stepping(), starts="boolean{[True, True]}"),

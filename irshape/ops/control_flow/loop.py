@@ -9,7 +9,7 @@ from ...demands import note_wider
 from ...faults import Between, Fault, Violation, fault, require
 from ...rule_ids import PORT_MAP
 from ...shapes import DYNAMIC, SCALAR, UNBOUNDED, Dimension, PartialShape
-from ..declaration import ANY, operand
+from ..declaration import ANY, INTEGER, operand
 from ..differences import (
     Site,
     dimensions,
@@ -67,7 +67,7 @@ class Loop(Iteration):
             _states,
         ),
     )
-    trip_count = operand(ANY, rank=(0, 1), value=True, packed=True)
+    trip_count = operand(INTEGER, rank=(0, 1), value=True, packed=True)
     execution_condition = operand(ANY, rank=(0, 1), value=True, packed=True)
     inputs = operand(ANY, value=True, packed=True, optional=True, variadic=True)
 

@@ -51,14 +51,20 @@ def changed(path: Path, changes: int, seed: int = 0) -> Outcome:
             refused += 1
             assert before is None or seen(graph) == before
             continue
+        try:
+            saved = graph.to_bytes()
+        except GraphError:  # only saving looks for sizes that contradict each other
+            refused += 1
+            graph = Graph.load(path)
+            continue
         made += 1
-        tighter += compared(graph, f"{path.name}, change {made}")
+        tighter += compared(graph, saved, f"{path.name}, change {made}")
     return Outcome(made, refused, tighter)
 
 
-def compared(graph: Graph, what: str) -> bool:
+def compared(graph: Graph, saved: tuple[bytes, bytes], what: str) -> bool:
     """Holds the ends of a graph against what OpenVINO reads; whether a shape says more here."""
-    model = ov.Core().read_model(*graph.to_bytes())
+    model = ov.Core().read_model(*saved)
     tighter = False
     for ours, theirs, names in (
         (graph.inputs, model.inputs, [set(output.names) for output in graph.inputs]),

@@ -5,9 +5,9 @@ These rules read the whole .bin in pieces. They run only if the user selects the
 
 from __future__ import annotations
 
-import struct
+import math
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..model.graph import Finding, Layer
 from ..model.weights import Constant
@@ -16,21 +16,69 @@ from .base import Rule
 from .context import Context
 
 if TYPE_CHECKING:
-    from ..model.weights import Weights
+    from ..numpy_types import Array
 
 PIECE = 1 << 22
 """The number of bytes that are read at a time. It is a multiple of every element's size."""
+FLOATS = ("f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2")
+LEAST_NORMAL = 2.0**-14
+ROUNDED_TO_ZERO = 2.0**-25
+"""The least normal number of f16, and the largest number that becomes 0 in f16."""
 
 
-class Odd(NamedTuple):
-    """The number of unusual elements in a constant, and the position and value of the first one."""
+class _ValuesRule(Rule):
+    """A rule that reports unusual elements of constants, once for each constant."""
 
-    number: int
-    place: int
-    value: float
+    default = False
+    types: ClassVar[tuple[str, ...]]
+    """The element types of the constants that it reads."""
+    what: ClassVar[str]
+    wanted: ClassVar[str]
+    advice: ClassVar[str]
+
+    @classmethod
+    def unusual(cls, values: Array) -> Any:
+        """Returns for each element whether it is unusual."""
+        raise NotImplementedError
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        import numpy as np
+
+        for layer, constant, pieces in _streams(context, cls.types):
+            number, place, value, zeros = 0, 0, 0.0, 0
+            for start, values in pieces:
+                with np.errstate(invalid="ignore"):  # NaN, which is compared too
+                    marked = cls.unusual(values)
+                    zeros += int((abs(values[marked]) <= ROUNDED_TO_ZERO).sum())
+                if not marked.any():
+                    continue
+                if not number:
+                    first = int(marked.argmax())
+                    place, value = start + first, float(values[first])
+                number += int(marked.sum())
+            if not number:
+                continue
+            what = cls.what + (f" ({zeros} of them become 0)" if zeros else "")
+            if constant.elements > 1:
+                message = (
+                    f"{number:,} of {constant.elements:,} elements are {what}: the first is "
+                    f"element {place}, {value:g}"
+                )
+            else:
+                message = f"the element is {what}: {value:g}"
+            yield cls.finding(
+                message,
+                layer.offset,
+                layer,
+                port=("output", layer.outputs[0].id) if layer.outputs else None,
+                expected=cls.wanted,
+                actual=f"{value:g}",
+                help=cls.advice,
+            )
 
 
-class NanWeights(Rule):
+class NanWeights(_ValuesRule):
     """A constant contains NaN.
 
     ## What it does
@@ -55,25 +103,17 @@ class NanWeights(Rule):
     """
 
     id = NAN_WEIGHTS
-    default = False
+    types = FLOATS
+    what = "NaN"
+    wanted = "no NaN"
+    advice = "correct the weights of the original model, and convert it again"
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Finding]:
-        for layer, constant, pieces in _streams(context, _EXPONENTS):
-            nans = _first(_not_finite(constant, pieces, nan=True))
-            if nans.number:
-                yield _problem(
-                    cls,
-                    layer,
-                    nans,
-                    constant,
-                    "NaN",
-                    "no NaN",
-                    "correct the weights of the original model, and convert it again",
-                )
+    def unusual(cls, values: Array) -> Any:
+        return values != values  # noqa: PLR0124
 
 
-class InfiniteWeights(Rule):
+class InfiniteWeights(_ValuesRule):
     """A constant contains an infinity.
 
     ## What it does
@@ -99,25 +139,17 @@ class InfiniteWeights(Rule):
     """
 
     id = INFINITE_WEIGHTS
-    default = False
+    types = FLOATS
+    what = "infinite"
+    wanted = "finite numbers"
+    advice = "check whether the model is meant to contain an infinity"
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Finding]:
-        for layer, constant, pieces in _streams(context, _EXPONENTS):
-            infinities = _first(_not_finite(constant, pieces, nan=False))
-            if infinities.number:
-                yield _problem(
-                    cls,
-                    layer,
-                    infinities,
-                    constant,
-                    "infinite",
-                    "finite numbers",
-                    "check whether the model is meant to contain an infinity",
-                )
+    def unusual(cls, values: Array) -> Any:
+        return abs(values) == math.inf
 
 
-class HalfOverflow(Rule):
+class HalfOverflow(_ValuesRule):
     """An f32 constant contains numbers that are infinite in f16.
 
     ## What it does
@@ -144,25 +176,17 @@ class HalfOverflow(Rule):
     """
 
     id = F16_OVERFLOW
-    default = False
+    types = ("f32",)
+    what = "infinite in f16"
+    wanted = "numbers up to 65504"
+    advice = "keep the layer at f32, or scale it"
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Finding]:
-        for layer, constant, pieces in _streams(context, ("f32",)):
-            large = _first(_too_large(pieces))
-            if large.number:
-                yield _problem(
-                    cls,
-                    layer,
-                    large,
-                    constant,
-                    "infinite in f16",
-                    "numbers up to 65504",
-                    "keep the layer at f32, or scale it",
-                )
+    def unusual(cls, values: Array) -> Any:
+        return (abs(values) >= 65520) & (abs(values) < math.inf)
 
 
-class HalfSubnormal(Rule):
+class HalfSubnormal(_ValuesRule):
     """An f32 constant contains numbers that are subnormal in f16.
 
     ## What it does
@@ -188,66 +212,24 @@ class HalfSubnormal(Rule):
     """
 
     id = F16_SUBNORMAL
-    default = False
+    types = ("f32",)
+    what = "subnormal in f16"
+    wanted = "0, or numbers from 6.1e-5 up"
+    advice = "keep the layer at f32, or scale it"
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Finding]:
-        for layer, constant, pieces in _streams(context, ("f32",)):
-            lost = 0
-            tiny = Odd(0, -1, 0.0)
-            for start, piece in pieces:
-                below, index, zeroed = _too_small(piece)
-                lost += zeroed
-                if below and tiny.number == 0:
-                    tiny = Odd(0, start // 4 + index, struct.unpack_from("<f", piece, 4 * index)[0])
-                tiny = tiny._replace(number=tiny.number + below)
-            if tiny.number:
-                what = "subnormal in f16" + (f" ({lost} of them become 0)" if lost else "")
-                yield _problem(
-                    cls,
-                    layer,
-                    tiny,
-                    constant,
-                    what,
-                    "0, or numbers from 6.1e-5 up",
-                    "keep the layer at f32, or scale it",
-                )
+    def unusual(cls, values: Array) -> Any:
+        return (values != 0) & (abs(values) < LEAST_NORMAL)
 
 
-def _problem(
-    rule: type[Rule],
-    layer: Layer,
-    odd: Odd,
-    constant: Constant,
-    what: str,
-    expected: str,
-    hint: str,
-) -> Finding:
-    """Returns the finding about the unusual elements of a constant."""
-    if constant.elements > 1:
-        message = (
-            f"{odd.number:,} of {constant.elements:,} elements are {what}: the first is element "
-            f"{odd.place}, {odd.value:g}"
-        )
-    else:
-        message = f"the element is {what}: {odd.value:g}"
-    return rule.finding(
-        message,
-        layer.offset,
-        layer,
-        port=("output", layer.outputs[0].id) if layer.outputs else None,
-        expected=expected,
-        actual=f"{odd.value:g}",
-        help=hint,
-    )
+def _streams(
+    context: Context, types: Collection[str]
+) -> Iterator[tuple[Layer, Constant, Iterator[tuple[int, Array]]]]:
+    """Yields the constants of some element types, each with pieces of its elements and their
+    positions.
 
-
-Pieces = Iterator[tuple[int, bytes]]
-"""Pieces of a constant, each with its byte offset."""
-
-
-def _streams(context: Context, types: Collection[str]) -> Iterator[tuple[Layer, Constant, Pieces]]:
-    """Yields the constants of some element types. Constants that share their bytes occur once."""
+    Constants that share their bytes occur once.
+    """
     weights = context.model.weights
     if weights is None or weights.data is None:
         return
@@ -262,131 +244,19 @@ def _streams(context: Context, types: Collection[str]) -> Iterator[tuple[Layer, 
             and weights.holds(constant.offset, needed)
         ):
             seen.add(key)
-            yield layer, constant, _pieces(weights, constant.offset, needed)
+            yield layer, constant, _pieces(constant, needed)
 
 
-def _pieces(weights: Weights, offset: int, size: int) -> Pieces:
-    data = weights.data
-    assert data is not None
+def _pieces(constant: Constant, size: int) -> Iterator[tuple[int, Array]]:
+    import numpy as np
+
+    from ..numpy_types import dtype_of
+
+    dtype = dtype_of(constant.element_type)
+    assert constant.weights is not None
     for start in range(0, size, PIECE):
-        yield start, data[offset + start : offset + min(start + PIECE, size)]
-
-
-def _first(places: Iterator[tuple[int, float]]) -> Odd:
-    """Returns the number of the elements, and the first of them."""
-    count, index, value = 0, -1, 0.0
-    for at, number in places:
-        if not count:
-            index, value = at, number
-        count += 1
-    return Odd(count, index, value)
-
-
-def _table(holds: list[int]) -> bytes:
-    wanted = set(holds)
-    return bytes(0xFF if byte in wanted else 0 for byte in range(256))
-
-
-_LARGE = _table([byte for byte in range(256) if byte & 0x7F >= 0x47])
-_WITHOUT_SIGN = bytes(byte & 0x7F for byte in range(256))
-_SET = _table(list(range(1, 256)))
-_BELOW_80 = _table(list(range(0x80)))
-_BELOW_38 = _table([byte for byte in range(256) if byte & 0x7F < 0x38])
-_IS_38 = _table([0x38, 0xB8])
-_BELOW_33 = _table([byte for byte in range(256) if byte & 0x7F < 0x33])
-_IS_33 = _table([0x33, 0xB3])
-
-
-def _where(piece: bytes, byte: int, width: int, table: bytes) -> Iterator[int]:
-    """Yields the elements whose byte at a certain position is marked in the table."""
-    marked = piece[byte::width].translate(table)
-    at = marked.find(0xFF)
-    while at >= 0:
-        yield at
-        at = marked.find(0xFF, at + 1)
-
-
-class _Layout(NamedTuple):
-    """The bits of an element.
-
-    Elements whose last byte is marked in `suspects` may be NaN or infinite.
-    """
-
-    width: int
-    suspects: bytes
-    exponent: int
-    """The bits of the exponent within the element as an integer."""
-    mantissa: int
-
-
-_EXPONENTS: dict[str, _Layout] = {
-    "f64": _Layout(8, _table([0x7F, 0xFF]), 0x7FF0 << 48, (1 << 52) - 1),
-    "f32": _Layout(4, _table([0x7F, 0xFF]), 0x7F80 << 16, (1 << 23) - 1),
-    "bf16": _Layout(2, _table([0x7F, 0xFF]), 0x7F80, 0x7F),
-    "f16": _Layout(2, _table([byte for byte in range(256) if byte & 0x7F >= 0x7C]), 0x7C00, 0x3FF),
-    "f8e5m2": _Layout(1, _table([byte for byte in range(256) if byte & 0x7F >= 0x7C]), 0x7C, 0x03),
-    "f8e4m3": _Layout(1, _table([0x7F, 0xFF]), 0x7F, 0x00),
-}
-
-
-def _not_finite(constant: Constant, pieces: Pieces, *, nan: bool) -> Iterator[tuple[int, float]]:
-    """Yields the elements that are NaN, or those that are infinite.
-
-    f8e4m3 has no infinity; an element with all bits set is NaN.
-    """
-    layout = _EXPONENTS[constant.element_type.name]
-    width = layout.width
-    for start, piece in pieces:
-        for index in _where(piece, width - 1, width, layout.suspects):
-            bits = int.from_bytes(piece[index * width : (index + 1) * width], "little")
-            if (
-                bits & layout.exponent != layout.exponent
-                or bool(bits & layout.mantissa or not layout.mantissa) is not nan
-            ):
-                continue
-            infinity = "-inf" if bits >> (8 * width - 1) else "inf"
-            yield start // width + index, float("nan" if nan else infinity)
-
-
-def _too_large(pieces: Pieces) -> Iterator[tuple[int, float]]:
-    """Yields the elements of an f32 constant that are finite, but infinite in f16."""
-    for start, piece in pieces:
-        for index in _where(piece, 3, 4, _LARGE):
-            (number,) = struct.unpack_from("<f", piece, 4 * index)
-            if 65520.0 <= abs(number) <= 3.5e38:
-                yield start // 4 + index, number
-
-
-def _too_small(piece: bytes) -> tuple[int, int, int]:
-    """Counts the nonzero elements of an f32 constant that are subnormal or 0 in f16.
-
-    Returns the number of these elements, the position of the first, and the number of elements that
-    become 0. Without their sign, floats have the same order as their bits. So the function compares
-    the bits of all elements at once, as long integers.
-    """
-    low, middle, high, top = (piece[k::4] for k in range(4))
-    count = len(top)
-    rest = (
-        int.from_bytes(low, "little")
-        | int.from_bytes(middle, "little")
-        | int.from_bytes(high, "little")
-    )
-    nonzero = (
-        (rest | int.from_bytes(top.translate(_WITHOUT_SIGN), "little"))
-        .to_bytes(count, "little")
-        .translate(_SET)
-    )
-    # 2^-14 is 0x38800000, 2^-25 is 0x33000000
-    edge = int.from_bytes(top.translate(_IS_38), "little") & int.from_bytes(
-        high.translate(_BELOW_80), "little"
-    )
-    below = int.from_bytes(top.translate(_BELOW_38), "little") | edge
-    small = (below & int.from_bytes(nonzero, "little")).to_bytes(count, "little")
-    lowest = int.from_bytes(top.translate(_IS_33), "little") & ~int.from_bytes(
-        rest.to_bytes(count, "little").translate(_SET), "little"
-    )
-    zeroed = (
-        (int.from_bytes(top.translate(_BELOW_33), "little") | lowest)
-        & int.from_bytes(nonzero, "little")
-    ).to_bytes(count, "little")
-    return small.count(0xFF), small.find(0xFF), zeroed.count(0xFF)
+        count = min(PIECE, size - start)
+        yield (
+            start // dtype.itemsize,
+            np.frombuffer(constant.weights.view(constant.offset + start, count), dtype),
+        )

@@ -28,7 +28,7 @@ from ...rule_ids import (
 from .elements import Elements
 from .grammar import BODY_TAGS, CHILDREN, OPAQUE, PORT_MAP_TAGS
 from .regular import Window, read_edges, read_layers
-from .text_between import MORE_TEXTS, may_have_text_between, texts_between
+from .text_between import texts_between
 
 if TYPE_CHECKING:
     from .printed_layers import Repaired
@@ -185,16 +185,12 @@ class _Reader(Elements):
     def parse(self, data: bytes) -> None:
         """Feeds a file to the parser, except for regular layers and edges, which `regular`
         reads."""
-        window, at = Window(data), 0
-        between = False
-        """Whether there may be text between elements."""
+        window, begin, at = Window(data), 0, 0
         parsed: list[tuple[int, int]] = []
         while turn := _TURNS.search(data, at):
-            piece, first = data[at : turn.end()], not at
-            parsed.append((at, turn.end()))
+            piece = data[at : turn.end()]
             at = turn.end()
             self.parser.Parse(piece, False)
-            between = between or may_have_text_between(piece, first=first)
             if _ends_inside(piece) or self.source.encoding.lower() not in _ASCII_IN_ONE_BYTE:
                 break
             if self.state not in (_LAYERS, _EDGES) or self.passed_over:
@@ -204,11 +200,10 @@ class _Reader(Elements):
             else:
                 end = read_edges(data, at, self.body)
             self.shift -= end - at
-            at = end
-        piece = data[at:]
-        self.parser.Parse(piece, True)
-        if between or may_have_text_between(piece, first=not at):
-            self.report_texts(texts_between(data, [*parsed, (at, len(data))]))
+            parsed.append((begin, at))
+            begin = at = end
+        self.parser.Parse(data[at:], True)
+        self.report_texts(texts_between(data, [*parsed, (begin, len(data))]))
 
     def report_texts(self, spans: list[tuple[int, int]]) -> None:
         """Reports texts between elements. Many such texts have one cause."""
@@ -216,7 +211,7 @@ class _Reader(Elements):
             line = self.source.data[start:end].decode("utf-8", "replace").split("\n")[0].strip()
             message = f"the text `{line[:40]}` stands between elements; OpenVINO ignores it"
             if len(spans) > MOST_TEXTS:
-                message += f"; {len(spans) - 1} {MORE_TEXTS}"
+                message += f"; {len(spans) - 1} more texts like this follow"
             self.report(
                 STRAY_TEXT,
                 message,

@@ -653,20 +653,20 @@ def test_infer_on_standard_input() -> None:
 def test_origin_is_the_inverse_of_what_was_put_in() -> None:
     data = f'<... type="Clamp" ...><data min=0 max=1><input>{IN}<output>{OUT}</output>'.encode()
     repaired = Repaired(data)
-    text, plain = repaired.text, bytes(repaired.plain)
+    text, plain = repaired.edited.data, bytes(repaired.plain)
     assert len(plain) == len(data)
     inserted = 0
     for at, byte in enumerate(text):
-        origin = repaired.origin(at)
+        origin = repaired.edited.origin(at)
         if (
             origin < len(plain)
             and plain[origin] == byte
-            and (at + 1 == len(text) or repaired.origin(at + 1) == origin + 1)
+            and (at + 1 == len(text) or repaired.edited.origin(at + 1) == origin + 1)
         ):
             continue
         inserted += 1
-    assert inserted == sum(len(piece) for _, piece in repaired.insertions) == len(text) - len(data)
-    assert repaired.origin(len(text)) == len(data)
+    assert inserted == sum(len(piece) for _, piece in repaired.put) == len(text) - len(data)
+    assert repaired.edited.origin(len(text)) == len(data)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from operator import itemgetter
 from typing import NamedTuple
 
 from ...model.source import Source
@@ -56,7 +57,10 @@ class Edited:
         """The start of each run in the text."""
 
     def apply(self, edits: Iterable[Edit]) -> None:
-        """Applies edits to the current text. Of edits that overlap, the first one wins."""
+        """Applies edits to the current text. Of edits that overlap, the first one wins.
+
+        Insertions at one place keep their order.
+        """
         pieces: list[_Piece] = []
         waiting = list(reversed(self._pieces))
 
@@ -73,7 +77,7 @@ class Edited:
             return taken
 
         at = 0
-        for edit in sorted(edits):
+        for edit in sorted(edits, key=itemgetter(0, 1)):
             if edit.start < at:
                 continue
             pieces += take(edit.start, at)

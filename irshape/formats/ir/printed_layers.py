@@ -1,7 +1,7 @@
 """Repairs layers printed in documents into well-formed XML, where their meaning is clear.
 
 Most repairs keep every byte in its place: `...` and backslashes inside a tag become blanks, and the
-`/>` of a port that contains dimensions loses its slash. Missing text is inserted. `Repaired.origin`
+`/>` of a port that contains dimensions loses its slash. Missing text is inserted. `Repaired.edited`
 maps an offset in the repaired text back to the file, so that diagnostics stay exact.
 
 Every repair is reported, except those of `...` inside a tag, of an XML declaration and of backslash
@@ -11,12 +11,12 @@ escapes, which are usual in documents.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from typing import NamedTuple
 
 from ...faults import Fault
 from ...model.graph import Finding
 from ...rule_ids import LEFT_OUT, REPAIRED_XML
+from .edits import Edit, Edited
 from .grammar import CHILDREN, PORT_MAP_TAGS
 
 _KNOWN = frozenset[str]().union(*CHILDREN.values())
@@ -47,44 +47,6 @@ class Comment(NamedTuple):
     """Whether it directly follows a dimension, which it may then describe."""
 
 
-class Repaired:
-    """The repaired text, the insertions, the reported repairs, and the comments at ports."""
-
-    def __init__(self, data: bytes) -> None:
-        self.plain = bytearray(data)
-        """The text with some bytes blanked. Every byte keeps its place."""
-        self.insertions: list[tuple[int, bytes]] = []
-        self.problems: list[Finding] = []
-        self.comments: list[Comment] = []
-        self.vague: set[int] = set()
-        """The starts of ports whose dimensions are left out."""
-        _Walk(self).walk()
-        self._starts: list[int] = []
-        self._added: list[int] = []
-        added = 0
-        for offset, piece in self.insertions:
-            self._starts.append(offset + added)
-            added += len(piece)
-            self._added.append(added)
-
-    @property
-    def text(self) -> bytes:
-        """The text for an XML parser."""
-        pieces: list[bytes] = []
-        done = 0
-        for offset, piece in self.insertions:
-            pieces += [bytes(self.plain[done:offset]), piece]
-            done = offset
-        return b"".join([*pieces, bytes(self.plain[done:])])
-
-    def origin(self, offset: int) -> int:
-        """Maps an offset in `text` to the file. Inserted text maps to where it was inserted."""
-        index = bisect_right(self._starts, offset) - 1
-        if index < 0:
-            return offset
-        return max(offset - self._added[index], self.insertions[index][0])
-
-
 class _Element(NamedTuple):
     name: str
     offset: int
@@ -94,22 +56,34 @@ class _Element(NamedTuple):
     """The elements that it may contain; None if it may contain any."""
 
 
-class _Walk:
-    """Passes over the tags once, and keeps track of the open elements."""
+class Repaired:
+    """The repaired text, the reported repairs, and the comments at ports.
 
-    def __init__(self, repaired: Repaired) -> None:
-        self.repaired = repaired
-        self.plain = repaired.plain
+    It passes over the tags once, and keeps track of the open elements.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self.plain = bytearray(data)
+        """The text with some bytes blanked. Every byte keeps its place."""
+        self.problems: list[Finding] = []
+        self.comments: list[Comment] = []
+        self.vague: set[int] = set()
+        """The starts of ports whose dimensions are left out."""
+        self.put: list[tuple[int, bytes]] = []
+        """The insertions."""
         self.open: list[_Element] = [_Element("", 0, 0, CHILDREN["layers"])]
         self.closed: _Element | None = None
         """The element that the last tag closed with `/>`."""
-        self.put: list[tuple[int, bytes]] = repaired.insertions
         self.port = -1
         """The port that began last in the innermost <input> or <output>."""
         self.waiting: list[tuple[str, int]] = []
         """Comments that come before the port to which they belong."""
         self.ended: tuple[_Element, int, int] | None = None
         """The <input> or <output> that the last tag closed, and the position of that tag."""
+        self.walk()
+        self.edited = Edited(bytes(self.plain))
+        """The text for an XML parser, which knows where its bytes were in the file."""
+        self.edited.apply(Edit(offset, offset, piece) for offset, piece in self.put)
 
     def walk(self) -> None:
         plain, position = self.plain, 0
@@ -144,7 +118,7 @@ class _Walk:
     def report(
         self, message: str, offset: int, expected: str | None, actual: str | None, help: str
     ) -> None:
-        self.repaired.problems.append(
+        self.problems.append(
             Finding(
                 Fault(REPAIRED_XML, message, expected=expected, actual=actual, help=help), offset
             )
@@ -176,10 +150,10 @@ class _Walk:
             if dots[0] == b"\\":
                 plain[start:end] = plain[start:end].replace(b"\\", b" ")
             elif top.name in ("port", "dim"):
-                self.repaired.vague.add(self.port)
+                self.vague.add(self.port)
             elif top.name in ("input", "output"):
                 message = f"`{dots[0].decode()}` stands in place of ports"
-                self.repaired.problems.append(
+                self.problems.append(
                     Finding(
                         Fault(
                             LEFT_OUT,
@@ -234,9 +208,7 @@ class _Walk:
         element = _Element(name, start, end, children)
         if name == "port" and top.name in ("input", "output"):
             self.port = start
-            self.repaired.comments += [
-                Comment(start, text, offset, False) for text, offset in self.waiting
-            ]
+            self.comments += [Comment(start, text, offset, False) for text, offset in self.waiting]
         elif name in ("input", "output"):
             self.port = -1
         self.waiting = []
@@ -338,7 +310,7 @@ class _Walk:
     def end_tag(self, name: str, start: int, end: int) -> None:
         last, self.closed, self.ended = self.closed, None, None
         if self.port >= 0 and name in ("input", "output"):
-            self.repaired.comments += [
+            self.comments += [
                 Comment(self.port, text, offset, False) for text, offset in self.waiting
             ]
         self.waiting = []
@@ -446,13 +418,13 @@ class _Walk:
             )
         names = [element.name for element in self.open[-2:]]
         if names[-1] == "port" or names[0] == "port":
-            self.repaired.comments.append(
+            self.comments.append(
                 Comment(self.port, text, start, b"<dim>" in self.line_before(start))
             )
         elif names[-1] in ("input", "output"):
             if self.line_before(start).strip():
                 if self.port >= 0:
-                    self.repaired.comments.append(Comment(self.port, text, start, False))
+                    self.comments.append(Comment(self.port, text, start, False))
             else:
                 self.waiting.append((text, start))
 

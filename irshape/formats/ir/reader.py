@@ -67,19 +67,6 @@ def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = Non
         return _Reader(source, len(prefix), repaired).read(prefix)
 
 
-class _Origins:
-    """Maps the position of a parser in repaired text to the file."""
-
-    def __init__(self, parser: expat.XMLParserType, repaired: Repaired, shift: int) -> None:
-        self.parser = parser
-        self.repaired = repaired
-        self.shift = shift
-
-    @property
-    def CurrentByteIndex(self) -> int:
-        return self.repaired.origin(self.parser.CurrentByteIndex - self.shift) + self.shift
-
-
 class _Reader(Elements):
     """Handles the XML events, and holds what has been read so far.
 
@@ -102,9 +89,6 @@ class _Reader(Elements):
         self.encoding = "utf-8" if source.encoding == "utf-8-sig" else None
         """The encoding for the parser, in place of the one that the file declares."""
         self.parser = expat.ParserCreate(self.encoding)
-        self.positions: expat.XMLParserType | _Origins = self.parser
-        if repaired is not None:
-            self.positions = _Origins(self.parser, repaired, shift)
 
         self.state = _DOCUMENT
         self.stack: list[int] = []
@@ -139,7 +123,7 @@ class _Reader(Elements):
 
     def read(self, prefix: bytes) -> Model:
         repaired, parser = self.repaired, self.parser
-        text = self.source.data if repaired is None else repaired.text
+        text = self.source.data if repaired is None else repaired.edited.data
         parser.ordered_attributes = True
         self.resume()
         parser.StartDoctypeDeclHandler = self.refuse_doctype
@@ -155,7 +139,7 @@ class _Reader(Elements):
                 self.parse(text)
         except expat.ExpatError as error:
             offset = min(max(parser.ErrorByteIndex - self.shift, 0), len(text))
-            offset = offset if repaired is None else repaired.origin(offset)
+            offset = offset if repaired is None else repaired.edited.origin(offset)
             reason = expat.ErrorString(error.code)
             from .malformed import ADVICE, malformation
 
@@ -249,6 +233,12 @@ class _Reader(Elements):
 
     # any element
 
+    @property
+    def place(self) -> int:
+        """The offset in the file of the event that is being handled."""
+        at = self.parser.CurrentByteIndex - self.shift
+        return at if self.repaired is None else self.repaired.edited.origin(at)
+
     def resume(self) -> None:
         """Restores the handlers that examine each element."""
         self.parser.StartElementHandler = self._start
@@ -256,9 +246,9 @@ class _Reader(Elements):
 
     def start(self, tag: str, attributes: list[str]) -> None:
         state = self.state
-        entered = self._enter[state](tag, attributes, self.positions.CurrentByteIndex - self.shift)
+        entered = self._enter[state](tag, attributes, self.place)
         if entered is None:
-            self.pass_over(tag, self.positions.CurrentByteIndex - self.shift)
+            self.pass_over(tag, self.place)
         else:
             self.stack.append(state)
             self.state = entered
@@ -295,10 +285,10 @@ class _Reader(Elements):
             return
         self.resume()
         if tag == "pre-process" and self.state == _NET and not self.outer:
-            end = self.positions.CurrentByteIndex - self.shift
+            end = self.place
             self.preprocessing(self.passed_start, b"<mean" in self.text[self.passed_start : end])
         if tag == "rt_info":
-            place, text = self.positions.CurrentByteIndex - self.shift, self.text
+            place, text = self.place, self.text
             # `<rt_info />` ends where it is
             end = text.find(b">", place) + 1 if text.startswith(b"</rt_info", place) else place
             if self.state == _LAYER and self.current is not None:
@@ -339,7 +329,7 @@ class _Reader(Elements):
             return
         port, text = self.open_port, self.text
         assert port is not None
-        end = self.positions.CurrentByteIndex - self.shift
+        end = self.place
         inner = bytes(text[text.find(b"<", port.offset + 1) : end])
         if inner:
             port.dims = self.dims_of(inner, port, self.current, self.fragment)

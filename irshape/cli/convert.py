@@ -46,7 +46,6 @@ def command(
     Exit status: 0; 1 if a node cannot be read or does not fit its inputs, in which case each is
     named and nothing is written; 2 if a path cannot be opened.
     """
-    from ..formats.identities import leave_out_identities
     from ..formats.ir.writer import write
     from ..inference.chain import refusals
     from ..inference.engine import infer
@@ -54,8 +53,6 @@ def command(
 
     refuse_overwriting(model, output, weights, overwrite)
     loaded = load_or_exit(model, weights)
-    if not loaded.format.layers_as_written:
-        leave_out_identities(loaded)
     sound_or_exit(loaded, force)
     try:
         inference = infer(loaded, given_shapes(loaded, shapes))

@@ -27,6 +27,7 @@ from ..ops.declaration import Attribute
 from ..ops.tensors import UNKNOWN, Tensor
 from ..rule_ids import INPUT_ELEMENT_TYPE, RuleId, Severity
 from ..shapes import PartialShape
+from .identities import leave_out_identities
 
 
 @dataclass(slots=True, eq=False)
@@ -210,11 +211,12 @@ class Builder:
         return values
 
     def finish(self) -> None:
-        """Drops unused layers that were added for a node.
+        """Drops unused layers that were added for a node, and Identity layers.
 
         Inputs, layers whose outputs are named in the file, and layers with a finding are kept.
         """
         noted = {id(problem.layer) for problem in self.model.findings}
+        leave_out_identities(self.model.net, noted)
         _tidy(self.model.net, (), noted)
 
     # constants

@@ -1,30 +1,37 @@
 """Removes Identity layers, which only pass a tensor on under another name.
 
-Readers of other formats create them, so that each name of the source is the first name of a port.
-IRs do not need them: a port may have several names, and OpenVINO knows Identity only since 2025.0.
+Nodes of other formats become Identities, so that each name of the source is the first name of a
+port. An IR does not need them: a port may have several names, and OpenVINO knows Identity only
+since 2025.0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from ..element_types import DYNAMIC_TYPE
+from ..inference.ports import declared
 from ..model.edges import Edge
-from ..model.graph import Body, Layer, Model
+from ..model.graph import Body, Layer
+from ..model.ports import Port
 
 _Port = tuple[str, str]
 """An output port: the ids of its layer and of the port."""
 
 
-def leave_out_identities(model: Model) -> None:
-    """Removes the Identity layers of a model whose names can move to their producers.
+def leave_out_identities(net: Body, noted: Collection[int]) -> None:
+    """Removes the Identity layers of a net and its bodies whose names can move to their producers.
 
     An Identity stays if it names an output of the model and its producer cannot have that name
-    first. The producer is then an input, a constant, or the source of another output.
+    first. The producer is then an input, a constant, or the source of another output. It also stays
+    if it declares what contradicts its producer.
+    noted: the layers with a finding, by `id`, which stay too.
     """
-    for body in model.net.all_bodies():
-        _shorten(body)
-    model.net.reindex()
+    for body in net.all_bodies():
+        _shorten(body, noted)
 
 
-def _shorten(body: Body) -> None:
+def _shorten(body: Body, noted: Collection[int]) -> None:
     consumers: dict[_Port, list[Edge]] = {}
     sources: dict[str, Edge] = {}
     for edge in body.edges:
@@ -34,18 +41,21 @@ def _shorten(body: Body) -> None:
     removed: set[Layer] = set()
     for layer in body.layers:
         fed_by = sources.get(layer.id)
-        if layer.type != "Identity" or fed_by is None or len(layer.outputs) != 1:
+        if layer.type != "Identity" or fed_by is None or id(layer) in noted:
             continue
         start = fed_by.from_layer, fed_by.from_port
         own = consumers.get((layer.id, layer.outputs[0].id), [])
-        producer = layers.get(start[0])
-        if producer is None or not _move_names(
-            layer, producer, start[1], _is_output(own, layers), _is_output(consumers[start], layers)
-        ):
+        producer = layers[fed_by.from_layer]
+        port = next(port for port in producer.outputs if port.id == fed_by.from_port)
+        outputs = (_is_output(own, layers), _is_output(consumers[start], layers))
+        if not _take_over(layer.outputs[0], producer, port, *outputs):
             continue
         for edge in own:
             edge.from_layer, edge.from_port = start
         consumers[start] = [edge for edge in consumers[start] if edge is not fed_by] + own
+        for edge in consumers[start]:
+            fed = next(each for each in layers[edge.to_layer].inputs if each.id == edge.to_port)
+            fed.precision, fed.dims = port.precision, port.dims
         removed.add(layer)
     body.layers = [layer for layer in body.layers if layer not in removed]
     gone = {layer.id for layer in removed}
@@ -54,20 +64,26 @@ def _shorten(body: Body) -> None:
 
 def _is_output(edges: list[Edge], layers: dict[str, Layer]) -> bool:
     """Returns whether one of the edges leads to a Result."""
-    return any(edge.to_layer in layers and layers[edge.to_layer].is_result for edge in edges)
+    return any(layers[edge.to_layer].is_result for edge in edges)
 
 
-def _move_names(
-    layer: Layer, producer: Layer, port_id: str, is_output: bool, was_output: bool
+def _take_over(
+    passed: Port, producer: Layer, port: Port, is_output: bool, was_output: bool
 ) -> bool:
-    """Moves the names of an Identity to the port that feeds it. Names of an output go first.
+    """Gives the names and the declaration of an Identity's output to the port that feeds it. Names
+    of an output go first.
 
     Returns False if the port cannot have them so.
     """
-    port = next((port for port in producer.outputs if port.id == port_id), None)
-    fixed = producer.is_parameter or producer.is_constant or was_output
-    if port is None or (is_output and fixed):
+    given = producer.is_parameter or producer.is_constant
+    said, own = declared(passed), declared(port)
+    shape = own.shape.merge(said.shape)
+    types = {said.element_type, own.element_type} - {DYNAMIC_TYPE}
+    if shape is None or len(types) > 1 or (is_output and (given or was_output)):
         return False
-    names = [layer.outputs[0].names, port.names]
+    if not given:
+        port.dims = shape.declared
+        port.precision = next((each.precision for each in types), port.precision)
+    names = [passed.names, port.names]
     port.names = ",".join(filter(None, names if is_output else reversed(names))) or None
     return True

@@ -1,4 +1,4 @@
-"""`irshape convert` of ONNX models: Identity, which OpenVINO knows since 2025.0, is left out."""
+"""Identity in ONNX models, which OpenVINO knows since 2025.0, is left out."""
 
 from __future__ import annotations
 
@@ -75,6 +75,9 @@ def test_identities_are_left_out(row: Passing, tmp_path: Path) -> None:
     computing = [each for each in model.layers if not (each.is_parameter or each.is_result)]
     assert tuple(layer.type for layer in computing) == row.layers
     assert irshape.validate(path).ok
+    assert irshape.diff(source, path).equal
+    comparison = irshape.compare(source, path)
+    assert (comparison.ok, *comparison.unmatched) == (True, [], [])
     read = openvino.Core().read_model(path)
     assert tuple(output.get_names() for output in read.outputs) == row.names
     x = np.array([-1.5, 0.0, 2.0], np.float32)

@@ -10,6 +10,7 @@ from ..faults import Between, Fault, Violation, fault
 from ..rule_ids import INPUT_SHAPES, OPERATION_CONSTRAINT
 from .axes import normalized_axis
 from .blockwise import each, in_blocks
+from .conditions import at_least
 from .conversion import plain
 from .declaration import ANY, NUMERIC_OR_BOOLEAN, Operation, attribute, like, operand
 from .differences import CRASHES, Site, facts, no_type_of_input, not_run, of_scalar, refused
@@ -456,15 +457,7 @@ class SoftMax_1(NormalizedExponential):
     also_read = ("Softmax",)
 
     def infer(self, data: Tensor) -> Tensor:
-        if self.axis < 0:
-            raise Violation(
-                f"axis {self.axis} is negative, which SoftMax of opset1 to opset7 does not allow",
-                at="axis",
-                relation="at least",
-                expected=Between(0, None),
-                actual=self.axis,
-                rule=OPERATION_CONSTRAINT,
-            )
+        at_least(self.axis, 0, at="axis", rule=OPERATION_CONSTRAINT)
         return super().infer(data)
 
     def of(self, data: Array, axis: int) -> Array:

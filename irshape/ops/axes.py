@@ -7,8 +7,8 @@ from itertools import islice
 
 from ..faults import Fault, Violation, fault
 from ..rule_ids import DUPLICATE_VALUES, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE, RuleId
-from ..shapes import DYNAMIC, DYNAMIC_SHAPE, PartialShape
-from .conditions import out_of_range
+from ..shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
+from .conditions import at_least, out_of_range
 from .tensors import Tensor
 
 
@@ -44,6 +44,17 @@ def single(tensor: Tensor) -> int | None:
     """Returns the value of a tensor of one element, or None where it is unknown."""
     known = tensor.known
     return known[0] if known else None
+
+
+def single_size(tensor: Tensor, at: str) -> Dimension:
+    """Returns the value of a tensor of one element as a size. Raises `Violation` if it is
+    negative."""
+    if tensor.value is None or len(tensor.value) != 1:
+        return DYNAMIC
+    size = tensor.value.dimension(0)
+    if size is None:
+        at_least(tensor.value.upper[0], 0, at=at)
+    return size or DYNAMIC
 
 
 def require_single(tensor: Tensor, at: str = "axis") -> None:

@@ -7,7 +7,7 @@ condition does not hold. A dynamic size that may meet the condition passes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from ..faults import Between, Number, Relation, Violation
 from ..rule_ids import INPUT_RANK, INPUT_SHAPES, INPUT_VALUE, RuleId
@@ -20,6 +20,7 @@ RELATIONS: Final[dict[str, Relation]] = {
     "at_least": "at least",
     "distinct": "distinct",
     "equal": "equal",
+    "merged": "equal",
     "count": "count",
     "rank": "rank",
     "sums_to": "sum",
@@ -156,6 +157,28 @@ def equal(
             given=given,
             rule=rule,
         )
+
+
+D = TypeVar("D", Dimension, PartialShape)
+
+
+def merged(
+    actual: D,
+    expected: D,
+    *,
+    at: str,
+    of: str = "",
+    given: object = None,
+    axis: int | None = None,
+    rule: RuleId = INPUT_SHAPES,
+) -> D:
+    """Returns what two sizes or two shapes allow. Requires that they can be equal.
+
+    axis: the axis of a size.
+    """
+    equal(actual, expected, at=at, of=of, given=given, axis=axis, rule=rule)
+    both = expected.merge(actual)
+    return expected if both is None else both
 
 
 def count(

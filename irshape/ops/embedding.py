@@ -16,20 +16,6 @@ from .movement.broadcasting import wanted_dimensions
 from .tensors import Tensor
 
 
-def require_known_type(**operands: Tensor | None) -> None:
-    """Raises `Violation` for a dynamic element type, which OpenVINO does not allow here."""
-    for name, tensor in operands.items():
-        seen = tensor is not None and tensor.element_type.is_dynamic
-        require(
-            not seen,
-            f"`{name}` has a dynamic element type; it must be i32 or i64",
-            at=name,
-            relation="type",
-            expected="i32 or i64",
-            actual="dynamic",
-        )
-
-
 def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[Fault]:
     """Yields a fault for a known index outside the table, except the default index -1."""
     known = None if index is None else index.known
@@ -116,9 +102,11 @@ class OffsetsLookup(EmbeddingLookup):
         not_run("2024.3", "a sum of embeddings with a default index of -1", _no_index),
     )
 
-    indices = operand(I32_I64, shape=("indices",), value=True)
-    offsets = operand(I32_I64, rank=1, like="indices")
-    default_index = operand(I32_I64, rank=0, like="indices", optional=True, value=True)
+    indices = operand(I32_I64, known_type=True, shape=("indices",), value=True)
+    offsets = operand(I32_I64, known_type=True, rank=1, like="indices")
+    default_index = operand(
+        I32_I64, known_type=True, rank=0, like="indices", optional=True, value=True
+    )
     per_sample_weights = operand(ANY, shape=("indices",), like="emb_table", optional=True)
 
     def infer(
@@ -129,7 +117,6 @@ class OffsetsLookup(EmbeddingLookup):
         default_index: Tensor | None,
         per_sample_weights: Tensor | None,
     ) -> Tensor:
-        require_known_type(indices=indices, offsets=offsets, default_index=default_index)
         self.require_weights(per_sample_weights)
         return self.rows(emb_table, DYNAMIC if offsets.rank is None else offsets.shape[0])
 
@@ -184,13 +171,12 @@ class EmbeddingBagOffsets(OffsetsLookup):
 class PackedLookup(EmbeddingLookup):
     """Bags of equal size. Each bag is a row of indices."""
 
-    indices = operand(I32_I64, shape=("bags", "indices"), value=True)
+    indices = operand(I32_I64, known_type=True, shape=("bags", "indices"), value=True)
     per_sample_weights = operand(ANY, shape=("bags", "indices"), like="emb_table", optional=True)
 
     def infer(
         self, emb_table: Tensor, indices: Tensor, per_sample_weights: Tensor | None
     ) -> Tensor:
-        require_known_type(indices=indices)
         self.require_weights(per_sample_weights)
         sizes = self.dimensions(emb_table, indices, per_sample_weights)
         return self.rows(emb_table, sizes.get("bags", DYNAMIC))
@@ -239,10 +225,12 @@ class EmbeddingSegmentsSum(EmbeddingLookup):
     differs = facts(
         refused("2023.1", "a negative number of segments, or size of prior boxes", negative(3)),
     )
-    indices = operand(I32_I64, shape=("indices",), value=True)
-    segment_ids = operand(I32_I64, shape=("indices",), like="indices")
-    num_segments = operand(I32_I64, rank=0, like="indices", value=True)
-    default_index = operand(I32_I64, rank=0, like="indices", optional=True, value=True)
+    indices = operand(I32_I64, known_type=True, shape=("indices",), value=True)
+    segment_ids = operand(I32_I64, known_type=True, shape=("indices",), like="indices")
+    num_segments = operand(I32_I64, known_type=True, rank=0, like="indices", value=True)
+    default_index = operand(
+        I32_I64, known_type=True, rank=0, like="indices", optional=True, value=True
+    )
     per_sample_weights = operand(ANY, shape=("indices",), like="emb_table", optional=True)
 
     def infer(
@@ -254,12 +242,6 @@ class EmbeddingSegmentsSum(EmbeddingLookup):
         default_index: Tensor | None,
         per_sample_weights: Tensor | None,
     ) -> Tensor:
-        require_known_type(
-            indices=indices,
-            segment_ids=segment_ids,
-            num_segments=num_segments,
-            default_index=default_index,
-        )
         self.require_weights(per_sample_weights)
         (count,) = wanted_dimensions(num_segments) or [DYNAMIC]
         return self.rows(emb_table, count)

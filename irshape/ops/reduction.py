@@ -7,8 +7,9 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 
 from ..faults import Fault, fault
-from ..rule_ids import DUPLICATE_VALUES, INPUT_VALUE
+from ..rule_ids import INPUT_VALUE
 from ..shapes import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, PartialShape
+from .axes import duplicate_axes
 from .conditions import within
 from .declaration import BOOLEAN_TYPE, INTEGER, NUMERIC, Operation, attribute, operand, types
 from .differences import Site, facts, inferred, not_run
@@ -99,16 +100,7 @@ class Reduction(Operation):
             )
         if known is None or not rank or len(known) == len({axis % rank for axis in known}):
             return
-        seen = "[" + ",".join(map(str, known)) + "]"
-        yield fault(
-            f"axes {seen} name an axis twice; the specification requires unique axes, "
-            "although OpenVINO silently accepts them",
-            at="axes",
-            relation="distinct",
-            actual=seen,
-            rule=DUPLICATE_VALUES,
-            help="name each axis once",
-        )
+        yield duplicate_axes(known)
 
     def evaluate(self, data: Array, axes: Array) -> Array:
         along = tuple(sorted({int(axis) % data.ndim for axis in axes.ravel()})) if data.ndim else ()

@@ -12,6 +12,7 @@ from ..element_types import ElementType
 from ..faults import Between, Fault, fault, require
 from ..rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
+from . import conditions
 from .axes import normalized_axis, product
 from .conversion import plain
 from .declaration import (
@@ -73,14 +74,7 @@ class TopK(Operation):
         if k is None:
             return Dimension(0, available.high)
         low, high = int(k.lower[0]), int(min(k.upper[0], UNBOUNDED))
-        require(
-            high >= 0,
-            f"`k` is {high}; TopK cannot choose fewer than 0 elements",
-            at="k",
-            relation="at least",
-            expected=Between(0, None),
-            actual=high,
-        )
+        conditions.at_least(high, 0, at="k")
         if low == high:
             available.at_least(high)
             return Dimension(high)
@@ -373,28 +367,8 @@ class SearchSorted(Operation):
         if rank is None or rank == 1:
             return Tensor(self.output_type, values.shape)
         rows = PartialShape([*sorted_sequence.shape[:-1], DYNAMIC])
-        require(
-            values.rank in (None, rank),
-            f"`sorted_sequence` {sorted_sequence.shape} has rank {rank}, `values` {values.shape} "
-            f"has rank {values.rank}; the ranks must be equal, or `sorted_sequence` must have rank "
-            "1",
-            at="values",
-            relation="rank",
-            expected=rank,
-            actual=values.rank,
-            rule=INPUT_SHAPES,
-        )
-        shape = rows.merge(values.shape)
-        require(
-            shape is not None,
-            f"`sorted_sequence` {sorted_sequence.shape} and `values` {values.shape} must agree in "
-            "all axes except the last",
-            at="values",
-            relation="equal",
-            expected=rows,
-            actual=values.shape,
-        )
-        return Tensor(self.output_type, shape)
+        conditions.rank(values.rank, rank, at="values", of="sorted_sequence", rule=INPUT_SHAPES)
+        return Tensor(self.output_type, conditions.merged(values.shape, rows, at="values"))
 
     def evaluate(self, sorted_sequence: Array, values: Array) -> Array:
         sequence, wanted = plain(sorted_sequence), plain(values)

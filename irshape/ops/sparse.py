@@ -9,6 +9,7 @@ from ..element_types import ElementType
 from ..faults import Between, Fault, Violation, fault, require
 from ..rule_ids import INPUT_VALUE
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
+from .conditions import equal
 from .conversion import plain
 from .declaration import ANY, I32_I64, Operation, attribute, operand
 from .differences import Site, facts, refused
@@ -116,15 +117,7 @@ class SparseFillEmptyRows(Operation):
             places = PartialShape(
                 [values.shape[0] if values.rank and dense_shape.rank else DYNAMIC, 2]
             )  # OpenVINO compares the sizes only then
-            require(
-                places.agrees(indices.shape),
-                f"`indices` has shape {indices.shape}; it must hold a row and a column for each "
-                f"element of `values` {values.shape}",
-                at="indices",
-                relation="equal",
-                expected=places,
-                actual=indices.shape,
-            )
+            equal(indices.shape, places, at="indices")
         rows, _ = wanted_dimensions(dense_shape) or (DYNAMIC, DYNAMIC)
         filled = self.filled(rows, dense_shape, indices)
         return (

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from ..element_types import ElementType
-from ..faults import Between, require
 from ..shapes import DYNAMIC, Dimension, PartialShape
+from .conditions import between, merged
 from .declaration import I32_I64, Operation, operand, types
 from .differences import WIDER, Site, dimensions, facts, inferred
-from .embedding import require_known_type
 from .lazy import Array, np
 from .tensors import Tensor
 
@@ -16,40 +15,15 @@ class StringTensorPack(Operation):
     """Strings cut out of one array of bytes. Specification: StringTensorPack-15."""
 
     since = 15
-    begins = operand(I32_I64, value=True)
-    ends = operand(I32_I64, like="begins", value=True)
-    symbols = operand(types("u8"), rank=1)
+    begins = operand(I32_I64, known_type=True, value=True)
+    ends = operand(I32_I64, known_type=True, like="begins", value=True)
+    symbols = operand(types("u8"), known_type=True, rank=1)
 
     def infer(self, begins: Tensor, ends: Tensor, symbols: Tensor) -> Tensor:
-        require_known_type(begins=begins, ends=ends)
-        require(
-            not symbols.element_type.is_dynamic,
-            at="symbols",
-            relation="type",
-            expected="u8",
-            actual="dynamic",
-        )
-        shape = begins.shape.merge(ends.shape)
-        require(
-            shape is not None,
-            f"`begins` {begins.shape} and `ends` {ends.shape} must have the same shape: one of "
-            "each for a string",
-            at="ends",
-            relation="equal",
-            expected=begins.shape,
-            actual=ends.shape,
-        )
+        shape = merged(ends.shape, begins.shape, at="ends", of="begins")
         most = symbols.shape.size.high
         for name, tensor in (("begins", begins), ("ends", ends)):
-            for number in tensor.known or ():
-                require(
-                    0 <= number <= most,
-                    f"`{name}` contains {number}, outside `symbols` {symbols.shape}",
-                    at=name,
-                    relation="within",
-                    expected=Between(0, most),
-                    actual=number,
-                )
+            between(tensor.known or (), 0, most, at=name)
         return Tensor(ElementType.of("string"), shape)
 
     def evaluate(self, begins: Array, ends: Array, symbols: Array) -> Array:
@@ -77,16 +51,9 @@ class StringTensorUnpack(Operation):
     differs = facts(
         inferred("2026.2", "a StringTensorUnpack of no strings", WIDER, _no_strings),
     )
-    data = operand(types("string"))
+    data = operand(types("string"), known_type=True)
 
     def infer(self, data: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        require(
-            not data.element_type.is_dynamic,
-            at="data",
-            relation="type",
-            expected="string",
-            actual="dynamic",
-        )
         places = Tensor(ElementType.of("i32"), data.shape)
         count = Dimension(0) if data.shape.size == 0 else DYNAMIC
         return places, places, Tensor(ElementType.of("u8"), PartialShape([count]))

@@ -10,6 +10,7 @@ from ...faults import require
 from ...rule_ids import INPUT_SHAPES
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
+from ..conditions import equal
 from ..declaration import NUMERIC, at_least, attribute, operand
 from ..kinds import BOOLEAN, INT
 from ..lazy import Array, np
@@ -69,15 +70,7 @@ class DeformableConvolution_1(Sliding):
                 rule=INPUT_SHAPES,
             )
         if data.rank is not None and filters.rank is not None:
-            require(
-                data[1].agrees(filters[1] * group),
-                f"`data` {data} has {data[1]} channels (axis 1), "
-                f"but `filters` {filters} take {group} groups of {filters[1]}",
-                at="filters",
-                relation="equal",
-                expected=data[1],
-                actual=filters[1] * group,
-            )
+            equal(data[1], filters[1] * group, at="data", axis=1, of="filters", given=filters)
 
     def check_moves(
         self,
@@ -113,16 +106,7 @@ class DeformableConvolution_1(Sliding):
             actual=shape[1],
             rule=INPUT_SHAPES,
         )
-        result = PartialShape(spatial)
-        require(
-            result.agrees(PartialShape(shape[2:])),
-            f"`{name}` {shape} has the spatial sizes {PartialShape(shape[2:])}, "
-            f"but the result has {result}",
-            at=name,
-            relation="equal",
-            expected=result,
-            actual=PartialShape(shape[2:]),
-        )
+        equal(shape, PartialShape((*shape[:2], *spatial)), at=name)
 
     def evaluate(
         self, data: Array, offsets: Array, filters: Array, mask: Array | None = None

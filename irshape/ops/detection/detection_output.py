@@ -5,9 +5,12 @@ It decodes boxes, drops boxes that overlap better ones, and lists the rest.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_SHAPES
 from ...shapes import DYNAMIC, Dimension
+from ..conditions import equal
 from ..declaration import REAL, Operation, at_least, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, Choice
 from ..lazy import Array, np
@@ -65,14 +68,7 @@ class DetectionOutputs(Operation):
         normalized."""
         return 4 if self.normalized else 5
 
-    def counts(
-        self,
-        box_logits: Tensor,
-        class_preds: Tensor,
-        proposals: Tensor,
-        aux_class_preds: Tensor | None,
-        aux_box_preds: Tensor | None,
-    ) -> tuple[int, int]:
+    def counts(self, *inputs: Any) -> tuple[int, int]:
         """Returns the numbers of classes and of prior boxes. An unknown number is 0."""
         raise NotImplementedError
 
@@ -127,7 +123,8 @@ class DetectionOutputs(Operation):
 
     def priors_of_boxes(self, box_logits: Tensor, classes: int, priors: int) -> int:
         places = 1 if self.share_location else classes
-        if not priors and box_logits.shape[1].is_static:
+        size = box_logits.shape[1]
+        if not priors and size.is_static:
             require(
                 places,
                 "the number of classes follows neither from `box_logits` nor from the other inputs",
@@ -135,43 +132,35 @@ class DetectionOutputs(Operation):
                 expected="a known number of classes",
                 actual=box_logits.shape,
             )
-            each = f"for each of {places} classes" if places > 1 else "a box"
-            priors = divided("box_logits", box_logits, 1, places * 4, f"4 coordinates {each}")
+            priors = divided("box_logits", box_logits, 1, places * 4)
         if priors and places:
-            each = f"{priors} prior boxes" + (f" and {places} classes" if places > 1 else "")
-            holds = f"4 coordinates for each of {each}"
-            require_length("box_logits", box_logits, 1, priors * places * 4, holds)
+            equal(size, priors * places * 4, at="box_logits", axis=1)
         return priors
 
     def priors_of_scores(self, class_preds: Tensor, classes: int, priors: int) -> int:
-        if class_preds.shape[1].is_dynamic or not classes:
+        size = class_preds.shape[1]
+        if size.is_dynamic or not classes:
             return priors
         if not priors:
-            holds = f"a score for each of {classes} classes"
-            return divided("class_preds", class_preds, 1, classes, holds)
-        holds = f"a score for each of {priors} prior boxes and {classes} classes"
-        require_length("class_preds", class_preds, 1, priors * classes, holds)
+            return divided("class_preds", class_preds, 1, classes)
+        equal(size, priors * classes, at="class_preds", axis=1)
         return priors
 
     def priors_of_proposals(self, proposals: Tensor, priors: int) -> int:
-        if self.variance_encoded_in_target:
-            require_length("proposals", proposals, 1, 1, "prior boxes alone")
-        else:
-            require_length("proposals", proposals, 1, 2, "prior boxes and their variances")
-        if proposals.shape[2].is_dynamic:
+        rows = 1 if self.variance_encoded_in_target else 2
+        equal(proposals.shape[1], rows, at="proposals", axis=1)
+        size = proposals.shape[2]
+        if size.is_dynamic:
             return priors
-        size = self.prior_size
         if not priors:
-            return divided("proposals", proposals, 2, size, f"{size} numbers a prior box")
-        holds = f"{size} numbers for each of {priors} prior boxes"
-        require_length("proposals", proposals, 2, priors * size, holds)
+            return divided("proposals", proposals, 2, self.prior_size)
+        equal(size, priors * self.prior_size, at="proposals", axis=2)
         return priors
 
     def priors_of_auxiliary_scores(self, aux_class_preds: Tensor, priors: int) -> int:
-        if priors:
-            holds = f"2 scores for each of {priors} prior boxes"
-            require_length("aux_class_preds", aux_class_preds, 1, priors * 2, holds)
         size = aux_class_preds.shape[1]
+        if priors:
+            equal(size, priors * 2, at="aux_class_preds", axis=1)
         return size.low // 2 if size.is_static else priors
 
     def rows_per_image(self, classes: int, priors: int) -> Dimension:
@@ -299,33 +288,19 @@ class DetectionOutputs(Operation):
         return best, np.where(confident, labels, 0)
 
 
-def divided(name: str, tensor: Tensor, axis: int, divisor: int, holds: str) -> int:
+def divided(name: str, tensor: Tensor, axis: int, divisor: int) -> int:
     """Returns the size of an axis divided by a number. Raises `Violation` if it is not a
     multiple."""
     size = tensor.shape[axis].low
     require(
         size % divisor == 0,
-        f"axis {axis} of `{name}` {tensor.shape} contains {holds}: expected a multiple of "
-        f"{divisor}",
+        f"dimension {axis} of `{name}` is {size}; expected a multiple of {divisor}",
         at=name,
         expected=f"a multiple of {divisor}",
         actual=size,
         rule=INPUT_SHAPES,
     )
     return size // divisor
-
-
-def require_length(name: str, tensor: Tensor, axis: int, wanted: int, holds: str) -> None:
-    """Raises `Violation` unless an axis can have the wanted size."""
-    size = tensor.shape[axis]
-    require(
-        size.agrees(Dimension.of(wanted)),
-        f"axis {axis} of `{name}` {tensor.shape} contains {holds}: expected {wanted}",
-        at=name,
-        relation="equal",
-        expected=wanted,
-        actual=size,
-    )
 
 
 def require_images(name: str, tensor: Tensor, images: Dimension) -> None:
@@ -351,14 +326,7 @@ class DetectionOutput_1(DetectionOutputs):
     since = 1
     num_classes: int = attribute(INT, within=at_least(1))
 
-    def counts(
-        self,
-        box_logits: Tensor,
-        class_preds: Tensor,
-        proposals: Tensor,
-        aux_class_preds: Tensor | None,
-        aux_box_preds: Tensor | None,
-    ) -> tuple[int, int]:
+    def counts(self, *inputs: Tensor | None) -> tuple[int, int]:
         return self.num_classes, 0
 
 
@@ -380,9 +348,7 @@ class DetectionOutput_8(DetectionOutputs):
     ) -> tuple[int, int]:
         classes = priors = 0
         if has_size(proposals, 2):
-            priors = divided(
-                "proposals", proposals, 2, self.prior_size, f"{self.prior_size} numbers a prior box"
-            )
+            priors = divided("proposals", proposals, 2, self.prior_size)
             require(
                 priors,
                 f"`proposals` {proposals.shape} contains no prior boxes",
@@ -392,9 +358,7 @@ class DetectionOutput_8(DetectionOutputs):
                 rule=INPUT_SHAPES,
             )
         elif aux_class_preds is not None and has_size(aux_class_preds, 1):
-            priors = divided(
-                "aux_class_preds", aux_class_preds, 1, 2, "2 scores for each prior box"
-            )
+            priors = divided("aux_class_preds", aux_class_preds, 1, 2)
             require(
                 priors,
                 f"`aux_class_preds` {aux_class_preds.shape} contains scores for no prior boxes",
@@ -404,9 +368,7 @@ class DetectionOutput_8(DetectionOutputs):
                 rule=INPUT_SHAPES,
             )
         if priors and has_size(class_preds, 1):
-            classes = divided(
-                "class_preds", class_preds, 1, priors, f"scores for each of {priors} prior boxes"
-            )
+            classes = divided("class_preds", class_preds, 1, priors)
         for name, tensor in (("box_logits", box_logits), ("aux_box_preds", aux_box_preds)):
             if (
                 priors
@@ -415,9 +377,7 @@ class DetectionOutput_8(DetectionOutputs):
                 and tensor is not None
                 and has_size(tensor, 1)
             ):
-                classes = divided(
-                    name, tensor, 1, priors * 4, f"4 coordinates for each of {priors} prior boxes"
-                )
+                classes = divided(name, tensor, 1, priors * 4)
         return classes, priors
 
 

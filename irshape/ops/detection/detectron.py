@@ -11,11 +11,12 @@ from ...element_types import ElementType
 from ...faults import Fault, fault
 from ...rule_ids import ATTRIBUTE_VALUE
 from ...shapes import DYNAMIC, Dimension
+from ..conditions import merged
 from ..declaration import REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, FLOATS, INT, INTS
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .agreement import attribute_size, merged, require_size
+from .agreement import attribute_size, require_size
 from .geometry import descending, greedy, moved, touching_overlaps
 from .proposals import best, refined
 from .roi import aligned
@@ -52,10 +53,8 @@ class ExperimentalDetectronDetectionOutput(Operation):
     ) -> tuple[Tensor, ...]:
         # not declared: the number of classes is an attribute
         if self.num_classes >= 0:
-            each = f"for each of {self.num_classes} classes"
-            deltas = self.num_classes * 4
-            require_size(f"4 deltas {each}", "input_deltas", input_deltas, 1, deltas)
-            require_size(f"a score {each}", "input_scores", input_scores, 1, self.num_classes)
+            require_size("input_deltas", input_deltas, 1, self.num_classes * 4)
+            require_size("input_scores", input_scores, 1, self.num_classes)
         regions = DYNAMIC
         by_region = {
             "input_rois": input_rois,
@@ -65,7 +64,7 @@ class ExperimentalDetectronDetectionOutput(Operation):
         # not declared: OpenVINO compares them only if all three ranks are known
         if all(tensor.rank is not None for tensor in by_region.values()):
             for name, tensor in by_region.items():
-                regions = merged("the number of regions", regions, tensor.shape[0], at=name)
+                regions = merged(tensor.shape[0], regions, at=name, axis=0)
         rows = attribute_size(self.max_detections_per_image)
         return (
             Tensor(input_rois.element_type, [rows, 4]),
@@ -245,14 +244,9 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
     def infer(self, input_rois: Tensor, *input_pyramid: Tensor) -> tuple[Tensor, ...]:
         channels = DYNAMIC
         for tensor in input_pyramid:
-            require_size("one batch item", "input_pyramid", tensor, 0, 1)
+            require_size("input_pyramid", tensor, 0, 1)
             if tensor.rank is not None:
-                channels = merged(
-                    "the number of channels of the pyramid",
-                    channels,
-                    tensor.shape[1],
-                    at="input_pyramid",
-                )
+                channels = merged(tensor.shape[1], channels, at="input_pyramid", axis=1)
         regions = DYNAMIC if input_rois.rank is None else input_rois.shape[0]
         size = attribute_size(self.output_size)
         return (

@@ -296,9 +296,9 @@ class MulticlassNms_9(MulticlassNms_8):
         rank(scores.rank, wanted, at="scores")
         # not declared: what the axes of `scores` stand for depends on `roisnum`
         if roisnum is None:
-            require_same("batch items", "boxes", boxes, 0, "scores", scores, 0)
-            require_same("boxes", "boxes", boxes, 1, "scores", scores, 2)
+            require_same("boxes", boxes, 0, "scores", scores, 0)
+            require_same("boxes", boxes, 1, "scores", scores, 2)
         else:
-            require_same("classes", "boxes", boxes, 0, "scores", scores, 0)
-            require_same("boxes", "boxes", boxes, 1, "scores", scores, 1)
+            require_same("boxes", boxes, 0, "scores", scores, 0)
+            require_same("boxes", boxes, 1, "scores", scores, 1)
         return super().infer(boxes, scores, roisnum)

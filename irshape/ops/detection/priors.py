@@ -10,9 +10,10 @@ import struct
 from collections.abc import Iterator
 
 from ...element_types import ElementType
-from ...faults import Fault, fault, require
+from ...faults import Fault, fault
 from ...rule_ids import ATTRIBUTE_VALUE
 from ...shapes import DYNAMIC
+from ..conditions import count, same_size
 from ..declaration import INTEGER, Operation, attribute, operand
 from ..differences import facts, negative, refused
 from ..kinds import BOOLEAN, FLOAT, FLOATS
@@ -54,16 +55,7 @@ class PriorBoxes(Operation):
     def infer(self, output_size: Tensor, image_size: Tensor) -> Tensor:
         if output_size.value is None:
             return Tensor(F32, [2, DYNAMIC])
-        count = len(output_size.value)
-        # not declared: OpenVINO does not check the length of a list of unknown value
-        require(
-            count == 2,
-            f"`output_size` must contain height and width, but has {count} elements",
-            at="output_size",
-            relation="equal",
-            expected=2,
-            actual=count,
-        )
+        count(len(output_size.value), 2, at="output_size")
         height, width = (output_size.value.dimension(index) or DYNAMIC for index in range(2))
         boxes = height * width * attribute_size(max(self.priors_per_point(), 0))
         return Tensor(F32, [2, boxes * 4])
@@ -287,16 +279,7 @@ class PriorBoxClustered(PriorBoxes):
         return len(self.width)
 
     def infer(self, output_size: Tensor, image_size: Tensor) -> Tensor:
-        require(
-            len(self.width) == len(self.height),
-            f"`width` has {len(self.width)} numbers and `height` {len(self.height)}; "
-            "every box needs one of each",
-            at="height",
-            relation="count",
-            expected=len(self.width),
-            actual=len(self.height),
-            rule=ATTRIBUTE_VALUE,
-        )
+        same_size(len(self.height), len(self.width), at="height", of="width", rule=ATTRIBUTE_VALUE)
         return super().infer(output_size, image_size)
 
     def corners(self, height: int, width: int, image_height: int, image_width: int) -> Array:

@@ -86,9 +86,7 @@ class Proposal_1(Operation):
                 expected=wanted,
                 actual=seen,
             )
-        require_size(
-            "height, width and scale (or scales) of the image", "image_shape", image_shape, 0, 3, 4
-        )
+        require_size("image_shape", image_shape, 0, 3, 4)
         return images * (self.post_nms_topn if self.post_nms_topn >= 0 else DYNAMIC)
 
     @property
@@ -233,7 +231,7 @@ class GenerateProposals(Operation):
     def infer(
         self, im_info: Tensor, anchors: Tensor, boxesdeltas: Tensor, scores: Tensor
     ) -> tuple[Tensor, ...]:
-        require_size("height, width and scale (or scales) of an image", "im_info", im_info, 1, 3, 4)
+        require_size("im_info", im_info, 1, 3, 4)
         if boxesdeltas.rank is not None and scores.rank is not None:
             wanted, seen = scores.shape[1] * 4, boxesdeltas.shape[1]
             require(
@@ -246,9 +244,9 @@ class GenerateProposals(Operation):
                 actual=seen,
             )
         # not declared: OpenVINO does not compare `anchors` with `boxesdeltas`
-        require_same("rows", "anchors", anchors, 0, "scores", scores, 2)
-        require_same("columns", "anchors", anchors, 1, "scores", scores, 3)
-        require_same("anchors", "anchors", anchors, 2, "scores", scores, 1)
+        require_same("anchors", anchors, 0, "scores", scores, 2)
+        require_same("anchors", anchors, 1, "scores", scores, 3)
+        require_same("anchors", anchors, 2, "scores", scores, 1)
         sizes = self.dimensions(im_info, anchors, boxesdeltas, scores)
         images = sizes.get("images", DYNAMIC)
         rows = Dimension(0, (images * self.post_nms_count).high)

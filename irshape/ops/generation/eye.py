@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...element_types import DYNAMIC_TYPE, ElementType
-from ...faults import Between, Fault, Violation, require
-from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
-from ..axes import require_single
+from ...faults import Fault
+from ...shapes import DYNAMIC_SHAPE, PartialShape
+from ..axes import require_single, single_size
 from ..declaration import I32_I64, Operation, attribute, operand
 from ..kinds import TYPE_NAME
 from ..lazy import Array, np
@@ -19,10 +19,10 @@ class Eye(Operation):
     """Matrices with ones on a diagonal. Specification: Eye-9."""
 
     since = 9
-    num_rows = operand(I32_I64, value=True)
-    num_columns = operand(I32_I64, value=True)
-    diagonal_index = operand(I32_I64)
-    batch_shape = operand(I32_I64, rank=1, value=True, optional=True)
+    num_rows = operand(I32_I64, known_type=True, value=True)
+    num_columns = operand(I32_I64, known_type=True, value=True)
+    diagonal_index = operand(I32_I64, known_type=True)
+    batch_shape = operand(I32_I64, known_type=True, rank=1, value=True, optional=True)
     output_type: ElementType = attribute(TYPE_NAME, default=DYNAMIC_TYPE, required=True)
 
     def infer(
@@ -36,39 +36,15 @@ class Eye(Operation):
             ("num_rows", num_rows),
             ("num_columns", num_columns),
             ("diagonal_index", diagonal_index),
-            ("batch_shape", batch_shape),
         ):
-            if tensor is None:
-                continue
-            require(
-                not tensor.element_type.is_dynamic,
-                at=name,
-                relation="type",
-                expected="i32 or i64",
-                actual="dynamic",
-            )
-            if tensor.shape.is_static and name != "batch_shape":
+            if tensor.shape.is_static:
                 require_single(tensor, name)
-        dims = [self.length("num_rows", num_rows), self.length("num_columns", num_columns)]
+        dims = [single_size(num_rows, "num_rows"), single_size(num_columns, "num_columns")]
         batch = PartialShape(()) if batch_shape is None else sizes(batch_shape)
         return Tensor(
             self.output_type,
             DYNAMIC_SHAPE if batch.dims is None else PartialShape((*batch.dims, *dims)),
         )
-
-    def length(self, name: str, tensor: Tensor) -> Dimension:
-        if tensor.value is None or len(tensor.value) != 1:
-            return DYNAMIC
-        length = tensor.value.dimension(0)
-        if length is None:
-            raise Violation(
-                f"`{name}` is {tensor.value.upper[0]}; expected a number of {name[4:]}",
-                at=name,
-                relation="at least",
-                expected=Between(0, None),
-                actual=tensor.value.upper[0],
-            )
-        return length
 
     def check(
         self,

@@ -17,7 +17,7 @@ from ...faults import Between, Fault, Violation, fault
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import duplicate_axes
-from ..conditions import distinct
+from ..conditions import distinct, rank
 from ..conversion import plain
 from ..declaration import ANY, INTEGER, Operation, attribute, operand, types
 from ..differences import (
@@ -93,17 +93,6 @@ def default_axes(image: Tensor, axes: Tensor | None) -> tuple[int, ...] | None:
     if axes is not None:
         return axes.known
     return None if image.rank is None else tuple(range(image.rank))
-
-
-def _require_known_type(name: str, given: Tensor) -> None:
-    """Raises `Violation` if the element type of an operand is dynamic."""
-    if given.element_type.is_dynamic:
-        raise Violation(
-            f"`{name}` has a dynamic element type; it must be known here",
-            at=name,
-            relation="type",
-            actual="dynamic",
-        )
 
 
 def require_axes(axes: tuple[int, ...], image: Tensor) -> None:
@@ -246,9 +235,6 @@ class InterpolateAttributes(Operation):
 
     def resized(self, image: Tensor, given: Tensor, name: str, axes: Tensor | None) -> Tensor:
         """Returns the result, with `axes` resized by the scales or to the sizes in `given`."""
-        _require_known_type(name, given)
-        if axes is not None:
-            _require_known_type("axes", axes)
         if image.rank is None:
             return Tensor(image.element_type, DYNAMIC_SHAPE)
         along = default_axes(image, axes)
@@ -359,23 +345,14 @@ class Interpolate_4(InterpolateAttributes):
     """Resizes axes to `sizes`, or by `scales`. Specification: Interpolate-4."""
 
     since = 4
-    sizes = operand(SIZE_TYPES, value=True)
-    scales = operand(SCALE_TYPES, value=True)
-    axes = operand(SIZE_TYPES, rank=1, value=True, optional=True)
+    sizes = operand(SIZE_TYPES, known_type=True, value=True)
+    scales = operand(SCALE_TYPES, known_type=True, value=True)
+    axes = operand(SIZE_TYPES, known_type=True, rank=1, value=True, optional=True)
 
     def infer(self, image: Tensor, sizes: Tensor, scales: Tensor, axes: Tensor | None) -> Tensor:
-        _require_known_type("sizes", sizes)
-        _require_known_type("scales", scales)
         given, name = (scales, "scales") if self.by_scales else (sizes, "sizes")
         # not declared: OpenVINO does not check the rank of the other input
-        if given.rank not in (None, 1):
-            raise Violation(
-                f"`{name}` has shape {given.shape}; expected a list, of rank 1",
-                at=name,
-                relation="rank",
-                expected=1,
-                actual=given.rank,
-            )
+        rank(given.rank, 1, at=name)
         return self.resized(image, given, name, axes)
 
     def check(
@@ -400,8 +377,8 @@ class Interpolate_11(InterpolateAttributes):
         default="nearest",
         required=True,
     )
-    scales_or_sizes = operand(SIZE_TYPES | SCALE_TYPES, rank=1, value=True)
-    axes = operand(SIZE_TYPES, rank=1, value=True, optional=True)
+    scales_or_sizes = operand(SIZE_TYPES | SCALE_TYPES, known_type=True, rank=1, value=True)
+    axes = operand(SIZE_TYPES, known_type=True, rank=1, value=True, optional=True)
 
     def infer(self, image: Tensor, scales_or_sizes: Tensor, axes: Tensor | None) -> Tensor:
         allowed, seen = SCALE_TYPES if self.by_scales else SIZE_TYPES, scales_or_sizes.element_type

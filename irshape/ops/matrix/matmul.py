@@ -9,6 +9,7 @@ from ...faults import Between, Violation
 from ...rule_ids import INPUT_COUNT, INPUT_RANK, INPUT_SHAPES
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
+from ..conditions import equal, merged, rank
 from ..declaration import I32_I64, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from ..differences import Site, dimensions, facts, not_run
 from ..elementwise import common_type
@@ -166,25 +167,9 @@ class GroupedMatMul(Operation):
                 actual=f"ranks {here.rank} and {there.rank}",
                 rule=INPUT_RANK,
             )
-        if not here[-1].agrees(there[-1]):
-            raise Violation(
-                f"`mat_a` {here} has {here[-1]} columns, but the matrices of `mat_b` {there}, "
-                f"which are transposed, have {there[-1]}",
-                at="mat_b",
-                relation="equal",
-                expected=here[-1],
-                actual=there[-1],
-            )
+        equal(there[-1], here[-1], at="mat_b", axis=2, of="mat_a", given=here)
         if here.rank == 3:
-            groups = here[0].merge(there[0])
-            if groups is None:
-                raise Violation(
-                    f"`mat_a` {here} has {here[0]} groups, but `mat_b` {there} has {there[0]}",
-                    at="mat_b",
-                    relation="equal",
-                    expected=here[0],
-                    actual=there[0],
-                )
+            groups = merged(there[0], here[0], at="mat_b", axis=0, of="mat_a", given=here)
             return Tensor(element_type, (groups, here[1], there[1]))
         if offsets is None:
             raise Violation(
@@ -193,15 +178,7 @@ class GroupedMatMul(Operation):
                 expected="a third input",
                 rule=INPUT_COUNT,
             )
-        if offsets.rank not in (None, 1):
-            raise Violation(
-                f"`offsets` has shape {offsets.shape}; expected a list with the end "
-                "of each group's rows",
-                at="offsets",
-                relation="rank",
-                expected=1,
-                actual=offsets.rank,
-            )
+        rank(offsets.rank, 1, at="offsets")
         return Tensor(element_type, (here[0], there[1]))
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:

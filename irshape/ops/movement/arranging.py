@@ -9,7 +9,7 @@ from ...rule_ids import (
 )
 from ...shapes import DYNAMIC_SHAPE, PartialShape
 from ..axes import listed, normalized_axis, of_length, picked
-from ..conditions import between, within
+from ..conditions import between, count, merged, within
 from ..declaration import (
     ANY,
     BOOLEAN_TYPE,
@@ -115,15 +115,8 @@ class Reverse(Operation):
             )
         if data.rank is None:
             return Tensor(data.element_type, data.shape)
-        if masked and not (axis.rank is None or axis.shape[0].contains(data.rank)):
-            raise Violation(
-                f"`axis` has {axis.shape} elements, but `data` {data.shape} has {data.rank} "
-                "dimensions; mode mask takes a boolean for each",
-                at="axis",
-                relation="count",
-                expected=data.rank,
-                actual=axis.shape,
-            )
+        if masked and axis.rank is not None:
+            count(axis.shape[0], data.rank, at="axis", of="data", given=data.shape)
         if not masked:
             # OpenVINO also infers a layer with an axis below -rank, but cannot compute it
             between(axis.known or (), None, data.rank - 1, at="axis")
@@ -210,17 +203,10 @@ class ReverseSequence(Operation):
         if seq_lengths.rank is None:
             return Tensor(data.element_type, data.shape)
         dims = list(data.shape)
-        merged = dims[batch].merge(seq_lengths.shape[0])
-        if merged is None:
-            raise Violation(
-                f"`seq_lengths` has {seq_lengths.shape[0]} elements, "
-                f"but dimension {batch} of `data` {data.shape}, the batch, is {dims[batch]}",
-                at="seq_lengths",
-                relation="count",
-                expected=dims[batch],
-                actual=seq_lengths.shape[0],
-            )
-        dims[batch] = merged
+        length = seq_lengths.shape[0]
+        dims[batch] = merged(
+            length, dims[batch], at="seq_lengths", axis=0, of="data", given=data.shape
+        )
         return Tensor(data.element_type, dims)
 
     def evaluate(self, data: Array, seq_lengths: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from ...faults import Between, Fault, Violation, fault, require
+from ...faults import Fault, Violation, fault, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from .. import conditions
@@ -124,10 +124,7 @@ def _require_same_lists(data: Tensor, lists: dict[str, Tensor], *, longer: bool 
     """
     shared = DYNAMIC_SHAPE
     for name, tensor in lists.items():
-        merged = shared.merge(tensor.shape)
-        if merged is None:
-            raise Violation(at=name, relation="equal", expected=shared, actual=tensor.shape)
-        shared = merged
+        shared = conditions.merged(tensor.shape, shared, at=name)
     if data.rank is not None:
         require(
             shared.rank is None
@@ -171,19 +168,6 @@ def _blocks_in_space(block_shape: Array) -> list[int]:
     return [int(size) for size in block_shape[1:]]
 
 
-def _require_least(tensor: Tensor, at: str, least: int) -> None:
-    """Raises `Violation` where a known element is less than `least`."""
-    for index, number in enumerate(tensor.known or ()):
-        require(
-            number >= least,
-            at=at,
-            relation="at least",
-            expected=Between(least, None),
-            actual=number,
-            position=index,
-        )
-
-
 class BatchToSpace(Operation):
     """Elements of the batch rearranged into spatial blocks, and the result cropped.
 
@@ -205,7 +189,7 @@ class BatchToSpace(Operation):
         )
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
-        _require_least(block_shape, "block_shape", 1)
+        conditions.at_least(block_shape.known or (), 1, at="block_shape")
         blocks, begin, end = block_shape.known, crops_begin.known, crops_end.known
         batch = DYNAMIC
         if blocks is not None:
@@ -213,8 +197,8 @@ class BatchToSpace(Operation):
             batch = _divided(data.shape[0], prod(blocks), what, "block_shape")
         dims = [batch]
         if begin is not None and end is not None:
-            _require_least(crops_begin, "crops_begin", 0)
-            _require_least(crops_end, "crops_end", 0)
+            conditions.at_least(begin, 0, at="crops_begin")
+            conditions.at_least(end, 0, at="crops_end")
         for axis in range(1, data.rank):
             if begin is None or end is None:
                 dims.append(DYNAMIC)
@@ -285,14 +269,7 @@ class SpaceToBatch(Operation):
                 dims.append(DYNAMIC)
                 continue
             block, pad = blocks[axis], begin[axis] + end[axis]
-            require(
-                block > 0,
-                at="block_shape",
-                relation="at least",
-                expected=Between(1, None),
-                actual=block,
-                position=axis,
-            )
+            conditions.at_least(block, 1, at="block_shape")
             padded = data.shape[axis] + pad
             what = f"dimension {axis} of `data` {data.shape} with padding of {pad}"
             dims.append(
@@ -390,11 +367,7 @@ class ExtractImagePatches(Operation):
     sizes: tuple[int, ...] = attribute(POSITIVES, default=(), required=True)
     strides: tuple[int, ...] = attribute(POSITIVES, default=(), required=True)
     rates: tuple[int, ...] = attribute(POSITIVES, default=(), required=True)
-    auto_pad: str = attribute(
-        Choice("valid", "same_upper", "same_lower", "explicit", synonyms={"notset": "explicit"}),
-        default="explicit",
-        required=True,
-    )
+    auto_pad: str = attribute(Choice("valid", "same_upper", "same_lower"))
 
     def infer(self, data: Tensor) -> Tensor:
         for name in ("sizes", "strides", "rates"):
@@ -407,14 +380,6 @@ class ExtractImagePatches(Operation):
                 actual=tuple(values),
                 rule=ATTRIBUTE_VALUE,
             )
-        require(
-            self.auto_pad in ("valid", "same_upper", "same_lower"),
-            f"auto_pad is {self.auto_pad}; expected valid, same_upper or same_lower",
-            at="auto_pad",
-            expected="valid, same_upper or same_lower",
-            actual=self.auto_pad,
-            rule=ATTRIBUTE_VALUE,
-        )
         if data.rank is None:
             return Tensor(data.element_type, PartialShape.of_rank(4))
         batch, depth, *image = data.shape
@@ -516,13 +481,7 @@ class Col2Im(Operation):
         kernel, size = kernel_size.known, wanted_dimensions(output_size)
         channels = DYNAMIC
         if kernel is not None and block.is_static:
-            require(
-                prod(kernel) > 0,
-                at="kernel_size",
-                relation="at least",
-                expected=Between(1, None),
-                actual=tuple(kernel),
-            )
+            conditions.at_least(prod(kernel), 1, at="kernel_size")
             what = f"dimension {len(batch)} of `data` {data.shape}, channels times kernel,"
             channels = _divided(block, prod(kernel), what, "kernel_size")
         image = size or [DYNAMIC, DYNAMIC]

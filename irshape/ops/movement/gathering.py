@@ -10,7 +10,7 @@ from ...faults import Between, Fault, Violation, fault
 from ...rule_ids import INPUT_SHAPES, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..axes import normalized_axis, picked, require_single, single
-from ..conditions import between
+from ..conditions import between, merged, rank
 from ..declaration import (
     ANY,
     I32_I64,
@@ -82,15 +82,7 @@ class Gather(Operation):
         if data.rank is None or indices.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         # not declared: OpenVINO accepts a scalar while the rank of `indices` is unknown
-        if not data.rank:
-            raise Violation(
-                f"`data` is a scalar; it has no axis {0 if index is None else index} "
-                "to gather along",
-                at="data",
-                relation="rank",
-                expected=Between(1, None),
-                actual=0,
-            )
+        rank(data.rank, at_least(1), at="data")
         shared = self.shared(data, indices, batch)
         if index is None:
             others = data.rank - 1 + indices.rank - 2 * batch
@@ -184,20 +176,11 @@ class Gather(Operation):
 
 def _merged(data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
     """Returns the shared leading dimensions. Raises `Violation` where they differ."""
-    dims = []
-    for i in range(batch):
-        dim = data.shape[i].merge(indices.shape[i])
-        if dim is None:
-            raise Violation(
-                f"`data` {data.shape} and `indices` {indices.shape} differ in dimension {i}, "
-                f"one of {batch} batch dimensions",
-                at="indices",
-                relation="equal",
-                expected=data.shape[i],
-                actual=indices.shape[i],
-            )
-        dims.append(dim)
-    return dims
+    pairs = zip(indices.shape[:batch], data.shape[:batch], strict=True)
+    return [
+        merged(one, other, at="indices", axis=axis, of="data", given=data.shape)
+        for axis, (one, other) in enumerate(pairs)
+    ]
 
 
 class Gather_1(Gather):
@@ -257,16 +240,7 @@ class GatherElements(Operation):
         axis = normalized_axis(self.axis, data.rank, rule=OPERATION_CONSTRAINT)
         dims = list(data.shape)
         dims[axis] = DYNAMIC
-        result = PartialShape(dims).merge(indices.shape)
-        if result is None:
-            raise Violation(
-                f"`indices` has shape {indices.shape}, `data` {data.shape}; they must have "
-                f"the same rank and, except for axis {axis}, the same dimensions",
-                at="indices",
-                relation="equal",
-                expected=PartialShape(dims),
-                actual=indices.shape,
-            )
+        result = merged(indices.shape, PartialShape(dims), at="indices")
         return Tensor(data.element_type, result)
 
     def evaluate(self, data: Array, indices: Array) -> Array:
@@ -368,27 +342,11 @@ class GatherTree(Operation):
     def infer(
         self, step_ids: Tensor, parent_ids: Tensor, max_seq_len: Tensor, end_token: Tensor
     ) -> Tensor:
-        result = step_ids.shape.merge(parent_ids.shape)
-        if result is None or result.rank not in (None, 3):
-            raise Violation(
-                f"`step_ids` has shape {step_ids.shape}, `parent_ids` {parent_ids.shape}; "
-                "expected the same shape, of rank 3 (time, batch, beam)",
-                at="parent_ids",
-                relation="equal",
-                expected=step_ids.shape if step_ids.rank == 3 else "rank 3",
-                actual=parent_ids.shape,
-            )
+        result = merged(parent_ids.shape, step_ids.shape, at="parent_ids", of="step_ids")
+        rank(result.rank, 3, at="step_ids")
         if result.rank is not None and max_seq_len.rank is not None:
-            batch = result[1].merge(max_seq_len.shape[0])
-            if batch is None:
-                raise Violation(
-                    f"`max_seq_len` has {max_seq_len.shape[0]} elements, "
-                    f"but the batch of `step_ids` {result} is {result[1]}",
-                    at="max_seq_len",
-                    relation="count",
-                    expected=result[1],
-                    actual=max_seq_len.shape[0],
-                )
+            count, shape = max_seq_len.shape[0], step_ids.shape
+            batch = merged(count, result[1], at="max_seq_len", axis=0, of="step_ids", given=shape)
             result = PartialShape((result[0], batch, result[2]))
         types = [tensor.element_type for tensor in (step_ids, parent_ids, max_seq_len, end_token)]
         return Tensor(next((one for one in types if not one.is_dynamic), types[0]), result)

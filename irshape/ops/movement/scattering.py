@@ -99,16 +99,7 @@ class ScatterUpdate(Operation):
         conditions.rank(updates.rank, wanted, at="updates", of="data")
         if index is not None:
             expected = PartialShape((*data.shape[:index], *indices.shape, *data.shape[index + 1 :]))
-            require(
-                updates.shape.agrees(expected),
-                f"`updates` has shape {updates.shape}; expected {expected}: "
-                f"the shape of `indices` {indices.shape} replaces axis {index} of `data` "
-                f"{data.shape}",
-                at="updates",
-                relation="equal",
-                expected=expected,
-                actual=updates.shape,
-            )
+            equal(updates.shape, expected, at="updates")
         return Tensor(data.element_type, data.shape)
 
     def evaluate(self, data: Array, indices: Array, updates: Array, axis: Array) -> Array:
@@ -167,16 +158,8 @@ class ScatterNDUpdate(Operation):
             rule=INPUT_SHAPES,
         )
         expected = PartialShape((*indices.shape[:-1], *data.shape[length:]))
-        require(
-            updates.shape.agrees(expected)
-            or (expected.rank == 0 and updates.shape.size.contains(1)),
-            f"`updates` has shape {updates.shape}; expected {expected}: "
-            f"a slice of `data` {data.shape} for each tuple of `indices` {indices.shape}",
-            at="updates",
-            relation="equal",
-            expected=expected,
-            actual=updates.shape,
-        )
+        if expected.rank or not updates.shape.size.contains(1):
+            equal(updates.shape, expected, at="updates")
         return result
 
     def evaluate(self, data: Array, indices: Array, updates: Array) -> Array:
@@ -369,15 +352,7 @@ class SliceScatter(Operation):
         shape = data.shape if data.rank is not None else PartialShape.of_rank(count)
         sliced = SlicedAxes(data.shape, start, axes).result(shape, start, stop, step)
         expected = PartialShape(sliced)
-        require(
-            updates.shape.agrees(expected),
-            f"`updates` has shape {updates.shape}; "
-            f"the slice of `data` {shape} that it replaces has shape {expected}",
-            at="updates",
-            relation="equal",
-            expected=expected,
-            actual=updates.shape,
-        )
+        equal(updates.shape, expected, at="updates")
         return Tensor(_shared_type(data, updates).element_type, shape)
 
     def check(

@@ -9,7 +9,7 @@ from ...faults import Between, Fault, Violation, fault
 from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_VALUE
 from ...shapes import DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..axes import normalized_axis, picked
-from ..conditions import equal
+from ..conditions import count, distinct, equal, same_size
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, at_least, attribute, operand
 from ..differences import WIDER, Site, dimensions, facts, inferred, refused
 from ..kinds import INTS
@@ -29,14 +29,7 @@ class SlicedAxes:
             if known is not None and data.rank is not None:
                 normalized = [normalized_axis(axis, data.rank, at="axes") for axis in known]
                 self.index = {axis: position for position, axis in enumerate(normalized)}
-                if len(self.index) != len(known):
-                    raise Violation(
-                        f"`axes` {list(known)} names an axis twice; expected each axis only once",
-                        at="axes",
-                        relation="distinct",
-                        actual=tuple(known),
-                        rule=DUPLICATE_VALUES,
-                    )
+                distinct(known, rank=data.rank, rule=DUPLICATE_VALUES)
         elif start.rank == 1 and start.shape[0].is_static:
             self.index = {axis: axis for axis in range(start.shape[0].low)}
 
@@ -267,17 +260,7 @@ class StridedSlice(Operation):
                     actual=tuple(mask),
                     rule=ATTRIBUTE_VALUE,
                 )
-            if len(mask) != expected:
-                raise Violation(
-                    f"{name} {list(mask)} has {len(mask)} elements, "
-                    f"begin_mask {list(self.begin_mask)} {expected}; "
-                    "all masks must have the same length",
-                    at=name,
-                    relation="count",
-                    expected=expected,
-                    actual=len(mask),
-                    rule=ATTRIBUTE_VALUE,
-                )
+            same_size(len(mask), expected, at=name, of="begin_mask", rule=ATTRIBUTE_VALUE)
         if sum(self.ellipsis_mask) > 1:
             raise Violation(
                 f"ellipsis_mask {list(self.ellipsis_mask)} marks more than one position",
@@ -310,14 +293,7 @@ class StridedSlice(Operation):
                 continue
             size = tensor.shape[0].low
             length = size if length is None else length
-            if size != length:
-                raise Violation(
-                    f"`{name}` has {size} elements; expected {length}, as in the lists before it",
-                    at=name,
-                    relation="count",
-                    expected=length,
-                    actual=size,
-                )
+            count(size, length, at=name)
         return length
 
     def plan(self, rank: int, count: int) -> Iterator[tuple[int | None, int | None]]:

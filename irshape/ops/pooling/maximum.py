@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...element_types import ElementType
-from ...faults import Between, Violation
 from ...rule_ids import ATTRIBUTE_VALUE
+from ..axes import normalized_axis
 from ..conversion import plain
 from ..declaration import attribute
 from ..elementwise import computed
@@ -42,17 +42,8 @@ class MaxPool_8(Pooling):
     axis: int = attribute(INT, default=0)
 
     def infer(self, data: Tensor) -> tuple[Tensor, Tensor]:
-        rank = data.rank
-        if not (rank is None or -rank <= self.axis < rank):
-            raise Violation(
-                f"`axis` is {self.axis}, but `data` {data.shape} has rank {rank}: expected "
-                f"{-(rank or 0)} to {(rank or 0) - 1}",
-                at="axis",
-                relation="within",
-                expected=Between(-(rank or 0), (rank or 0) - 1),
-                actual=self.axis,
-                rule=ATTRIBUTE_VALUE,
-            )
+        if data.rank is not None:
+            normalized_axis(self.axis, data.rank, rule=ATTRIBUTE_VALUE)
         shape = self.pooled(data.shape)
         return Tensor(data.element_type, shape), Tensor(self.index_element_type, shape)
 

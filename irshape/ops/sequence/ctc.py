@@ -144,7 +144,7 @@ class CTCLoss(Operation):
     """
 
     since = 4
-    logits = operand(REAL, shape=("batch", "time", "classes"))
+    logits = operand(REAL, known_type=True, shape=("batch", "time", "classes"))
     logit_length = operand(INTEGER, shape=("batch",), value=True, packed=True)
     labels = operand(INTEGER, shape=("batch", "time"))
     label_length = operand(INTEGER, shape=("batch",), value=True, packed=True)
@@ -161,15 +161,6 @@ class CTCLoss(Operation):
         label_length: Tensor,
         blank_index: Tensor | None,
     ) -> Tensor:
-        require(
-            not logits.element_type.is_dynamic,
-            "the element type of `logits` is dynamic; OpenVINO requires a known floating-point "
-            "type",
-            at="logits",
-            relation="type",
-            expected="a floating-point type",
-            actual=logits.element_type,
-        )
         sizes = self.dimensions(logits, logit_length, labels, label_length)
         batch = sizes.get("batch", DYNAMIC)
         return Tensor(logits.element_type, PartialShape((batch,)))

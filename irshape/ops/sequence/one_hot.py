@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ...faults import Between, Violation, require
+from ...faults import require
 from ...rule_ids import OPERATION_CONSTRAINT
-from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
+from ...shapes import DYNAMIC_SHAPE, PartialShape
+from ..axes import normalized_axis, single_size
 from ..declaration import ANY, BOOLEAN_TYPE, INTEGER, Operation, attribute, operand
 from ..differences import Site, facts, not_run, read_for_zero, refused
 from ..kinds import INT, Choice
@@ -49,33 +50,9 @@ class OneHot_1(Operation):
         rank = indices.rank
         if rank is None:
             return Tensor(on_value.element_type, DYNAMIC_SHAPE)
-        require(
-            -rank - 1 <= self.axis <= rank,
-            f"axis {self.axis} is out of range: the result has rank {rank + 1}, one more than "
-            f"`indices` {indices.shape}, so expected {-rank - 1} to {rank}",
-            at="axis",
-            relation="within",
-            expected=Between(-rank - 1, rank),
-            actual=self.axis,
-            rule=OPERATION_CONSTRAINT,
-        )
-        axis = self.axis % (rank + 1)
-        dims = (*indices.shape[:axis], self.size(depth), *indices.shape[axis:])
+        axis = normalized_axis(self.axis, rank + 1, of="result", rule=OPERATION_CONSTRAINT)
+        dims = (*indices.shape[:axis], single_size(depth, "depth"), *indices.shape[axis:])
         return Tensor(on_value.element_type, PartialShape(dims))
-
-    def size(self, depth: Tensor) -> Dimension:
-        """Returns the size of the new axis."""
-        if depth.value is None or len(depth.value) != 1:
-            return DYNAMIC
-        size = depth.value.dimension(0)
-        if size is None:
-            raise Violation(
-                at="depth",
-                relation="at least",
-                expected=Between(0, None),
-                actual=depth.value.upper[0],
-            )
-        return size
 
     def evaluate(self, indices: Array, depth: Array, on_value: Array, off_value: Array) -> Array:
         places = int(depth.astype(np.int64).item())

@@ -10,9 +10,10 @@ from functools import reduce
 from typing import ClassVar
 
 from ...element_types import DYNAMIC_TYPE, ElementType
-from ...faults import Between, Fault, Violation, fault, require
+from ...faults import Between, Fault, Violation, fault
 from ...rule_ids import ATTRIBUTE_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
+from ..conditions import equal
 from ..declaration import ANY, Operation, at_least, attribute, operand
 from ..differences import WIDER, Site, both, dimensions, facts, inferred, not_run, refused
 from ..kinds import BOOLEAN, FLOAT, FLOATS, NATURAL, STRINGS, Choice
@@ -442,34 +443,11 @@ class LSTMCell_1(LSTMCell_4):
         outputs = super().infer(*inputs)
         named = self.named(inputs)
         size, peepholes = outputs[0].shape[1], named.get("P")
-        require(
-            "B" in named or size == max(self.hidden_size, 0),
-            f"without the input, `B` is 4 × `hidden_size` = {4 * self.hidden_size} zeros; "
-            f"expected {size * 4}, for states of size {size}",
-            at="hidden_size",
-            relation="equal",
-            expected=size,
-            actual=self.hidden_size,
-            rule=OPERATION_CONSTRAINT,
-        )
-        wanted, seen = size * 3, self.peephole_count(peepholes)
-        require(
-            seen.agrees(wanted),
-            f"`P` has {seen} elements"
-            + (" (3 × `hidden_size`, as the input is absent)" if peepholes is None else "")
-            + f"; expected {wanted}, 3 × the size {size} of the states",
-            at="P" if peepholes is not None else "hidden_size",
-            relation="equal",
-            expected=wanted,
-            actual=seen,
-        )
+        if "B" not in named or peepholes is None:
+            equal(self.hidden_size, size, at="hidden_size", rule=OPERATION_CONSTRAINT)
+        if peepholes is not None and peepholes.rank:
+            equal(peepholes.shape[0], size * 3, at="P", axis=0)
         return outputs
-
-    def peephole_count(self, peepholes: Tensor | None) -> Dimension:
-        """Returns the number of elements of `P`. OpenVINO fills an absent `P` with zeros."""
-        if peepholes is None:
-            return Dimension(3 * max(self.hidden_size, 0))
-        return peepholes.shape[0] if peepholes.rank else DYNAMIC
 
     def check(self, *inputs: Tensor | None) -> Iterator[Fault]:
         yield from super().check(*inputs)

@@ -10,6 +10,7 @@ from ...faults import Between, Fault, Violation, fault, require
 from ...rule_ids import INPUT_SHAPES
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..axes import require_single, single
+from ..conditions import equal
 from ..declaration import I32_I64, REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN
 from ..lazy import Array, np
@@ -144,16 +145,8 @@ class ISTFT(Operation):
         require_frames(window, size, step)
         if data.rank is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
-        wanted = spectrum_size(size or 0)
-        require(
-            size is None or not data.shape.is_static or data.shape[-3] == wanted,
-            f"axis {data.rank - 3} of `data` {data.shape} is {data.shape[-3]}; "
-            f"expected {wanted}: half of `frame_size` {size}, plus one",
-            at="data",
-            relation="equal",
-            expected=wanted,
-            actual=data.shape[-3],
-        )
+        if size is not None and data.shape.is_static:
+            equal(data.shape[-3], spectrum_size(size), at="data", axis=data.rank - 3)
         if signal_length is not None:
             require_single(signal_length, "signal_length")
         length = self.length(data.shape[-2], size, step, signal_length)

@@ -13,7 +13,7 @@ from ...element_types import DYNAMIC_TYPE, ElementType, types
 from ...faults import require
 from ...rule_ids import INPUT_COUNT
 from ...shapes import DYNAMIC, Dimension, PartialShape
-from ..conditions import rank
+from ..conditions import equal, rank
 from ..declaration import LibraryOperation, operand
 from ..lazy import Array, np
 from ..operands import Operand
@@ -99,15 +99,8 @@ def require_count(operation: TokenizerOperation, count: int, *allowed: int) -> N
 
 def require_same_count(keys: Tensor, values: Tensor, key_name: str, value_name: str) -> None:
     """Raises `Violation` unless there are as many values as keys, if their number is known."""
-    require(
-        not keys.shape.is_static or keys.shape == values.shape,
-        f"`{value_name}` has shape {values.shape}, but `{key_name}` has {keys.shape}; "
-        "there is one value for each key",
-        at=value_name,
-        relation="equal",
-        expected=keys.shape,
-        actual=values.shape,
-    )
+    if keys.shape.is_static:
+        equal(values.shape, keys.shape, at=value_name, of=key_name)
 
 
 def string_outputs(shape: PartialShape) -> tuple[Tensor, ...]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...faults import Between, require
+from ...faults import require
 from ...rule_ids import INPUT_COUNT, INPUT_SHAPES, INPUT_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
-from ..declaration import ANY, INTEGER, attribute, operand, types
+from .. import conditions
+from ..conditions import rank
+from ..declaration import ANY, INTEGER, at_least, attribute, operand, types
 from ..kinds import BOOLEAN, NATURAL
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -30,15 +32,7 @@ def _require_segment(segments: tuple[Tensor, ...], first: int) -> Tensor:
     """Returns the begins of the ragged tensor in three inputs from `first`. Raises `Violation`."""
     begins, ends, data = segments[first : first + 3]
     require_types((begins, ends), "begins", "ends")
-    require(
-        data.rank in (None, 1),
-        f"the elements of a ragged tensor (input {first + 2}) have shape {data.shape}; "
-        "expected rank 1",
-        at="segments",
-        relation="rank",
-        expected=1,
-        actual=data.rank,
-    )
+    rank(data.rank, 1, at="segments")
     return begins
 
 
@@ -95,10 +89,10 @@ class RaggedToDense(TokenizerOperation):
     introduced = "2023.3"
     begins = i32_operand()
     ends = i32_operand()
-    data = operand(ANY)
+    data = operand(ANY, rank=at_least(1))
     length = operand(INTEGER, single=True, value=True)
-    padding = operand(ANY)
-    pad_right_input = operand(ANY, optional=True)
+    padding = operand(ANY, rank=0)
+    pad_right_input = operand(ANY, rank=0, optional=True)
     pad_right: bool = attribute(BOOLEAN, default=True)
     pad_max_length: bool = attribute(BOOLEAN, default=False, name="m_pad_max_length")
 
@@ -111,14 +105,6 @@ class RaggedToDense(TokenizerOperation):
         padding: Tensor,
         pad_right_input: Tensor | None,
     ) -> tuple[Tensor, Tensor]:
-        require(
-            data.rank != 0,
-            "`data` (input 2) is a scalar; a ragged tensor has one axis or more",
-            at="data",
-            relation="rank",
-            expected=Between(1, None),
-            actual=0,
-        )
         dynamic = padding.element_type.is_dynamic or data.element_type.is_dynamic
         require(
             dynamic or padding.element_type is data.element_type,
@@ -127,18 +113,6 @@ class RaggedToDense(TokenizerOperation):
             expected=data.element_type,
             actual=padding.element_type,
         )
-        for name, tensor, position in (
-            ("padding", padding, 4),
-            ("pad_right_input", pad_right_input, 5),
-        ):
-            require(
-                tensor is None or tensor.rank in (None, 0),
-                f"`{name}` (input {position}) must be a scalar",
-                at=name,
-                relation="rank",
-                expected=0,
-                actual=None if tensor is None else f"rank {tensor.rank}",
-            )
         if begins.shape.dims is None or data.shape.dims is None:
             shape = DYNAMIC_SHAPE
         else:
@@ -261,17 +235,7 @@ class CombineSegments(TokenizerOperation):
         for first in range(0, len(segments) - 1, 3):
             begins = _require_segment(segments, first)
             if begins.rank:
-                merged = shape.merge(begins.shape)
-                require(
-                    merged is not None,
-                    f"the rows of input {first} have shape {begins.shape}, but the rows of the "
-                    f"inputs before it have shape {shape}; they must be the same",
-                    at="segments",
-                    relation="equal",
-                    expected=shape,
-                    actual=begins.shape,
-                )
-                shape = merged or shape
+                shape = conditions.merged(begins.shape, shape, at="segments")
         return (
             *ragged_outputs(shape, I32),
             *ragged_outputs(shape, segments[-1].element_type),

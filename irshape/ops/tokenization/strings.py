@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ...faults import Between, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, SCALAR, PartialShape
-from ..conditions import at_least
+from ..conditions import at_least, rank
 from ..declaration import ANY, I32_I64, attribute, operand, types
 from ..differences import Site, facts, refused
 from ..kinds import BOOLEAN, INT, STRING, Choice
@@ -50,9 +50,9 @@ class StringTensorPack(TokenizerOperation):
     """
 
     introduced = "2023.3"
-    begins = operand(I32_I64, value=True)
-    ends = operand(I32_I64, like="begins", value=True)
-    symbols = operand(U8_ONLY, rank=1)
+    begins = operand(I32_I64, known_type=True, value=True)
+    ends = operand(I32_I64, known_type=True, like="begins", value=True)
+    symbols = operand(U8_ONLY, known_type=True, rank=1)
     mode: str = attribute(MODE, default="begins_ends")
 
     def infer(self, begins: Tensor, ends: Tensor, symbols: Tensor) -> Tensor:
@@ -81,15 +81,7 @@ class StringTensorUnpack(TokenizerOperation):
             return string_outputs(data.shape)
         if data.element_type is not U8:
             return string_outputs(DYNAMIC_SHAPE)
-        require(
-            data.rank in (None, 1),
-            f"packed strings have one axis, but `data` has shape {data.shape}",
-            at="data",
-            relation="rank",
-            expected=1,
-            actual=data.rank,
-            rule=INPUT_SHAPES,
-        )
+        rank(data.rank, 1, at="data", rule=INPUT_SHAPES)
         return string_outputs(ONE_AXIS)
 
     def evaluate(self, data: Array) -> tuple[Array, Array, Array]:

@@ -1479,7 +1479,7 @@ class Operations:
         sizes: Sequence[int] = (),
         strides: Sequence[int] = (),
         rates: Sequence[int] = (),
-        auto_pad: Literal["valid", "same_upper", "same_lower", "explicit"] = "explicit",
+        auto_pad: Literal["valid", "same_upper", "same_lower"],
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
@@ -1491,7 +1491,7 @@ class Operations:
         sizes: a list of whole numbers of at least 1.
         strides: a list of whole numbers of at least 1.
         rates: a list of whole numbers of at least 1.
-        auto_pad: one of "valid", "same_upper", "same_lower", "explicit".
+        auto_pad: one of "valid", "same_upper", "same_lower".
         """
 
     def eye(

@@ -450,6 +450,10 @@ def edited(old: str, new: str) -> Callable[[Blob], str]:
 ROW = data("f32", "1,3")  # the CPU plugin joins only parts of size 1
 
 ROW_BY_ROW, ABOVE_HALF = stepping("1,3", concat=ROWS), data("f32", "3", low=0.5)
+UNUSED = (
+    '<layer id="88" name="unused" type="Parameter" version="opset1"><data shape="2" '
+    'element_type="f32"/><output><port id="0" precision="FP32"><dim>2</dim></port></output></layer>'
+)
 STARTS = data("boolean", "", np.array(True))
 
 LOOP = [
@@ -568,6 +572,7 @@ LOOP = [
     loop("counter", stepping("1,3", counter=("i64", ""), concat=ROWS), ROW, outputs=2),
     loop("counter-vector", stepping(counter=("i32", "1"))),
     loop("counter-matrix", stepping(counter=("i64", "1,1"))),
+    loop("unused-parameter", edited("<layers>", f"<layers>{UNUSED}")),
     # bodies in bodies
     loop("nested", nested_loop, count=2),
     # what OpenVINO refuses

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..spelling import counted
 from .arguments import Command
 from .common import keep_apart, load_or_exit, weights_option
 from .comparing import (
@@ -185,8 +186,8 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
         f"({comparison.device_name.strip()}), {comparison.runtime}"
     ]
     lines += [
-        f"  types and shapes: {len(rows)} outputs, {shapes}",
-        f"  values:           {len(compared)} outputs, {values}",
+        f"  types and shapes: {counted(len(rows), 'output')}, {shapes}",
+        f"  values:           {counted(len(compared), 'output')}, {values}",
     ]
     lines += _outputs(comparison, verbose)
     lines += [f"  {note}" for note in comparison.notes] + [

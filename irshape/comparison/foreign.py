@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +28,7 @@ from ..shapes import PartialShape
 from ..spelling import suggestion
 from .answers import Answer
 from .measuring import measured
+from .parts import is_custom, left_out, values_of
 from .processes import ask_process
 from .progress import Progress
 from .result import Comparison, Row, TensorType
@@ -100,21 +103,51 @@ def crosscheck(
     answer, values = asked(model, fed, runtime)
     problems = [f"{answer.version}: {answer.problem}"] if answer.problem else []
     problems += [f"{runtime} crashed: {answer.crashed}"] if answer.crashed else []
+    notes = []
+    custom = [layer for layer in model.net.layers if is_custom(layer)]
+    if answer.problem and custom:
+        values = _without(custom, model, session, fed, runtime)
+        notes = [left_out(runtime, custom)] if values else []
     rows = _rows(model, session, fed, values, problems, answer.version, rtol, atol, progress)
     comparison = ForeignComparison(model, runtime, answer, rows, problems)
-    comparison.notes += doubtful(comparison.equal, atol)
+    comparison.notes += [*notes, *doubtful(comparison.equal, atol)]
     return comparison
 
 
-def asked(model: Model, fed: Fed, runtime: str) -> tuple[Answer, dict[str, Array]]:
+def _without(
+    custom: list[Layer], model: Model, session: Session, fed: Fed, runtime: str
+) -> dict[str, Array]:
+    """Returns the runtime's values of a model without custom operations, in place of which it gets
+    irshape's. There are none if either cannot run."""
+    try:
+        computed = values_of(session, fed, custom)
+    except ExecutionError:
+        return {}
+    given = {
+        name: array
+        for layer, arrays in computed.items()
+        for port, array in zip(layer.outputs, arrays, strict=True)
+        for name in port.tensor_names
+    }
+    return asked(model, fed, runtime, given)[1]
+
+
+def asked(
+    model: Model, fed: Fed, runtime: str, given: Mapping[str, Array] = MappingProxyType({})
+) -> tuple[Answer, dict[str, Array]]:
     """Runs a model from a file in another runtime, in a separate process.
 
+    given: the values of tensors whose nodes are left out, by name.
     Returns the answer, and the values by tensor name. Values whose type NumPy lacks are left out.
     Raises `RuntimeError` if the runtime is not installed.
     """
     with tempfile.TemporaryDirectory(prefix="irshape-") as folder_name:
         folder = Path(folder_name)
-        (folder / "request.json").write_text(json.dumps(_request(model, fed, runtime, folder)))
+        request = _request(model, fed, runtime, folder)
+        request["given"] = {name: f"given{at}.npy" for at, name in enumerate(given)}
+        for name, array in given.items():
+            np.save(folder / request["given"][name], _stored(array))
+        (folder / "request.json").write_text(json.dumps(request))
         beside = Path(model.path).resolve().parent
         ended = ask_process(RUNTIMES[runtime].module, folder, TIMEOUT, cwd=beside)
         file = folder / "answer.json"

@@ -36,13 +36,24 @@ def _run(request: dict[str, Any], folder: Path, answer: dict[str, Any]) -> None:
     import onnx
 
     model = onnx.load(request["model"], load_external_data=request["runtime"] != "onnxruntime")
-    held = {output.name for output in model.graph.output}
-    wanted = [name for name in request["values"] if name not in held]
-    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in wanted)
-    names = [*request["results"], *wanted]
+    graph, given = model.graph, request["given"]
     fed = {
-        name: np.load(folder / file, allow_pickle=False) for name, file in request["inputs"].items()
+        name: np.load(folder / file, allow_pickle=False)
+        for name, file in (request["inputs"] | given).items()
     }
+    held = {output.name for output in graph.output}
+    wanted = [name for name in request["values"] if name not in held]
+    ends = [*graph.output, *(onnx.ValueInfoProto(name=name) for name in wanted)]
+    names = [name for name in (*request["results"], *wanted) if name not in given]
+    for part, kept in (
+        (graph.output, [each for each in ends if each.name not in given]),
+        (graph.node, [node for node in graph.node if given.keys().isdisjoint(node.output)]),
+    ):
+        del part[:]
+        part.extend(kept)
+    for name in given:
+        kind = onnx.helper.np_dtype_to_tensor_dtype(fed[name].dtype)
+        graph.input.append(onnx.helper.make_tensor_value_info(name, kind, None))
     if request["runtime"] == "onnxruntime":
         import onnxruntime
 

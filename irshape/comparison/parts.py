@@ -67,7 +67,7 @@ def runnable_part(
         told.begin(f"running {wanted} on {options['device']}")
         runs += 1 + bool(without)
         try:
-            outputs = _outputs(session, fed, without) if without else {}
+            outputs = values_of(session, fed, without) if without else {}
             part, inputs = _without(model, without, outputs, fed, as_inferred=bool(refused.refused))
             with tempfile.TemporaryDirectory(prefix="irshape-") as folder:
                 arrays = {**by_id(fed), **inputs}
@@ -78,11 +78,7 @@ def runnable_part(
         if answer.values:
             notes = [_typed_note(each, fed[each]) for each in open_inputs]
             if without:
-                labels = ", ".join(layer.label for layer in without)
-                notes.append(
-                    f"the device runs the model without {labels}; the rest is compared, with "
-                    "irshape's values in their place"
-                )
+                notes.append(left_out("the device", without))
             return Part(
                 answer._replace(shapes=refused.shapes or answer.shapes, refused=refused.refused),
                 runs,
@@ -97,6 +93,14 @@ def is_custom(layer: Layer) -> bool:
         return find(layer.type, layer.version).custom_version is not None
     except UnknownOperation:
         return True
+
+
+def left_out(runtime: str, layers: Iterable[Layer]) -> str:
+    """Returns a note about layers that a runtime did not run."""
+    return (
+        f"{runtime} runs the model without {', '.join(layer.label for layer in layers)}; the rest "
+        "is compared, with irshape's values in their place"
+    )
 
 
 def _is_open(parameter: Layer) -> bool:
@@ -139,7 +143,9 @@ def _can_go(layer: Layer) -> bool:
     return not (layer.is_parameter or layer.is_constant or layer.is_result)
 
 
-def _outputs(session: Session, fed: Fed, layers: Iterable[Layer]) -> dict[Layer, tuple[Array, ...]]:
+def values_of(
+    session: Session, fed: Fed, layers: Iterable[Layer]
+) -> dict[Layer, tuple[Array, ...]]:
     """Returns irshape's values of the outputs of some layers. Raises `ExecutionError`."""
     outputs: dict[Layer, tuple[Array, ...]] = dict.fromkeys(layers, ())
 

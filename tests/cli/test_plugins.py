@@ -282,10 +282,13 @@ def test_declared_sizes_hold_for_declared_inputs_only(tmp_path: Path) -> None:
 def onnx_model(folder: Path, **attributes: Any) -> Path:
     onnx = pytest.importorskip("onnx")
     helper, floats = onnx.helper, onnx.TensorProto.FLOAT
-    node = helper.make_node("Scaled", ["x"], ["y"], domain="com.acme", **attributes)
+    nodes = [
+        helper.make_node("Scaled", ["x"], ["k"], domain="com.acme", **attributes),
+        helper.make_node("Relu", ["k"], ["y"]),
+    ]
     ends = [[helper.make_tensor_value_info(name, floats, [2, 3])] for name in "xy"]
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.acme", 1)]
-    graph = helper.make_graph([node], "g", *ends)
+    graph = helper.make_graph(nodes, "g", *ends)
     path = folder / "m.onnx"
     onnx.save(helper.make_model(graph, opset_imports=opsets), path)
     return path
@@ -316,6 +319,10 @@ def test_an_operation_of_an_onnx_domain_is_declared_by_a_plugin(tmp_path: Path) 
     assert call("run", "--plugin", plugin, *given)[0] == 0
     (result,) = (tmp_path / "out").iterdir()
     assert np.load(result).tolist() == [[3.0] * 3] * 2
+    for device in ("onnxruntime", "reference"):
+        compared = call("crosscheck", "--plugin", plugin, "--device", device, str(path))[1]
+        assert "values:           1 output, 1 equal" in compared
+        assert f"{device} runs the model without Scaled" in compared
 
 
 @pytest.mark.parametrize(

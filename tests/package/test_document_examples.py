@@ -151,7 +151,7 @@ graph.save("model.xml")
     crosscheck = ["-m", "irshape", "crosscheck", "--plugin", "my_ops.py", "model.xml"]
     for arguments in (["-c", model], [*crosscheck, "--extension-library", str(library)]):
         done = subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
-    assert b"1 outputs, 1 equal" in done.stdout
+    assert b"1 output, 1 equal" in done.stdout
 
 
 # Commands

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from ..formats.ir.edits import Edit, add_attribute, rename_attribute, set_attribute
+from ..formats.ir.edits import Edit, rename_attribute, set_attribute
 from ..inference.alternatives import Alternative, Fit, alternatives, with_attribute
 from ..model.graph import Finding, Layer
 from ..ops.declaration import Attribute
@@ -78,11 +78,7 @@ def value_change(sites: Sites, layer: Layer, name: str, value: str, cost: float)
         return None
     text = layer.attribute(name)
     offset = source.attribute(element, name)
-    edit = (
-        add_attribute(source, element, name, value, after="")
-        if text is None
-        else set_attribute(source, offset, value)
-    )
+    edit = set_attribute(source, element, name, value, after="")
     return edit and Change("attribute", (edit,), offset, layer, name, text, value, cost)
 
 

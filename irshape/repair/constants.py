@@ -80,12 +80,12 @@ def _values(sites: Sites, site: Site) -> Iterator[Candidate]:
 
 def _retyped(sites: Sites, site: Site, port: Port) -> Iterator[Candidate]:
     """Yields the change of a Const and its port to the element type that a consumer declares."""
-    layer, wanted, source = site.layer, port.element_type, sites.source
+    layer, wanted = site.layer, port.element_type
     if wanted is None:
         return
     change = value_change(sites, layer, "element_type", wanted.name, 1.0)
     output = layer.outputs[0]
-    own = set_attribute(source, source.attribute(output.offset, "precision"), wanted.precision)
+    own = set_attribute(sites.source, output.offset, "precision", wanted.precision)
     items = with_attribute(layer.items, "element_type", wanted.name)
     if change is not None and own is not None and _size_is_right(sites, items):
         edits = change.edits if output.element_type is wanted else (*change.edits, own)

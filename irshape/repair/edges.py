@@ -107,7 +107,7 @@ def _exchanges(sites: Sites, site: Site) -> Iterator[Candidate]:
         fit = site.fit(inputs=tuple(inputs))
         edges = [_edge_into(site.result, layer, port) for port in (one, other)]
         edits = [
-            set_attribute(sites.source, sites.source.attribute(edge.offset, "to-port"), port.id)
+            set_attribute(sites.source, edge.offset, "to-port", port.id)
             for edge, port in zip(edges, (other, one), strict=True)
             if edge is not None
         ]
@@ -211,11 +211,7 @@ def _edge_change(
     sites: Sites, edge: Edge, layer: Layer, wanted: tuple[tuple[str, str, str], ...], cost: float
 ) -> Change | None:
     changed = [each for each in wanted if each[1] != each[2]]
-    places = [sites.source.attribute(edge.offset, name) for name, _, _ in changed]
-    edits = [
-        set_attribute(sites.source, place, after)
-        for place, (_, _, after) in zip(places, changed, strict=True)
-    ]
+    edits = [set_attribute(sites.source, edge.offset, name, after) for name, _, after in changed]
     known = tuple(edit for edit in edits if edit is not None)
     if not changed or len(known) < len(changed):
         return None
@@ -349,7 +345,7 @@ def ids(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     for text in missing:
         for layer in wrong:
             offset = sites.source.attribute(layer.offset, "id")
-            edit = set_attribute(sites.source, offset, text)
+            edit = set_attribute(sites.source, layer.offset, "id", text)
             if edit is not None:
                 change = Change("id", (edit,), offset, layer, "id", layer.id, text, 1.0, only)
                 yield Fit.OPEN, change

@@ -36,12 +36,12 @@ def notations(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     same = finding.severity == "warning"
     if not same and written.lower() != wanted.lower():
         return
-    source = sites.source
-    places = sites.attributes(sites.element(finding.offset))
+    source, element = sites.source, sites.element(finding.offset)
+    places = sites.attributes(element)
     name = next((name for name, (start, *_) in places.items() if start == finding.offset), None)
     if name is None or (layer is not None and layer.is_constant) or _taken(sites, finding, wanted):
         return
-    edit = set_attribute(source, finding.offset, wanted)
+    edit = set_attribute(source, element, name, wanted)
     if edit is not None:
         yield Fit.EXACT, Change(
             "notation", (edit,), finding.offset, layer, name, written, wanted, 0.1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
-from ..formats.ir.edits import add_attribute, set_attribute
+from ..formats.ir.edits import set_attribute
 from ..inference.alternatives import Fit
 from ..model.graph import Finding
 from ..ops import registry
@@ -44,11 +44,7 @@ def types(sites: Sites, finding: Finding) -> Iterator[Candidate]:
                 continue
             any_fits = True
             offset = source.attribute(layer.offset, "type")
-            edit = (
-                set_attribute(source, offset, name)
-                if offset != layer.offset
-                else add_attribute(source, layer.offset, "type", name, after="name")
-            )
+            edit = set_attribute(source, layer.offset, "type", name, after="name")
             if edit is None:
                 continue
             if layer.type:
@@ -104,11 +100,7 @@ def versions(sites: Sites, finding: Finding) -> Iterator[Candidate]:
         fit = Fit.REFUSED if name == layer.version else site.fit(operation=operation)
         if not fit:
             continue
-        edit = (
-            set_attribute(source, offset, name)
-            if offset != layer.offset
-            else add_attribute(source, layer.offset, "version", name, after="type")
-        )
+        edit = set_attribute(source, layer.offset, "version", name, after="type")
         if edit is not None:
             far = abs((number or operation.since) - operation.since) / 20
             yield fit, Change(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..element_types import ElementType
 from ..faults import Fault
-from ..formats.ir.edits import Edit, add_attribute, set_attribute, set_dims
+from ..formats.ir.edits import Edit, set_attribute, set_dims
 from ..inference.engine import infer
 from ..inference.mismatches import mismatches
 from ..inference.ports import declared
@@ -283,11 +283,7 @@ def edits_of(source: Source, port: Port, wanted: Declaration) -> tuple[Edit, ...
     if wanted.dims is not None and port.dims != wanted.dims:
         edits += set_dims(source, port.offset, wanted.dims)
     if wanted.precision is not None and port.precision != wanted.precision:
-        edit = (
-            add_attribute(source, port.offset, "precision", wanted.precision, after="id")
-            if port.precision is None
-            else set_attribute(source, source.attribute(port.offset, "precision"), wanted.precision)
-        )
+        edit = set_attribute(source, port.offset, "precision", wanted.precision, after="id")
         if edit is not None:
             edits.append(edit)
     return tuple(edits)

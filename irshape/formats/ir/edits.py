@@ -17,7 +17,6 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _END_OF_DIM = re.compile(rb"([^<]*)</dim\s*>")
-_ATTRIBUTE = re.compile(rb"""[^\s=<>/"']+\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _SPACE = b" \t\r\n"
 _NAME = re.compile(rb"</?([A-Za-z_][\w.-]*)")
 _TAGS = rb"""<!--|<(/?)%s(?![\w.-])(?:"[^"<]*+"|'[^'<]*+'|[^<>])*+>"""
@@ -152,30 +151,24 @@ def element_end(text: bytes, start: int) -> int:
     return -1
 
 
-def set_attribute(source: Source, offset: int, text: str) -> Edit | None:
-    """Returns the edit that sets the attribute whose name is at `offset`; None if there is none."""
-    match = _ATTRIBUTE.match(source.data, offset)
-    return Edit(*match.span(match.lastindex or 0), text.encode("ascii")) if match else None
+def set_attribute(
+    source: Source, element: int, name: str, text: str, *, after: str | None = None
+) -> Edit | None:
+    """Returns the edit that sets an attribute of an element.
 
-
-def add_attribute(source: Source, element: int, name: str, text: str, *, after: str) -> Edit | None:
-    """Returns the edit that adds an attribute to an element; None if the element already has it.
-
-    The attribute goes after the attribute `after`, or directly after the name of the element if
-    that is missing.
+    If the element lacks it, the edit adds it after the attribute `after`, or directly after the
+    name of the element if that is missing. Returns None if there is no `after` either.
     """
     quote, place = b'"', -1
-    for attribute, _, _, end in source.attributes(element):
+    for attribute, _, start, end in source.attributes(element):
         if attribute == name:
-            return None
+            return Edit(start, end, text.encode("ascii"))
         if attribute == after:
             quote, place = source.data[end : end + 1], end + 1
     if place < 0:
-        match = re.compile(rb"<[^\s<>/]+").match(source.data, element)
-        if match is None:
-            return None
-        place = match.end()
-    if quote not in (b'"', b"'"):
+        match = _NAME.match(source.data, element)
+        place = -1 if match is None else match.end()
+    if after is None or place < 0:
         return None
     return Edit(
         place, place, b" " + name.encode("ascii") + b"=" + quote + text.encode("ascii") + quote

@@ -25,13 +25,11 @@ _DECLARATION = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*<\?xml\b.*?\?>", re.DOTALL)
 _TAG = re.compile(rb"""<(/?)([^\s<>/="'\\]*)((?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+)>""")
 _DOTS = re.compile(rb"\.{3,}|\xe2\x80\xa6|\\")
 _QUOTED = re.compile(rb"""("[^"]*"|'[^']*')""")
-_TYPOGRAPHIC = re.compile(rb"\xe2\x80[\x9c\x9d\x9e\x9f]")
 _ATTRIBUTE = re.compile(
     rb"""(?<![^\s=/>"'])([^\s=/>"']+)\s*=\s*(?:("[^"]*"|'[^']*')|([^\s"'=<>/]+(?:/[^\s"'=<>/]+)*))"""
 )
 _MAX_DEPTH = 300
 _MAX_LINE = 4096
-_TEXT = re.compile(rb"\s*[^\s<]")
 _HALF_END = re.compile(rb"/([a-z_]+)\s*>")
 _ATTRIBUTES = re.compile(rb"""(?:\s*[A-Za-z_][\w.-]*\s*=\s*(?:"[^"<>]*"|'[^'<>]*'))+\s*""")
 
@@ -178,21 +176,6 @@ class Repaired:
         closes = match[3].rstrip().endswith(b"/")
         attributes = (match.start(3), match.end(3))
         name = self.tag_name(name, match.start(2), attributes)
-        top = self.open[-1]
-        if (
-            name == top.name == "dim"
-            and not closes
-            and self.plain[top.end : start].strip()
-            and not _TEXT.match(self.plain, match.end())
-        ):
-            self.plain[start:end] = b" " * (end - start)
-            self.put.append((start, b"</dim>"))
-            self.report(
-                "the end tag of <dim> lacks its slash", start, "</dim>", "<dim>", "write </dim>"
-            )
-            self.open.pop()
-            self.closed = None
-            return
         if name in ("input", "output") and not closes and self.goes_on(name, start, end, ended):
             return
         self.make_room(name, start)
@@ -356,27 +339,9 @@ class Repaired:
         )
 
     def attributes(self, start: int, end: int) -> None:
-        """Blanks `...` and backslashes outside quotes, and inserts missing quotes and blanks."""
+        """Blanks `...` and backslashes outside quotes, and inserts missing quotes."""
         plain = self.plain
         inside = bytes(plain[start:end])
-        if b"\xe2\x80" in inside and _TYPOGRAPHIC.search(_QUOTED.sub(b"", inside)):
-            first = _TYPOGRAPHIC.search(inside)
-            assert first is not None
-            self.report(
-                "typographic quotes around the value of an attribute",
-                start + first.start(),
-                '"',
-                first[0].decode(),
-                'use " instead',
-            )
-            opened = False
-
-            def straight(match: re.Match[bytes]) -> bytes:
-                nonlocal opened
-                opened = not opened
-                return b'  "' if opened else b'"  '
-
-            inside = _TYPOGRAPHIC.sub(straight, inside)
         if b"..." in inside or b"\\" in inside or b"\xe2" in inside:
             inside = b"".join(
                 piece
@@ -387,15 +352,6 @@ class Repaired:
         plain[start:end] = inside
         for match in _ATTRIBUTE.finditer(inside):
             name = match[1].decode("utf-8", "replace")
-            if inside[match.start() - 1 : match.start()] in (b'"', b"'"):
-                self.put.append((start + match.start(), b" "))
-                self.report(
-                    f"no space before the attribute `{name}`",
-                    start + match.start(),
-                    None,
-                    None,
-                    "insert a space",
-                )
             if match[3] is not None:
                 value = match[3].decode("utf-8", "replace")
                 self.put += [(start + match.start(3), b'"'), (start + match.end(3), b'"')]

@@ -48,8 +48,6 @@ class Elements:
         self.findings = self.model.findings
         self.stop = partial(unreadable, source, begun=self.model)
         """Returns the error for a file that cannot be read after an offset."""
-        self.port_ids: set[str] = set()
-        """The well-formed ids seen so far. There are few different ones, and they repeat often."""
         self.shapes: dict[bytes, tuple[int, ...]] = {}
         """Maps the content of a <port> to its dimensions."""
 
@@ -92,49 +90,33 @@ class Elements:
         )
 
     def layer(self, attributes: list[str], offset: int, body: Body, fragment: bool) -> Layer:
-        if (
-            len(attributes) == 8
-            and attributes[0] == "id"
-            and attributes[2] == "name"
-            and attributes[4] == "type"
-            and attributes[6] == "version"
-        ):
-            layer = Layer(
-                attributes[1], attributes[3], attributes[5], attributes[7], offset, body.path
-            )
-        else:
-            named = dict(zip(attributes[::2], attributes[1::2], strict=True))
-            layer = Layer(
-                named.pop("id", ""),
-                named.pop("name", ""),
-                named.pop("type", ""),
-                named.pop("version", ""),
-                offset,
-                body.path,
-            )
-            if layer.type.lower() == "result" or fragment:
-                layer.output_names = named.pop("output_names", None)
-            for name in ("type",) if fragment else _LAYER_ATTRIBUTES:
-                if name not in attributes[::2]:
-                    self.report(
-                        MISSING_LAYER_ATTRIBUTE,
-                        f"the layer has no `{name}`",
-                        offset,
-                        layer,
-                        expected=name,
-                        help=f'add {name}="…" to this <layer>',
-                    )
-            if not fragment:
-                for name in named:
-                    self.unknown_attribute(
-                        UNKNOWN_LAYER_ATTRIBUTE, "layer", _LAYER_ATTRIBUTES, name, offset, layer
-                    )
-        text = layer.id
-        if (
-            (not text.isdigit() or text[0] == "0" or len(text) > 18 or not text.isascii())
-            and not plain_id(text)
-            and (text or (not fragment and "id" in attributes[::2]))
-        ):
+        named = dict(zip(attributes[::2], attributes[1::2], strict=True))
+        layer = Layer(
+            named.pop("id", ""),
+            named.pop("name", ""),
+            named.pop("type", ""),
+            named.pop("version", ""),
+            offset,
+            body.path,
+        )
+        if layer.type.lower() == "result" or fragment:
+            layer.output_names = named.pop("output_names", None)
+        for name in ("type",) if fragment else _LAYER_ATTRIBUTES:
+            if name not in attributes[::2]:
+                self.report(
+                    MISSING_LAYER_ATTRIBUTE,
+                    f"the layer has no `{name}`",
+                    offset,
+                    layer,
+                    expected=name,
+                    help=f'add {name}="…" to this <layer>',
+                )
+        if not fragment:
+            for name in named:
+                self.unknown_attribute(
+                    UNKNOWN_LAYER_ATTRIBUTE, "layer", _LAYER_ATTRIBUTES, name, offset, layer
+                )
+        if not plain_id(layer.id) and (layer.id or (not fragment and "id" in attributes[::2])):
             self.odd_id("layer", layer.id, offset, layer, None)
         return layer
 
@@ -180,11 +162,7 @@ class Elements:
                 self.unknown_attribute(
                     UNKNOWN_PORT_ATTRIBUTE, "port", _PORT_ATTRIBUTES, name, offset, layer, where
                 )
-        if port.id in self.port_ids:
-            return port
-        if plain_id(port.id):
-            self.port_ids.add(port.id)
-        elif port.id or not fragment:
+        if not plain_id(port.id) and (port.id or not fragment):
             self.odd_id("port", port.id, offset, layer, where)
         return port
 
@@ -264,8 +242,6 @@ class Elements:
         )
 
     def edge(self, attributes: list[str], offset: int, body: Body) -> Edge:
-        if attributes[::2] == _EDGE_ATTRIBUTES and "" not in attributes:
-            return Edge(attributes[1], attributes[3], attributes[5], attributes[7], offset)
         named = dict(zip(attributes[::2], attributes[1::2], strict=True))
         lost = [name for name in _EDGE_ATTRIBUTES if not named.get(name)]
         if lost:
@@ -324,7 +300,7 @@ class Elements:
 
 _LAYER_ATTRIBUTES = ("id", "name", "type", "version")
 _PORT_ATTRIBUTES = ("id", "precision", "names")
-_EDGE_ATTRIBUTES = ["from-layer", "from-port", "to-layer", "to-port"]
+_EDGE_ATTRIBUTES = ("from-layer", "from-port", "to-layer", "to-port")
 _RT_INFO = re.compile(rb"<rt_info\b[^>]*>.*?</rt_info\s*>", re.DOTALL)
 _COMMENT = re.compile(rb"<!--.*?-->|<\?.*?\?>", re.DOTALL)
 _LEADING = re.compile(r"[+-]?[0-9]{1,19}")

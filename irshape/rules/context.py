@@ -35,10 +35,8 @@ T = TypeVar("T")
 
 
 class Ports(NamedTuple):
-    """The ids and precisions of all ports of a model."""
+    """What one pass over all ports of a model finds."""
 
-    ids: set[str]
-    """Every `id`."""
     precisions: set[str | None]
     """Every `precision`. Contains None if a port has no `precision`."""
     repeat: list[Layer]
@@ -173,7 +171,6 @@ class Context:
             if _repeat_an_id(each.input_ids) or _repeat_an_id(each.output_ids)
         }
         return Ports(
-            {id for each in distinct for id in (*each.input_ids, *each.output_ids)},
             {
                 precision
                 for each in distinct
@@ -201,7 +198,6 @@ class Context:
             links = self._links[body] = Links(
                 body,
                 self.wiring(body),
-                ports=self.ports.ids,
                 unread=self.torn or self.model.kind == "layers",
                 miscounted=self.miscounted | self.without_outputs,
             )

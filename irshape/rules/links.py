@@ -79,12 +79,11 @@ class Links:
         body: Body,
         wiring: Wiring,
         *,
-        ports: set[str],
         unread: bool,
         miscounted: set[Layer],
     ) -> None:
-        """ports: the ids of all ports. unread: whether some layers or edges were not read, or there
-        are none. miscounted: layers that are reported for a wrong number of ports."""
+        """unread: whether some layers or edges were not read, or there are none. miscounted: layers
+        that are reported for a wrong number of ports."""
         self.body = body
         self.wiring = wiring
         self.unread = unread
@@ -98,30 +97,12 @@ class Links:
         """Layers from which an edge leads nowhere."""
         self.loose = False
         """Whether some edge leads nowhere."""
-        self.sound = (wiring.complete is not None and all(map(plain_id, ports))) or (
-            (wiring.complete is not None or self._fed()) and self._plain()
+        ends = body.ends
+        sound = wiring.complete is not None and all(
+            map(plain_id, {*ends.from_ports, *ends.to_ports})
         )
-        """Whether every edge leads somewhere, and every input is fed."""
-        if not self.sound and not unread:
+        if not sound and not unread:
             self._follow()
-
-    def _fed(self) -> bool:
-        """Returns whether every edge feeds its own input, every input has an edge, and all ids are
-        unique."""
-        body, sources = self.body, self.wiring.sources
-        fed = sum(len(row) - row.count(None) for row in sources)
-        return fed == len(body.ends.to_layers) == sum(map(len, sources)) and len(body.by_id) == len(
-            body.layers
-        )
-
-    def _plain(self) -> bool:
-        """Returns whether the ends of all edges are in the usual notation, or in the notation that
-        the layers use."""
-        ends = self.body.ends
-        texts = {*ends.from_ports, *ends.to_ports}
-        if not self.wiring.complete:
-            texts |= {*ends.from_layers, *ends.to_layers} - self.body.by_id.keys()
-        return all(map(plain_id, texts))
 
     def _follow(self) -> None:
         """Follows every edge, and finds the inputs that no edge names."""

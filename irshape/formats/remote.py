@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -78,52 +78,35 @@ def open_remote_weights(url: str) -> Weights:
     shown = without_credentials(url)
     try:
         file = _File(url)
-        if file.size is None:
-            return _unmeasured(url)
-        if not file.size:
-            return _held(shown, b"")
-        try:
-            if file.size <= SMALL_CONSTANT:
-                return _held(shown, file.fetch(0, file.size))
-            file.fetch(file.size - 1, 1)
-        except _WithoutPartsError:
-            return _whole(url, file.size)
+        if file.size is not None and file.size > SMALL_CONSTANT:
+            with suppress(_WithoutPartsError):
+                file.fetch(file.size - 1, 1)
+                return Weights(shown, Ranges(file.size, file.fetch), "ready")
+        data = _whole(url, file.size)
     except FileNotFoundError:
         return Weights(shown, None, "missing")
     except OSError as problem:
         return Weights(shown, None, "unreadable", problem.strerror or "")
-    return Weights(shown, Ranges(file.size, file.fetch), "ready")
-
-
-def _held(shown: str, data: bytes) -> Weights:
-    """Returns a .bin that has been read already."""
     if is_lfs_pointer(data):
         return Weights(shown, None, "lfs")
     return Weights(shown, data, "ready" if data else "empty")
 
 
-def _unmeasured(url: str) -> Weights:
-    """Reads a .bin whose size the server does not state."""
-    shown = without_credentials(url)
-    data = read_remote(url, WHOLE)
-    if len(data) > WHOLE:
-        why = f"its server does not state its size, and it has more than {WHOLE} bytes"
-        return Weights(shown, None, "unreadable", why)
-    return _held(shown, data)
-
-
-def _whole(url: str, size: int) -> Weights:
-    shown = without_credentials(url)
-    if size > WHOLE:
-        why = (
+def _whole(url: str, size: int | None) -> bytes:
+    """Reads a .bin whole. size: what the server states. Raises `OSError` if it is too large."""
+    if size is not None and size > WHOLE:
+        raise _RefusedError(
             "the server does not support range requests, and the file "
             f"({size} bytes) is too large to read whole; download it"
         )
-        return Weights(shown, None, "unreadable", why)
     data = read_remote(url, WHOLE)
-    if len(data) != size:
-        return Weights(shown, None, "unreadable", _cut_off(size, len(data)).strerror or "")
-    return _held(shown, data)
+    if size is None and len(data) > WHOLE:
+        raise _RefusedError(
+            f"its server does not state its size, and it has more than {WHOLE} bytes"
+        )
+    if size not in (None, len(data)):
+        raise _cut_off(size or 0, len(data))
+    return data
 
 
 def expect_small_constants(model: Model) -> None:

@@ -15,40 +15,20 @@ _SHOWN = 80
 
 
 def names(proto: Any) -> Iterator[str | bytes]:
-    """Yields every text in a model that serves as a name. Texts that are not UTF-8 come as
+    """Yields every text in a message that serves as a name. Texts that are not UTF-8 come as
     bytes."""
-    yield from (entry.domain for entry in proto.opset_import)
-    for function in proto.functions:
-        yield from (
-            function.domain,
-            function.name,
-            *function.input,
-            *function.output,
-            *function.attribute,
-        )
-        yield from (attribute.name for attribute in function.attribute_proto)
-        yield from (entry.domain for entry in function.opset_import)
-        yield from _names_of_nodes(function.node)
-    yield from _names_of_graph(proto.graph)
+    for field, value in proto.ListFields():
+        if field.name in _REMARKS:
+            continue
+        if field.type == field.TYPE_STRING:
+            yield from [value] if isinstance(value, (str, bytes)) else value
+        elif field.type == field.TYPE_MESSAGE:
+            for message in [value] if hasattr(value, "ListFields") else value:
+                yield from names(message)
 
 
-def _names_of_graph(graph: Any) -> Iterator[str | bytes]:
-    yield graph.name
-    yield from (info.name for info in (*graph.input, *graph.output, *graph.value_info))
-    for tensor in graph.initializer:
-        yield tensor.name
-        for entry in tensor.external_data:
-            yield from (entry.key, entry.value)
-    yield from _names_of_nodes(graph.node)
-
-
-def _names_of_nodes(nodes: Any) -> Iterator[str | bytes]:
-    for node in nodes:
-        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
-        for attribute in node.attribute:
-            yield from (attribute.name, attribute.ref_attr_name)
-            if attribute.HasField("g"):
-                yield from _names_of_graph(attribute.g)
+_REMARKS = ("doc_string", "metadata_props", "producer_name", "producer_version")
+"""The fields with texts that are no names."""
 
 
 def listed(graph: Any) -> tuple[bytes, list[int]]:

@@ -128,6 +128,17 @@ def elements_of(tensor: Any, kind: ElementType) -> tuple[int, bytes]:
     return array.size, pack(array, kind)
 
 
+def _miscounted(name: str, stored: int, unit: str, taking: str, needed: int) -> Violation:
+    """Returns the error for a tensor that does not hold what its type and shape take."""
+    message = f"the tensor '{name}' holds {stored} {unit}; {taking} takes {needed}"
+    return Violation(message, rule=CONSTANT_SIZE, expected=needed, actual=stored)
+
+
+def _unopened(location: str, why: str) -> Violation:
+    """Returns the error for a file with data that irshape cannot or does not open."""
+    return Violation(f"the data lies in '{location}', {why}", rule=MISSING_WEIGHTS)
+
+
 class Tensors:
     """Makes constants. `folder`: where files with data may be; None if nowhere."""
 
@@ -159,13 +170,7 @@ class Tensors:
             else self.listed(tensor, kind, elements, name)
         )
         if len(data) != needed:
-            raise Violation(
-                f"the tensor '{name}' holds {len(data)} bytes; {kind} "
-                f"{PartialShape(shape)} takes {needed}",
-                rule=CONSTANT_SIZE,
-                expected=needed,
-                actual=len(data),
-            )
+            raise _miscounted(name, len(data), "bytes", f"{kind} {PartialShape(shape)}", needed)
         return self.builder.constant(kind, shape, data, name=name)
 
     def listed(self, tensor: Any, kind: ElementType, elements: int, name: str) -> bytes:
@@ -174,23 +179,13 @@ class Tensors:
         stored = len(getattr(tensor, field))
         per = {4: 2, 2: 4}.get(kind.bits, 1)
         if stored != -(-elements // per):
-            raise Violation(
-                f"the tensor '{name}' holds {stored} numbers; its shape takes {elements}",
-                rule=CONSTANT_SIZE,
-                expected=elements,
-                actual=stored,
-            )
+            raise _miscounted(name, stored, "numbers", "its shape", elements)
         return elements_of(tensor, kind)[1]
 
     def strings(self, texts: Any, shape: tuple[int, ...], elements: int, name: str) -> NodeOutput:
         """Returns a constant of texts, in the layout of a .bin."""
         if len(texts) != elements:
-            raise Violation(
-                f"the tensor '{name}' holds {len(texts)} texts; its shape takes {elements}",
-                rule=CONSTANT_SIZE,
-                expected=elements,
-                actual=len(texts),
-            )
+            raise _miscounted(name, len(texts), "texts", "its shape", elements)
         offsets = [0, *accumulate(map(len, texts))]
         data = struct.pack(f"<i{len(offsets)}i", len(texts), *offsets) + b"".join(texts)
         return self.builder.constant(ElementType.of("string"), shape, data, name=name)
@@ -243,38 +238,27 @@ class Tensors:
             or "\0" in location
             or ".." in Path(location.replace("\\", "/")).parts
         ):
-            raise Violation(
-                f"the data lies in '{location}', which is not in the folder of the model; "
-                "irshape does not open it",
-                rule=MISSING_WEIGHTS,
-            )
+            why = "which is not in the folder of the model; irshape does not open it"
+            raise _unopened(location, why)
         path = self.folder / location
         data = self._mapped.get(location)
         if data is None:
             folder = os.path.realpath(self.folder)
             if os.path.commonpath([folder, os.path.realpath(path)]) != folder:
-                raise Violation(
-                    f"the data lies in '{location}', a link out of the folder of the model; "
-                    "irshape does not open it",
-                    rule=MISSING_WEIGHTS,
-                )
+                why = "a link out of the folder of the model; irshape does not open it"
+                raise _unopened(location, why)
             try:
                 with open(path, "rb") as file:
                     status = os.fstat(file.fileno())
                     if not stat.S_ISREG(status.st_mode):
-                        raise Violation(
-                            f"the data lies in '{location}', which is not a regular file",
-                            rule=MISSING_WEIGHTS,
-                        )
+                        raise _unopened(location, "which is not a regular file")
                     data = (
                         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
                         if status.st_size
                         else b""
                     )
             except OSError as problem:
-                raise Violation(
-                    f"the data lies in '{location}', which cannot be opened: {problem.strerror}",
-                    rule=MISSING_WEIGHTS,
-                ) from None
+                why = f"which cannot be opened: {problem.strerror}"
+                raise _unopened(location, why) from None
             self._mapped[location] = data
         return memoryview(data)

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from ..inference.result import Inference
 from ..model.graph import Layer, Model
-from ..model.wiring import wire
 from ..ops.tensors import Tensor
 
 TOKENIZER = "openvino_tokenizer.xml"
@@ -45,28 +44,24 @@ class Member(NamedTuple):
     def outputs(self) -> dict[str, Tensor]:
         """Returns the outputs by all their names."""
         named: dict[str, Tensor] = {}
-        layers = self.model.layers
-        for position, sources in enumerate(wire(self.model.net).sources):
-            if not layers[position].is_result or not sources or sources[0] is None:
-                continue
-            producer, port = layers[sources[0][0]], sources[0][1]
-            tensor = self.inference.outputs(producer)[port]
-            for name in producer.outputs[port].tensor_names or [producer.name]:
-                named[name] = tensor
+        result = self.inference.result
+        layers = result.body.layers
+        for layer, sources in zip(layers, result.wiring.sources, strict=True):
+            if layer.is_result and sources and sources[0] is not None:
+                producer, port = layers[sources[0][0]], sources[0][1]
+                tensor = self.inference.outputs(producer)[port]
+                for name in producer.outputs[port].tensor_names or [producer.name]:
+                    named[name] = tensor
         return named
 
-    def inputs_of(self, type_name: str) -> list[tuple[Layer, list[Tensor | None]]]:
+    def inputs_of(self, type_name: str) -> list[tuple[Layer, tuple[Tensor | None, ...]]]:
         """Returns the layers of a type, with their input tensors."""
-        layers, taken = self.model.layers, []
-        sources_of = wire(self.model.net).sources
-        for position, layer in enumerate(layers):
-            if layer.type == type_name:
-                tensors = [
-                    None if source is None else self.inference.outputs(layers[source[0]])[source[1]]
-                    for source in sources_of[position]
-                ]
-                taken.append((layer, tensors))
-        return taken
+        inputs = self.inference.result.inputs
+        return [
+            (layer, inputs.get(position, ()))
+            for position, layer in enumerate(self.model.layers)
+            if layer.type == type_name
+        ]
 
 
 class Export(NamedTuple):
@@ -117,18 +112,17 @@ def channels(tensor: Tensor | None) -> int | None:
 
 def embedding_rows(member: Member) -> int | None:
     """Returns the rows of the table with the embeddings of tokens."""
-    layers = member.model.layers
-    sources_of = wire(member.model.net).sources
+    result = member.inference.result
     carried: set[int] = set()
-    for position, layer in enumerate(layers):
+    for position, layer in enumerate(result.body.layers):
         if layer.is_parameter and TOKENS & {*layer.outputs[0].tensor_names, layer.name}:
             carried.add(position)
-    for position in wire(member.model.net).order:
-        layer, sources = layers[position], sources_of[position]
+    for position in result.wiring.order:
+        layer, sources = result.body.layers[position], result.wiring.sources[position]
         fed = [source is not None and source[0] in carried for source in sources]
-        if layer.type == "Gather" and len(fed) > 1 and fed[1] and sources[0] is not None:
-            table = member.inference.outputs(layers[sources[0][0]])[sources[0][1]]
-            if table.rank == 2 and table.shape[0].is_static:
+        if layer.type == "Gather" and len(fed) > 1 and fed[1]:
+            table = result.inputs[position][0] if position in result.inputs else None
+            if table is not None and table.rank == 2 and table.shape[0].is_static:
                 return table.shape[0].low
         elif any(fed[:1]) and layer.type in ("Convert", "Reshape", "Unsqueeze", "Squeeze"):
             carried.add(position)

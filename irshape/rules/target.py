@@ -5,7 +5,7 @@ infers differently.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ..model.graph import Finding, Layer
 from ..rule_ids import (
@@ -20,7 +20,7 @@ from .context import Context
 if TYPE_CHECKING:
     from ..inference.requirements import Requirement
     from ..ops.differences import Kind
-    from ..releases import Detail, Release
+    from ..releases import Release
 
 
 class NewerThanTarget(Rule):
@@ -116,21 +116,46 @@ class NewerThanTarget(Rule):
         )
 
 
-def _shown(context: Context, kind: Kind) -> Iterator[tuple[Layer, Detail, Release]]:
-    """Yields the layers that the target release ignores, does not run, or infers differently."""
-    target = context.settings.target
-    if target is None or not context.model.format.layers_as_written:
-        return
-    from ..inference.sites import details, sites
-    from ..releases import shows
+class _DetailRule(Rule):
+    """A rule about layers that the target release ignores, does not run, or infers otherwise."""
 
-    for site in sites(context.inference):
-        for detail in details(site, kind):
-            if shows(detail, target):
-                yield site.layer, detail, target
+    kind: ClassVar[Kind]
+    says: ClassVar[str]
+    advice: ClassVar[str]
+    """The message and the advice, which name parts of a `Detail` and releases."""
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        target = context.settings.target
+        if target is None or not context.model.format.layers_as_written:
+            return
+        from ..inference.sites import details, sites
+        from ..releases import shows, written
+
+        for site in sites(context.inference):
+            also = () if site.operation is None else site.operation.differs
+            for detail in details(site, cls.kind):
+                if not shows(detail, target):
+                    continue
+                complete = [each.detail.right for each in also if each.detail.what == detail.what]
+                words = {
+                    "target": written(target),
+                    "right": written(detail.right),
+                    "complete": written(max(complete)),
+                    "what": detail.what,
+                    "consequence": detail.consequence or "does not run it on the CPU",
+                }
+                yield cls.finding(
+                    cls.says.format(**words),
+                    site.layer.offset,
+                    site.layer,
+                    expected=f"OpenVINO {words['right']} or newer",
+                    actual=words["target"],
+                    help=cls.advice.format(**words),
+                )
 
 
-class IgnoredByTarget(Rule):
+class IgnoredByTarget(_DetailRule):
     """The target release reads the layer, but ignores a part of it.
 
     ## What it does
@@ -158,24 +183,12 @@ class IgnoredByTarget(Rule):
     """
 
     id = IGNORED_BY_TARGET
-
-    @classmethod
-    def check(cls, context: Context) -> Iterator[Finding]:
-        from ..releases import written
-
-        for layer, detail, target in _shown(context, "ignored"):
-            right, complete = written(detail.right), _complete(layer, detail)
-            yield cls.finding(
-                f"OpenVINO {written(target)} ignores {detail.what} and {detail.consequence}",
-                layer.offset,
-                layer,
-                help=f"raise the target to {complete}, or convert the model without it",
-                expected=f"OpenVINO {right} or newer",
-                actual=written(target),
-            )
+    kind = "ignored"
+    says = "OpenVINO {target} ignores {what} and {consequence}"
+    advice = "raise the target to {complete}, or convert the model without it"
 
 
-class NotRunByTarget(Rule):
+class NotRunByTarget(_DetailRule):
     """The target release reads the layer, but cannot run it.
 
     ## What it does
@@ -204,25 +217,12 @@ class NotRunByTarget(Rule):
     """
 
     id = NOT_RUN_BY_TARGET
-
-    @classmethod
-    def check(cls, context: Context) -> Iterator[Finding]:
-        from ..releases import written
-
-        for layer, detail, target in _shown(context, "not run"):
-            right = written(detail.right)
-            consequence = detail.consequence or "does not run it on the CPU"
-            yield cls.finding(
-                f"OpenVINO {written(target)} reads {detail.what} and {consequence}",
-                layer.offset,
-                layer,
-                help=f"raise the target to {right}, or convert the model for the target",
-                expected=f"OpenVINO {right} or newer",
-                actual=written(target),
-            )
+    kind = "not run"
+    says = "OpenVINO {target} reads {what} and {consequence}"
+    advice = "raise the target to {right}, or convert the model for the target"
 
 
-class OtherShapeInTarget(Rule):
+class OtherShapeInTarget(_DetailRule):
     """The target release infers another shape or element type than the newest release.
 
     ## What it does
@@ -250,32 +250,9 @@ class OtherShapeInTarget(Rule):
     """
 
     id = OTHER_SHAPE_IN_TARGET
-
-    @classmethod
-    def check(cls, context: Context) -> Iterator[Finding]:
-        from ..releases import written
-
-        for layer, detail, target in _shown(context, "inferred"):
-            right = written(detail.right)
-            yield cls.finding(
-                f"OpenVINO {written(target)} {detail.consequence} for {detail.what}; {right} and "
-                "newer infer what irshape infers",
-                layer.offset,
-                layer,
-                help=f"raise the target to {right}, or make the shape static",
-                expected=f"OpenVINO {right} or newer",
-                actual=written(target),
-            )
-
-
-def _complete(layer: Layer, detail: Detail) -> str:
-    """Returns the release that supports a detail which older releases ignore."""
-    from ..ops.registry import declaration_of
-    from ..releases import written
-
-    operation = declaration_of(layer)
-    also = () if operation is None else operation.differs
-    return written(max([each.detail.right for each in also if each.detail.what == detail.what]))
+    kind = "inferred"
+    says = "OpenVINO {target} {consequence} for {what}; {right} and newer infer what irshape infers"
+    advice = "raise the target to {right}, or make the shape static"
 
 
 def _reads(target: Release) -> str:

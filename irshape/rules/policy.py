@@ -179,11 +179,14 @@ class PortsRule(Rule):
     what: ClassVar[Literal["input", "output"]]
 
     @classmethod
-    def compare(
-        cls, context: Context, expected: tuple[ExpectedPort, ...] | None
-    ) -> Iterator[Finding]:
-        if context.model.kind != "net" or expected is None:
-            return
+    def check(cls, context: Context) -> Iterator[Finding]:
+        for policy in context.settings.policies:
+            expected = policy.inputs if cls.what == "input" else policy.outputs
+            if context.model.kind == "net" and expected is not None:
+                yield from cls.compare(context, expected)
+
+    @classmethod
+    def compare(cls, context: Context, expected: tuple[ExpectedPort, ...]) -> Iterator[Finding]:
         what = cls.what
         every = [end for end in _ends(context) if end.layer.is_parameter is (what == "input")]
         unmatched = list(every)
@@ -259,11 +262,6 @@ class ExpectedInputs(PortsRule):
     id = EXPECTED_INPUTS
     what = "input"
 
-    @classmethod
-    def check(cls, context: Context) -> Iterator[Finding]:
-        for policy in context.settings.policies:
-            yield from cls.compare(context, policy.inputs)
-
 
 class ExpectedOutputs(PortsRule):
     """The outputs of the model differ from the outputs that the policy expects.
@@ -291,11 +289,6 @@ class ExpectedOutputs(PortsRule):
 
     id = EXPECTED_OUTPUTS
     what = "output"
-
-    @classmethod
-    def check(cls, context: Context) -> Iterator[Finding]:
-        for policy in context.settings.policies:
-            yield from cls.compare(context, policy.outputs)
 
 
 def _ends(context: Context) -> list[End]:

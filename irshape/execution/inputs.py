@@ -140,7 +140,7 @@ def array_of(text: str, element_type: ElementType) -> Array:
 
     Raises `ValueError` as `read_array` does, and for a number outside the range of the type.
     """
-    value = None if Path(text).exists() else parse_array(text)
+    value = None if Path(text).exists() else parse_array(text, special=True)
     if value is None and text.startswith("[") and not Path(text).exists():
         raise ValueError(f"'{text}' is not an array of numbers, with rows of equal length")
     if value is None or element_type.name == "string":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from math import nan
 
 from ..ops.tensors import MAX_VALUE_ELEMENTS
 
@@ -12,7 +13,8 @@ MAX_VALUE_TEXT = 1 << 16
 """The longest text, in characters, that is read as a value."""
 
 _VALUE_TEXT = re.compile(r"[-+\d.eE\s,\[\]()]*\Z")
-_BOOLEANS = {"true": "1", "false": "0"}
+_WORDS = {"true": "1", "false": "0", "inf": "1e999", "infinity": "1e999"}
+"""Words that stand for numbers. `nan` becomes None, since Python has no literal for it."""
 
 
 def parse_value(text: str) -> tuple[int | float, ...] | None:
@@ -25,23 +27,25 @@ def parse_value(text: str) -> tuple[int | float, ...] | None:
     return None if parsed is None else parsed[1]
 
 
-def parse_array(text: str) -> tuple[tuple[int, ...], tuple[int | float, ...]] | None:
+def parse_array(
+    text: str, *, special: bool = False
+) -> tuple[tuple[int, ...], tuple[int | float, ...]] | None:
     """Returns the shape and the elements of a value, as `parse_value` reads it.
 
-    None also for lists of unequal length.
+    None also for lists of unequal length. special: whether `nan` and `inf` are numbers.
     """
-    plain = re.sub(
-        r"\b(?:true|false)\b", lambda word: _BOOLEANS[word[0].lower()], text, flags=re.IGNORECASE
-    )
-    plain = re.sub(r"(?<=[\d.])f\b", "", plain).strip()
-    if len(plain) > MAX_VALUE_TEXT or not _VALUE_TEXT.match(plain):
+    known = "true|false|inf|infinity|nan" if special else "true|false"
+    words = re.compile(rf"\b(?:{known})\b", re.IGNORECASE)
+    plain = re.sub(r"(?<=[\d.])f\b", "", text.strip())
+    if len(plain) > MAX_VALUE_TEXT or not _VALUE_TEXT.match(words.sub("", plain)):
         return None
+    plain = words.sub(lambda word: _WORDS.get(word[0].lower(), "None"), plain)
     try:
         parsed = ast.literal_eval(plain)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
     shape = _shape(parsed)
-    flat = list(_flattened(parsed))
+    flat = [nan if item is None else item for item in _flattened(parsed)]
     numbers = [item for item in flat if isinstance(item, (int, float))]
     if shape is None or len(numbers) != len(flat) or len(flat) > MAX_VALUE_ELEMENTS:
         return None

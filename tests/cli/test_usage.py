@@ -113,6 +113,7 @@ nothing to paste for a model that is refused | explain refused.xml --weights who
 a tensor misspelt | explain whole.xml scael | 2 | did you mean 'scale'?
 an array that is a text | run whole.xml -i x=whole.xml | 2
     | 'whole.xml' does not contain an array: it is
+an array with NaN and infinity | run whole.xml -i 'x=[NaN,-inf]' | 0 | 1 NaN, 1 inf
 an array with rows of unequal length | run whole.xml -i 'x=[[1,2],[3]]' | 2 | equal length
 shapes of a model without its .bin | infer bare.xml | 0 | the .bin is missing
 shapes of a model with an empty .bin | inspect hollow.xml | 0 | the .bin is empty

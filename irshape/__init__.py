@@ -207,15 +207,7 @@ def load(
     """
     from .diagnostics.report import load as load_model
 
-    if isinstance(path, (str, os.PathLike)) and not isinstance(weights, bytes):
-        return _with_values(load_model(path, weights), values)
-    if isinstance(path, (str, os.PathLike)):
-        raise TypeError("the content of a .bin goes with the content of a model: irshape.loads")
-    if not hasattr(path, "read"):
-        content = "; irshape.loads takes the content" if isinstance(path, bytes) else ""
-        raise TypeError(f"expected the path of a model, got {type(path).__name__}{content}")
-    shown = getattr(path, "name", None)
-    return _loaded(path.read(), shown if isinstance(shown, str) else "<file>", weights, values)
+    return _with_values(load_model(path, weights), values)
 
 
 def loads(
@@ -230,22 +222,9 @@ def loads(
     weights: the content of the .bin, or its path. values: as for `load`.
     Raises `LoadError` and `ValueError` as `load` does.
     """
-    return _loaded(text, "<text>", weights, values)
+    from .diagnostics.report import load_content
 
-
-def _loaded(
-    text: object,
-    shown: str,
-    weights: WeightsChoice | bytes,
-    values: Mapping[str, object] | None,
-) -> Model:
-    from .diagnostics.report import load_bytes
-
-    if not isinstance(text, (str, bytes)):
-        raise TypeError(f"expected the text or the bytes of a model, got {type(text).__name__}")
-    data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
-    model = load_bytes(shown, data, None if weights in ("none", "beside") else weights)
-    return _with_values(model, values)
+    return _with_values(load_content(text, "<text>", weights), values)
 
 
 def _with_values(model: Model, values: Mapping[str, object] | None) -> Model:

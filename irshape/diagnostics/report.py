@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
@@ -231,22 +231,34 @@ def filtered(
     return kept
 
 
-def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] = "beside") -> Model:
-    """Implements `irshape.load` for a path."""
+def load(
+    path: str | os.PathLike[str] | IO[bytes] | IO[str],
+    weights: bytes | str | os.PathLike[str] = "beside",
+) -> Model:
+    """Implements `irshape.load`."""
     from ..formats.loading import load as load_model
 
-    with _load_errors():
-        return load_model(path, weights)
+    if isinstance(path, (str, os.PathLike)):
+        if isinstance(weights, bytes):
+            raise TypeError("the content of a .bin goes with the content of a model: irshape.loads")
+        with _load_errors():
+            return load_model(path, weights)
+    if not hasattr(path, "read"):
+        content = "; irshape.loads takes the content" if isinstance(path, bytes) else ""
+        raise TypeError(f"expected the path of a model, got {type(path).__name__}{content}")
+    shown = getattr(path, "name", None)
+    return load_content(path.read(), shown if isinstance(shown, str) else "<file>", weights)
 
 
-def load_bytes(
-    shown: str, data: bytes, weights: bytes | str | os.PathLike[str] | None = None
-) -> Model:
+def load_content(text: object, shown: str, weights: bytes | str | os.PathLike[str]) -> Model:
     """Implements `irshape.loads`. shown: the name of the model in messages."""
     from ..formats.loading import read_bytes
 
+    if not isinstance(text, (str, bytes)):
+        raise TypeError(f"expected the text or the bytes of a model, got {type(text).__name__}")
+    data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
     with _load_errors():
-        return read_bytes(shown, data, weights)
+        return read_bytes(shown, data, None if weights in ("none", "beside") else weights)
 
 
 @contextmanager

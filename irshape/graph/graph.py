@@ -76,10 +76,15 @@ class Graph(Editing):
         return Operations(self)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, weights: WeightsChoice = "beside") -> Graph:
+    def load(
+        cls,
+        path: str | os.PathLike[str] | IO[bytes] | IO[str],
+        *,
+        weights: WeightsChoice | bytes = "beside",
+    ) -> Graph:
         """Reads a model as a graph: an IR, an ONNX model or a oneDNN graph.
 
-        path, weights: as for `irshape.load`.
+        path, weights: as for `irshape.load`; open files too.
         Raises `OSError`, and `LoadError` with the diagnostics of a file that contains no sound
         model.
         """

@@ -127,7 +127,8 @@ def test_bytes_files_and_sessions(tmp_path: Path) -> None:
     assert (tmp_path / "saved.xml").read_bytes() == text
     assert (tmp_path / "saved.bin").read_bytes() == weights
     again = Graph.load(tmp_path / "saved.xml")
-    for each in (graph, again):
+    opened = Graph.load(io.BytesIO(text), weights=weights)
+    for each in (graph, again, opened):
         assert np.array_equal(irshape.Session(each).run({"x": array})["y"], array)
     path: Any = tmp_path / "again.xml"
     for wrong in ((io.BytesIO(),), (path, io.BytesIO()), (None,), (3,)):

@@ -168,9 +168,10 @@ class Walk:
         if inferred.unsure or WIDER in inferred.demands:
             result.believed.add(position)
         if isinstance(tensors, Fault):
-            result.observations.append(Observation(layer, tensors))
-            result.faulty.add(position)
             result.believed.add(position)
+            if not (self._lacks_constants() and _may_fit(tensors)):
+                result.observations.append(Observation(layer, tensors))
+                result.faulty.add(position)
             return declared_outputs(layer)
         if inferred.demands and tensors:
             result.demands[position] = inferred.demands
@@ -181,6 +182,12 @@ class Walk:
             count = OutputCount(ports, len(tensors))
             result.observations.append(Observation(layer, count))
         return tensors
+
+    def _lacks_constants(self) -> bool:
+        """Whether the body has constants whose bytes cannot be read."""
+        weights = self.engine.layers.model.weights
+        lacks = weights is None or weights.data is None
+        return lacks and any(layer.is_constant for layer in self.result.body.layers)
 
     def compare_ports(
         self,
@@ -271,3 +278,10 @@ def compatible(own: Tensor, fed: Tensor) -> bool:
 def _of_shape(operation: Operation, shape: PartialShape) -> Tensor:
     """Returns the output of a Parameter with another shape."""
     return Tensor(getattr(operation, "element_type", DYNAMIC_TYPE), shape)
+
+
+def _may_fit(fault: Fault) -> bool:
+    """Whether a shape is refused only because it is not known to be narrower."""
+    expected, actual = fault.expected, fault.actual
+    shapes = isinstance(expected, PartialShape) and isinstance(actual, PartialShape)
+    return shapes and bool(expected.compatible(actual))

@@ -116,6 +116,8 @@ an array that is a text | run whole.xml -i x=whole.xml | 2
 an array with NaN and infinity | run whole.xml -i 'x=[NaN,-inf]' | 0 | 1 NaN, 1 inf
 an array with rows of unequal length | run whole.xml -i 'x=[[1,2],[3]]' | 2 | equal length
 shapes of a model without its .bin | infer bare.xml | 0 | the .bin is missing
+shapes of a model with states without its .bin
+    | infer EXAMPLES/decoder.xml --weights none | 0 | [?,2,?,8]
 shapes of a model with an empty .bin | inspect hollow.xml | 0 | the .bin is empty
 a shape for a single layer | infer EXAMPLES/layers/right/keep_dims_true.xml -s [2,3] | 2
     | the model has no inputs

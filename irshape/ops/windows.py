@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-from math import prod
 from typing import Any, Final, NamedTuple
 
 from ..shapes import Dimension
@@ -13,14 +11,6 @@ from .lazy import Array, np
 
 PAD_TYPES: Final = Choice("explicit", "same_upper", "same_lower", "valid")
 SAME: Final = ("same_upper", "same_lower")
-
-_FEW_CHANNELS: Final = 16
-_PIXELS: Final = 240
-"""The pixels of a block. With this number, the rows of a block begin in different cache lines."""
-
-_LARGE: Final = 1 << 14
-"""The array size, in elements, from which filling only the borders is faster than filling the whole
-array."""
 
 
 def dimension_of(number: int) -> Dimension:
@@ -96,52 +86,17 @@ def padded(
     """
     if not any(pads_begin) and not any(pads_end):
         return data
-    padding = _padding(data.shape, tuple(pads_begin), tuple(pads_end))
-    if padding.borders is None:
-        result = np.full(padding.shape, value, data.dtype)
-    else:  # the part that data fills is written once
-        result = np.empty(padding.shape, data.dtype)
-        for border in padding.borders:
-            result[border] = value
-    result[padding.into] = data[padding.kept]
-    return result
-
-
-class _Padding(NamedTuple):
-    """How to pad an array.
-
-    kept: the index of the data that remains.
-    into: the index of that data in the result.
-    borders: the remaining parts of the result; None where filling the whole array is faster.
-    """
-
-    shape: tuple[int, ...]
-    kept: Any
-    into: Any
-    borders: list[Any] | None
-
-
-@lru_cache(maxsize=1024)
-def _padding(
-    shape: tuple[int, ...], pads_begin: tuple[int, ...], pads_end: tuple[int, ...]
-) -> _Padding:
-    lead = len(shape) - len(pads_begin)
-    pads = list(zip(shape[lead:], pads_begin, pads_end, strict=True))
+    lead = data.ndim - len(pads_begin)
+    pads = list(zip(data.shape[lead:], pads_begin, pads_end, strict=True))
     sizes = [max(size + begin + end, 0) for size, begin, end in pads]
-    padded_shape = (*shape[:lead], *sizes)
+    result = np.full((*data.shape[:lead], *sizes), value, data.dtype)
     into = [
         slice(max(begin, 0), size - max(end, 0))
         for size, (_, begin, end) in zip(sizes, pads, strict=True)
     ]
-    kept = along_last([slice(max(-begin, 0), size - max(-end, 0)) for size, begin, end in pads])
-    if prod(padded_shape) < _LARGE or min(*pads_begin, *pads_end) < 0:
-        return _Padding(padded_shape, kept, along_last(into), None)
-    borders: list[Any] = []
-    for axis, (_, begin, end) in enumerate(pads):
-        before = (*(slice(None),) * lead, *into[:axis])
-        borders += [(*before, slice(begin))] if begin else []
-        borders += [(*before, slice(-end, None))] if end else []
-    return _Padding(padded_shape, kept, along_last(into), borders)
+    kept = [slice(max(-begin, 0), size - max(-end, 0)) for size, begin, end in pads]
+    result[along_last(into)] = data[along_last(kept)]
+    return result
 
 
 def channels_to_end(data: Array) -> Array:
@@ -152,24 +107,6 @@ def channels_to_end(data: Array) -> Array:
 def channels_to_front(data: Array) -> Array:
     """Returns `[N, *sizes, C]` as a view `[N, C, *sizes]`."""
     return data.transpose(0, data.ndim - 1, *range(1, data.ndim - 1))
-
-
-def pixels_of(data: Array) -> Array:
-    """Returns `[N, C, *sizes]` as `[N, *sizes, C]`: a view, or a copy if that is faster.
-
-    Channels often lie a power of two apart in memory and then share the same few cache lines. So
-    each block is copied to a place with other strides before its axes are swapped.
-    """
-    batch, channels = data.shape[:2]
-    if not data.flags.c_contiguous or channels < _FEW_CHANNELS:
-        return channels_to_end(data)
-    planes = data.reshape(batch, channels, -1)
-    result = np.empty((batch, planes.shape[2], channels), data.dtype)
-    for sample, pixels in zip(planes, result, strict=True):
-        for start in range(0, len(pixels), _PIXELS):
-            block = slice(start, start + _PIXELS)
-            pixels[block] = np.ascontiguousarray(sample[:, block]).T
-    return result.reshape(batch, *data.shape[2:], channels)
 
 
 def channels_last(data: Array) -> bool:

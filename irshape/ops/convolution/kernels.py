@@ -26,7 +26,6 @@ from ..windows import (
     channels_to_end,
     channels_to_front,
     padded,
-    pixels_of,
     sliding,
 )
 from .depthwise import by_channel
@@ -93,7 +92,7 @@ def _by_patch(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...])
     """
     batch, axes, outputs = data.shape[0], len(steps), filters.shape[0]
     matrix = filters.transpose(*range(2, 2 + axes), 1, 0).reshape(-1, outputs)
-    area = padded(pixels_of(data), (*frame.pads_begin, 0), (*frame.pads_end, 0))
+    area = padded(channels_to_end(data), (*frame.pads_begin, 0), (*frame.pads_end, 0))
     area = np.ascontiguousarray(area)
     sample, *inside, last = area.strides
     patches = np.ndarray(
@@ -128,39 +127,17 @@ def _by_columns(area: Array, matrices: Array, frame: Frame, steps: tuple[int, ..
 
     The result is `[N, G, O, steps]`.
     """
-    batch = area.shape[0]
     groups, outputs, depth = matrices.shape
-    count = prod(steps)
-    patches = sliding(area, frame, steps)
-    axes, first = len(steps), patches.ndim - len(steps)
-    if all(k == 1 for k in frame.kernel) and all(s == 1 for s in frame.strides):
-        return np.asarray(np.matmul(matrices, patches.reshape(batch, groups, depth, count)))
-    size = groups * depth * count
-    if batch > 1 and batch * size > MAX_COLUMNS:
-        return np.concatenate(
-            [
-                _by_columns(area[sample : sample + 1], matrices, frame, steps)
-                for sample in range(batch)
-            ]
-        )
-    if batch > 1 and count <= _FEW_STEPS:
-        order = (1, *range(2, first), 0, *range(first, first + axes))
-        columns = _columns(patches.transpose(order), (groups, depth, batch * count))
-        together = np.matmul(matrices, columns)
-        return np.asarray(together.reshape(groups, outputs, batch, count).transpose(2, 0, 1, 3))
-    if size <= MAX_COLUMNS:
-        return np.asarray(np.matmul(matrices, _columns(patches, (batch, groups, depth, count))))
-    result = np.empty((batch, groups, outputs, count), area.dtype)
-    row = count // steps[0]
-    rows = max(MAX_COLUMNS // (groups * depth * row), 1)
-    for start in range(0, steps[0], rows):
-        part = patches[(slice(None),) * first + (slice(start, start + rows),)]
-        wide = part.shape[first] * row
-        np.matmul(
-            matrices,
-            _columns(part, (batch, groups, depth, wide)),
-            out=result[..., start * row : start * row + wide],
-        )
+    patches, line = sliding(area, frame, steps), prod(steps[1:])
+    lines = max(MAX_COLUMNS // (groups * depth * line), 1)
+    result = np.empty((len(area), groups, outputs, prod(steps)), area.dtype)
+    before = (slice(None),) * (patches.ndim - len(steps) - 1)
+    for sample, target in zip(patches, result, strict=True):
+        for start in range(0, steps[0], lines):
+            part = sample[(*before, slice(start, start + lines))]
+            places = slice(start * line, (start + lines) * line)
+            columns = _columns(part, (groups, depth, part.size // (groups * depth)))
+            np.matmul(matrices, columns, out=target[..., places])
     return result
 
 
@@ -228,7 +205,7 @@ def _spread_pixels(data: Array, filters: Array, frame: Frame, room: tuple[int, .
     canvas = np.zeros((batch, *room, outputs), data.dtype)
     if data.size and filters.size:
         matrices = np.ascontiguousarray(filters[0].transpose(*range(2, filters.ndim - 1), 0, 1))
-        pixels = pixels_of(data).reshape(-1, inputs)
+        pixels = channels_to_end(data).reshape(-1, inputs)
         for at, where in _reached(frame, steps):
             contribution = np.matmul(pixels, matrices[at])
             canvas[(slice(None), *where)] += contribution.reshape(batch, *steps, outputs)

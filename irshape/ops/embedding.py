@@ -47,6 +47,13 @@ class EmbeddingLookup(Operation):
         )
         return Tensor(emb_table.element_type, shape)
 
+    def check(self, *inputs: Tensor | None) -> Iterator[Fault]:
+        table, *others = inputs
+        assert table is not None
+        for declared, tensor in zip(self.operands[1:], others, strict=True):
+            if declared.name in ("indices", "default_index"):
+                yield from doubtful_index(table, declared.name, tensor)
+
     def require_weights(self, weights: Tensor | None) -> None:
         if weights is None:
             return
@@ -120,17 +127,6 @@ class OffsetsLookup(EmbeddingLookup):
         self.require_weights(per_sample_weights)
         return self.rows(emb_table, DYNAMIC if offsets.rank is None else offsets.shape[0])
 
-    def check(
-        self,
-        emb_table: Tensor,
-        indices: Tensor,
-        offsets: Tensor,
-        default_index: Tensor | None,
-        per_sample_weights: Tensor | None,
-    ) -> Iterator[Fault]:
-        yield from doubtful_index(emb_table, "indices", indices)
-        yield from doubtful_index(emb_table, "default_index", default_index)
-
     def evaluate(
         self,
         emb_table: Array,
@@ -180,11 +176,6 @@ class PackedLookup(EmbeddingLookup):
         self.require_weights(per_sample_weights)
         sizes = self.dimensions(emb_table, indices, per_sample_weights)
         return self.rows(emb_table, sizes.get("bags", DYNAMIC))
-
-    def check(
-        self, emb_table: Tensor, indices: Tensor, per_sample_weights: Tensor | None
-    ) -> Iterator[Fault]:
-        return doubtful_index(emb_table, "indices", indices)
 
     def evaluate(self, emb_table: Array, indices: Array, per_sample_weights: Array | None) -> Array:
         bag = np.repeat(np.arange(indices.shape[0]), indices.shape[1])
@@ -245,18 +236,6 @@ class EmbeddingSegmentsSum(EmbeddingLookup):
         self.require_weights(per_sample_weights)
         (count,) = wanted_dimensions(num_segments) or [DYNAMIC]
         return self.rows(emb_table, count)
-
-    def check(
-        self,
-        emb_table: Tensor,
-        indices: Tensor,
-        segment_ids: Tensor,
-        num_segments: Tensor,
-        default_index: Tensor | None,
-        per_sample_weights: Tensor | None,
-    ) -> Iterator[Fault]:
-        yield from doubtful_index(emb_table, "indices", indices)
-        yield from doubtful_index(emb_table, "default_index", default_index)
 
     def evaluate(
         self,

@@ -1,8 +1,9 @@
 """The Gauss error function and its inverse in NumPy.
 
-In f32, erf(x/√2) is computed as tanh(x·p(x²)) with a polynomial p, within four roundings. NumPy computes
-tanh in the time of three multiplications. In f64, a rational function approximates erf(x)/x in x²
-on [0, 1] with a relative error of 7e-19, and another exp(x²)·erfc(x) on [1, 6] with 2e-18.
+In f32, erf(x/√2) is computed as tanh(x·p(x²)) with a polynomial p, within four roundings. NumPy
+computes tanh in the time of three multiplications. In f64, a rational function approximates
+erf(x)/x in x² on [0, 1] with a relative error of 7e-19, and another exp(x²)·erfc(x) on [1, 6] with
+2e-18.
 """
 
 from __future__ import annotations

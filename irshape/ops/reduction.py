@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from ..faults import Fault, fault
 from ..rule_ids import INPUT_VALUE
@@ -122,6 +123,11 @@ def wide(data: Array) -> Array:
     return data.astype(np.float32) if data.dtype.kind in "fV" and data.dtype.itemsize < 4 else data
 
 
+def folded(function: Any, data: Array, axes: tuple[int, ...], keep_dims: bool) -> Array:
+    """Returns the elements along axes, combined by a ufunc in their own type."""
+    return np.asarray(function.reduce(data, axis=axes, keepdims=keep_dims, dtype=data.dtype))
+
+
 def elements_along(data: Array, axes: tuple[int, ...]) -> int:
     """Returns the number of elements that are reduced to one element of the result."""
     count = 1
@@ -177,14 +183,7 @@ class ReduceSum(Reduction):
         return Value([low], [high])
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        return np.asarray(
-            np.sum(
-                wide(data),
-                axis=axes,
-                keepdims=self.keep_dims,
-                dtype=None if data.dtype.kind not in "iu" else data.dtype,
-            )
-        )
+        return folded(np.add, wide(data), axes, self.keep_dims)
 
 
 def clipped(number: int | float) -> int | float:
@@ -214,14 +213,7 @@ class ReduceProd(Reduction):
         return Value([low], [high])
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        return np.asarray(
-            np.prod(
-                wide(data),
-                axis=axes,
-                keepdims=self.keep_dims,
-                dtype=None if data.dtype.kind not in "iu" else data.dtype,
-            )
-        )
+        return folded(np.multiply, wide(data), axes, self.keep_dims)
 
 
 def extreme(data: Array, axes: tuple[int, ...], keep_dims: bool, *, largest: bool) -> Array:
@@ -292,14 +284,7 @@ class ReduceL1(Reduction):
         return np.abs(data)
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        return np.asarray(
-            np.sum(
-                np.abs(wide(data)),
-                axis=axes,
-                keepdims=self.keep_dims,
-                dtype=None if data.dtype.kind not in "iu" else data.dtype,
-            )
-        )
+        return folded(np.add, np.abs(wide(data)), axes, self.keep_dims)
 
 
 class ReduceL2(Reduction):

@@ -52,9 +52,9 @@ def least_of(one: Dimension, other: Dimension) -> Dimension:
     return DYNAMIC
 
 
-def number(tensor: Array | None, default: float = 0) -> Any:
-    """Returns the only element of an input; a default where the input is absent."""
-    return default if tensor is None else tensor.ravel()[0]
+def number(tensor: Array | None) -> Any:
+    """Returns the only element of an input; 0 where the input is absent."""
+    return 0 if tensor is None else tensor.ravel()[0]
 
 
 def _no_box(site: Site) -> bool:
@@ -134,33 +134,35 @@ class BoxSuppression(Operation):
         self,
         boxes: Array,
         scores: Array,
-        limit: Any,
         overlap: Callable[[Array, Array], Array],
-        iou_threshold: Any,
-        score_threshold: Any,
-        sigma: Any = 0,
+        limit: Array | None,
+        iou_threshold: Array | None,
+        score_threshold: Array | None,
+        soft_nms_sigma: Array | None = None,
     ) -> tuple[Array, Array]:
         """Returns the triplets [batch item, class, box] of the kept boxes, and their scores."""
+        most, sigma = max(int(number(limit)), 0), np.float32(number(soft_nms_sigma))
+        iou, least = np.float32(number(iou_threshold)), np.float32(number(score_threshold))
         triplets: list[tuple[int, int, int]] = []
         kept: list[float] = []
         wide = scores.astype(np.float32, copy=False)
         for item, (item_boxes, item_scores) in enumerate(zip(boxes, wide, strict=True)):
             for label, class_scores in enumerate(item_scores):
+                candidates = np.flatnonzero(class_scores > least)
                 if sigma > 0:
                     selection = self.fade(
+                        candidates,
                         item_boxes,
-                        class_scores,
-                        int(limit),
+                        class_scores.copy(),
+                        most,
                         overlap,
-                        np.float32(iou_threshold),
-                        np.float32(score_threshold),
-                        np.float32(sigma),
+                        iou,
+                        least,
+                        sigma,
                     )
                 else:
-                    candidates = np.flatnonzero(class_scores > np.float32(score_threshold))
                     order = candidates[descending(class_scores[candidates])]
-                    most = max(int(limit), 0)
-                    indices = greedy(order, item_boxes, iou_threshold, limit=most, overlap=overlap)
+                    indices = greedy(order, item_boxes, iou, limit=most, overlap=overlap)
                     selection = [(index, class_scores[index]) for index in indices]
                 triplets += [(item, label, index) for index, _ in selection]
                 kept += [score for _, score in selection]
@@ -173,8 +175,9 @@ class BoxSuppression(Operation):
 
     def fade(
         self,
+        left: Array,
         boxes: Array,
-        scores: Array,
+        faded: Array,
         limit: int,
         overlap: Callable[[Array, Array], Array],
         iou_threshold: Any,
@@ -185,7 +188,6 @@ class BoxSuppression(Operation):
 
         It lowers the scores of boxes that overlap a selected box.
         """
-        left, faded = np.flatnonzero(scores > score_threshold), scores.copy()
         selected: list[tuple[int, Any]] = []
         while left.size and len(selected) < limit:
             best = int(left[np.argmax(faded[left])])
@@ -215,14 +217,9 @@ class NonMaxSuppression_1(BoxSuppression):
     output_type: ElementType = I64
 
     def infer(
-        self,
-        boxes: Tensor,
-        scores: Tensor,
-        max_output_boxes_per_class: Tensor | None,
-        iou_threshold: Tensor | None,
-        score_threshold: Tensor | None,
+        self, boxes: Tensor, scores: Tensor, limit: Tensor | None, *thresholds: Tensor | None
     ) -> Tensor | tuple[Tensor, ...]:
-        return Tensor(self.output_type, [self.rows(boxes, scores, max_output_boxes_per_class), 3])
+        return Tensor(self.output_type, [self.rows(boxes, scores, limit), 3])
 
     def rows(self, boxes: Tensor, scores: Tensor, limit: Tensor | None) -> Dimension:
         if boxes.rank is None:
@@ -238,23 +235,11 @@ class NonMaxSuppression_1(BoxSuppression):
         return Dimension(min(boxes.shape[1].low, most.low)) if most.is_static else DYNAMIC
 
     def evaluate(
-        self,
-        boxes: Array,
-        scores: Array,
-        max_output_boxes_per_class: Array | None,
-        iou_threshold: Array | None,
-        score_threshold: Array | None,
+        self, boxes: Array, scores: Array, limit: Array | None, *thresholds: Array | None
     ) -> Any:
-        limit = max(int(number(max_output_boxes_per_class)), 0)
-        indices, _ = self.select(
-            self.corners(boxes),
-            scores,
-            limit,
-            overlaps,
-            number(iou_threshold),
-            number(score_threshold),
-        )
-        rows = self.row_count(boxes.shape[1], limit, scores.shape[0], scores.shape[1])
+        indices, _ = self.select(self.corners(boxes), scores, overlaps, limit, *thresholds)
+        most = max(int(number(limit)), 0)
+        rows = self.row_count(boxes.shape[1], most, scores.shape[0], scores.shape[1])
         filled = np.full((rows, 3), -1, dtype=self.output_type.name.replace("i", "int"))
         filled[: len(indices)] = indices[:rows]
         return filled
@@ -338,39 +323,19 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
     soft_nms_sigma = operand(F32_F16_BF16, rank=(0, 1), single=True, optional=True)
 
     def infer(
-        self,
-        boxes: Tensor,
-        scores: Tensor,
-        max_output_boxes_per_class: Tensor | None,
-        iou_threshold: Tensor | None,
-        score_threshold: Tensor | None,
-        soft_nms_sigma: Tensor | None = None,
+        self, boxes: Tensor, scores: Tensor, limit: Tensor | None, *thresholds: Tensor | None
     ) -> tuple[Tensor, ...]:
-        return selected(self.output_type, boxes, scores, max_output_boxes_per_class)
+        return selected(self.output_type, boxes, scores, limit)
 
     def fading(self, common: Array, iou_threshold: Any, sigma: Any) -> Array:
         factors = super().fading(common, iou_threshold, sigma)
         return np.where(common <= iou_threshold, factors, np.float32(0))
 
     def evaluate(
-        self,
-        boxes: Array,
-        scores: Array,
-        max_output_boxes_per_class: Array | None,
-        iou_threshold: Array | None,
-        score_threshold: Array | None,
-        soft_nms_sigma: Array | None = None,
+        self, boxes: Array, scores: Array, limit: Array | None, *thresholds: Array | None
     ) -> Any:
-        indices, kept_scores = self.select(
-            self.corners(boxes),
-            scores,
-            number(max_output_boxes_per_class),
-            overlaps,
-            number(iou_threshold),
-            number(score_threshold),
-            number(soft_nms_sigma),
-        )
-        return as_outputs(self.output_type, indices, kept_scores)
+        chosen = self.select(self.corners(boxes), scores, overlaps, limit, *thresholds)
+        return as_outputs(self.output_type, *chosen)
 
 
 class NonMaxSuppression_9(NonMaxSuppression_5):
@@ -427,30 +392,13 @@ class NMSRotated(BoxSuppression):
     clockwise: bool = attribute(BOOLEAN, default=True)
 
     def infer(
-        self,
-        boxes: Tensor,
-        scores: Tensor,
-        max_output_boxes_per_class: Tensor,
-        iou_threshold: Tensor,
-        score_threshold: Tensor,
+        self, boxes: Tensor, scores: Tensor, limit: Tensor, *thresholds: Tensor
     ) -> tuple[Tensor, ...]:
-        return selected(self.output_type, boxes, scores, max_output_boxes_per_class)
+        return selected(self.output_type, boxes, scores, limit)
 
     def evaluate(
-        self,
-        boxes: Array,
-        scores: Array,
-        max_output_boxes_per_class: Array,
-        iou_threshold: Array,
-        score_threshold: Array,
+        self, boxes: Array, scores: Array, limit: Array, *thresholds: Array
     ) -> tuple[Array, Array, Array]:
         turned = boxes.astype(np.float32) * np.float32([1, 1, 1, 1, 1 if self.clockwise else -1])
-        indices, kept_scores = self.select(
-            turned,
-            scores,
-            number(max_output_boxes_per_class),
-            rotated_overlaps,
-            number(iou_threshold),
-            number(score_threshold),
-        )
-        return as_outputs(self.output_type, indices, kept_scores)
+        chosen = self.select(turned, scores, rotated_overlaps, limit, *thresholds)
+        return as_outputs(self.output_type, *chosen)

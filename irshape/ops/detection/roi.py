@@ -440,21 +440,12 @@ class PSROIPooling(PositionSensitivePooling):
         channels = features.reshape(rows, columns, self.output_dim, *features.shape[1:])
         total = np.zeros((self.output_dim, group, group), np.float32)
         for row in range(rows):
-            y = spread_bins(y1 + row * height, height, group, features.shape[1])
+            y = spread(y1 + row * height, y1 + (row + 1) * height, group, features.shape[1])
             for column in range(columns):
-                x = spread_bins(x1 + column * width, width, group, features.shape[2])
+                x = spread(x1 + column * width, x1 + (column + 1) * width, group, features.shape[2])
                 places = np.broadcast_arrays(y[:, None], x[None, :])
                 total += inside_only(channels[row, column], *places)
         return total / np.float32(columns * rows)
-
-
-def spread_bins(start: Array, length: Array, count: int, size: int) -> Array:
-    """Returns points along a part of a region, given by fractions of a feature map."""
-    last = np.float32(size - 1)
-    if count == 1:
-        return np.float32([np.float32(0.5) * (start + start + length) * last])
-    step = length * last / np.float32(count - 1)
-    return np.asarray(np.arange(count, dtype=np.float32) * step + start * last)
 
 
 class DeformablePSROIPooling(PositionSensitivePooling):

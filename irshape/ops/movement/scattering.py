@@ -28,7 +28,7 @@ from ..kinds import BOOLEAN, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
 from .gathering import from_start
-from .slicing import SlicedAxes, require_lists, runs_of
+from .slicing import SlicedAxes, require_lists, selected
 
 
 def _shared_type(data: Tensor, updates: Tensor) -> Tensor:
@@ -355,15 +355,7 @@ class SliceScatter(Operation):
         equal(updates.shape, expected, at="updates")
         return Tensor(_shared_type(data, updates).element_type, shape)
 
-    def check(
-        self,
-        data: Tensor,
-        updates: Tensor,
-        start: Tensor,
-        stop: Tensor,
-        step: Tensor,
-        axes: Tensor | None,
-    ) -> Iterator[Fault]:
+    def check(self, data: Tensor, updates: Tensor, *lists: Tensor | None) -> Iterator[Fault]:
         ours, theirs = data.element_type, updates.element_type
         if ours is not theirs and DYNAMIC_TYPE not in (ours, theirs):
             yield fault(
@@ -376,22 +368,7 @@ class SliceScatter(Operation):
                 help="insert a Convert",
             )
 
-    def evaluate(
-        self,
-        data: Array,
-        updates: Array,
-        start: Array,
-        stop: Array,
-        step: Array,
-        axes: Array | None,
-    ) -> Array:
-        runs = runs_of(
-            data.shape,
-            start.tolist(),
-            stop.tolist(),
-            step.tolist(),
-            None if axes is None else axes.tolist(),
-        )
+    def evaluate(self, data: Array, updates: Array, *lists: Array | None) -> Array:
         result = data.copy()
-        result[tuple(run.slice for run in runs)] = updates
+        result[selected(data.shape, lists)] = updates
         return result

@@ -90,6 +90,14 @@ def runs_of(
     return runs
 
 
+def selected(sizes: Sequence[int], lists: Sequence[Array | None]) -> tuple[slice, ...]:
+    """Returns the part that Slice selects by the lists `start`, `stop`, `step` and `axes`."""
+    *bounds, axes = lists
+    start, stop, step = (bound.tolist() for bound in bounds if bound is not None)
+    runs = runs_of(sizes, start, stop, step, None if axes is None else axes.tolist())
+    return tuple(run.slice for run in runs)
+
+
 class Slice(Operation):
     """The part of `data` from `start` to `stop` by `step` along `axes`. Specification: Slice-8."""
 
@@ -110,40 +118,19 @@ class Slice(Operation):
         return Tensor(data.element_type, dims)
 
     def infer_value(
-        self,
-        data: Tensor,
-        start: Tensor,
-        stop: Tensor,
-        step: Tensor,
-        axes: Tensor | None,
-        outputs: tuple[Tensor, ...],
+        self, data: Tensor, *lists: Tensor | None, outputs: tuple[Tensor, ...]
     ) -> Value | None:
         sizes = data.shape.static
-        begins, ends, steps = start.known, stop.known, step.known
-        along = None if axes is None else axes.known
-        if (
-            data.value is None
-            or sizes is None
-            or begins is None
-            or ends is None
-            or steps is None
-            or (axes is not None and along is None)
-        ):
+        *bounds, axes = [None if tensor is None else tensor.known for tensor in lists]
+        unknown = None in bounds or (lists[-1] is not None and axes is None)
+        if data.value is None or sizes is None or unknown:
             return None
-        runs = runs_of(sizes, begins, ends, steps, along)
+        start, stop, step = (bound or () for bound in bounds)
+        runs = runs_of(sizes, start, stop, step, axes)
         return data.value.take(picked(sizes, [run.indices for run in runs]))
 
-    def evaluate(
-        self, data: Array, start: Array, stop: Array, step: Array, axes: Array | None
-    ) -> Array:
-        runs = runs_of(
-            data.shape,
-            start.tolist(),
-            stop.tolist(),
-            step.tolist(),
-            None if axes is None else axes.tolist(),
-        )
-        return data[tuple(run.slice for run in runs)]
+    def evaluate(self, data: Array, *lists: Array | None) -> Array:
+        return data[selected(data.shape, lists)]
 
 
 _BITS: Final = frozenset((0, 1))

@@ -153,16 +153,8 @@ class CTCLoss(Operation):
     ctc_merge_repeated: bool = attribute(BOOLEAN, default=True)
     unique: bool = attribute(BOOLEAN, default=False)
 
-    def infer(
-        self,
-        logits: Tensor,
-        logit_length: Tensor,
-        labels: Tensor,
-        label_length: Tensor,
-        blank_index: Tensor | None,
-    ) -> Tensor:
-        sizes = self.dimensions(logits, logit_length, labels, label_length)
-        batch = sizes.get("batch", DYNAMIC)
+    def infer(self, logits: Tensor, *others: Tensor | None) -> Tensor:
+        batch = self.dimensions(logits, *others).get("batch", DYNAMIC)
         return Tensor(logits.element_type, PartialShape((batch,)))
 
     def check(

@@ -171,12 +171,7 @@ class ISTFT(Operation):
         return (frames - 1) * step + size - (size // 2 * 2 if self.center else 0)
 
     def check(
-        self,
-        data: Tensor,
-        window: Tensor,
-        frame_size: Tensor,
-        frame_step: Tensor,
-        signal_length: Tensor | None,
+        self, data: Tensor, window: Tensor, frame_size: Tensor, frame_step: Tensor, *_: object
     ) -> Iterator[Fault]:
         yield from frame_faults(window, single(frame_size), single(frame_step))
 
@@ -188,13 +183,9 @@ class ISTFT(Operation):
         frame_step: Array,
         signal_length: Array | None,
     ) -> Array:
-        self.infer(
-            abstract(data),
-            abstract(window),
-            abstract(frame_size),
-            abstract(frame_step),
-            None if signal_length is None else abstract(signal_length),
-        )
+        given = None if signal_length is None else abstract(signal_length)
+        sizes = abstract(frame_size), abstract(frame_step)
+        self.infer(abstract(data), abstract(window), *sizes, given)
         size, step = int(frame_size), int(frame_step)
         frames = transformed("irfft", np.swapaxes(as_complex(data), -1, -2), data.ndim - 2, size)
         weights = centred(window, size)

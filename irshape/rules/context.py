@@ -219,12 +219,17 @@ class Context:
 
     @cached_property
     def reported(self) -> dict[RuleId, list[Finding]]:
-        """The findings of the reader and the faults of the inference, by rule."""
+        """The findings of the reader and the faults of the inference, by rule.
+
+        A node of another format that the reader refuses may lack inputs, so only that is said.
+        """
         by_rule: dict[RuleId, list[Finding]] = {}
         for finding in self.model.findings:
             by_rule.setdefault(finding.rule, []).append(finding)
+        refused = {} if self.model.format.layers_as_written else self.read_under
         for layer, fault in self.observed(Fault):
-            by_rule.setdefault(fault.rule, []).append(self.placed(layer, fault))
+            if layer not in refused:
+                by_rule.setdefault(fault.rule, []).append(self.placed(layer, fault))
         for layer, (fault, _) in self.observed(AttributeFault):
             element = layer.data_offset if layer.data_offset >= 0 else layer.offset
             offset = self.model.source.attribute(element, fault.at)

@@ -279,11 +279,11 @@ def test_declared_sizes_hold_for_declared_inputs_only(tmp_path: Path) -> None:
     assert (status, "[?,?]" in output.splitlines()[-1]) == (0, True)
 
 
-def onnx_model(folder: Path, **attributes: Any) -> Path:
+def onnx_model(folder: Path, taken: tuple[str, ...] = ("x",), **attributes: Any) -> Path:
     onnx = pytest.importorskip("onnx")
     helper, floats = onnx.helper, onnx.TensorProto.FLOAT
     nodes = [
-        helper.make_node("Scaled", ["x"], ["k"], domain="com.acme", **attributes),
+        helper.make_node("Scaled", taken, ["k"], domain="com.acme", **attributes),
         helper.make_node("Relu", ["k"], ["y"]),
     ]
     ends = [[helper.make_tensor_value_info(name, floats, [2, 3])] for name in "xy"]
@@ -335,6 +335,8 @@ def test_an_operation_of_an_onnx_domain_is_declared_by_a_plugin(tmp_path: Path) 
         ({"factr": 3.0}, ["IR302"]),
         ({"colour": 3, "factor": 3.0}, ["IR301"]),
         ({"factor": 11.0}, ["IR401"]),
+        ({"factor": 3.0, "taken": ("absent",)}, ["IR110"]),
+        ({"factor": 3.0, "taken": ("", "x")}, ["IR402"]),
     ],
 )
 def test_a_node_is_judged_by_the_plugin_that_declares_it(

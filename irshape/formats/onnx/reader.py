@@ -21,6 +21,7 @@ from ...ops.kinds import STRING, STRINGS, Kind
 from ...ops.tensors import UNKNOWN, Tensor
 from ...rule_ids import (
     DANGLING_EDGE,
+    INPUT_COUNT,
     IR_VERSION,
     NESTING_LIMIT,
     NOT_AN_IR,
@@ -308,6 +309,15 @@ class _Reader:
             if function is not None:
                 return self.call(function, proto, inputs, self.attributes(proto, scope), scope)
             if domain and registry.declaration(proto.op_type, domain) is not None:
+                if None in inputs:
+                    raise Violation(
+                        f"{proto.op_type} leaves out input {inputs.index(None)} and has later "
+                        "ones; a layer of an IR cannot do so",
+                        rule=INPUT_COUNT,
+                        expected="no gap among the inputs",
+                        help="reorder the operands, so that optional ones that are left out come "
+                        "last",
+                    )
                 return self.custom(proto, inputs, scope)[1]
             opset = scope.opsets.get(domain)
             if opset is None:

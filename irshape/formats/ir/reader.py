@@ -27,7 +27,7 @@ from ...rule_ids import (
 )
 from .elements import Elements
 from .grammar import BODY_TAGS, CHILDREN, OPAQUE, PORT_MAP_TAGS
-from .regular import Window, read_edges, read_layers
+from .regular import read_edges, read_layers
 from .text_between import texts_between
 
 if TYPE_CHECKING:
@@ -169,7 +169,8 @@ class _Reader(Elements):
     def parse(self, data: bytes) -> None:
         """Feeds a file to the parser, except for regular layers and edges, which `regular`
         reads."""
-        window, begin, at = Window(data), 0, 0
+        text = str(data, "latin-1")
+        begin = at = 0
         parsed: list[tuple[int, int]] = []
         while turn := _TURNS.search(data, at):
             piece = data[at : turn.end()]
@@ -180,7 +181,7 @@ class _Reader(Elements):
             if self.state not in (_LAYERS, _EDGES) or self.passed_over:
                 continue
             if self.state == _LAYERS:
-                end = read_layers(window, at, self.body)
+                end = read_layers(text, at, self.body)
             else:
                 end = read_edges(data, at, self.body)
             self.shift -= end - at

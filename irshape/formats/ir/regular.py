@@ -18,48 +18,13 @@ from ...model.graph import Body, Layer
 from .forms import ID, NAMES, OFFSET, SPACE, VALUE, form_of
 
 
-class Window:
-    """A piece of a file as text, one character per byte. A large file is never in memory as text at
-    once."""
+def read_layers(text: str, at: int, body: Body) -> int:
+    """Adds the regular layers that begin at `at` to a body. Returns where they end.
 
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-        self.start = 0
-        self.text = ""
-
-    def cover(self, at: int) -> bool:
-        """Moves the window to begin at `at`, and returns whether it moved.
-
-        It does not move if enough text after `at`, or all that remains, is already in it.
-        """
-        if self.text and 0 <= at - self.start <= len(self.text) // 2:
-            return False
-        if at == len(self.data) or self.start + len(self.text) == len(self.data):
-            return False
-        self.start, self.text = at, ""  # whose memory the next one takes
-        with memoryview(self.data) as whole:
-            self.text = str(whole[at : at + _WINDOW], "latin-1")
-        return True
-
-
-_WINDOW = 1 << 19
-"""A layer with more than half as many bytes may be left to the parser."""
-
-
-def read_layers(window: Window, at: int, body: Body) -> int:
-    """Adds the regular layers that begin at `at` to a body. Returns where they end."""
-    window.cover(at)
-    while True:
-        at = _read_layers(window, at, body)
-        if not window.cover(at):
-            return at
-
-
-def _read_layers(window: Window, at: int, body: Body) -> int:
-    """Does what `read_layers` does, for layers that end inside the window."""
-    text, origin, layers, path = window.text, window.start, body.layers, body.path
+    text: the bytes of a file, one character for each.
+    """
+    layers, path = body.layers, body.path
     match, find = _LAYER.match, text.find
-    at -= origin
     while head := match(text, at):
         begun = head.end()
         end = find("</layer>", begun)
@@ -78,7 +43,7 @@ def _read_layers(window: Window, at: int, body: Body) -> int:
             rest = find('"', cut)
             tensor = text[cut:rest]
             if not tensor.isprintable() or not tensor.isascii() or "<" in tensor or "&" in tensor:
-                return origin + at
+                return at
             names.append(tensor)
         form = form_of(left + text[rest:end])
         if (
@@ -87,13 +52,13 @@ def _read_layers(window: Window, at: int, body: Body) -> int:
             or (output_names is not None and type != "Result")
         ):
             break
-        place = origin + head.start(1) - len('<layer id="')
+        place = head.start(1) - len('<layer id="')
         layer = Layer(id, name, intern(type), intern(version), place, path)
         layer.output_names = output_names
-        form.fill(layer, origin + begun, offset, names)
+        form.fill(layer, begun, offset, names)
         layers.append(layer)
         at = end + len("</layer>")
-    return origin + at
+    return at
 
 
 def read_edges(data: bytes, at: int, body: Body) -> int:
@@ -105,17 +70,10 @@ def read_edges(data: bytes, at: int, body: Body) -> int:
     if edges is None:
         return at
     start, end = edges.span()
-    texts = EdgeTexts([], [], [], [], data, start, end)
-    while at < end:
-        stop = data.find(b"<edge", at + _WINDOW, end)
-        # the digits are the four ids, each between quotes
-        digits = data[at : stop if stop > 0 else end].translate(_SPACE_FOR_QUOTE, _NO_DIGITS)
-        ids = digits.decode("latin-1").split()
-        texts.from_layers.extend(ids[0::4])
-        texts.from_ports.extend(ids[1::4])
-        texts.to_layers.extend(ids[2::4])
-        texts.to_ports.extend(ids[3::4])
-        at = stop if stop > 0 else end
+    # the digits are the four ids, each between quotes
+    digits = data[start:end].translate(_SPACE_FOR_QUOTE, _NO_DIGITS)
+    ids = digits.decode("latin-1").split()
+    texts = EdgeTexts(ids[0::4], ids[1::4], ids[2::4], ids[3::4], data, start, end)
     body.edges = texts
     return end
 

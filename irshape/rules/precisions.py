@@ -141,8 +141,11 @@ class UnknownPrecision(Rule):
     def _at_port(
         cls, context: Context, layer: Layer, port: Port, precision: str, direction: str
     ) -> Finding:
+        from ..formats.ir.fragments import named_type
+
         ignored = direction == "input"
-        close = _close_precision(precision)
+        named = named_type(precision)
+        close = named and named.precision
         return cls.finding(
             f"'{precision}' is not a precision that OpenVINO knows"
             f"{'; OpenVINO ignores it on an input port' if ignored else ''}",
@@ -156,26 +159,3 @@ class UnknownPrecision(Rule):
             else "write OpenVINO's name for the precision",
             severity="warning" if ignored else None,
         )
-
-
-_OTHER_NAMES = {
-    "float32": "FP32",
-    "float": "FP32",
-    "float16": "FP16",
-    "half": "FP16",
-    "double": "FP64",
-    "int64": "I64",
-    "int32": "I32",
-    "bool": "BOOL",
-}
-"""Maps names of element types in other frameworks to precisions."""
-
-
-def _close_precision(text: str) -> str | None:
-    """Returns the precision that the text probably stands for."""
-    try:
-        return ElementType.of(text).precision
-    except ValueError:
-        pass
-    upper = ElementType.of_precision(text.upper())
-    return upper.precision if upper else _OTHER_NAMES.get(text.lower())

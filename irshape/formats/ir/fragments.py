@@ -24,19 +24,15 @@ from ...model.ids import is_number
 from ...model.ports import Port
 from ...model.source import Source
 from ...ops.registry import UnknownOperation, find
-from ...rule_ids import LEFT_OUT, MALFORMED_XML
+from ...rule_ids import LEFT_OUT
 from ...spelling import suggestion
-from ..inputs import unreadable
 from .reader import read
-
-_ENCODING = re.compile(rb"\A\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([A-Za-z][\w.\-]*)[\"']")
 
 
 def read_layers(source: Source) -> Model:
     """Reads a file with one layer or several. Raises `NotReadable` if it cannot be repaired."""
     from .printed_layers import Repaired
 
-    source = _in_utf8(source)
     repaired = Repaired(source.data)
     model = read(source, prefix=b"<layers>", repaired=repaired)
     layers = sorted(model.walk(), key=lambda layer: layer.offset)
@@ -91,19 +87,6 @@ def _complete(model: Model, layer: Layer) -> None:
                 layer,
             )
         )
-
-
-def _in_utf8(source: Source) -> Source:
-    """Converts the source to UTF-8 if its XML declaration names another encoding."""
-    declared = _ENCODING.match(source.data)
-    encoding = declared[1].decode().lower() if declared else "utf-8"
-    if encoding in ("utf-8", "utf8", "utf-16", "utf16", "us-ascii", "ascii"):
-        return source
-    try:
-        return Source(source.path, source.data.decode(encoding).encode())
-    except (LookupError, UnicodeError) as problem:
-        message = f"the file cannot be decoded: {problem}"
-        raise unreadable(source, MALFORMED_XML, message, help="save it as UTF-8") from None
 
 
 # Element types and values in comments
@@ -183,12 +166,12 @@ def _note_type(port: Port, comments: Iterator[str]) -> None:
     if port.precision is None:
         for text in comments:
             match = _TYPE.match(text)
-            element_type = _named_type(match[1]) if match else None
+            element_type = named_type(match[1]) if match else None
             if element_type is not None:
                 port.precision = element_type.precision
 
 
-def _named_type(name: str) -> ElementType | None:
+def named_type(name: str) -> ElementType | None:
     """Returns the element type that a document calls `i32`, `int32`, `float`, `FP16` and the
     like."""
     short = re.sub(r"^(u?)int(?=\d)", lambda match: match[1] or "i", name.lower())

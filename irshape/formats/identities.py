@@ -38,33 +38,32 @@ def _shorten(body: Body, noted: Collection[int]) -> None:
         consumers.setdefault((edge.from_layer, edge.from_port), []).append(edge)
         sources.setdefault(edge.to_layer, edge)
     layers = {layer.id: layer for layer in body.layers}
-    removed: set[Layer] = set()
+    results = {each.id for each in body.layers if each.is_result}
+    outputs = {(each.from_layer, each.from_port) for each in body.edges if each.to_layer in results}
+    fed: dict[_Port, Port] = {}
+    removed: set[str] = set()
     for layer in body.layers:
         fed_by = sources.get(layer.id)
         if layer.type != "Identity" or fed_by is None or id(layer) in noted:
             continue
-        start = fed_by.from_layer, fed_by.from_port
-        own = consumers.get((layer.id, layer.outputs[0].id), [])
-        producer = layers[fed_by.from_layer]
-        port = next(port for port in producer.outputs if port.id == fed_by.from_port)
-        outputs = (_is_output(own, layers), _is_output(consumers[start], layers))
-        if not _take_over(layer.outputs[0], producer, port, *outputs):
+        start, end = (fed_by.from_layer, fed_by.from_port), (layer.id, layer.outputs[0].id)
+        producer = layers[start[0]]
+        port = fed.get(start) or next(each for each in producer.outputs if each.id == start[1])
+        if not _take_over(layer.outputs[0], producer, port, end in outputs, start in outputs):
             continue
-        for edge in own:
+        for edge in consumers.get(end, ()):
             edge.from_layer, edge.from_port = start
-        consumers[start] = [edge for edge in consumers[start] if edge is not fed_by] + own
-        for edge in consumers[start]:
-            fed = next(each for each in layers[edge.to_layer].inputs if each.id == edge.to_port)
-            fed.precision, fed.dims = port.precision, port.dims
-        removed.add(layer)
-    body.layers = [layer for layer in body.layers if layer not in removed]
-    gone = {layer.id for layer in removed}
-    body.edges = [edge for edge in body.edges if edge.to_layer not in gone]
-
-
-def _is_output(edges: list[Edge], layers: dict[str, Layer]) -> bool:
-    """Returns whether one of the edges leads to a Result."""
-    return any(layers[edge.to_layer].is_result for edge in edges)
+        if end in outputs:
+            outputs.add(start)
+        fed[start] = port
+        removed.add(layer.id)
+    body.layers = [layer for layer in body.layers if layer.id not in removed]
+    body.edges = [edge for edge in body.edges if edge.to_layer not in removed]
+    for edge in body.edges:
+        source = fed.get((edge.from_layer, edge.from_port))
+        if source is not None:
+            taken = layers[edge.to_layer].inputs[int(edge.to_port)]
+            taken.precision, taken.dims = source.precision, source.dims
 
 
 def _take_over(

@@ -108,7 +108,7 @@ def missing(declared: Attribute) -> AttributeFault:
     )
     message = f"the attribute `{declared.name}` is missing{goes_on}"
     wanted = declared.describe()
-    hint = f'add {declared.name}="…" to <data>: {wanted}'
+    hint = f"add the attribute `{declared.name}`: {wanted}"
     fault = Fault(MISSING_ATTRIBUTE, message, declared.name, expected=wanted, help=hint)
     return AttributeFault(fault, silent)
 

@@ -13,7 +13,7 @@ from .blockwise import each, in_blocks
 from .conditions import at_least
 from .conversion import plain
 from .declaration import ANY, NUMERIC_OR_BOOLEAN, Operation, attribute, like, operand
-from .differences import CRASHES, Site, facts, no_type_of_input, not_run, of_scalar, refused
+from .differences import CRASHES, facts, no_type_of_input, not_run, of_scalar, refused
 from .elementwise import FLOATING, Unary, UnaryWithValue, common_type, computed
 from .error_function import gelu
 from .kinds import FLOAT, INT, Choice
@@ -419,16 +419,11 @@ class AlongAxis(Operation):
         raise NotImplementedError
 
 
-def _scalar_softmax(site: Site) -> bool:
-    shape = site.shape(0)
-    return shape is not None and shape.rank == 0
-
-
 class NormalizedExponential(AlongAxis):
     """`exp(x)` divided by its sum along the axis, or its logarithm."""
 
     differs = facts(
-        refused("2026.1", "a softmax of a scalar", _scalar_softmax),
+        refused("2026.1", "a softmax of a scalar", of_scalar),
     )
 
     def source_of_nan(self, data: Array) -> str | None:
@@ -439,10 +434,6 @@ class NormalizedExponential(AlongAxis):
                 "(the mask lets nothing through)"
             )
         return None
-
-
-def _without_maximum(data: Array, axis: int) -> Array:
-    return data - np.max(data, axis=axis, keepdims=True, initial=-np.inf)
 
 
 class SoftMax_1(NormalizedExponential):
@@ -496,6 +487,6 @@ class LogSoftmax(NormalizedExponential):
     since = 5
 
     def of(self, data: Array, axis: int) -> Array:
-        result = _without_maximum(data, axis)
+        result = data - np.max(data, axis=axis, keepdims=True, initial=-np.inf)
         result -= np.log(np.sum(np.exp(result), axis=axis, keepdims=True))
         return result

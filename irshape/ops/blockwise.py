@@ -83,6 +83,13 @@ def in_blocks(work: Work, length: int, width: int = 1) -> None:
     in_threads(blocks, length, length * width)
 
 
+def part_along(array: Array, axis: int, start: int, stop: int) -> Array:
+    """Returns a part along an axis, counted from the end; all of an array broadcast there."""
+    if array.ndim < -axis or array.shape[axis] == 1:
+        return array
+    return array[(slice(None),) * (array.ndim + axis) + (slice(start, stop),)]
+
+
 def is_dense(array: Array) -> bool:
     """Returns whether the elements lie side by side in memory, in any order of the axes."""
     if array.flags.c_contiguous:

@@ -8,7 +8,7 @@ from ..element_types import ElementType
 from ..faults import Fault, fault, require
 from ..rule_ids import INPUT_SHAPES
 from ..shapes import ONE
-from .blockwise import BLOCK, in_blocks
+from .blockwise import BLOCK, in_blocks, part_along
 from .conditions import equal
 from .conversion import encoded, plain
 from .declaration import NUMERIC_OR_BOOLEAN, Operation, attribute, operand, types
@@ -105,18 +105,13 @@ class FakeQuantize(Broadcasting):
         axis = next(axis for axis, size in enumerate(shape) if size != 1)
 
         def rows(start: int, stop: int) -> None:
-            parts = (_part(array, axis - len(shape), start, stop) for array in (result, *arrays))
+            parts = (
+                part_along(array, axis - len(shape), start, stop) for array in (result, *arrays)
+            )
             _quantize(self.levels - 1, *parts)
 
         in_blocks(rows, shape[axis], result.size // shape[axis])
         return computed(result.reshape(data.shape), data)
-
-
-def _part(array: Array, axis: int, start: int, stop: int) -> Array:
-    """Returns a part along an axis, counted from the end; all of an array broadcast there."""
-    if array.ndim < -axis or array.shape[axis] == 1:
-        return array
-    return array[(slice(None),) * (array.ndim + axis) + (slice(start, stop),)]
 
 
 def _quantize(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..shapes import Dimension
+from ..shapes import DYNAMIC, UNBOUNDED, Dimension
 from .kinds import Choice
 from .lazy import Array, np
 
@@ -18,7 +18,7 @@ def dimension_of(number: int) -> Dimension:
 
     -1 becomes `?`; smaller numbers become 0.
     """
-    return Dimension.of(max(number, -1) if number >= -1 else 0)
+    return DYNAMIC if number == -1 else Dimension(min(max(number, 0), UNBOUNDED))
 
 
 def dilated(kernel: Dimension, dilation: int) -> Dimension:
@@ -132,3 +132,15 @@ def sliding(data: Array, frame: Frame, steps: Sequence[int]) -> Array:
         ),
         writeable=False,
     )
+
+
+def reached(frame: Frame, steps: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], list[slice]]]:
+    """Yields each kernel position, with the elements that all steps reach from it."""
+    for at in np.ndindex(*frame.kernel):
+        yield (
+            at,
+            [
+                slice(a * d, a * d + (n - 1) * s + 1, s)
+                for a, d, n, s in zip(at, frame.dilations, steps, frame.strides, strict=True)
+            ],
+        )

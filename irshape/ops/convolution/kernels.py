@@ -12,7 +12,6 @@ faster; see `depthwise`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
 from typing import Final
@@ -26,6 +25,7 @@ from ..windows import (
     channels_to_end,
     channels_to_front,
     padded,
+    reached,
     sliding,
 )
 from .depthwise import by_channel
@@ -186,18 +186,6 @@ def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) ->
     return narrowed(channels_to_front(np.ascontiguousarray(channels_to_end(result))), data)
 
 
-def _reached(frame: Frame, steps: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], list[slice]]]:
-    """Yields each kernel position, with the part of the canvas that all steps reach from it."""
-    for at in np.ndindex(*frame.kernel):
-        yield (
-            at,
-            [
-                slice(a * d, a * d + (n - 1) * s + 1, s)
-                for a, d, n, s in zip(at, frame.dilations, steps, frame.strides, strict=True)
-            ],
-        )
-
-
 def _spread_pixels(data: Array, filters: Array, frame: Frame, room: tuple[int, ...]) -> Array:
     """Returns the canvas `[N, O, *room]` of one group, in memory `[N, *room, O]`."""
     _, inputs, outputs = filters.shape[:3]
@@ -206,7 +194,7 @@ def _spread_pixels(data: Array, filters: Array, frame: Frame, room: tuple[int, .
     if data.size and filters.size:
         matrices = np.ascontiguousarray(filters[0].transpose(*range(2, filters.ndim - 1), 0, 1))
         pixels = channels_to_end(data).reshape(-1, inputs)
-        for at, where in _reached(frame, steps):
+        for at, where in reached(frame, steps):
             contribution = np.matmul(pixels, matrices[at])
             canvas[(slice(None), *where)] += contribution.reshape(batch, *steps, outputs)
     return channels_to_front(canvas)
@@ -222,7 +210,7 @@ def _spread_groups(data: Array, filters: Array, frame: Frame, room: tuple[int, .
         matrices = np.ascontiguousarray(filters.transpose(*range(3, 3 + count), 0, 2, 1))
         target = canvas.reshape(batch, groups, outputs, *room)
         columns = np.ascontiguousarray(data).reshape(batch, groups, inputs, -1)
-        for at, where in _reached(frame, steps):
+        for at, where in reached(frame, steps):
             contribution = np.matmul(matrices[at], columns)
             target[along_last(where)] += contribution.reshape(batch, groups, outputs, *steps)
     return canvas

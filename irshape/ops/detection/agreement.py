@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...faults import require
-from ...shapes import DYNAMIC, UNBOUNDED, Dimension
 from ..conditions import equal
 from ..tensors import Tensor
 
@@ -35,11 +34,3 @@ def require_size(name: str, tensor: Tensor, axis: int, *wanted: int) -> None:
         actual=size,
         position=axis,
     )
-
-
-def attribute_size(number: int) -> Dimension:
-    """Returns the dimension for a size from an attribute.
-
-    As in OpenVINO, -1 means an unknown size and other negative numbers mean 0.
-    """
-    return DYNAMIC if number == -1 else Dimension(min(max(number, 0), UNBOUNDED))

@@ -15,7 +15,7 @@ from ..declaration import REAL, Operation, at_least, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .agreement import attribute_size
+from ..windows import dimension_of
 from .geometry import descending, greedy
 
 CORNER, CENTER_SIZE = "caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter.CENTER_SIZE"
@@ -166,11 +166,11 @@ class DetectionOutputs(Operation):
     def rows_per_image(self, classes: int, priors: int) -> Dimension:
         """Returns the number of rows for an image. `classes` and `priors` are 0 where unknown."""
         if self.keep_top_k[0] > 0:
-            return attribute_size(self.keep_top_k[0])
-        per_box = attribute_size(classes) if classes else DYNAMIC
+            return dimension_of(self.keep_top_k[0])
+        per_box = dimension_of(classes) if classes else DYNAMIC
         if self.keep_top_k[0] == -1 and self.top_k > 0:
             return per_box * self.top_k
-        return per_box * (attribute_size(priors) if priors else DYNAMIC)
+        return per_box * (dimension_of(priors) if priors else DYNAMIC)
 
     def evaluate(
         self,

@@ -16,7 +16,8 @@ from ..declaration import REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, FLOATS, INT, INTS
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .agreement import attribute_size, require_size
+from ..windows import dimension_of
+from .agreement import require_size
 from .geometry import descending, greedy, moved, touching_overlaps
 from .proposals import best, refined
 from .roi import aligned
@@ -65,7 +66,7 @@ class ExperimentalDetectronDetectionOutput(Operation):
         if all(tensor.rank is not None for tensor in by_region.values()):
             for name, tensor in by_region.items():
                 regions = merged(tensor.shape[0], regions, at=name, axis=0)
-        rows = attribute_size(self.max_detections_per_image)
+        rows = dimension_of(self.max_detections_per_image)
         return (
             Tensor(input_rois.element_type, [rows, 4]),
             Tensor(I32, [rows]),
@@ -151,7 +152,7 @@ class ExperimentalDetectronGenerateProposalsSingleImage(Operation):
         input_deltas: Tensor,
         input_scores: Tensor,
     ) -> tuple[Tensor, ...]:
-        rows = attribute_size(self.post_nms_count)
+        rows = dimension_of(self.post_nms_count)
         element_type = input_im_info.element_type
         return Tensor(element_type, [rows, 4]), Tensor(element_type, [rows])
 
@@ -248,7 +249,7 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
             if tensor.rank is not None:
                 channels = merged(tensor.shape[1], channels, at="input_pyramid", axis=1)
         regions = DYNAMIC if input_rois.rank is None else input_rois.shape[0]
-        size = attribute_size(self.output_size)
+        size = dimension_of(self.output_size)
         return (
             Tensor(input_rois.element_type, [regions, channels, size, size]),
             Tensor(input_rois.element_type, [regions, 4]),
@@ -300,7 +301,7 @@ class ExperimentalDetectronTopKROIs(Operation):
     max_rois: int = attribute(INT, default=0)
 
     def infer(self, input_rois: Tensor, rois_probs: Tensor) -> Tensor:
-        return Tensor(input_rois.element_type, [attribute_size(self.max_rois), 4])
+        return Tensor(input_rois.element_type, [dimension_of(self.max_rois), 4])
 
     def evaluate(self, input_rois: Array, rois_probs: Array) -> Array:
         kept = input_rois[descending(rois_probs.astype(np.float32))[: self.max_rois]]

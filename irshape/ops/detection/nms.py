@@ -25,7 +25,7 @@ from ..differences import (
 from ..kinds import BOOLEAN, INDEX_TYPE, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .agreement import attribute_size
+from ..windows import dimension_of
 from .geometry import descending, greedy, overlaps, rotated_overlaps
 
 F32_F16_BF16 = types("f32 f16 bf16")
@@ -263,7 +263,7 @@ def limit_of(limit: Tensor | None) -> Dimension:
     """
     if limit is None:
         return Dimension(0)
-    return attribute_size(limit.known[0]) if limit.known else DYNAMIC
+    return dimension_of(limit.known[0]) if limit.known else DYNAMIC
 
 
 class NonMaxSuppression_3(NonMaxSuppression_1):

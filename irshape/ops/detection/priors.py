@@ -19,7 +19,7 @@ from ..differences import facts, negative, refused
 from ..kinds import BOOLEAN, FLOAT, FLOATS
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .agreement import attribute_size
+from ..windows import dimension_of
 
 F32 = ElementType.of("f32")
 
@@ -57,7 +57,7 @@ class PriorBoxes(Operation):
             return Tensor(F32, [2, DYNAMIC])
         count(len(output_size.value), 2, at="output_size")
         height, width = (output_size.value.dimension(index) or DYNAMIC for index in range(2))
-        boxes = height * width * attribute_size(max(self.priors_per_point(), 0))
+        boxes = height * width * dimension_of(max(self.priors_per_point(), 0))
         return Tensor(F32, [2, boxes * 4])
 
     def check(self, output_size: Tensor, image_size: Tensor) -> Iterator[Fault]:

@@ -16,7 +16,7 @@ from ..differences import Site, facts, inferred, refused
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, NATURAL, POSITIVE, STRING, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .agreement import attribute_size
+from ..windows import dimension_of
 
 Place = Callable[[Array, Array], tuple[Array, Array]]
 """Maps the coordinates y, x of samples to coordinates on the feature map."""
@@ -96,7 +96,7 @@ class AlignedPooling(Operation):
     def infer(self, data: Tensor, rois: Tensor, batch_indices: Tensor) -> Tensor:
         regions = self.dimensions(data, rois, batch_indices).get("regions", DYNAMIC)
         channels = DYNAMIC if data.rank is None else data.shape[1]
-        pooled = (attribute_size(self.pooled_h), attribute_size(self.pooled_w))
+        pooled = (dimension_of(self.pooled_h), dimension_of(self.pooled_w))
         return Tensor(data.element_type, [regions, channels, *pooled])
 
     def evaluate(self, data: Array, rois: Array, batch_indices: Array) -> Array:
@@ -271,7 +271,7 @@ class ROIPooling(Operation):
         require_scale(self.spatial_scale)
         regions = DYNAMIC if rois.rank is None else rois.shape[0]
         channels = DYNAMIC if data.rank is None else data.shape[1]
-        return Tensor(data.element_type, [regions, channels, *map(attribute_size, self.pooled)])
+        return Tensor(data.element_type, [regions, channels, *map(dimension_of, self.pooled)])
 
     def evaluate(self, data: Array, rois: Array) -> Array:
         wide = data.astype(np.float32)
@@ -350,7 +350,7 @@ class PositionSensitivePooling(Operation):
 
     def shape(self, data: Tensor, rois: Tensor, output_dim: int, group_size: int) -> Tensor:
         regions = DYNAMIC if rois.rank is None else rois.shape[0]
-        channels, group = attribute_size(output_dim), attribute_size(group_size)
+        channels, group = dimension_of(output_dim), dimension_of(group_size)
         return Tensor(data.element_type, [regions, channels, group, group])
 
 

@@ -13,7 +13,7 @@ from ..differences import WIDER, Site, dimensions, facts, inferred, is_known, no
 from ..kinds import BOOLEAN, FLOATS, INT, INTS, POSITIVES
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .agreement import attribute_size
+from ..windows import dimension_of
 
 
 def _softmax_axes(site: Site) -> bool:
@@ -64,7 +64,7 @@ class RegionYolo(Operation):
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         if not self.do_softmax:
-            channels = attribute_size(self.regions * self.per_region)
+            channels = dimension_of(self.regions * self.per_region)
             return Tensor(data.element_type, [data.shape[0], channels, *data.shape[2:]])
         for name, axis in (("axis", self.axis), ("end_axis", self.end_axis)):
             require(

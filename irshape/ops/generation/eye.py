@@ -11,8 +11,8 @@ from ..axes import require_single, single_size
 from ..declaration import I32_I64, Operation, attribute, operand
 from ..kinds import TYPE_NAME
 from ..lazy import Array, np
+from ..movement.broadcasting import negative_sizes, wanted_shape
 from ..tensors import Tensor
-from .sizes import negative_sizes, sizes
 
 
 class Eye(Operation):
@@ -40,7 +40,7 @@ class Eye(Operation):
             if tensor.shape.is_static:
                 require_single(tensor, name)
         dims = [single_size(num_rows, "num_rows"), single_size(num_columns, "num_columns")]
-        batch = PartialShape(()) if batch_shape is None else sizes(batch_shape)
+        batch = PartialShape(()) if batch_shape is None else wanted_shape(batch_shape)
         return Tensor(
             self.output_type,
             DYNAMIC_SHAPE if batch.dims is None else PartialShape((*batch.dims, *dims)),

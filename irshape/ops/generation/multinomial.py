@@ -12,8 +12,8 @@ from ..declaration import INTEGER, REAL, Operation, attribute, operand
 from ..differences import facts, not_run, of_version
 from ..kinds import BOOLEAN, NATURAL, TYPE_NAME
 from ..lazy import Array, np
+from ..movement.broadcasting import negative_sizes, wanted_dimensions
 from ..tensors import Tensor
-from .sizes import negative_sizes, sizes
 
 
 class Multinomial(Operation):
@@ -37,11 +37,7 @@ class Multinomial(Operation):
     def infer(self, probs: Tensor, num_samples: Tensor) -> Tensor:
         if probs.rank is None:
             return Tensor(self.convert_type, DYNAMIC_SHAPE)
-        samples = (
-            sizes(num_samples)[0]
-            if num_samples.value is not None and len(num_samples.value) == 1
-            else DYNAMIC
-        )
+        samples, *_ = wanted_dimensions(num_samples) or [DYNAMIC]
         return Tensor(self.convert_type, (probs.shape[0], samples))
 
     def check(self, probs: Tensor, num_samples: Tensor) -> Iterator[Fault]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Fault, require
 from ...rule_ids import INPUT_VALUE
+from ...shapes import DYNAMIC, PartialShape
+from ..axes import MAX_RANK
 from ..declaration import I32_I64, Operation, attribute, operand, types
 from ..differences import (
     WIDER,
@@ -21,8 +23,8 @@ from ..differences import (
 )
 from ..kinds import NATURAL, TYPE_NAME, Choice
 from ..lazy import Array, np
+from ..movement.broadcasting import negative_sizes, wanted_shape
 from ..tensors import Tensor
-from .sizes import negative_sizes, sizes
 
 PHILOX_MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 PHILOX_KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
@@ -128,7 +130,11 @@ class RandomUniform(Operation):
                 given=high.lower[0],
                 rule=INPUT_VALUE,
             )
-        return Tensor(self.output_type, sizes(out_shape, longest=True))
+        shape = wanted_shape(out_shape)
+        length = out_shape.shape[0] if out_shape.rank else DYNAMIC
+        if out_shape.value is None and length.high <= MAX_RANK and not length.symbolic:
+            shape = PartialShape.of_rank(length.high)  # as OpenVINO assumes
+        return Tensor(self.output_type, shape)
 
     def check(self, out_shape: Tensor, min_val: Tensor, max_val: Tensor) -> Iterator[Fault]:
         yield from negative_sizes(out_shape, "out_shape")

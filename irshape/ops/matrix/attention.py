@@ -10,7 +10,7 @@ from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Violation, require
 from ...rule_ids import INPUT_RANK
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
-from ..blockwise import in_blocks
+from ..blockwise import in_blocks, part_along
 from ..conversion import plain
 from ..declaration import ANY, Operation, at_least, attribute, operand
 from ..differences import Site, facts, ignored, not_run, refused
@@ -312,12 +312,12 @@ class ScaledDotProductAttention(Operation):
             end = axis - len(batch) - 2
             parts = [
                 self.by_parts(
-                    _of_batch(query, end, index),
+                    part_along(query, end, index, index + 1),
                     factor,
-                    _of_batch(keys, end, index),
-                    _of_batch(values, end, index),
-                    None if mask is None else _of_batch(mask, end, index),
-                    None if sinks is None else _of_batch(sinks, end, index),
+                    part_along(keys, end, index, index + 1),
+                    part_along(values, end, index, index + 1),
+                    None if mask is None else part_along(mask, end, index, index + 1),
+                    None if sinks is None else part_along(sinks, end, index, index + 1),
                 )
                 for index in range(batch[axis])
             ]
@@ -327,8 +327,8 @@ class ScaledDotProductAttention(Operation):
                 query[..., start : start + some, :] * factor,
                 keys,
                 values,
-                _rows(mask, length, start, some),
-                _rows(sinks, length, start, some),
+                None if mask is None else part_along(mask, -2, start, start + some),
+                None if sinks is None else part_along(sinks, -2, start, start + some),
                 start,
             )
             for start in range(0, length, some)
@@ -397,25 +397,6 @@ def _exponentials(scores: Array) -> Array:
     if not np.may_share_memory(rows, scores):
         np.copyto(scores, rows.reshape(scores.shape))
     return totals.reshape(*scores.shape[:-1], 1)
-
-
-def _of_batch(array: Array, axis: int, index: int) -> Array:
-    """Returns the part of an input at one position of an axis, counted from the end."""
-    if array.ndim < -axis or array.shape[axis] == 1:
-        return array
-    return array[(slice(None),) * (array.ndim + axis) + (slice(index, index + 1),)]
-
-
-def _rows(array: Array | None, length: int, start: int, count: int) -> Array | None:
-    """Returns the rows of some queries.
-
-    An array without a row for each of `length` queries is returned whole.
-    """
-    return (
-        array
-        if array is None or array.ndim < 2 or array.shape[-2] != length
-        else array[..., start : start + count, :]
-    )
 
 
 def _split(shape: PartialShape) -> tuple[PartialShape, Dimension, Dimension]:

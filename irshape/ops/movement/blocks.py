@@ -27,6 +27,7 @@ from ..elementwise import element_type_of
 from ..kinds import INT, NATURALS, POSITIVES, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
+from ..windows import Frame, along_last, padded, reached, same_padding, sliding
 from .broadcasting import negative_sizes, wanted_dimensions
 from .padding import blank
 
@@ -403,32 +404,17 @@ class ExtractImagePatches(Operation):
 
     def evaluate(self, data: Array) -> Array:
         batch, depth, *image = data.shape
-        counts = [self.count(i, size) for i, size in enumerate(image)]
-        if 0 in counts:
-            return np.empty([batch, depth * prod(self.sizes), *counts], data.dtype)
-        spans = [
-            (count - 1) * stride + (size - 1) * rate + 1
-            for count, stride, size, rate in zip(
-                counts, self.strides, self.sizes, self.rates, strict=True
-            )
-        ]
-        before = [0, 0]
+        counts = [self.count(axis, size) for axis, size in enumerate(image)]
+        frame = Frame(self.sizes, self.strides, self.rates, (0, 0), (0, 0))
         if self.auto_pad != "valid":
-            missing = [max(span - size, 0) for span, size in zip(spans, image, strict=True)]
-            before = [(pad + (self.auto_pad == "same_lower")) // 2 for pad in missing]
-        room = [
-            max(span, size + begin) for span, size, begin in zip(spans, image, before, strict=True)
-        ]
-        padded = blank([batch, depth, *room], data.dtype)
-        padded[:, :, before[0] : before[0] + image[0], before[1] : before[1] + image[1]] = data
-        result = np.empty([batch, *self.sizes, depth, *counts], data.dtype)
-        for row in range(self.sizes[0]):
-            for column in range(self.sizes[1]):
-                top, left = row * self.rates[0], column * self.rates[1]
-                rows = slice(top, top + (counts[0] - 1) * self.strides[0] + 1, self.strides[0])
-                columns = slice(left, left + (counts[1] - 1) * self.strides[1] + 1, self.strides[1])
-                result[:, row, column] = padded[:, :, rows, columns]
-        return result.reshape([batch, depth * prod(self.sizes), *counts])
+            pads = [
+                same_padding(size, frame.span(axis), self.strides[axis], self.auto_pad)
+                for axis, size in enumerate(image)
+            ]
+            begins, ends = zip(*pads, strict=True)
+            data = padded(data, begins, ends)
+        patches = sliding(data, frame, counts).transpose(0, 2, 3, 1, 4, 5)
+        return patches.reshape([batch, depth * prod(self.sizes), *counts])
 
 
 _PER_AXIS = ("strides", "dilations", "pads_begin", "pads_end")
@@ -487,10 +473,9 @@ class Col2Im(Operation):
         image = size or [DYNAMIC, DYNAMIC]
         if kernel is not None and count.is_static and all(dim.is_static for dim in image):
             sizes = [dim.low for dim in image]
-            positions = self.positions(sizes, kernel)
-            expected = prod(max(places, 0) for places in positions)
+            expected = prod(self.frame(kernel).steps(sizes))
             require(
-                count.low == expected and min(positions) > 0,
+                count.low == expected > 0,
                 f"`data` {data.shape} contains {count} blocks, but an image of {listed(sizes)} "
                 f"has {expected} positions for a kernel of {listed(kernel)}",
                 at="data",
@@ -515,34 +500,22 @@ class Col2Im(Operation):
                 )
         yield from negative_sizes(output_size, "output_size")
 
-    def positions(self, image: Sequence[int], kernel: Sequence[int]) -> list[int]:
-        """Returns the number of positions of the kernel along each axis."""
-        pads = [begin + end for begin, end in zip(self.pads_begin, self.pads_end, strict=False)]
-        attributes = zip(self.strides, self.dilations, pads, strict=False)
-        return [
-            (size + pad - dilation * (extent - 1) - 1) // stride + 1
-            for size, extent, (stride, dilation, pad) in zip(
-                image, kernel, attributes, strict=False
-            )
-        ]
+    def frame(self, kernel: Sequence[int]) -> Frame:
+        """Returns the positions of a kernel of known size."""
+        pads = self.pads_begin[:2], self.pads_end[:2]
+        return Frame(tuple(kernel), self.strides[:2], self.dilations[:2], *pads)
 
     def evaluate(self, data: Array, output_size: Array, kernel_size: Array) -> Array:
         image, kernel = [int(size) for size in output_size], [int(size) for size in kernel_size]
-        counts = self.positions(image, kernel)
+        frame = self.frame(kernel)
+        counts = frame.steps(image)
         batch, channels = data.shape[0] if data.ndim == 3 else 1, data.shape[-2] // prod(kernel)
-        blocks = data.reshape([batch, channels, *kernel, *counts])
-        sizes = [
-            size + begin + end
-            for size, begin, end in zip(image, self.pads_begin, self.pads_end, strict=False)
-        ]
-        numbers = plain(blocks)
+        numbers = plain(data.reshape([batch, channels, *kernel, *counts]))
+        pads = zip(image, frame.pads_begin, frame.pads_end, strict=True)
+        sizes = [size + begin + end for size, begin, end in pads]
         wide = np.zeros([batch, channels, *sizes], numbers.dtype)
-        for row in range(kernel[0]):
-            for column in range(kernel[1]):
-                top, left = row * self.dilations[0], column * self.dilations[1]
-                rows = slice(top, top + (counts[0] - 1) * self.strides[0] + 1, self.strides[0])
-                columns = slice(left, left + (counts[1] - 1) * self.strides[1] + 1, self.strides[1])
-                wide[:, :, rows, columns] += numbers[:, :, row, column]
-        top, left = self.pads_begin[:2]
+        for (row, column), where in reached(frame, counts):
+            wide[along_last(where)] += numbers[:, :, row, column]
+        top, left = frame.pads_begin
         inside = wide[:, :, top : top + image[0], left : left + image[1]]
         return encoded(inside, element_type_of(data)).reshape((*data.shape[:-2], channels, *image))

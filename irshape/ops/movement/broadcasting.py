@@ -38,6 +38,12 @@ def wanted_dimensions(sizes: Tensor, minus_one: Dimension = DYNAMIC) -> list[Dim
     ]
 
 
+def wanted_shape(sizes: Tensor) -> PartialShape:
+    """Returns the shape that a list of sizes describes, which may be unknown."""
+    dims = wanted_dimensions(sizes)
+    return of_length(sizes) if dims is None else PartialShape(dims)
+
+
 def negative_sizes(sizes: Tensor, at: str) -> Iterator[Fault]:
     """Yields a fault for each negative size."""
     for index, size in enumerate(sizes.known or ()):

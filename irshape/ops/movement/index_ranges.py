@@ -54,16 +54,6 @@ def _end(bound: Number) -> int:
     return INT64_MIN if index < -INT32_MAX else index
 
 
-def taken(size: int, start: int, stop: int, step: int) -> int:
-    """Returns the number of elements in `start:stop:step` of an axis; see `Run`."""
-    if step < 0:
-        return Run.of(size, start, stop, step).taken
-    first, last = start + size if start < 0 else start, stop + size if stop < 0 else stop
-    first = 0 if first < 0 else first
-    last = size if last > size else last
-    return -((first - last) // step) if first < last else 0
-
-
 class Run(NamedTuple):
     """The indices in a slice of an axis: the first index, their number, and the step."""
 

@@ -7,14 +7,14 @@ from typing import Any
 
 from ...element_types import ElementType
 from ...faults import Between, Fault, fault, require
-from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, PartialShape
+from ...shapes import DYNAMIC, DYNAMIC_SHAPE, PartialShape
 from ..conversion import plain
 from ..declaration import INTEGER, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from ..elementwise import computed
 from ..kinds import INDEX_TYPE
 from ..lazy import Array, np
+from ..movement.broadcasting import wanted_dimensions
 from ..tensors import Tensor
-from ..windows import dimension_of
 from .base import I64, Share, largest
 
 
@@ -41,15 +41,7 @@ class AdaptivePooling(Operation):
             expected=axes,
             actual=count,
         )
-        value = output_shape.value
-        if value is None:
-            return PartialShape((*data[:2], *(DYNAMIC,) * axes))
-        sizes = [
-            dimension_of(int(low))
-            if low == high and abs(low) < UNBOUNDED
-            else value.dimension(i) or DYNAMIC
-            for i, (low, high) in enumerate(zip(value.lower, value.upper, strict=True))
-        ]
+        sizes = wanted_dimensions(output_shape) or (DYNAMIC,) * axes
         return PartialShape((*data[:2], *sizes))
 
     def check(self, data: Tensor, output_shape: Tensor) -> Iterator[Fault]:

@@ -78,7 +78,8 @@ def described(cls: type[Operation]) -> dict[str, Any]:
     from ..ops import registry
     from ..ops.constraints import constraints
     from ..ops.declaration import LibraryOperation
-    from ..ops.operands import OneOf, describe_types
+    from ..ops.operands import OneOf
+    from ..wording import describe_types
 
     attributes = []
     for declared in cls.attributes.values():

@@ -9,6 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..element_types import (
+        ANY,
+        BOOLEAN_TYPE,
+        INTEGER,
+        NUMERIC,
+        NUMERIC_OR_BOOLEAN,
+        REAL,
+        types,
+    )
     from ..faults import Fault, Violation, fault, require
     from ..numpy_types import dtype_of
     from ..rule_ids import RuleId
@@ -30,19 +39,7 @@ if TYPE_CHECKING:
         Choice,
         Kind,
     )
-    from .operands import (
-        ANY,
-        BOOLEAN_TYPE,
-        I32_I64,
-        INTEGER,
-        NUMERIC,
-        NUMERIC_OR_BOOLEAN,
-        REAL,
-        at_least,
-        between,
-        operand,
-        types,
-    )
+    from .operands import I32_I64, at_least, between, operand
     from .tensors import Tensor, Value
 
 __all__ = [

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from ..faults import Fault
+from ..faults import Between, Fault
 from ..rule_ids import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE, MISSPELT_ATTRIBUTE, UNKNOWN_ATTRIBUTE
 from .kinds import Declared, Kind, Malformed
-from .operands import Between
 
 REQUIRED: Final = object()
 """The default of a required attribute: OpenVINO refuses a layer without it."""

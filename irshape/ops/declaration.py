@@ -24,10 +24,21 @@ from sys import maxsize
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
-from ..element_types import DYNAMIC_TYPE, ElementType
-from ..faults import Fault, Violation
+from ..element_types import (
+    ANY,
+    BOOLEAN_TYPE,
+    DYNAMIC_TYPE,
+    INTEGER,
+    NUMERIC,
+    NUMERIC_OR_BOOLEAN,
+    REAL,
+    ElementType,
+    types,
+)
+from ..faults import Between, Fault, Number, Violation
 from ..rule_ids import ATTRIBUTE_VALUE
 from ..shapes import Dimension
+from ..wording import describe_types
 from .attributes import (
     REQUIRED,
     Attribute,
@@ -39,26 +50,16 @@ from .attributes import (
 )
 from .kinds import THE_DEFAULT, Malformed
 from .operands import (
-    ANY,
-    BOOLEAN_TYPE,
     I32_I64,
-    INTEGER,
-    NUMERIC,
-    NUMERIC_OR_BOOLEAN,
-    REAL,
-    Between,
-    Number,
     Operand,
     at_least,
     between,
     check_count,
     check_operand,
     check_shapes,
-    describe_types,
     named_dimensions,
     operand,
     specified_types,
-    types,
 )
 from .signature import Signature
 from .tensors import Tensor, Value

@@ -28,7 +28,7 @@ from .kinds import BOOLEAN, FLOAT, INT, NATURALS, POSITIVE, Choice
 from .lazy import Array, np
 from .pooling.base import Along, over_windows
 from .tensors import Tensor
-from .windows import channels_last, channels_to_end, channels_to_front, padded
+from .windows import padded
 
 
 def real(data: Array) -> Array:
@@ -412,8 +412,6 @@ class GroupNormalization(Operation):
 
     def evaluate(self, data: Array, scale: Array, bias: Array) -> Array:
         numbers = real(data)
-        if numbers.size and numbers.ndim > 2 and channels_last(numbers):
-            return computed(self._of_pixels(numbers, real(scale), real(bias)), data)
         column = (-1, *(1,) * (data.ndim - 2))
         groups = numbers.reshape(data.shape[0], self.num_groups, -1) if numbers.size else numbers
         result = (
@@ -428,24 +426,6 @@ class GroupNormalization(Operation):
         )
         result += real(bias).reshape(column)
         return computed(result, data)
-
-    def _of_pixels(self, data: Array, scale: Array, bias: Array) -> Array:
-        """Returns the result, in memory as `[N, *sizes, C]`, for `data` in the same layout."""
-        pixels = channels_to_end(data)
-        shape = (data.shape[0], math.prod(data.shape[2:]), data.shape[1])
-        result = pixels.reshape(shape).copy()
-        ones = np.ones((1, shape[1]), data.dtype)
-
-        def average(numbers: Array) -> Array:
-            """Returns the mean over its group for each channel: `[N, 1, C]`."""
-            means = (ones @ numbers).reshape(shape[0], self.num_groups, -1).mean(2) / shape[1]
-            return np.repeat(means, shape[2] // self.num_groups, axis=1)[:, None]
-
-        result -= average(result)
-        deviation = np.sqrt(average(np.square(result)) + data.dtype.type(self.epsilon))
-        result *= scale.reshape(-1) / deviation
-        result += bias.reshape(-1)
-        return channels_to_front(result.reshape(pixels.shape))
 
 
 class GRN(Operation):

@@ -6,52 +6,12 @@ from collections.abc import Iterator, Sequence
 from types import EllipsisType
 from typing import Final
 
-from ..element_types import (
-    ANY,
-    BOOLEAN_TYPE,
-    DYNAMIC_TYPE,
-    INTEGER,
-    NUMERIC,
-    NUMERIC_OR_BOOLEAN,
-    REAL,
-    ElementType,
-    types,
-)
+from ..element_types import ANY, DYNAMIC_TYPE, ElementType, types
 from ..faults import Between, Fault, Number, Violation, fault
 from ..rule_ids import INPUT_COUNT, INPUT_SHAPES
 from ..shapes import Dimension, PartialShape
 from ..wording import describe_types
 from .tensors import Tensor
-
-__all__ = [
-    "ANY",
-    "BOOLEAN_TYPE",
-    "I32_I64",
-    "INTEGER",
-    "NUMERIC",
-    "NUMERIC_OR_BOOLEAN",
-    "PACKED_INTEGER",
-    "REAL",
-    "Axes",
-    "Between",
-    "Inputs",
-    "Number",
-    "OneOf",
-    "Operand",
-    "at_least",
-    "between",
-    "check_count",
-    "check_operand",
-    "check_packed",
-    "check_shapes",
-    "describe_axes",
-    "describe_types",
-    "named_dimensions",
-    "operand",
-    "specified_types",
-    "types",
-]
-
 
 I32_I64: Final = types("i32 i64")
 PACKED_INTEGER: Final = types("u1 u2 u3 u4 u6 i4")

@@ -7,8 +7,9 @@ from sys import maxsize
 from typing import NamedTuple
 
 from ..element_types import ElementType
+from ..faults import Between
 from .attributes import Attribute
-from .operands import Between, Operand
+from .operands import Operand
 
 
 class Signature(NamedTuple):

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..inference.declarations import Declaration
 from ..ops.constraints import constraints
-from ..ops.operands import describe_types
 from ..ops.registry import UnknownOperation
+from ..wording import describe_types
 
 
 def operation_page(declaration: Declaration) -> dict[str, Any] | None:

@@ -144,11 +144,8 @@ class TensorIterator(Iteration):
 
     def runs_surely(self, view: BodyView[Tensor], inputs: Sequence[Tensor]) -> bool:
         sizes = [
-            inputs[binding.external].shape[binding.axis].low
-            for binding in view.inputs
-            if binding.axis is not None
-            and binding.external is not None
-            and self.sliced_shape(binding, inputs[binding.external]).rank is not None
+            inputs[binding.external or 0].shape[binding.axis or 0].low
+            for binding in self.sliced(view, tuple(inputs))
         ]
         return min(sizes) > 0 if sizes else (self.count(view, tuple(inputs)) or 0) > 0
 

@@ -75,7 +75,7 @@ class SentencepieceDetokenizer(TokenizerOperation):
         return string_outputs(PartialShape([first_axis(tokens)]))
 
 
-class SentencepieceStreamDetokenizer(TokenizerOperation):
+class SentencepieceStreamDetokenizer(SentencepieceDetokenizer):
     """The strings of tokens, piece by piece, with the bytes of byte tokens. irshape does not
     evaluate it.
 
@@ -83,8 +83,3 @@ class SentencepieceStreamDetokenizer(TokenizerOperation):
     """
 
     introduced = "2023.3"
-    model = operand(U8_ONLY, known_type=True)
-    tokens = operand(types("i32 i64"), rank=2)
-
-    def infer(self, model: Tensor, tokens: Tensor) -> tuple[Tensor, ...]:
-        return string_outputs(PartialShape([first_axis(tokens)]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import starmap
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from ...element_types import ElementType
@@ -103,16 +104,12 @@ def loop(
         padded[0] or builder.numbers(-1),
         padded[1] or builder.numbers(True, "boolean"),
     )
-    said = [declared(info.type) for info in graph.input[2:]]
     goes_on = DYNAMIC_SHAPE if condition.shape.rank else SCALAR  # [1] may be a scalar later
     given = [
         (graph.input[0].name, Tensor(ElementType.of("i64"), SCALAR)),
         (graph.input[1].name, Tensor(ElementType.of("boolean"), goes_on)),
     ]
-    for info, tensor, state in zip(graph.input[2:], said, states, strict=True):
-        fits = tensor is not None and tensor.element_type is state.element_type
-        shape = tensor.shape if tensor is not None and fits else DYNAMIC_SHAPE
-        given.append((info.name, Tensor(state.element_type, shape)))
+    given += map(_state, graph.input[2:], states)
     inner = read(graph, given, stacked=dict.fromkeys(range(1 + len(states), len(graph.output)), 0))
     fed = [trips, condition, *states, *(value for value, _ in inner.captured)]
     entries = [
@@ -173,7 +170,20 @@ def scan(
     fed = [*values, *(value for value, _ in inner.captured)]
     slices = zip(axes, _listed(attributes, "scan_input_directions", count), strict=True)
     joined = zip(joins, _listed(attributes, "scan_output_directions", outputs), strict=True)
-    entries = _scan_port_map(builder, inner, number, list(slices), list(joined))
+    whole: list[dict[str, str]] = [{}]
+    captured = [layer for _, layer in inner.captured]
+    cut = [*whole * number, *starmap(_along, slices), *whole * len(captured)]
+    put = [*whole * number, *starmap(_along, joined)]
+    entries = [
+        _port_map(builder, "input", index, layer, **along)
+        for index, (layer, along) in enumerate(
+            zip([*inner.parameters, *captured], cut, strict=True)
+        )
+    ]
+    entries += [
+        _port_map(builder, "output", index, layer, **along)
+        for index, (layer, along) in enumerate(zip(inner.results, put, strict=True), len(fed))
+    ]
     ends = zip(inner.results[:number], inner.parameters[:number], strict=True)
     inner.body.back_edges = [
         BackEdge(result.id, parameter.id, builder.offset) for result, parameter in ends
@@ -181,38 +191,6 @@ def scan(
     return builder.with_bodies(
         "TensorIterator", fed, {"body": inner.body}, {"port_map": entries}, len(inner.results)
     )
-
-
-def _scan_port_map(
-    builder: Builder,
-    inner: Subgraph,
-    states: int,
-    slices: list[tuple[int, int]],
-    joins: list[tuple[int, int]],
-) -> list[PortMap]:
-    """Returns the port map of a Scan. slices, joins: the axis of each, and whether it goes
-    backwards."""
-    parameters, results = inner.parameters, inner.results
-    entries = [
-        _port_map(builder, "input", index, layer) for index, layer in enumerate(parameters[:states])
-    ]
-    for index, (axis, backwards) in enumerate(slices, states):
-        along = _along(axis, backwards)
-        entries.append(_port_map(builder, "input", index, parameters[index], **along))
-    outer = states + len(slices)
-    entries += [
-        _port_map(builder, "input", outer + index, layer)
-        for index, (_, layer) in enumerate(inner.captured)
-    ]
-    fed = outer + len(inner.captured)
-    entries += [
-        _port_map(builder, "output", fed + index, layer)
-        for index, layer in enumerate(results[:states])
-    ]
-    for index, (axis, backwards) in enumerate(joins, states):
-        along = _along(axis, backwards)
-        entries.append(_port_map(builder, "output", fed + index, results[index], **along))
-    return entries
 
 
 def _port_map(
@@ -236,6 +214,14 @@ def _listed(attributes: dict[str, Any], name: str, length: int) -> list[int]:
     return numbers
 
 
+def _state(info: Any, value: NodeOutput) -> tuple[str, Tensor]:
+    """Returns a state of a body: what it declares, if that has the type of the first value."""
+    said = declared(info.type)
+    if said is None or said.element_type is not value.element_type:
+        said = Tensor(value.element_type, DYNAMIC_SHAPE)
+    return info.name, said
+
+
 def _scan_axes(inputs: list[NodeOutput], listed: list[int]) -> list[int]:
     """Returns the axis along which each input of a Scan is sliced, from 0. Raises `Violation`."""
     axes = []
@@ -254,17 +240,7 @@ def _scan_axes(inputs: list[NodeOutput], listed: list[int]) -> list[int]:
 def _scan_inputs(graph: Any, values: list[NodeOutput], axes: list[int]) -> list[tuple[str, Tensor]]:
     """Returns the inputs of the body of a Scan: the states, and slices of the other values."""
     number = len(values) - len(axes)
-    given = []
-    for info, state in zip(graph.input, values[:number], strict=False):
-        said = declared(info.type)
-        given.append(
-            (
-                info.name,
-                said
-                if said is not None and said.element_type is state.element_type
-                else Tensor(state.element_type, DYNAMIC_SHAPE),
-            )
-        )
+    given = [*map(_state, graph.input[:number], values[:number])]
     for info, value, axis in zip(graph.input[number:], values[number:], axes, strict=True):
         dims = value.shape.dims
         shape = (

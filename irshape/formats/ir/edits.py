@@ -240,25 +240,13 @@ def _inside(data: bytes, port: int) -> _Inside | None:
     return None
 
 
-_SIZE = re.compile(rb"-1|[0-9]{1,18}")
-
-
 def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
     """Returns the edits that set the dimensions of the port at offset `port`.
 
-    Texts of dimensions that differ are replaced. If their number changes, the dimensions between
-    equal ones at both ends are rewritten in the style of the file.
+    Texts of dimensions that differ are replaced. If their number changes, all are rewritten in the
+    style of the file.
     """
     data = source.data
-    plain = _PLAIN_DIMS.match(data, port)
-    if plain is not None:
-        dims = list(_DIM_TEXT.finditer(data, *plain.span(1)))
-        if len(dims) == len(wanted):
-            return [
-                Edit(*dim.span(1), text)
-                for dim, text in zip(dims, [str(size).encode() for size in wanted], strict=True)
-                if dim[1] != text
-            ]
     inside = _inside(data, port)
     if inside is None:
         return []
@@ -274,38 +262,13 @@ def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
         return _without_dims(data, inside)
     if not there:
         return _first_dims(data, port, inside, texts)
-    return [_middle(data, inside, there, texts)]
-
-
-def _middle(data: bytes, inside: _Inside, there: list[bytes], texts: list[bytes]) -> Edit:
-    """Returns the edit of the dimensions between equal dimensions at both ends."""
     dims = inside.dims
     gap = (
         data[dims[0].end : dims[1].start] if len(dims) > 1 else data[inside.opened : dims[0].start]
     )
     gap = b"" if gap.strip(_SPACE) else gap
-    fewest = min(len(there), len(texts))
-    before = next((at for at in range(fewest) if there[at] != texts[at]), fewest)
-    after = next(
-        (at for at in range(fewest - before) if there[-1 - at] != texts[-1 - at]), fewest - before
-    )
-    old, new = dims[before : len(dims) - after], texts[before : len(texts) - after]
-    if before:
-        start = dims[before - 1].end
-        return Edit(
-            start, old[-1].end if old else start, b"".join(gap + _dim(each) for each in new)
-        )
-    start = dims[0].start
-    if not new:
-        return Edit(start, dims[len(old)].start, b"")
-    if not old:
-        return Edit(start, start, b"".join(_dim(each) + gap for each in new))
-    return Edit(start, old[-1].end, gap.join(map(_dim, new)))
-
-
-_PLAIN_DIMS = re.compile(rb"<port [^<>]*>((?:\s*<dim>-?[0-9]+</dim>)*)\s*</port>")
-"""Matches a port in the usual layout, with its dimensions."""
-_DIM_TEXT = re.compile(rb"<dim>([^<]*)</dim>")
+    rewritten = Edit(dims[0].start, dims[-1].end, gap.join(map(_dim, texts)))
+    return [_trimmed(data, rewritten)]
 
 
 def _dim(text: bytes) -> bytes:

@@ -67,11 +67,6 @@ class EdgeTexts:
         return zip(self.from_layers, self.from_ports, self.to_layers, self.to_ports, strict=True)
 
     @property
-    def regular(self) -> bool:
-        """Whether all ids are numbers in their usual form."""
-        return bool(self.data)
-
-    @property
     def offsets(self) -> list[int]:
         """The byte offset of each edge."""
         if self._offsets is None:

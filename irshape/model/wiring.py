@@ -100,7 +100,7 @@ def wire(body: Body) -> Wiring:
     inputs = [each.inputs for each in heads]
     sources: Sources = [[None] * count if count else NO_SOURCES for count in inputs]
     unlike: list[tuple[int, int]] = []
-    refs = _first_outputs(len(layers))
+    refs = list(zip(range(len(layers)), repeat(0)))
     producers, consumers, sound = _positions(layers, ends)
     sound = sound and len(consumers) == sum(inputs)
     for producer, consumer, from_port, to_port in zip(
@@ -137,10 +137,6 @@ def _positions(layers: list[Layer], ends: EdgeTexts) -> tuple[list[int], list[in
     whether no layer is missing and no id repeats."""
     ids = [layer.id for layer in layers]
     texts = ends.from_layers, ends.to_layers
-    if ends.regular and ids == list(map(str, range(len(ids)))):  # the usual numbering of writers
-        begins, finishes = (list(map(int, each)) for each in texts)
-        if max(max(each, default=-1) for each in (begins, finishes)) < len(ids):
-            return begins, finishes, True
     positions = dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))
     try:
         begins, finishes = (list(map(positions.__getitem__, each)) for each in texts)
@@ -156,18 +152,6 @@ def _positions(layers: list[Layer], ends: EdgeTexts) -> tuple[list[int], list[in
 
 
 NO_SOURCES: list[OutputRef | None] = []
-_FEW_LAYERS = 1 << 14
-_first_outputs_of: list[list[OutputRef]] = [[]]
-
-
-def _first_outputs(layers: int) -> list[OutputRef]:
-    """Returns references to the first output of at least `layers` layers."""
-    refs = _first_outputs_of[0]
-    if len(refs) < layers:
-        refs = refs + list(zip(range(len(refs), layers), repeat(0)))
-        if layers <= _FEW_LAYERS:
-            _first_outputs_of[0] = refs  # as a whole: other threads may have the shorter list
-    return refs
 
 
 def port_of(ids: Sequence[str], text: str) -> int | None:

@@ -50,21 +50,7 @@ class OutputDifference(NamedTuple):
 
 def output_differences(context: Context) -> dict[RuleId, list[OutputDifference]]:
     """Returns wrong declarations of output ports, by the rule that reports them."""
-    return _by_rule(context, context.observed(Mismatch))
-
-
-def output_contradictions(context: Context) -> dict[RuleId, list[OutputDifference]]:
-    """Returns the wrong declarations that contradict the inferred tensor, by rule. Declarations
-    that are only less precise are left out: they are not errors."""
-    observed = context.observed(Mismatch)
-    if context.model.kind != "layers":
-        observed = [(layer, mismatch) for layer, mismatch in observed if not mismatch.says_less]
-    return _by_rule(context, observed)
-
-
-def _by_rule(
-    context: Context, mismatches: list[tuple[Layer, Mismatch]]
-) -> dict[RuleId, list[OutputDifference]]:
+    mismatches = context.observed(Mismatch)
     by_rule: dict[RuleId, list[OutputDifference]] = {}
     unsure = _unsure(context.inference.result) if mismatches else set()
     for layer, mismatch in mismatches:
@@ -233,7 +219,7 @@ class OutputShapeMismatch(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        differences = context.shared(output_contradictions).get(cls.id, ())
+        differences = context.shared(output_differences).get(cls.id, ())
         for difference in differences:
             given, inferred = difference.declared.shape, difference.inferred.shape
             reason = _reason(given, inferred)
@@ -343,7 +329,7 @@ class OutputTypeMismatch(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         written = context.model.format.ports_as_written
-        differences = context.shared(output_contradictions).get(cls.id, ())
+        differences = context.shared(output_differences).get(cls.id, ())
         for difference in differences:
             decided = _attributes(context, difference.layer, len(differences))
             given, inferred = difference.declared.element_type, difference.inferred.element_type

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from itertools import starmap
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple
 
 from ...element_types import ElementType
 from ...faults import Violation
@@ -26,21 +26,12 @@ class Subgraph(NamedTuple):
     captured: list[tuple[NodeOutput, Layer]]
 
 
-class BodyReader(Protocol):
-    """Reads a graph inside a node as a body.
+BodyReader = Callable[..., Subgraph]
+"""Reads a graph inside a node as a body, from its inputs as names and tensors.
 
-    given: its inputs. sliced: the inputs that come in slices, whose axis of size 1 is removed.
-    stacked: the outputs that get such an axis.
-    """
-
-    def __call__(
-        self,
-        graph: Any,
-        given: list[tuple[str, Tensor]],
-        *,
-        sliced: Mapping[str, int] | None = None,
-        stacked: Mapping[int, int] | None = None,
-    ) -> Subgraph: ...
+sliced: the inputs that come in slices, whose axis of size 1 is removed. stacked: the outputs that
+get such an axis.
+"""
 
 
 def conditional(

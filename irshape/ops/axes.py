@@ -6,7 +6,14 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from ..faults import Fault, Violation, fault
-from ..rule_ids import DUPLICATE_VALUES, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE, RuleId
+from ..rule_ids import (
+    DUPLICATE_VALUES,
+    INPUT_RANK,
+    INPUT_SHAPES,
+    INPUT_VALUE,
+    OPERATION_CONSTRAINT,
+    RuleId,
+)
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from .conditions import at_least, out_of_range
 from .tensors import Tensor
@@ -80,6 +87,25 @@ def duplicate_axes(
         rule=DUPLICATE_VALUES,
         help="name each axis once",
     )
+
+
+def divided(
+    size: Dimension, divisor: int, what: str, at: str, rule: RuleId = OPERATION_CONSTRAINT
+) -> Dimension:
+    """Returns a size divided by a number. Raises `Violation` where it cannot be a multiple.
+
+    what: the size in words.
+    """
+    quotient = size.divided(divisor)
+    if quotient is None:
+        raise Violation(
+            f"{what} is {size}, which cannot be divided by {divisor}",
+            at=at,
+            expected=f"a multiple of {divisor}",
+            actual=size,
+            rule=rule,
+        )
+    return quotient
 
 
 MAX_RANK = 256

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from ..faults import Between, require
+from ..rule_ids import ATTRIBUTE_VALUE, OPERATION_CONSTRAINT
 from ..shapes import DYNAMIC, UNBOUNDED, Dimension
+from .conditions import count
 from .kinds import Choice
 from .lazy import Array, np
 
@@ -47,6 +50,26 @@ def same_padding(size: int, span: int, stride: int, auto_pad: str) -> tuple[int,
         if auto_pad == "same_upper"
         else (total - total // 2, total // 2)
     )
+
+
+def check_per_axis(operation: Any, names: Sequence[str], axes: int) -> None:
+    """Raises `Violation` unless attributes have a value for each spatial axis, and no stride or
+    dilation is 0.
+
+    An absent or empty attribute passes.
+    """
+    for name in names:
+        sizes = getattr(operation, name, None)
+        if sizes:
+            count(len(sizes), axes, at=name, rule=OPERATION_CONSTRAINT)
+            require(
+                0 not in sizes or name.startswith("pads") or name == "output_padding",
+                at=name,
+                relation="at least",
+                expected=Between(1, None),
+                actual=tuple(sizes),
+                rule=ATTRIBUTE_VALUE,
+            )
 
 
 class Frame(NamedTuple):

@@ -12,7 +12,6 @@ from differential.oracle import Oracle
 from rows import names, node, row, rows_of, unrun
 
 from irshape.ops.convolution.backward import ConvolutionBackpropData
-from irshape.ops.normalization import GroupNormalization
 from irshape.ops.pooling.average import AvgPool_1
 from irshape.ops.pooling.maximum import MaxPool_1
 
@@ -453,7 +452,6 @@ ANY_LAYOUT: dict[str, Any] = {
     "largest": (MaxPool_1(**WINDOWS), ()),
     "mean": (AvgPool_1(**WINDOWS, exclude_pad=False), ()),
     "mean without padding": (AvgPool_1(**WINDOWS, exclude_pad=True), ()),
-    "group normalization": (GroupNormalization(num_groups=3, epsilon=1e-5), ((6,), (6,))),
     "transposed convolution": (
         ConvolutionBackpropData(
             strides=(2, 1), pads_begin=(1, 0), pads_end=(0, 1), dilations=(1, 2)

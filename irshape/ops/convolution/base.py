@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ...faults import Between, Violation
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, OPERATION_CONSTRAINT
+from ...rule_ids import INPUT_SHAPES
 from ...shapes import DYNAMIC, Dimension, PartialShape
 from ..declaration import NUMERIC, Operation, attribute, operand
 from ..kinds import NATURALS
@@ -13,6 +13,7 @@ from ..windows import (
     PAD_TYPES,
     SAME,
     Frame,
+    check_per_axis,
     dilated,
     dimension_of,
     divided_down,
@@ -78,34 +79,9 @@ class Sliding(Operation):
         return count
 
     def check_sizes(self, axes: int) -> None:
-        """Raises `Violation` unless each attribute fits the spatial axes.
-
-        Each has one value for each axis; strides and dilations are at least 1.
-        """
-        for name in ("strides", "dilations", "pads_begin", "pads_end", "output_padding"):
-            sizes: Sizes = getattr(self, name, None)
-            if not sizes:
-                continue
-            if len(sizes) != axes:
-                seen = ",".join(map(str, sizes))
-                raise Violation(
-                    f"`{name}` {seen} has {len(sizes)} value{'s' * (len(sizes) != 1)} "
-                    f"for {axes_in_words(axes)}",
-                    at=name,
-                    relation="count",
-                    expected=axes,
-                    actual=seen,
-                    rule=OPERATION_CONSTRAINT,
-                )
-            if 0 in sizes and name in ("strides", "dilations"):
-                seen = ",".join(map(str, sizes))
-                raise Violation(
-                    at=name,
-                    relation="at least",
-                    expected=Between(1, None),
-                    actual=seen,
-                    rule=ATTRIBUTE_VALUE,
-                )
+        """Raises `Violation` unless each attribute fits the spatial axes."""
+        names = ("strides", "dilations", "pads_begin", "pads_end", "output_padding")
+        check_per_axis(self, names, axes)
 
     def steps(self, axes: int) -> tuple[int, ...]:
         return self.strides or (1,) * axes

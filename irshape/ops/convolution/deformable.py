@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...element_types import DYNAMIC_TYPE
-from ...faults import require
 from ...rule_ids import INPUT_SHAPES
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
+from ..axes import divided
 from ..conditions import equal
 from ..declaration import NUMERIC, at_least, attribute, operand
 from ..kinds import BOOLEAN, INT
@@ -60,15 +60,8 @@ class DeformableConvolution_1(Sliding):
     def check_groups(self, data: PartialShape, filters: PartialShape) -> None:
         group = self.group
         for name, shape, axis in (("data", data, 1), ("filters", filters, 0)):
-            require(
-                shape.rank is None or _divisible(shape[axis], group),
-                f"`{name}` {shape} has {shape[axis] if shape.rank else 0} channels (axis {axis}), "
-                f"which cannot be divided into {group} groups",
-                at=name,
-                expected=f"a multiple of {group}",
-                actual=shape,
-                rule=INPUT_SHAPES,
-            )
+            if shape.rank is not None:
+                _require_groups(name, shape, axis, group)
         if data.rank is not None and filters.rank is not None:
             equal(data[1], filters[1] * group, at="data", axis=1, of="filters", given=filters)
 
@@ -85,27 +78,10 @@ class DeformableConvolution_1(Sliding):
         `each` is the number of channels for each position of the kernel.
         """
         groups = self.deformable_group
-        points = f"{groups} deformable groups × kernel" + (" × 2" if each == 2 else "")
         if filters.rank is not None:
             wanted = filters[2] * filters[3] * (each * groups)
-            require(
-                shape[1].agrees(wanted),
-                f"`{name}` {shape} has {shape[1]} channels (axis 1); "
-                f"expected {wanted} = {points} for `filters` {filters}",
-                at=name,
-                relation="equal",
-                expected=wanted,
-                actual=shape[1],
-            )
-        require(
-            _divisible(shape[1], groups),
-            f"`{name}` {shape} has {shape[1]} channels (axis 1), "
-            f"which cannot be divided into {groups} deformable groups",
-            at=name,
-            expected=f"a multiple of {groups}",
-            actual=shape[1],
-            rule=INPUT_SHAPES,
-        )
+            equal(shape[1], wanted, at=name, axis=1, of="filters", given=filters)
+        _require_groups(name, shape, 1, groups)
         equal(shape, PartialShape((*shape[:2], *spatial)), at=name)
 
     def evaluate(
@@ -171,8 +147,11 @@ class DeformableConvolution_8(DeformableConvolution_1):
     bilinear_interpolation_pad: bool = attribute(BOOLEAN, default=False)
 
 
-def _divisible(dim: Dimension, number: int) -> bool:
-    return dim.is_unbounded or dim.divided(number) is not None
+def _require_groups(name: str, shape: PartialShape, axis: int, groups: int) -> None:
+    """Raises `Violation` where an axis cannot be divided into groups."""
+    if not shape[axis].is_unbounded:
+        what = f"dimension {axis} of `{name}` {shape}"
+        divided(shape[axis], groups, what, name, INPUT_SHAPES)
 
 
 def _grid(frame: Frame, steps: tuple[int, ...], axis: int) -> Array:

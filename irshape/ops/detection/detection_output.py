@@ -10,6 +10,7 @@ from typing import Any
 from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_SHAPES
 from ...shapes import DYNAMIC, Dimension
+from .. import axes
 from ..conditions import equal
 from ..declaration import REAL, Operation, at_least, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, Choice
@@ -289,18 +290,10 @@ class DetectionOutputs(Operation):
 
 
 def divided(name: str, tensor: Tensor, axis: int, divisor: int) -> int:
-    """Returns the size of an axis divided by a number. Raises `Violation` if it is not a
+    """Returns the known size of an axis divided by a number. Raises `Violation` if it is not a
     multiple."""
-    size = tensor.shape[axis].low
-    require(
-        size % divisor == 0,
-        f"dimension {axis} of `{name}` is {size}; expected a multiple of {divisor}",
-        at=name,
-        expected=f"a multiple of {divisor}",
-        actual=size,
-        rule=INPUT_SHAPES,
-    )
-    return size // divisor
+    what = f"dimension {axis} of `{name}` {tensor.shape}"
+    return axes.divided(tensor.shape[axis], divisor, what, name, INPUT_SHAPES).low
 
 
 def require_images(name: str, tensor: Tensor, images: Dimension) -> None:

@@ -7,6 +7,7 @@ from math import prod
 from ...faults import Between, require
 from ...rule_ids import ATTRIBUTE_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC_SHAPE
+from ..axes import divided
 from ..conditions import at_least
 from ..declaration import ANY, REAL, Operation, attribute, operand
 from ..differences import WIDER, Site, dimensions, facts, inferred, is_known, not_run
@@ -153,18 +154,10 @@ class ReorgYolo(Operation):
             actual=channels,
             rule=OPERATION_CONSTRAINT,
         )
-        sides = []
-        for axis, name in ((2, "height"), (3, "width")):
-            side = data.shape[axis].divided(stride)
-            require(
-                side is not None,
-                f"the {name} of `data` {data.shape} is not a multiple of the stride {stride}",
-                at="data",
-                expected=f"a multiple of {stride}",
-                actual=data.shape[axis],
-            )
-            assert side is not None
-            sides.append(side)
+        sides = [
+            divided(data.shape[axis], stride, f"dimension {axis} of `data` {data.shape}", "data")
+            for axis in (2, 3)
+        ]
         return Tensor(data.element_type, [data.shape[0], channels * (stride * stride), *sides])
 
     def evaluate(self, data: Array) -> Array:

@@ -8,6 +8,7 @@ from ...element_types import DYNAMIC_TYPE
 from ...faults import require
 from ...rule_ids import INPUT_COUNT, INPUT_SHAPES
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
+from ..axes import divided
 from ..declaration import REAL, Operation, attribute, operand, types
 from ..differences import WIDER, Site, dimensions, facts, inferred
 from ..elementwise import computed
@@ -80,18 +81,8 @@ class FromPlanes(Operation):
         element_type = next((one for one in element_types if not one.is_dynamic), DYNAMIC_TYPE)
         batch, height, width = plane(y)
         if not given:
-            third = height.divided(3)
-            require(
-                third is not None,
-                f"`y` {y.shape} holds all planes, so its height is 3/2 of the image height; "
-                f"{height} is not divisible by 3",
-                at="y",
-                expected="a multiple of 3",
-                actual=height,
-                rule=INPUT_SHAPES,
-            )
-            assert third is not None
-            height = third * 2
+            # all planes together are 3/2 as high as the image
+            height = divided(height, 3, f"dimension 1 of `y` {y.shape}", "y", INPUT_SHAPES) * 2
         sizes = (batch, height, width)
         for name, tensor in zip(names, given, strict=False):
             sizes = self.with_chroma(sizes, y, name, tensor)
@@ -254,16 +245,10 @@ class RGBtoNV12(Operation):
     def infer(self, image: Tensor) -> Tensor | tuple[Tensor, ...]:
         batch, height, width = plane(image)
         require_even(height, width, "image")
-        half_height, half_width = height.divided(2), width.divided(2)
-        require(
-            half_height is not None and half_width is not None,
-            f"`image` {image.shape} cannot have an even height and width",
-            at="image",
-            actual=image.shape,
-            rule=INPUT_SHAPES,
+        half_height, half_width = (
+            divided(size, 2, f"a side of `image` {image.shape}", "image", INPUT_SHAPES)
+            for size in (height, width)
         )
-        assert half_height is not None
-        assert half_width is not None
         element_type = image.element_type
         if self.single_plane:
             rows = (height * 3).divided(2) or height

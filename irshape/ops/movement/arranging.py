@@ -8,7 +8,7 @@ from ...rule_ids import (
     OPERATION_CONSTRAINT,
 )
 from ...shapes import DYNAMIC_SHAPE, PartialShape
-from ..axes import listed, normalized_axis, of_length, picked
+from ..axes import divided, listed, normalized_axis, of_length, picked
 from ..conditions import between, count, merged, within
 from ..declaration import (
     ANY,
@@ -239,14 +239,9 @@ class ShuffleChannels(Operation):
     def infer(self, data: Tensor) -> Tensor:
         if data.rank is not None:
             channels = data.shape[normalized_axis(self.axis, data.rank, rule=OPERATION_CONSTRAINT)]
-            if not (channels.is_dynamic or channels.low % self.group == 0):
-                raise Violation(
-                    f"dimension {self.axis} of `data` {data.shape} is {channels}, "
-                    f"which cannot be split into {self.group} equal groups",
-                    at="group",
-                    expected=f"a divisor of {channels}",
-                    actual=self.group,
-                )
+            if channels.is_static:
+                what = f"dimension {self.axis} of `data` {data.shape}"
+                divided(channels, self.group, what, "group")
         return Tensor(data.element_type, data.shape)
 
     def evaluate(self, data: Array) -> Array:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from ...faults import Fault, Violation, fault, require
+from ...faults import Fault, fault, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from .. import conditions
-from ..axes import listed
+from ..axes import divided, listed
 from ..conversion import encoded, plain
 from ..declaration import ANY, I32_I64, INTEGER, Operation, at_least, attribute, operand
 from ..differences import (
@@ -30,19 +30,6 @@ from ..tensors import Tensor
 from ..windows import Frame, along_last, padded, reached, same_padding, sliding
 from .broadcasting import negative_sizes, wanted_dimensions
 from .padding import blank
-
-
-def _divided(dim: Dimension, divisor: int, what: str, at: str) -> Dimension:
-    """Returns a dimension divided by a number. Raises `Violation` where it cannot be a multiple."""
-    quotient = dim.divided(divisor)
-    if quotient is None:
-        raise Violation(
-            f"{what} is {dim}, which cannot be divided by {divisor}",
-            at=at,
-            expected=f"a multiple of {divisor}",
-            actual=dim,
-        )
-    return quotient
 
 
 class DepthOrSpace(Operation):
@@ -77,9 +64,7 @@ class DepthToSpace(DepthOrSpace):
     since = 1
 
     def moved(self, shape: PartialShape, block: int, count: int) -> list[Dimension]:
-        depth = _divided(
-            shape[1], count, f"dimension 1 of `data` {shape}, the depth,", "block_size"
-        )
+        depth = divided(shape[1], count, f"dimension 1 of `data` {shape}, the depth,", "block_size")
         return [shape[0], depth, *(dim * block for dim in shape[2:])]
 
     def evaluate(self, data: Array) -> Array:
@@ -103,7 +88,7 @@ class SpaceToDepth(DepthOrSpace):
 
     def moved(self, shape: PartialShape, block: int, count: int) -> list[Dimension]:
         space = [
-            _divided(dim, block, f"dimension {i} of `data` {shape}", "block_size")
+            divided(dim, block, f"dimension {i} of `data` {shape}", "block_size")
             for i, dim in enumerate(shape[2:], 2)
         ]
         return [shape[0], shape[1] * count, *space]
@@ -195,7 +180,7 @@ class BatchToSpace(Operation):
         batch = DYNAMIC
         if blocks is not None:
             what = f"dimension 0 of `data` {data.shape}, the batch,"
-            batch = _divided(data.shape[0], prod(blocks), what, "block_shape")
+            batch = divided(data.shape[0], prod(blocks), what, "block_shape")
         dims = [batch]
         if begin is not None and end is not None:
             conditions.at_least(begin, 0, at="crops_begin")
@@ -276,7 +261,7 @@ class SpaceToBatch(Operation):
             dims.append(
                 padded.ceil_div(block)
                 if padded.high == UNBOUNDED
-                else _divided(padded, block, what, "block_shape")
+                else divided(padded, block, what, "block_shape")
             )
         return Tensor(data.element_type, dims)
 
@@ -469,7 +454,7 @@ class Col2Im(Operation):
         if kernel is not None and block.is_static:
             conditions.at_least(prod(kernel), 1, at="kernel_size")
             what = f"dimension {len(batch)} of `data` {data.shape}, channels times kernel,"
-            channels = _divided(block, prod(kernel), what, "kernel_size")
+            channels = divided(block, prod(kernel), what, "kernel_size")
         image = size or [DYNAMIC, DYNAMIC]
         if kernel is not None and count.is_static and all(dim.is_static for dim in image):
             sizes = [dim.low for dim in image]

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...element_types import ElementType
 from ...faults import Between, Violation
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, OPERATION_CONSTRAINT
+from ...rule_ids import INPUT_SHAPES, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
+from .. import conditions
 from ..conversion import plain
 from ..declaration import NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from ..differences import ceil_torch, facts, refused
@@ -20,6 +21,7 @@ from ..windows import (
     channels_last,
     channels_to_end,
     channels_to_front,
+    check_per_axis,
     dimension_of,
     padded,
     same_padding,
@@ -137,31 +139,9 @@ class Pooling(Operation):
                 actual=tuple(self.kernel),
                 rule=OPERATION_CONSTRAINT,
             )
-        for name in ("strides", "pads_begin", "pads_end", "dilations"):
-            sizes: Sizes = getattr(self, name)
-            if name != "strides" and not sizes:
-                continue
-            sizes = sizes or ()
-            if len(sizes) != axes:
-                raise Violation(
-                    f"`{name}` {_shown(sizes)} has {len(sizes)} value{'s' * (len(sizes) != 1)}, "
-                    f"but `kernel` {_shown(self.kernel)} has {axes}",
-                    at=name,
-                    relation="count",
-                    expected=axes,
-                    actual=tuple(sizes),
-                    rule=OPERATION_CONSTRAINT,
-                )
-        for name in ("kernel", "strides", "dilations"):
-            given = getattr(self, name) or ()
-            if 0 in given:
-                raise Violation(
-                    at=name,
-                    relation="at least",
-                    expected=Between(1, None),
-                    actual=tuple(given),
-                    rule=ATTRIBUTE_VALUE,
-                )
+        conditions.count(len(self.strides), axes, at="strides", rule=OPERATION_CONSTRAINT)
+        names = ("kernel", "strides", "pads_begin", "pads_end", "dilations")
+        check_per_axis(self, names, axes)
 
     def check_window(self, axis: int, along: Along) -> None:
         """Raises `Violation` for a window whose padding the operation does not allow."""

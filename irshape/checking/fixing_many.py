@@ -6,7 +6,7 @@ This module writes no file: if a process dies while it fixes a file, all files s
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..formats.loading import WeightsChoice, path_of
@@ -14,7 +14,7 @@ from ..repair.fixing import Fixes, NotFixableError, fix
 from ..rules.settings import Settings
 from ..settings.configuration import Configuration
 from ..settings.selection import ignored_in, settings
-from .processes import in_turn, with_processes
+from .processes import with_processes
 
 BATCH = 2
 """The largest number of files that a process gets at once. It has to send back their texts."""
@@ -65,11 +65,7 @@ def fixes_of(task: Task) -> Fixes:
 def fix_many(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
     """Yields the fixes of several files, in order. A file that fails does not stop the others."""
     workable = [task for task in tasks if task.path != "-"]
-    answers: Generator[Outcome, None, None] = (
-        with_processes(_outcome, _lost, workable, min(jobs, len(workable)), BATCH)
-        if jobs > 1 and len(workable) > 1
-        else in_turn(_outcome, workable)
-    )
+    answers = with_processes(_outcome, _lost, workable, jobs, BATCH)
     try:
         for each in tasks:
             yield _outcome(each) if each.path == "-" else next(answers)

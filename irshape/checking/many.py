@@ -23,7 +23,7 @@ from ..settings.plugin_files import load, loaded
 from ..settings.selection import settings
 from ..urls import is_url, without_credentials
 from .one import UnfitValue, validate_file, validate_model
-from .processes import in_turn, with_processes
+from .processes import with_processes
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -114,11 +114,7 @@ def validate_many(
     known: dict[tuple[Any, ...], Settings] = {}
 
     def settings_for(path: str) -> Settings:
-        applying = (
-            configuration.policies_for(path),
-            configuration.custom_for(path),
-            configuration.contracts_for(path),
-        )
+        applying = configuration.applying_to(path)
         if applying not in known:
             known[applying] = settings(configuration, path, over=over, also=also)
         return known[applying]
@@ -135,13 +131,11 @@ def validate_many(
         for target in targets
     ]
     workable = [task for task in tasks if isinstance(task, Task) and task.path != "-"]
-    several = len(workable) > 1
-    if executor is not None:
-        answers = _with_executor(workable, executor)
-    elif jobs > 1 and several:
-        answers = with_processes(check, died, workable, min(jobs, len(workable)))
-    else:
-        answers = in_turn(check, workable)
+    answers = (
+        with_processes(check, died, workable, jobs)
+        if executor is None
+        else _with_executor(workable, executor)
+    )
     try:
         for task in tasks:
             if isinstance(task, Model):

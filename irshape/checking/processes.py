@@ -84,12 +84,16 @@ def with_processes(
     jobs: int,
     batch: int = BATCH,
 ) -> Generator[R, None, None]:
-    """Yields the results of tasks that run in processes. lost: a function that returns the result
-    for a task that kills its process.
+    """Yields the results of tasks that run in processes, or in this one if a single process is
+    enough. lost: a function that returns the result for a task that kills its process.
 
-    If a process dies, the unfinished batches run again, each in a separate process. This identifies
-    the task that kills its process, and saves the results of the others.
+    If a process dies, the batches under way run again, each in a separate process. This identifies
+    the task that kills its process.
     """
+    jobs = min(jobs, len(tasks))
+    if jobs < 2:
+        yield from in_turn(work, tasks)
+        return
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
@@ -97,31 +101,20 @@ def with_processes(
     several = partial(_several, work)
     waiting = deque(tasks[at : at + size] for at in range(0, len(tasks), size))
     while waiting:
-        flying: deque[tuple[Sequence[T], Future[list[R]] | None]] = deque()
+        flying: deque[tuple[Sequence[T], Future[list[R]]]] = deque()
         pool = ProcessPoolExecutor(jobs, mp_context=_processes(), initializer=_begin)
         try:
             while waiting or flying:
                 while waiting and len(flying) < jobs * 3:
-                    part = waiting.popleft()
-                    flying.append((part, None))
-                    flying[-1] = (part, pool.submit(several, part))
-                future = flying[0][1]
-                assert future is not None
-                answers = future.result()
+                    flying.append((waiting[0], pool.submit(several, waiting[0])))
+                    waiting.popleft()
+                answers = flying[0][1].result()
                 flying.popleft()
                 yield from answers
         except BrokenProcessPool:
             pool.shutdown(cancel_futures=True)  # no process starts beside its threads
-            for part, future in flying:
-                if (
-                    future is not None
-                    and future.done()
-                    and not future.cancelled()
-                    and future.exception() is None
-                ):
-                    yield from future.result()
-                else:
-                    yield from _apart(work, lost, part)
+            for part, _ in flying:
+                yield from _apart(work, lost, part)
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -315,19 +315,3 @@ def range_of(array: Array) -> str:
         if held.lowest is None
         else f"{list(array.shape)} {held.lowest:.6g} to {held.highest:.6g}{odd}"
     )
-
-
-__all__ = [
-    "F16_MAX",
-    "F16_TINY",
-    "Errors",
-    "Values",
-    "distance",
-    "errors",
-    "is_real",
-    "merged",
-    "ordinals",
-    "plain_number",
-    "range_of",
-    "values",
-]

@@ -133,17 +133,15 @@ class Configuration(NamedTuple):
                 return Configuration()
             folder = parent
 
-    def policies_for(self, path: str) -> tuple[Policy, ...]:
-        """Returns the policies that apply to a file."""
-        return self._for(path, self.policies)
-
-    def contracts_for(self, path: str) -> tuple[Contract, ...]:
-        """Returns the contracts that apply to a file."""
-        return self._for(path, self.contracts)
-
-    def custom_for(self, path: str) -> tuple[CustomRule, ...]:
-        """Returns the custom rules that apply to a file."""
-        return self._for(path, self.custom)
+    def applying_to(
+        self, path: str
+    ) -> tuple[tuple[Policy, ...], tuple[CustomRule, ...], tuple[Contract, ...]]:
+        """Returns the policies, custom rules and contracts that apply to a file."""
+        return (
+            self._for(path, self.policies),
+            self._for(path, self.custom),
+            self._for(path, self.contracts),
+        )
 
     def _for(self, path: str, tables: tuple[T, ...]) -> tuple[T, ...]:
         """Returns the tables whose `files` match a file. A table without `files` matches every

@@ -83,16 +83,17 @@ def settings(
         opted = frozenset(
             rule.code for rule in all_rules() if not rule.default and rule.code in enabled
         )
+    policies, custom, contracts = configuration.applying_to(path)
     return Settings(
         enabled,
         ignored,
         opted,
         configuration.target,
         configuration.extensions,
-        configuration.policies_for(path),
-        configuration.custom_for(path),
+        policies,
+        custom,
         configuration.comments,
-        configuration.contracts_for(path),
+        contracts,
         configuration.devices,
     )
 

@@ -411,19 +411,12 @@ class GroupNormalization(Operation):
         return Tensor(data.element_type, shape)
 
     def evaluate(self, data: Array, scale: Array, bias: Array) -> Array:
-        numbers = real(data)
+        if not data.size:
+            return data
         column = (-1, *(1,) * (data.ndim - 2))
-        groups = numbers.reshape(data.shape[0], self.num_groups, -1) if numbers.size else numbers
-        result = (
-            standardized(groups, (2,), self.epsilon).reshape(data.shape)
-            if numbers.size
-            else numbers
-        )
-        result = (
-            result * real(scale).reshape(column)
-            if result is numbers
-            else np.multiply(result, real(scale).reshape(column), out=result)
-        )
+        groups = real(data).reshape(data.shape[0], self.num_groups, -1)
+        result = standardized(groups, (2,), self.epsilon).reshape(data.shape)
+        result *= real(scale).reshape(column)
         result += real(bias).reshape(column)
         return computed(result, data)
 

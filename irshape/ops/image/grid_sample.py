@@ -11,6 +11,7 @@ from ..elementwise import computed
 from ..kinds import BOOLEAN, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
+from .taps import cubic_weights
 
 CUBIC_A: Final = -0.75
 
@@ -47,7 +48,11 @@ class GridSample(Operation):
             return self.pixels(data, np.rint(y), np.rint(x))
         work = plain(data).astype(real)
         top, left = np.floor(y), np.floor(x)
-        first, weigh = (0, linear_weights) if self.mode == "bilinear" else (-1, cubic_weights)
+        first, weigh = (
+            (0, linear_weights)
+            if self.mode == "bilinear"
+            else (-1, lambda share: cubic_weights(share, CUBIC_A))
+        )
         total = np.zeros((*data.shape[:2], *grid.shape[1:3]), real)
         across = weigh(x - left)
         for row, down in enumerate(weigh(y - top), first):
@@ -95,14 +100,3 @@ class GridSample(Operation):
 def linear_weights(share: Array) -> tuple[Array, ...]:
     """Returns the weights of the pixels before and after a point."""
     return 1 - share, share
-
-
-def cubic_weights(r: Array) -> tuple[Array, ...]:
-    """Returns the weights of the two pixels before and the two pixels after a point."""
-    a = r.dtype.type(CUBIC_A)
-    return (
-        ((a * (r + 1) - 5 * a) * (r + 1) + 8 * a) * (r + 1) - 4 * a,
-        ((a + 2) * r - (a + 3)) * r * r + 1,
-        ((a + 2) * (1 - r) - (a + 3)) * (1 - r) * (1 - r) + 1,
-        ((a * (2 - r) - 5 * a) * (2 - r) + 8 * a) * (2 - r) - 4 * a,
-    )

@@ -97,15 +97,19 @@ def linear_onnx(coordinates: Array, before: int) -> Taps:
 def cubic(coordinates: Array, before: int, a: float) -> Taps:
     """Returns four neighbours of each coordinate. Those outside become the border element."""
     left = np.floor(coordinates)
-    s = (coordinates - left).astype(np.float64)
-    weights = [
+    weights = cubic_weights((coordinates - left).astype(np.float64), a)
+    positions = left.astype(np.int64)[:, None] + np.arange(-1, 3)
+    return Taps(np.clip(positions, 0, before - 1), np.stack(weights, axis=1))
+
+
+def cubic_weights(s: Array, a: float) -> tuple[Array, ...]:
+    """Returns the weights of the two elements before and the two elements after a point."""
+    return (
         a * (s - 1) * (s - 1) * s,
         ((a + 2) * s - (a + 3)) * s * s + 1,
         (((-a - 2) * s + (2 * a + 3)) * s - a) * s,
         -a * s * s * (s - 1),
-    ]
-    positions = left.astype(np.int64)[:, None] + np.arange(-1, 3)
-    return Taps(np.clip(positions, 0, before - 1), np.stack(weights, axis=1))
+    )
 
 
 def pillow(size: int, before: int, mode: str, a: float) -> Taps:

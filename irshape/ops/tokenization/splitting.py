@@ -150,54 +150,37 @@ class RegexSplit(RaggedStringOperation):
     def _pieces(self, text: bytes, expression: Expression) -> list[tuple[int, int]]:
         """Returns the pieces of one string, as begin and end in bytes."""
         string = decoded(text)
-        place = byte_places(string)
-        collector = _Pieces(MODES[self.behaviour], len(text), self.max_splits)
+        place, length, mode = byte_places(string), len(text), MODES[self.behaviour]
+        pieces: list[tuple[int, int]] = []
+        pending = -1  # the beginning of a piece whose end is not known yet
+
+        def add(begin: int, end: int, removed: bool) -> None:
+            """Adds a piece. removed: whether the mode `remove` leaves it out."""
+            nonlocal pending
+            if mode == "remove" and removed:
+                return
+            waits = removed if mode == "next" else not removed and end != length
+            if mode in ("previous", "next") and waits:
+                pending = begin
+                return
+            if (mode == "previous" and removed) or (mode == "next" and pending != -1):
+                begin = pending
+            if len(pieces) == self.max_splits:
+                end = length
+            pieces.append((max(begin, 0), min(end, length)))
+
         start = 0
         for first, last in expression.spans(string):
             begin, end = place[first], place[last]
             if begin != start:
-                collector.add(start, begin, self.invert)
-            collector.add(begin, end, not self.invert)
+                add(start, begin, self.invert)
+            add(begin, end, not self.invert)
             start = end
-        if start < len(text):
-            collector.add(start, len(text), self.invert)
-        elif collector.mode == "next" and collector.pending != len(text):
-            collector.add(collector.pending, len(text), self.invert)
-        return collector.pieces
-
-
-class _Pieces:
-    """The pieces of a string. `pending`: the beginning of a piece whose end is not known yet."""
-
-    def __init__(self, mode: str, length: int, limit: int) -> None:
-        self.mode = mode
-        self.length = length
-        self.limit = limit
-        self.pending = -1
-        self.pieces: list[tuple[int, int]] = []
-
-    def add(self, begin: int, end: int, removed: bool) -> None:
-        """Adds a piece.
-
-        removed: whether the mode `remove` leaves it out.
-        """
-        if self.mode == "remove" and removed:
-            return
-        if self.mode == "previous":
-            if not removed and end != self.length:
-                self.pending = begin
-                return
-            if removed:
-                begin = self.pending
-        elif self.mode == "next":
-            if removed:
-                self.pending = begin
-                return
-            if self.pending != -1:
-                begin = self.pending
-        if len(self.pieces) == self.limit:
-            end = self.length
-        self.pieces.append((max(begin, 0), min(end, self.length)))
+        if start < length:
+            add(start, length, self.invert)
+        elif mode == "next" and pending != length:
+            add(pending, length, self.invert)
+        return pieces
 
 
 class SpecialTokensSplit(RaggedStringOperation):

@@ -247,7 +247,8 @@ class ContribStringSplit(StringOperation):
 
 
 class UTF8Validate(StringOperation):
-    """Strings with bytes that are not UTF-8 removed, or replaced by U+FFFD.
+    """Strings with bytes that are not UTF-8 removed, or replaced by U+FFFD. Unlike the library,
+    irshape takes surrogates for such bytes.
 
     Source: openvino_tokenizers, utf8_validate.cpp.
     """
@@ -256,43 +257,9 @@ class UTF8Validate(StringOperation):
     replace_mode: bool = attribute(BOOLEAN, default=False)
 
     def evaluate(self, begins: Array, ends: Array, chars: Array) -> tuple[Array, ...]:
-        mark = "\ufffd".encode() if self.replace_mode else b""
-        strings = [_valid_utf8(text, mark) for text in texts(begins, ends, chars)]
+        errors = "replace" if self.replace_mode else "ignore"
+        strings = [text.decode(errors=errors).encode() for text in texts(begins, ends, chars)]
         return packed(strings, begins.shape)
-
-
-_FIRST_POINTS = (0, 0, 0x80, 0x800, 0x10000)
-
-
-def _valid_utf8(text: bytes, mark: bytes) -> bytes:
-    """Returns a text with bytes that are not UTF-8 replaced by a mark.
-
-    As in the library, code points beyond U+10FFFF and surrogates are kept.
-    """
-    result = bytearray()
-    position = 0
-    while position < len(text):
-        first = text[position]
-        size = 1 if first < 0x80 else 0
-        for wanted, shift, lead in ((2, 5, 0b110), (3, 4, 0b1110), (4, 3, 0b11110)):
-            if first >> shift == lead:
-                size = wanted
-        if size < 2:
-            result += text[position : position + 1] if size else mark
-            position += 1
-            continue
-        tail = text[position + 1 : position + size]
-        valid = next((i for i, byte in enumerate(tail) if byte >> 6 != 0b10), len(tail))
-        if valid < size - 1:  # cut off by another character or by the end
-            result += mark
-            position += 1 + valid
-            continue
-        point = first & (0xFF >> (size + 1))
-        for byte in tail:
-            point = point << 6 | byte & 0b111111
-        result += mark * size if point < _FIRST_POINTS[size] else text[position : position + size]
-        position += size
-    return bytes(result)
 
 
 class ByteFallback(StringOperation):

@@ -291,7 +291,7 @@ class Repaired:
         self.closed = None
 
     def end_tag(self, name: str, start: int, end: int) -> None:
-        last, self.closed, self.ended = self.closed, None, None
+        self.closed = self.ended = None
         if self.port >= 0 and name in ("input", "output"):
             self.comments += [
                 Comment(self.port, text, offset, False) for text, offset in self.waiting
@@ -312,17 +312,6 @@ class Repaired:
                     "<data>…</data>",
                     "put them inside the tag",
                 )
-            return
-        if last is not None and last.name == name:
-            slash = self.plain.rfind(b"/", last.offset, last.end)
-            self.plain[slash : slash + 1] = b" "
-            self.report(
-                f"<{name} …/> is self-closing and also has an end tag",
-                last.offset,
-                f"<{name} …>",
-                f"<{name} …/>",
-                "write > instead of />",
-            )
             return
         if name and any(element.name == name for element in self.open):
             while self.open[-1].name != name:

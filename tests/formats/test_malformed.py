@@ -53,13 +53,7 @@ ROWS = {
         "      <input>\n",
         "<<<<<<< HEAD\n      <input>\n=======\n      <input >\n>>>>>>> other\n",
         11,
-        "a merge conflict was left in the file, in lines 11 to 15",
-    ),
-    "two merge conflicts": Row(
-        "  <layers>\n",
-        "<<<<<<< a\n=======\n>>>>>>> b\n<<<<<<< a\n=======\n>>>>>>> b\n  <layers>\n",
-        3,
-        "and 1 more",
+        "a merge conflict was left in the file",
     ),
     "the file ends too early": Row("</net>\n", "", 19, "it ends before its elements are closed"),
 }

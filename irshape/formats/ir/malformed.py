@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 from xml.parsers import expat
-
-_CONFLICT_MARK = re.compile(rb"^(?P<mark><{7}|={7}|>{7})(?: [^\n]*)?\r?$", re.MULTILINE)
 
 _DIGIT_NAME = re.compile(rb"</?([0-9][0-9A-Za-z_.-]{0,80})")
 _END_TAG = re.compile(rb"</([^\s<>/]+)")
@@ -44,7 +41,7 @@ def malformation(
     encoding: what the parser is given. mismatched: whether it stops at an end tag that does not
     close the innermost element. ended: whether it stops at the end of the text.
     """
-    known = _merge_conflict(text) or _digit_name(text, stopped)
+    known = _merge_conflict(text, stopped) or _digit_name(text, stopped)
     if known is None and mismatched:
         known = _unclosed(text, stopped, encoding)
     if known is None and ended:
@@ -68,33 +65,13 @@ def _digit_name(text: bytes, stopped: int) -> Malformation | None:
     )
 
 
-def _merge_conflict(text: bytes) -> Malformation | None:
-    marked = list(conflicts(text)) if b"\n<<<<<<<" in text else []
-    if not marked:
+def _merge_conflict(text: bytes, stopped: int) -> Malformation | None:
+    """Detects the first mark of a merge conflict."""
+    start = text.rfind(b"\n", 0, stopped + 1) + 1
+    if not text.startswith(b"<<<<<<<", start):
         return None
-    start, end = marked[0]
-    line, last = text.count(b"\n", 0, start) + 1, text.count(b"\n", 0, end) + 1
-    others = f", and {len(marked) - 1} more" if len(marked) > 1 else ""
-    return Malformation(
-        f"a merge conflict was left in the file, in lines {line} to {last}{others}",
-        start,
-        "decide which side of the conflict is right, and delete the other side and the marks",
-    )
-
-
-def conflicts(text: bytes) -> Iterator[tuple[int, int]]:
-    """Yields where each merge conflict begins and ends: three marks, one after the other."""
-    start = -1
-    divided = False
-    for line in _CONFLICT_MARK.finditer(text):
-        mark = line["mark"][:1]
-        if mark == b"<":
-            start, divided = line.start(), False
-        elif mark == b"=":
-            divided = True
-        elif start >= 0 and divided:
-            yield start, line.end()
-            start = -1
+    hint = "decide which side of the conflict is right, and delete the other side and the marks"
+    return Malformation("a merge conflict was left in the file", start, hint)
 
 
 def _unclosed(text: bytes, stopped: int, encoding: str | None) -> Malformation | None:

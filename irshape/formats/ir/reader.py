@@ -444,13 +444,14 @@ class _Reader(Elements):
         version = int(text) if as_openvino_reads_it else -1
         self.model.version = version
         if version not in IR_VERSIONS:
+            message, hint = _refused_version(text, version)
             raise self.stop(
                 IR_VERSION,
-                _version_message(text, version),
+                message,
                 self.source.attribute(offset, "version"),
                 expected=_versions("or"),
                 actual=text or "none",
-                help=_version_help(version),
+                help=hint,
             )
         self.check_header(offset)
         return _NET
@@ -496,27 +497,22 @@ def _versions(word: str) -> str:
     return f"{', '.join(others)} {word} {last}"
 
 
-def _version_message(text: str, version: int) -> str:
-    reads = f"OpenVINO reads versions {_versions('and')}"
+def _refused_version(text: str, version: int) -> tuple[str, str]:
+    """Returns a message about a version that OpenVINO does not read, and advice."""
+    reads, newest = f"OpenVINO reads versions {_versions('and')}", max(IR_VERSIONS)
     if 2 <= version <= 7:
-        return f"IR version {version} dates from before 2020; {reads}"
-    if version > max(IR_VERSIONS):
+        hint = "convert the original model again with a current OpenVINO"
         return (
-            f"IR version {version}: this irshape knows versions up to {max(IR_VERSIONS)}; upgrade "
-            "it"
+            f"IR version {version} dates from before 2020; {reads}",
+            f"{hint}; its reader refuses this version too",
         )
-    if version in (8, 9):
-        return f"IR version {version} was never released; {reads}"
-    return f"<net> has version '{text}'; {reads}" if text else f"<net> has no version; {reads}"
-
-
-def _version_help(version: int) -> str:
-    if 2 <= version <= 7:
-        return (
-            "convert the original model again with a current OpenVINO; "
-            "its reader refuses this version too"
-        )
-    if version > max(IR_VERSIONS):
-        return "upgrade irshape"
+    if version > newest:
+        message = f"IR version {version}: this irshape knows versions up to {newest}; upgrade it"
+        return message, "upgrade irshape"
     expected = " or ".join(f'version="{known}"' for known in IR_VERSIONS)
-    return f"a {expected} is expected"
+    if version in (8, 9):
+        message = f"IR version {version} was never released; {reads}"
+    else:
+        written = f"version '{text}'" if text else "no version"
+        message = f"<net> has {written}; {reads}"
+    return message, f"a {expected} is expected"

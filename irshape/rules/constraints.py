@@ -111,11 +111,8 @@ class InputCount(Rule):
 
     ## Example
     ```xml
-    <layer id="2" name="mean" type="ReduceMean" version="opset1">
-        <data keep_dims="true"/>
-        <input><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></input>
-        <output><port id="2" precision="FP32"><dim>2</dim><dim>1</dim></port></output>
-    </layer>
+    <!-- of a ReduceMean -->
+    <input><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></input>
     ```
 
     ## How to fix it
@@ -124,14 +121,10 @@ class InputCount(Rule):
 
     ## Use instead
     ```xml
-    <layer id="2" name="mean" type="ReduceMean" version="opset1">
-        <data keep_dims="true"/>
-        <input>
-            <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
-            <port id="1" precision="I64"><dim>1</dim></port>
-        </input>
-        <output><port id="2" precision="FP32"><dim>2</dim><dim>1</dim></port></output>
-    </layer>
+    <input>
+        <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
+        <port id="1" precision="I64"><dim>1</dim></port>
+    </input>
     ```
     """
 

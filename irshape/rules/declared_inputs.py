@@ -196,14 +196,10 @@ class ValueMismatch(Rule):
 
     ## Example
     ```xml
-    <layer id="2" name="mean" type="ReduceMean" version="opset1">
-        <data keep_dims="true"/>
-        <input>
-            <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
-            <port id="1" precision="I64"><dim>1</dim></port>   <!-- value is [0, 1] -->
-        </input>
-        <output><port id="2" precision="FP32"><dim>1</dim><dim>1</dim></port></output>
-    </layer>
+    <input>
+        <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
+        <port id="1" precision="I64"><dim>1</dim></port>   <!-- value is [0, 1] -->
+    </input>
     ```
 
     ## How to fix it
@@ -211,14 +207,10 @@ class ValueMismatch(Rule):
 
     ## Use instead
     ```xml
-    <layer id="2" name="mean" type="ReduceMean" version="opset1">
-        <data keep_dims="true"/>
-        <input>
-            <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
-            <port id="1" precision="I64"><dim>2</dim></port>   <!-- value is [0, 1] -->
-        </input>
-        <output><port id="2" precision="FP32"><dim>1</dim><dim>1</dim></port></output>
-    </layer>
+    <input>
+        <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
+        <port id="1" precision="I64"><dim>2</dim></port>   <!-- value is [0, 1] -->
+    </input>
     ```
     """
 

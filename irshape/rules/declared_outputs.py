@@ -186,14 +186,8 @@ class OutputShapeMismatch(Rule):
 
     ## Example
     ```xml
-    <layer id="2" name="mean" type="ReduceMean" version="opset1">
-        <data keep_dims="true"/>
-        <input>
-            <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
-            <port id="1" precision="I64"><dim>1</dim></port>   <!-- value is [1] -->
-        </input>
-        <output><port id="2" precision="FP32"><dim>2</dim></port></output>
-    </layer>
+    <!-- the mean of a [2,3] over axis 1, with keep_dims="true" -->
+    <output><port id="2" precision="FP32"><dim>2</dim></port></output>
     ```
 
     ## How to fix it
@@ -202,14 +196,7 @@ class OutputShapeMismatch(Rule):
 
     ## Use instead
     ```xml
-    <layer id="2" name="mean" type="ReduceMean" version="opset1">
-        <data keep_dims="true"/>
-        <input>
-            <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
-            <port id="1" precision="I64"><dim>1</dim></port>   <!-- value is [1] -->
-        </input>
-        <output><port id="2" precision="FP32"><dim>2</dim><dim>1</dim></port></output>
-    </layer>
+    <output><port id="2" precision="FP32"><dim>2</dim><dim>1</dim></port></output>
     ```
     """
 

@@ -20,7 +20,7 @@ from ..ops import registry
 from ..ops.tensors import Tensor
 from ..rule_ids import OUTPUT_SHAPE_MISMATCH, RuleId
 from ..rules import Context, rule_of
-from ..rules.input_precisions import inputs_unlike_others
+from ..rules.precisions import inputs_unlike_others
 from ..shapes import Dimension, PartialShape
 
 PortKey = tuple[Layer, str, str]

@@ -10,7 +10,21 @@ from ..model.ports import Port
 from ..rule_ids import MISSING_PRECISION, UNKNOWN_PORT_ATTRIBUTE, UNKNOWN_PRECISION
 from .base import Rule
 from .context import Context
-from .input_precisions import inputs_unlike_others
+
+FEW = 0.1
+"""If at most this share of the input ports has no precision, irshape takes it for an oversight."""
+WRITTEN_AT_INPUTS = 11
+"""The first IR version in which writers give the precisions of input ports."""
+
+
+def inputs_unlike_others(context: Context) -> list[tuple[Layer, Port]]:
+    """Returns the input ports without a precision, if they are few: writers give precisions to all
+    or none."""
+    if context.model.version < WRITTEN_AT_INPUTS or None not in context.ports.precisions:
+        return []
+    inputs = [(layer, port) for layer in context.every_layer for port in layer.inputs]
+    lacking = [(layer, port) for layer, port in inputs if port.precision is None]
+    return lacking if len(lacking) <= FEW * len(inputs) else []
 
 
 class MissingPrecision(Rule):

@@ -28,9 +28,6 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 
-_LETTERS_FOR_DIGITS = str.maketrans("OolI|", "00111")
-
-
 _ONE_OF_SEVERAL = (
     r"(?<![\w.,…-])1 ((?:spatial |input |output )?)"
     r"(axe|bodie|byte|dimension|element|input|layer|output|port|row|column|value)s\b"

@@ -167,10 +167,10 @@ def write_answer(answer: Outcome, form: str, output_file: str | None) -> None:
         raise click.exceptions.Exit(1)
 
 
-def deliver(text: str, output_file: str | None) -> None:
+def deliver(text: str, output_file: str | None, *, colour: bool | None = None) -> None:
     """Writes a text to stdout, or to a file, which appears complete or not at all."""
     if output_file is None or output_file == "-":
-        echo(text, newline=False)
+        echo(text, newline=False, colour=colour)
         return
     from pathlib import Path
 

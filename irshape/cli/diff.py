@@ -10,13 +10,14 @@ import click
 
 from ..spelling import counted, first_of
 from .arguments import Command
-from .common import colour_option, echo, form_option, keep_apart, load_or_none, wants_colour
+from .common import colour_option, form_option, keep_apart, load_or_none, wants_colour
+from .comparing import deliver, place
 from .pages import view_option
 from .tables import fitted
 
 if TYPE_CHECKING:
     from ..differences.result import LayerDiff, ModelDiff, Unmatched
-    from ..model.graph import Layer, Model
+    from ..model.graph import Model
 
 T = TypeVar("T")
 FEW = 3
@@ -140,14 +141,7 @@ def _write(
                 for part in fitted([line])
             ]
         output = "".join(f"{line}\n" for line in lines)
-    if output_file is None or output_file == "-":
-        echo(output, newline=False, colour=True)
-        return
-    from pathlib import Path
-
-    from ..formats.atomic import write_atomically
-
-    write_atomically(Path(output_file), output.encode("utf-8", "backslashreplace"))
+    deliver(output, output_file, colour=True)
 
 
 def _text(difference: ModelDiff, limit: int) -> Iterator[str]:
@@ -156,7 +150,7 @@ def _text(difference: ModelDiff, limit: int) -> Iterator[str]:
 
     yield f"A {plain(difference.first.path)}"
     yield f"B {plain(difference.second.path)}"
-    yield _summary(difference)
+    yield difference.in_brief
     grouped: set[int] = set()
     for (old, new), weights in difference.retyped.items():
         yield f"~ {counted(len(weights), 'constant')} {plain(old)} → {plain(new)}"
@@ -188,31 +182,10 @@ def _text(difference: ModelDiff, limit: int) -> Iterator[str]:
         equal: dict[str, list[str]] = {}
         for each in layers:
             if each.same_as is not None and not each.constant:
-                equal.setdefault(_layer(each.same_as), []).append(_layer(each.layer))
+                equal.setdefault(place(each.same_as), []).append(place(each.layer))
         for same, names in _first([*equal.items()], limit):
             yield f"{sign} {first_of(names, 3)}, {how} {same}"
         yield from _rest(len(equal), limit, word)
-
-
-def _summary(difference: ModelDiff) -> str:
-    counts = difference.summary
-    if difference.equal:
-        renamed = f", {counts['renamed']:,} of them renamed" if counts["renamed"] else ""
-        return f"equal: {counted(counts['matched'], 'layer')}{renamed}"
-    parts = [
-        f"{counts[key]:,} {word}"
-        for key, word in (
-            ("changed", "changed"),
-            ("removed", "removed"),
-            ("added", "added"),
-            ("inherited", "with other types, shapes or decompression that follow"),
-            ("renamed", "renamed"),
-        )
-        if counts[key]
-    ]
-    if not parts:
-        parts = ["no layer changed"]
-    return f"{counted(counts['matched'], 'layer')} matched: {', '.join(parts)}"
 
 
 def _first(layers: Sequence[T], limit: int) -> Sequence[T]:
@@ -226,24 +199,17 @@ def _rest(count: int, limit: int, word: str) -> Iterator[str]:
 
 def _pair(each: LayerDiff) -> str:
     if each.first.label == each.second.label and each.first.path == each.second.path:
-        return _layer(each.first)
-    return f"{_layer(each.first)} → {_layer(each.second)}"
+        return place(each.first)
+    return f"{place(each.first)} → {place(each.second)}"
 
 
 def _alone(each: Unmatched) -> str:
     ends = [
-        f", {word} {', '.join(map(_layer, layers[:4]))}{', …' if len(layers) > 4 else ''}"
+        f", {word} {', '.join(map(place, layers[:4]))}{', …' if len(layers) > 4 else ''}"
         for word, layers in (
             ("takes", [layer for layer in each.inputs if not layer.is_constant]),
             ("feeds", each.users),
         )
         if layers
     ]
-    return _layer(each.layer) + "".join(ends)
-
-
-def _layer(layer: Layer) -> str:
-    from ..diagnostics.renderers.common import plain
-
-    place = "/".join([*layer.path, layer.id])
-    return plain(f"{layer.type} '{layer.name}' (id {place})")
+    return place(each.layer) + "".join(ends)

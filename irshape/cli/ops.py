@@ -45,7 +45,7 @@ def command(type_name: str | None, form: str) -> None:
     if form == "json":
         echo(json.dumps(rows, indent=1, ensure_ascii=False))
     elif type_name:
-        echo("\n".join(_page(row) for row in rows), newline=False)
+        echo("\n".join(map(_page, rows, classes)), newline=False)
     else:
         echo("\n".join(_listing(rows)))
 
@@ -144,7 +144,10 @@ def _outputs(cls: type[Operation]) -> list[dict[str, Any]]:
     return [{"like": None, "variadic": "..." in returned}] * count
 
 
-def _page(row: dict[str, Any]) -> str:
+def _page(row: dict[str, Any], operation: type[Operation]) -> str:
+    from ..view.operations import operation_page
+
+    page = operation_page(operation)
     if row["library"]:
         span = f"{row['library']} {row['introduced']} and later"
     elif row["since"] is None:
@@ -153,6 +156,7 @@ def _page(row: dict[str, Any]) -> str:
         span = f"opset{row['since']} to opset{row['until']}"
     else:
         span = f"opset{row['since']}"
+    none = ["  none"]
     lines = [
         f"{row['type']} of {row['version']} ({span}, {row['category']})",
         "",
@@ -161,13 +165,7 @@ def _page(row: dict[str, Any]) -> str:
         *(["irshape does not evaluate it.", ""] if not row["evaluate"] else []),
         "Inputs",
     ]
-    for index, entry in enumerate(row["inputs"]):
-        notes = [entry["types"]]
-        if entry["shape"]:
-            notes.append(entry["shape"])
-        notes += [word for word in ("optional", "variadic") if entry[word]]
-        lines.append(f"  {index}  {entry['name']}: {', '.join(notes)}")
-    lines += [] if row["inputs"] else ["  none"]
+    lines += [f"  {at}  {name}: {what}" for at, (name, what) in enumerate(page["inputs"])] or none
     lines.append("Outputs")
     for index, entry in enumerate(row["outputs"]):
         like = f"the element type and shape of `{entry['like']}`"
@@ -175,19 +173,10 @@ def _page(row: dict[str, Any]) -> str:
         more = ", perhaps more" * entry["variadic"]
         lines.append(f"  {index}{more}  {like if entry['like'] else rest}")
     lines.append("Attributes")
-    for entry in row["attributes"]:
-        state = (
-            "required"
-            if entry["required"]
-            else f"default {entry['default']}"
-            if entry["default"] not in (None, "")
-            else "optional"
-        )
-        lines.append(f"  {entry['name']}: {entry['values']} ({state})")
-    lines += [] if row["attributes"] else ["  none"]
+    lines += [f"  {name}: {values}" for name, values in page["attributes"]] or none
     lines.append("Constraints: the message if one is not met (… stands for the layer's value)")
     custom = row["since"] is None and not row["library"]
-    lines += [f"  {entry['message']}" for entry in row["constraints"]] or (
+    lines += [f"  {message}" for message in page["constraints"]] or (
         [] if custom else ["  none beyond the inputs and attributes above"]
     )
     lines += ["  whatever else its `infer` refuses"] if custom else []

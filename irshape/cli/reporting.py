@@ -37,10 +37,23 @@ class Form(NamedTuple):
     path: str | None
 
 
-class FormType(ParamType):
-    """Parses `FORMAT` or `FORMAT=FILE`."""
+class _Completed:
+    """Lets shells complete the names of formats."""
 
     name = "format"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        from ..diagnostics.renderers import formats
+
+        return [CompletionItem(name) for name in formats() if name.startswith(incomplete)]
+
+
+class FormType(_Completed, ParamType):
+    """Parses `FORMAT` or `FORMAT=FILE`."""
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         return "FORMAT[=FILE]"
@@ -59,20 +72,9 @@ class FormType(ParamType):
             self.fail(f"'{value}' does not name a file.", param, ctx)
         return Form(name, path or None)
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[Any]:
-        from click.shell_completion import CompletionItem
 
-        from ..diagnostics.renderers import formats
-
-        return [CompletionItem(name) for name in formats() if name.startswith(incomplete)]
-
-
-class FormatName(click.ParamType):  # type: ignore[type-arg]
+class FormatName(_Completed, click.ParamType):  # type: ignore[type-arg]
     """The name of a format, for commands that write one report."""
-
-    name = "format"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from ..diagnostics.renderers import formats
@@ -81,15 +83,6 @@ class FormatName(click.ParamType):  # type: ignore[type-arg]
         if value not in known:
             self.fail(f"'{value}' is not a format; expected one of {', '.join(known)}", param, ctx)
         return str(value)
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[Any]:
-        from click.shell_completion import CompletionItem
-
-        from ..diagnostics.renderers import formats
-
-        return [CompletionItem(name) for name in formats() if name.startswith(incomplete)]
 
 
 def report_text(report: Report, form: str) -> str:

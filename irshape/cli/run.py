@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ..execution.ranges import Precision, Range, Simulation
     from ..model.graph import Model
 
-__all__ = ["command", "gathered"]
-
 
 @click.command("run", cls=Command)
 @click.argument("model", metavar="MODEL")
@@ -124,9 +122,15 @@ def command(
     if view is not None:
         _draw(view, loaded, rows)
     if form == "json":
-        _print_json(_json(loaded, arrays, rows, simulation, stats))
+        from ..diagnostics.renderers.common import json_text
+
+        echo(json_text(_json(loaded, arrays, rows, simulation, stats), 1))
+    elif simulation is not None:
+        echo("\n".join(fitted(_simulation(simulation))))
+    elif stats:
+        echo("\n".join(fitted(_stats(rows))))
     else:
-        _print(arrays, rows if stats else None, simulation)
+        _ranges(arrays)
     if simulation is not None and simulation.first is not None and simulation.first.breaks:
         raise click.exceptions.Exit(1)
 
@@ -140,22 +144,6 @@ def _draw(output: str, model: Model, rows: list[Range]) -> None:
     subject = Subject(model)
     lay_over(subject, stats_overlays, stats_dict(model, rows))
     write_view(output, subject)
-
-
-def _print_json(document: dict[str, Any]) -> None:
-    from ..diagnostics.renderers.common import json_text
-
-    echo(json_text(document, 1))
-
-
-def _print(arrays: dict[str, Any], rows: list[Range] | None, simulation: Simulation | None) -> None:
-    """Prints as text the simulation, the ranges of the layers, or the ranges of the outputs."""
-    if simulation is not None:
-        echo("\n".join(fitted(_simulation(simulation))))
-    elif rows is not None:
-        echo("\n".join(fitted(_stats(rows))))
-    else:
-        _ranges(arrays)
 
 
 def _write(arrays: dict[str, Any], output_dir: str) -> None:

@@ -19,7 +19,6 @@ from .selecting import Chosen, chosen, selection_options
 
 if TYPE_CHECKING:
     from ..checking.baseline import Finished
-    from ..checking.validation import Watch
     from ..diagnostics.report import FileReport, Report
     from ..settings.configuration import Configuration
 
@@ -218,19 +217,15 @@ def _validated(
     configuration = wanted.configuration
     alone = named and len(files) == 1 and configuration.cache_dir is None
     request = Request(configuration, wanted.over, weights, values, leaves=alone)
-    watch: Watch | None = None
     if not alone:
         from ..checking.cache import default_folder
         from ..checking.many import default_jobs
-        from .progress import progress
 
-        watch = progress if each is None else partial(_each, each)
         request = request._replace(
             jobs=configuration.jobs or default_jobs(files),
             cache=(configuration.cache_dir or default_folder()) if configuration.cache else None,
         )
-    elif each is not None:
-        watch = partial(_each, each)
+    watch = partial(_each, each)
     finished = validate_all(
         files, request, alone=alone, baseline=not wanted.update_baseline, watch=watch
     )
@@ -244,13 +239,15 @@ def _validated(
 
 
 def _each(
-    call: Callable[[FileReport], None], reports: Iterator[FileReport], total: int
+    call: Callable[[FileReport], None] | None, reports: Iterator[FileReport], total: int
 ) -> Iterator[FileReport]:
-    """Passes the reports on, calls a function with each, and shows how many of `total` are done."""
+    """Passes the reports on, calls a function with each if one is given, and shows how many of
+    `total` are done."""
     from .progress import progress
 
     for report in progress(reports, total):
-        call(report)
+        if call is not None:
+            call(report)
         yield report
 
 

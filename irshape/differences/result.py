@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ..model.graph import Layer, Model
-from ..spelling import suggestion
+from ..spelling import counted, suggestion
 
 DEFAULT = (
     "type",
@@ -146,6 +146,19 @@ class ModelDiff:
             "removed": len(self.removed),
             "added": len(self.added),
         }
+
+    @property
+    def in_brief(self) -> str:
+        """The numbers of matched, changed, removed and added layers as a line of text."""
+        counts = self.summary
+        matched = counted(counts["matched"], "layer")
+        if self.equal:
+            renamed = f", {counts['renamed']:,} of them renamed" if counts["renamed"] else ""
+            return f"equal: {matched}{renamed}"
+        words = dict.fromkeys(("changed", "removed", "added", "inherited", "renamed"), "")
+        words["inherited"] = "with other types, shapes or decompression that follow"
+        parts = [f"{counts[key]:,} {text or key}" for key, text in words.items() if counts[key]]
+        return f"{matched} matched: {', '.join(parts) or 'no layer changed'}"
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the document that `irshape diff --format json` prints."""

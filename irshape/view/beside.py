@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..differences.comparing import diff
-from ..differences.result import Change, ModelDiff, Unmatched
+from ..differences.result import ModelDiff, Unmatched
 from ..model.graph import Layer
-from ..spelling import counted
 from .document import Numbering
 from .overlays import LARGEST, Overlay, rows_of
 from .showing import Subject
@@ -46,35 +45,32 @@ def beside_document(
         "changes": rows,
         "model": [[change.what, change.old, change.new] for change in difference.changes],
         "notes": notes,
-        "summary": _summary(difference),
+        "summary": difference.in_brief,
     }
 
 
 def _changes(difference: ModelDiff, at: tuple[dict[Layer, int], dict[Layer, int]]) -> Iterator[Row]:
-    """Yields the changes of the model itself, then their consequences."""
-    for inherited in (False, True):
-        for each in difference.changed:
-            if each.inherited is inherited:
-                kind = "inherited" if inherited else "changed"
-                yield [kind, at[0][each.first], at[1][each.second], list(map(_line, each.changes))]
-        if not inherited:
-            yield from (
-                ["removed", at[0][each.layer], -1, _ends(each)]
-                for each in _alone(difference.removed)
-            )
-            yield from (
-                ["added", -1, at[1][each.layer], _ends(each)] for each in _alone(difference.added)
-            )
+    """Yields the changes of the model itself, then their consequences.
 
-
-def _alone(layers: list[Unmatched]) -> Iterator[Unmatched]:
-    """Yields layers without a partner. Constants that feed only these layers are left out, since
-    they belong to them."""
-    return (each for each in layers if not each.constant)
-
-
-def _line(change: Change) -> list[str | None]:
-    return [change.what, change.old, change.new]
+    Constants that feed only layers without a partner are left out, since they belong to them.
+    """
+    rows = [
+        [
+            "inherited" if each.inherited else "changed",
+            at[0][each.first],
+            at[1][each.second],
+            [[change.what, change.old, change.new] for change in each.changes],
+        ]
+        for each in difference.changed
+    ]
+    yield from (row for row in rows if row[0] == "changed")
+    for each in difference.removed:
+        if not each.constant:
+            yield ["removed", at[0][each.layer], -1, _ends(each)]
+    for each in difference.added:
+        if not each.constant:
+            yield ["added", -1, at[1][each.layer], _ends(each)]
+    yield from (row for row in rows if row[0] == "inherited")
 
 
 def _ends(each: Unmatched) -> list[list[str | None]]:
@@ -84,18 +80,6 @@ def _ends(each: Unmatched) -> list[list[str | None]]:
         if names:
             lines.append([word, ", ".join(names)])
     return lines
-
-
-def _summary(difference: ModelDiff) -> str:
-    counts = difference.summary
-    if difference.equal:
-        return f"The models are equal: {counted(counts['matched'], 'layer')}."
-    parts = [f"{counts[key]:,} {key}" for key in ("changed", "removed", "added") if counts[key]]
-    if counts["inherited"]:
-        parts.append(f"{counts['inherited']:,} with types or shapes that follow")
-    if counts["renamed"]:
-        parts.append(f"{counts['renamed']:,} renamed")
-    return f"{counted(counts['matched'], 'layer')} matched: {', '.join(parts) or 'none changed'}."
 
 
 # values

@@ -228,7 +228,9 @@ class _Writer:
         number = self.types.get(key)
         if number is None:
             number = self.types[key] = len(self.types)
-            self.pages.append([*key, operation_page(self.declarations.of(layer))])
+            declared = self.declarations.of(layer)
+            page = operation_page(type(declared[0])) if isinstance(declared, tuple) else None
+            self.pages.append([*key, page])
         return number
 
     # ports

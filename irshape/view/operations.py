@@ -5,17 +5,13 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from ..inference.declarations import Declaration
 from ..ops.constraints import constraints
-from ..ops.registry import UnknownOperation
+from ..ops.declaration import Operation
 from ..wording import describe_types
 
 
-def operation_page(declaration: Declaration) -> dict[str, Any] | None:
-    """Returns the page of an operation; None if it is not declared."""
-    if isinstance(declaration, UnknownOperation):
-        return None
-    operation = type(declaration[0])
+def operation_page(operation: type[Operation]) -> dict[str, Any]:
+    """Returns the page of an operation."""
     attributes = []
     for each in operation.attributes.values():
         if each.required or each.refused_when_absent:

@@ -12,7 +12,7 @@ import click
 
 from .. import __version__
 from ..spelling import suggestion
-from .common import drop_stdout
+from .common import drop_stdout, usage_errors
 
 COMMANDS = (
     "validate",
@@ -75,14 +75,11 @@ def _load_plugins(_: click.Context, __: click.Parameter, paths: tuple[str, ...])
     """Loads the files of --plugin. Raises `UsageError` for a file that cannot be used."""
     if not paths:
         return
-    from ..rules.plugins import PluginError
     from ..settings.plugin_files import load
 
-    for path in paths:
-        try:
+    with usage_errors():
+        for path in paths:
             load(path)
-        except PluginError as problem:
-            raise click.UsageError(str(problem)) from None
 
 
 def _know_extensions(context: click.Context, _: click.Parameter, names: tuple[str, ...]) -> None:
@@ -91,12 +88,9 @@ def _know_extensions(context: click.Context, _: click.Parameter, names: tuple[st
     Raises `UsageError` for a configuration or an extension that cannot be used.
     """
     from ..settings.configuration import Configuration, extensions
-    from ..settings.errors import ConfigurationError
 
-    try:
+    with usage_errors():
         known = (*Configuration.find().extensions, *extensions(names))
-    except (ConfigurationError, ValueError) as problem:
-        raise click.UsageError(str(problem)) from None
     if known:
         from ..ops.registry import extensions_known
 

@@ -6,7 +6,8 @@ import glob
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -181,6 +182,22 @@ def echo(text: str | bytes, *, newline: bool = True, colour: bool | None = None)
         click.echo(text, nl=newline, color=colour)
     except BrokenPipeError:
         drop_stdout()
+
+
+def echo_json(document: object) -> None:
+    """Writes a document to stdout as indented JSON."""
+    from ..diagnostics.renderers.common import json_text
+
+    echo(json_text(document, 1))
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Turns a `ValueError` into a `UsageError`, which ends the command with status 2."""
+    try:
+        yield
+    except ValueError as problem:
+        raise click.UsageError(str(problem)) from None
 
 
 def drop_stdout() -> None:

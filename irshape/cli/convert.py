@@ -9,6 +9,7 @@ from .common import (
     load_or_exit,
     overwrite_option,
     refuse_overwriting,
+    usage_errors,
     weights_option,
 )
 from .graphs import account, quiet_option
@@ -54,20 +55,16 @@ def command(
     refuse_overwriting(model, output, weights, overwrite)
     loaded = load_or_exit(model, weights)
     sound_or_exit(loaded, force)
-    try:
+    with usage_errors():
         inference = infer(loaded, given_shapes(loaded, shapes))
-    except ValueError as problem:
-        raise click.UsageError(str(problem)) from None
     broken = refusals(inference)
     for message in broken:
         click.echo(message, err=True)
     if broken:
         click.echo(f"irshape: '{output}' was not written", err=True)
         raise click.exceptions.Exit(1)
-    try:
+    with usage_errors():
         write(loaded, output, inference)
-    except ValueError as problem:
-        raise click.UsageError(str(problem)) from None
     if not quiet:
         inspection = Inspection(inference)
         inputs, outputs = (

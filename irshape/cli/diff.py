@@ -10,7 +10,7 @@ import click
 
 from ..spelling import counted, first_of
 from .arguments import Command
-from .common import colour_option, form_option, keep_apart, load_or_none, wants_colour
+from .common import colour_option, form_option, keep_apart, load_or_none, usage_errors, wants_colour
 from .comparing import deliver, place
 from .pages import view_option
 from .tables import fitted
@@ -98,10 +98,8 @@ def command(
 
     if first == "-" and second == "-":
         raise click.UsageError("only one of the models can be standard input")
-    try:
+    with usage_errors():
         aspects = chosen_aspects(also, ignore)
-    except ValueError as problem:
-        raise click.UsageError(str(problem)) from None
     for path, its_weights in ((first, weights), (second, second_weights)):
         keep_apart([path], output_file, view, weights=its_weights)
     difference = diff(_loaded(first, weights), _loaded(second, second_weights), aspects)

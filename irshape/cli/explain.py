@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .arguments import Command, given_shapes, shape_option
-from .common import echo, form_option, load_for_shapes, weights_option
+from .common import echo, echo_json, form_option, load_for_shapes, usage_errors, weights_option
 
 if TYPE_CHECKING:
     from ..inference.result import Inference
@@ -49,14 +49,13 @@ def command(
     Exit status: 0; 1 if a layer does not fit its inputs, which stderr names; 2 if a path cannot be
     opened, or the model has no such tensor or axis.
     """
-    from ..diagnostics.renderers.common import json_text
     from ..inference.chain import refusal_in_brief
     from ..inference.engine import infer
 
     if tensor is None and axis is not None:
         raise click.UsageError("--axis needs a TENSOR")
     loaded = load_for_shapes(model, weights)
-    try:
+    with usage_errors():
         inference = infer(loaded, given_shapes(loaded, shapes), symbols=True, assume=assume)
         if tensor is None:
             overview = inference.overview()
@@ -69,13 +68,11 @@ def command(
             rows = [explanation.to_dict() for explanation in explanations]
             document = {"version": 1, "model": loaded.path, "dimensions": rows}
             text = "\n".join(map(str, explanations))
-    except ValueError as problem:
-        raise click.UsageError(str(problem)) from None
     refusal = refusal_in_brief(inference)
     if refusal:
         click.echo("\n".join(refusal), err=True)
     if form == "json":
-        echo(json_text(document, 1))
+        echo_json(document)
     elif form == "html":
         echo(_page(loaded.path if tensor is None else f"{loaded.path}: {tensor}", text))
     else:

@@ -13,7 +13,15 @@ from ..rule_ids import SEVERITIES
 from ..spelling import counted
 from ..urls import is_url, without_credentials
 from .arguments import Command
-from .common import colour_option, echo, expand, keep_apart, wants_colour, weights_option
+from .common import (
+    colour_option,
+    echo,
+    expand,
+    keep_apart,
+    usage_errors,
+    wants_colour,
+    weights_option,
+)
 from .rewriting import (
     each_once,
     folders_of,
@@ -203,15 +211,13 @@ def _outcomes(
     from .progress import progress
 
     configuration = wanted.configuration
-    try:
+    with usage_errors():
         tasks = [
             task(file, configuration, over=wanted.over, weights=weights, unsafe=unsafe)
             for file in files
         ]
         if alone:
             return iter([Outcome(files[0], fixes_of(tasks[0]))])
-    except ValueError as problem:
-        raise click.UsageError(str(problem)) from None
     jobs = configuration.jobs or default_jobs(files)
     return progress(fix_many(tasks, jobs), len(files), clears=True)
 
@@ -235,10 +241,8 @@ class _Account:
 
         self.writes = writes
         self.done = "fixed" if writes else "can be fixed"
-        try:
+        with usage_errors():
             self.leave: Callable[[FileReport], Left] = left_of(wanted.configuration)
-        except ValueError as problem:
-            raise click.UsageError(str(problem)) from None
         level = wanted.configuration.fail_level
         self.failing = SEVERITIES[: SEVERITIES.index(level) + 1]
         self.status = 0

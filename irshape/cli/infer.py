@@ -11,11 +11,13 @@ from ..spelling import counted
 from .arguments import Command, given_shapes, shape_option, value_option
 from .common import (
     echo,
+    echo_json,
     form_option,
     load_for_shapes,
     overwrite_option,
     pairs,
     refuse_overwriting,
+    usage_errors,
     weights_option,
 )
 from .tables import text_table
@@ -94,14 +96,12 @@ def command(
     if output is not None:
         refuse_overwriting(model, output, weights, overwrite)
     loaded = load_for_shapes(model, weights)
-    try:
+    with usage_errors():
         if values:
             give_values(loaded, pairs(values, "--value"))
         inference = infer(
             loaded, given_shapes(loaded, shapes), symbols=symbols or bool(assume), assume=assume
         )
-    except ValueError as problem:
-        raise click.UsageError(str(problem)) from None
     broken = refusing(inference)
     if broken:
         named = bool(symbols or assume)  # with names, the refusal itself says which sizes differ
@@ -112,9 +112,7 @@ def command(
             row for row in document["layers"] if row["type"] == "Result" and not row["path"]
         ]
     if form == "json":
-        from ..diagnostics.renderers.common import json_text
-
-        echo(json_text(document, 1))
+        echo_json(document)
     else:
         marks = _marks(inference, [layer for layer, _ in broken])
         names = outputs_of(loaded).names if outputs and loaded.kind == "net" else None
@@ -122,10 +120,8 @@ def command(
     if output is not None and not broken:
         from ..formats.ir.writer import write
 
-        try:
+        with usage_errors():
             write(loaded, output, inference)
-        except ValueError as problem:
-            raise click.UsageError(str(problem)) from None
     if broken:
         if output is not None:
             click.echo(f"irshape: '{output}' was not written", err=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from .arguments import Command, extension_option
-from .common import echo
+from .common import echo, usage_errors
 
 CONFIGURATION = """\
 # What `irshape validate` checks in this repository. `irshape rule` lists the rules.
@@ -79,13 +79,11 @@ def command(
     from ..releases import parse_release
     from ..settings import configuration
 
-    try:
+    with usage_errors():
         configuration.extensions(extensions)
         if target is not None:
             parse_release(target)
         known = configuration.Configuration.find(folder).path
-    except ValueError as problem:
-        raise click.UsageError(str(problem)) from None
     if known is not None and os.path.samefile(os.path.dirname(known) or ".", folder):
         raise click.UsageError(f"'{known}' has a configuration already")
     line = f'target = "{target}"' if target else '# target = "2024.6"   # the OpenVINO in use'

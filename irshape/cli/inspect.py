@@ -10,7 +10,7 @@ import click
 from ..shapes import UNBOUNDED, Dimension
 from ..spelling import counted
 from .arguments import Command, given_shapes, shape_option
-from .common import echo, form_option, load_for_shapes, weights_option
+from .common import echo, echo_json, form_option, load_for_shapes, usage_errors, weights_option
 from .tables import fitted, text_table
 
 if TYPE_CHECKING:
@@ -93,17 +93,13 @@ def command(
 
     loaded = load_for_shapes(model, weights)
     given = given_shapes(loaded, shapes)
-    try:
+    with usage_errors():
         inference = infer(loaded, given)
-    except ValueError as problem:
-        raise click.UsageError(str(problem)) from None
     inspection = Inspection(inference)
     memory = _memory(inspection, device, context)
     if form == "json":
-        from ..diagnostics.renderers.common import json_text
-
         section = {} if memory is None else {"device_memory": memory.to_dict()}
-        echo(json_text(inspection.to_dict() | section, 1))
+        echo_json(inspection.to_dict() | section)
     else:
         lines = [*_text(inspection, top, sort), *([] if memory is None else _of_memory(memory))]
         echo("\n".join(fitted(lines)))
@@ -123,10 +119,8 @@ def _memory(inspection: Inspection, device: str | None, context: int | None) -> 
         if context is not None:
             raise click.UsageError("--context counts for a device; name it by --device")
         return None
-    try:
+    with usage_errors():
         memory = DeviceMemory(inspection, DeviceSize.parse(device), context)
-    except ValueError as problem:
-        raise click.UsageError(str(problem)) from None
     if context is not None and all(cache.fixed is not None for cache in memory.caches):
         click.echo(
             "irshape: --context changes nothing: the model has no state, and no input for the "

@@ -10,7 +10,7 @@ import click
 
 from ..spelling import counted
 from .arguments import Command
-from .common import expand, form_option, load_among
+from .common import echo_json, expand, form_option, load_among
 
 if TYPE_CHECKING:
     from ..model.graph import Layer, Model
@@ -53,7 +53,6 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
     Exit status: 0, even if nothing matches; 1 if a file contains no model or the expression could
     not be evaluated on it in time; 2 for a malformed expression or a path that cannot be opened.
     """
-    from ..diagnostics.renderers.common import json_text
     from ..xpath.evaluator import Evaluator, XPathError
 
     if re.fullmatch(r"[A-Z]\w*", xpath):
@@ -87,7 +86,7 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
                 for line in _lines(path, matched, form, count):
                     click.echo(line)
     if form == "json":
-        click.echo(json_text({"version": 1, "xpath": xpath, "matches": rows}, 1))
+        echo_json({"version": 1, "xpath": xpath, "matches": rows})
     if nothing and not statuses and form == "text":
         click.echo(f"irshape: nothing matches in {counted(len(files), 'file')}", err=True)
     if statuses:

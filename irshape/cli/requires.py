@@ -9,7 +9,7 @@ import click
 
 from ..spelling import counted
 from .arguments import Command
-from .common import echo, expand, form_option, load_among
+from .common import echo, echo_json, expand, form_option, load_among, usage_errors
 from .tables import fitted, terminal_width
 
 if TYPE_CHECKING:
@@ -54,17 +54,13 @@ def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
         if model is None:
             continue
         inference = infer(model)
-        try:
+        with usage_errors():
             answers.append(Requirements(inference))
-        except ValueError as problem:
-            raise click.UsageError(str(problem)) from None
         refused = [] if answers[-1].unknown else refusal_in_brief(inference)
         for line in refused:
             click.echo(line, err=True)
             statuses.add(1)
     if form == "json":
-        from ..diagnostics.renderers.common import json_text
-
         if len(files) > 1:
             document = together(answers, len(answers) == len(files))
         elif answers:
@@ -74,7 +70,7 @@ def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
         for answer, each in zip(answers, document.get("models", [document]), strict=True):
             for name, said in _asked(answer, ask).items():
                 each["devices"][name]["asked"] = said
-        echo(json_text(document, 1))
+        echo_json(document)
     else:
         for answer in answers:
             echo("\n".join(_text(answer, _asked(answer, ask))))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .arguments import Command
-from .common import echo, form_option, keep_apart, load_or_exit, weights_option
+from .common import echo, echo_json, form_option, keep_apart, load_or_exit, weights_option
 from .pages import view_option
 from .running import (
     force_option,
@@ -86,6 +86,7 @@ def command(
     or, with --simulate, if a layer gives infinity or NaN that it does not give in full precision; 2
     if a path cannot be opened or an input is missing.
     """
+    from ..execution import ranges
     from ..execution.session import MAX_ITERATIONS, ExecutionError, Session
 
     if stats and simulate:
@@ -102,16 +103,12 @@ def command(
         fed = gathered(loaded, inputs, random, seed, shapes, max_memory)
         with ticking(loaded, 2 if simulate else 1) as progress:
             if simulate is not None:
-                from ..execution.ranges import simulate as simulated
-
-                simulation = simulated(loaded, fed, simulate, progress=progress, **limits)
+                simulation = ranges.simulate(loaded, fed, simulate, progress=progress, **limits)
                 arrays = simulation.outputs
             else:
                 session = Session(loaded, **limits)
                 if stats:
-                    from ..execution.ranges import ranges
-
-                    arrays, rows = ranges(session, fed, progress)
+                    arrays, rows = ranges.ranges(session, fed, progress)
                 else:
                     arrays = session.run(fed, outputs=outputs, observe=progress)
     except ExecutionError as problem:
@@ -122,13 +119,10 @@ def command(
     if view is not None:
         _draw(view, loaded, rows)
     if form == "json":
-        from ..diagnostics.renderers.common import json_text
-
-        echo(json_text(_json(loaded, arrays, rows, simulation, stats), 1))
-    elif simulation is not None:
-        echo("\n".join(fitted(_simulation(simulation))))
-    elif stats:
-        echo("\n".join(fitted(_stats(rows))))
+        echo_json(_json(loaded, arrays, rows, simulation, stats))
+    elif simulation is not None or stats:
+        lines = _stats(rows) if simulation is None else _simulation(simulation)
+        echo("\n".join(fitted(lines)))
     else:
         _ranges(arrays)
     if simulation is not None and simulation.first is not None and simulation.first.breaks:

@@ -13,6 +13,7 @@ import click
 from ..byte_sizes import parse_size
 from ..spelling import counted
 from .arguments import given_shapes, shape_option
+from .common import usage_errors
 from .progress import Line
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def gathered(
     named = inputs_of(model)
     parameters = model.parameters
     files: dict[Layer, str] = {}
-    try:
+    with usage_errors():
         for position, entry in enumerate(inputs):
             name, equals, file = entry.rpartition("=")
             if not equals:
@@ -141,8 +142,6 @@ def gathered(
         wanted = {**(fitting or {}), **asked}
         if random and len(fed) < len(parameters):
             return random_inputs(model, seed, wanted, fed, max_memory=max_memory)
-    except ValueError as problem:
-        raise click.UsageError(str(problem)) from None
     missing = [layer.name for layer in parameters if layer not in fed]
     if missing:
         raise click.UsageError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from .arguments import extension_option
+from .common import usage_errors
 
 if TYPE_CHECKING:
     from ..rules.settings import Devices
@@ -175,7 +176,7 @@ def chosen(given: dict[str, Any]) -> Chosen:
 
     if given["isolated"] and given["config"]:
         raise click.UsageError("--isolated and --config exclude each other")
-    try:
+    with usage_errors():
         configuration = (
             Configuration()
             if given["isolated"]
@@ -214,8 +215,6 @@ def chosen(given: dict[str, Any]) -> Chosen:
             changes |= {"cache": False, "cache_dir": None}
         configuration = configuration._replace(**changes)
         _early(over, configuration)
-    except ValueError as problem:
-        raise click.UsageError(str(problem)) from None
     if not configuration.cache:
         configuration = configuration._replace(cache_dir=None)
     update = bool(given.get("update_baseline"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .arguments import Command
-from .common import echo, form_option, overwrite_option, weights_option
+from .common import echo, echo_json, form_option, overwrite_option, weights_option
 from .graphs import (
     check_outputs,
     graph_account,
@@ -89,9 +89,7 @@ def command(
     if quiet:
         return
     if form == "json":
-        from ..diagnostics.renderers.common import json_text
-
-        echo(json_text(_document(model, by_path), 1))
+        echo_json(_document(model, by_path))
     else:
         echo("\n".join(graph_account(path, part) for path, part in by_path.items()))
 

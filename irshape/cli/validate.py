@@ -12,7 +12,16 @@ import click
 
 from ..spelling import counted, suggestion
 from .arguments import Command, value_option
-from .common import FOREIGN, colour_option, echo, expand, keep_apart, pairs, weights_option
+from .common import (
+    FOREIGN,
+    colour_option,
+    echo,
+    expand,
+    keep_apart,
+    pairs,
+    usage_errors,
+    weights_option,
+)
 from .pages import view_option
 from .reporting import Form, counted_forms, destinations, format_options, report_text, write_report
 from .selecting import Chosen, chosen, selection_options
@@ -89,12 +98,10 @@ def command(
         raise click.UsageError("--view draws one file, without --value")
     keep_apart(files, *(form.path for form in forms_chosen), view, weights=weights)
     level: Any = wanted.configuration.fail_level
-    try:
+    with usage_errors():
         forms_left, each = _streamed(forms_chosen, files, wanted, quiet=quiet)
         more: Any = {"named": files == list(paths), "each": each}
         finished = _validated(files, wanted, weights, given, **more)
-    except ValueError as problem:
-        raise click.UsageError(str(problem)) from None
     report = finished.report
     write_report(
         report,

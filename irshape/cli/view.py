@@ -9,7 +9,7 @@ import click
 
 from ..spelling import counted
 from .arguments import Command
-from .common import echo, keep_apart, weights_option
+from .common import echo, keep_apart, usage_errors, weights_option
 from .pages import lay_over, not_a_result, read_result, write_view
 
 if TYPE_CHECKING:
@@ -142,11 +142,9 @@ def _subject(
     from ..settings.configuration import device_names
     from ..view.showing import Subject
 
-    try:
+    with usage_errors():
         release = None if target is None else parse_release(target)
         named = Devices(device_names(devices))
-    except ValueError as problem:
-        raise click.UsageError(str(problem)) from None
     return Subject(path, weights, settings=PLAIN._replace(target=release, devices=named), **shown)
 
 

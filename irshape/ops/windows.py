@@ -157,7 +157,7 @@ def sliding(data: Array, frame: Frame, steps: Sequence[int]) -> Array:
     )
 
 
-def reached(frame: Frame, steps: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], list[slice]]]:
+def reached(frame: Frame, steps: Sequence[int]) -> Iterator[tuple[tuple[int, ...], list[slice]]]:
     """Yields each kernel position, with the elements that all steps reach from it."""
     for at in np.ndindex(*frame.kernel):
         yield (

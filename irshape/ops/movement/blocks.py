@@ -27,7 +27,7 @@ from ..elementwise import element_type_of
 from ..kinds import INT, NATURALS, POSITIVES, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from ..windows import Frame, along_last, padded, reached, same_padding, sliding
+from ..windows import Frame, along_last, padded, reached, same_padding
 from .broadcasting import negative_sizes, wanted_dimensions
 from .padding import blank
 
@@ -398,8 +398,11 @@ class ExtractImagePatches(Operation):
             ]
             begins, ends = zip(*pads, strict=True)
             data = padded(data, begins, ends)
-        patches = sliding(data, frame, counts).transpose(0, 2, 3, 1, 4, 5)
-        return patches.reshape([batch, depth * prod(self.sizes), *counts])
+        result = np.empty([batch, *self.sizes, depth, *counts], data.dtype)
+        if result.size:
+            for (row, column), where in reached(frame, counts):
+                result[:, row, column] = data[along_last(where)]
+        return result.reshape([batch, depth * prod(self.sizes), *counts])
 
 
 _PER_AXIS = ("strides", "dilations", "pads_begin", "pads_end")

@@ -302,7 +302,7 @@ class _Account:
         for mark, each in listed:
             also = f" (and {len(each.related)} more with this cause)" if each.related else ""
             place = f"{plain(result.fixes.path)}:{each.line}:{each.column}"
-            yield f"{place}: {mark}[{each.code}] {plain(_at(each) + each.message)}{also}"
+            yield f"{place}: {mark}[{each.code}] {plain(each.sentence)}{also}"
 
     def summary(self, *, alone: bool) -> str:
         """Summarizes the results of all files."""
@@ -352,12 +352,3 @@ def _for_terminal(diff: str, colour: bool) -> str:
         safe = "\t".join(map(plain, line.split("\t")))
         lines.append(click.style(safe, fg=tones.get(line[:1])) if colour else safe)
     return "".join(f"{line}\n" for line in lines)
-
-
-def _at(diagnostic: Diagnostic) -> str:
-    layer = diagnostic.layer
-    return (
-        f"{layer['type']} '{layer['name']}' (id {'/'.join([*layer['path'], layer['id']])}): "
-        if layer
-        else ""
-    )

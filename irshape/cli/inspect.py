@@ -11,6 +11,7 @@ from ..shapes import UNBOUNDED, Dimension
 from ..spelling import counted
 from .arguments import Command, given_shapes, shape_option
 from .common import echo, echo_json, form_option, load_for_shapes, usage_errors, weights_option
+from .comparing import place
 from .tables import fitted, text_table
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ def _costs(inspection: Inspection) -> Iterator[str]:
     peak, at = inspection.peak
     elements, size = (total(costs, what) for what in ("elements", "bytes"))
     most = "" if peak.is_static or peak.high == UNBOUNDED else "the most "
-    where = "" if at is None else f", {most}at {_place(at.type, at.name, at.id)}"
+    where = "" if at is None else f", {most}at {place(at)}"
     yield "costs of one evaluation"
     yield from _indented(
         [
@@ -289,12 +290,6 @@ def _expensive(inspection: Inspection, top: int, sort: str) -> Iterator[str]:
         ],
         indent=2,
     )
-
-
-def _place(type: str, name: str, id: str) -> str:
-    from ..diagnostics.renderers.common import plain
-
-    return plain(f"{type} '{name}' (id {id})")
 
 
 def _indented(

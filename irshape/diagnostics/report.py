@@ -47,13 +47,16 @@ class Diagnostic(NamedTuple):
 
     def __str__(self) -> str:
         """Returns `LINE:COLUMN: SEVERITY[CODE] LAYER: MESSAGE`, on one line."""
-        where = ""
-        if self.layer is not None:
-            ids = "/".join((*self.layer["path"], self.layer["id"]))
-            name = f" '{self.layer['name']}'" if self.layer["name"] else ""
-            where = f"{self.layer['type']}{name} (id {ids}): "
-        place = f"{self.line}:{self.column}"
-        return f"{place}: {self.severity}[{self.code}] {where}{self.message}"
+        return f"{self.line}:{self.column}: {self.severity}[{self.code}] {self.sentence}"
+
+    @property
+    def sentence(self) -> str:
+        """The message, after the layer if the finding is about one."""
+        if self.layer is None:
+            return self.message
+        ids = "/".join((*self.layer["path"], self.layer["id"]))
+        name = f" '{self.layer['name']}'" if self.layer["name"] else ""
+        return f"{self.layer['type']}{name} (id {ids}): {self.message}"
 
     @property
     def whole(self) -> list[Diagnostic]:

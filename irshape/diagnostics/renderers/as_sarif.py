@@ -94,12 +94,7 @@ def _rule(page: RulePage) -> dict[str, Any]:
 def _result(
     file: FileReport, diagnostic: Diagnostic, mark: str, rule: int, options: Options
 ) -> dict[str, Any]:
-    location: dict[str, Any] = {
-        "physicalLocation": {
-            "artifactLocation": _artifact(from_root(file.path, options)),
-            "region": {"startLine": diagnostic.line, "startColumn": diagnostic.column},
-        }
-    }
+    location = _location(file, diagnostic.line, diagnostic.column, options)
     if diagnostic.layer is not None:
         layer = diagnostic.layer
         qualified = "/".join([*layer["path"], layer["id"]])
@@ -139,12 +134,17 @@ def _result(
 
 def _related(file: FileReport, related: dict[str, Any], options: Options) -> dict[str, Any]:
     """Returns a finding that disappears with another, at its own place."""
+    text = _message(f"{related['code']}: {related['message']}")
+    location = _location(file, related["line"], related["column"], options)
+    return location | {"message": {"text": text}}
+
+
+def _location(file: FileReport, line: int, column: int, options: Options) -> dict[str, Any]:
     return {
         "physicalLocation": {
             "artifactLocation": _artifact(from_root(file.path, options)),
-            "region": {"startLine": related["line"], "startColumn": related["column"]},
-        },
-        "message": {"text": _message(f"{related['code']}: {related['message']}")},
+            "region": {"startLine": line, "startColumn": column},
+        }
     }
 
 

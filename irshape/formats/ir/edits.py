@@ -243,8 +243,8 @@ def _inside(data: bytes, port: int) -> _Inside | None:
 def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
     """Returns the edits that set the dimensions of the port at offset `port`.
 
-    Texts of dimensions that differ are replaced. If their number changes, all are rewritten in the
-    style of the file.
+    Texts of dimensions that differ are replaced. If their number changes, all after the first that
+    differs are rewritten in the style of the file.
     """
     data = source.data
     inside = _inside(data, port)
@@ -267,8 +267,13 @@ def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
         data[dims[0].end : dims[1].start] if len(dims) > 1 else data[inside.opened : dims[0].start]
     )
     gap = b"" if gap.strip(_SPACE) else gap
-    rewritten = Edit(dims[0].start, dims[-1].end, gap.join(map(_dim, texts)))
-    return [_trimmed(data, rewritten)]
+    fewest = min(len(there), len(texts))
+    same = next((at for at in range(fewest) if there[at] != texts[at]), fewest)
+    start = dims[same - 1].end if same else dims[0].start
+    new = gap.join(map(_dim, texts[same:]))
+    if same and new:
+        new = gap + new
+    return [_trimmed(data, Edit(start, dims[-1].end, new))]
 
 
 def _dim(text: bytes) -> bytes:

@@ -21,9 +21,18 @@ class Fix(NamedTuple):
     """A change that removes a finding. `irshape fix` makes it by default if it is safe."""
 
     change: str
+    """Text that describes the edits."""
     edits: tuple[Edit, ...]
+    """The edits, by byte offset in the original."""
     applicability: Applicability
     reason: str
+    """The reason why irshape considers the change right."""
+
+    def apply(self, original: bytes) -> bytes:
+        """Returns the bytes of the file with the change."""
+        from ..formats.ir.edits import with_edits
+
+        return with_edits(original, self.edits)
 
 
 class Diagnosis:

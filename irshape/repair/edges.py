@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from ..formats.ir.edits import Edit, element_end, set_attribute
-from ..inference.alternatives import Fit
+from ..inference.alternatives import Fit, arriving
 from ..inference.result import BodyResult
 from ..model.edges import Edge
 from ..model.graph import Finding, Layer, dims_of, heads_of
@@ -162,7 +162,7 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
     missing = edge is not None and edge.from_layer not in result.body.by_id
     for cost, ref in sorted(fitting)[:MOST_SOURCES]:
         fed = list(site.inputs)
-        fed[index] = site.arriving(port, ref)
+        fed[index] = arriving(result, port, ref)
         fit = site.fit(inputs=tuple(fed))
         if not fit:
             continue
@@ -175,7 +175,16 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
         elif [ref] == unused == alike:
             decided = "no edge takes that output, and no other output has what the input declares"
         change = (
-            _retargeted(sites, edge, site.layer, producer, output, cost)
+            _edge_change(
+                sites,
+                edge,
+                site.layer,
+                (
+                    ("from-layer", edge.from_layer, producer.id),
+                    ("from-port", edge.from_port, output.id),
+                ),
+                cost,
+            )
             if edge is not None
             else _added(sites, site, port, producer, output, cost)
         )
@@ -194,17 +203,6 @@ def _behind(result: BodyResult, position: int) -> set[int]:
         if at not in cyclic and any(each is not None and each[0] in behind for each in row):
             behind.add(at)
     return behind
-
-
-def _retargeted(
-    sites: Sites, edge: Edge, layer: Layer, producer: Layer, output: Port, cost: float
-) -> Change | None:
-    """Returns the change that makes an edge start at another output."""
-    wanted = (
-        ("from-layer", edge.from_layer, producer.id),
-        ("from-port", edge.from_port, output.id),
-    )
-    return _edge_change(sites, edge, layer, wanted, cost)
 
 
 def _edge_change(

@@ -17,7 +17,7 @@ from ..model.source import Source
 from ..rule_ids import REPAIRED_XML
 from ..rules.settings import PLAIN, Settings
 from ..settings.selection import Filter
-from .change import Applicability, Cause
+from .change import Cause
 from .diagnosis import Diagnosis, Fix, diagnose, fix_of
 from .diff import unified
 from .ports import port_edits
@@ -38,27 +38,11 @@ class NotFixableError(ValueError):
     """Raised for a file that is not an IR, so there is no XML to edit."""
 
 
-class Alternative(NamedTuple):
-    """A change that removes a finding and adds none."""
-
-    edits: tuple[Edit, ...]
-    """The edits, by byte offset in the original."""
-    change: str
-    """Text that describes the edits."""
-    reason: str
-    """The reason why irshape considers the change right."""
-    applicability: Applicability
-
-    def apply(self, original: bytes) -> bytes:
-        """Returns the bytes of the file with the change."""
-        return with_edits(original, self.edits)
-
-
 class Choice(NamedTuple):
     """A finding, and the changes that can remove it, best first."""
 
     finding: Diagnostic
-    alternatives: tuple[Alternative, ...]
+    alternatives: tuple[Fix, ...]
 
     @property
     def certain(self) -> bool:
@@ -277,15 +261,7 @@ def _best(causes: list[Cause], *, unsafe: bool) -> Cause | None:
 def _choice(told: Diagnostic, fixes: list[Fix], source: Source) -> Choice:
     return Choice(
         told,
-        tuple(
-            Alternative(
-                tuple(_raw_edits(source, sorted(each.edits))),
-                each.change,
-                each.reason,
-                each.applicability,
-            )
-            for each in fixes
-        ),
+        tuple(each._replace(edits=tuple(_raw_edits(source, sorted(each.edits)))) for each in fixes),
     )
 
 

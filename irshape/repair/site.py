@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from ..inference.alternatives import Fit, arriving, fit_of, inputs_of
+from ..inference.alternatives import Fit, fit_of, inputs_of
 from ..inference.result import BodyResult
 from ..model.edges import Edge
 from ..model.graph import Finding, Layer
-from ..model.ports import Port
 from ..model.wiring import OutputRef
 from ..ops.declaration import Operation
 from ..ops.tensors import Tensor
@@ -32,10 +31,6 @@ class Site:
     @property
     def sources(self) -> list[OutputRef | None]:
         return self.result.wiring.sources[self.position]
-
-    def arriving(self, port: Port, source: OutputRef) -> Tensor:
-        """Returns the tensor that an input port would receive from an output."""
-        return arriving(self.result, port, source)
 
     @cached_property
     def operation(self) -> type[Operation] | None:

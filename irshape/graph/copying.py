@@ -24,7 +24,7 @@ G = TypeVar("G", bound=Editing)
 
 @collection_paused()
 def duplicate(graph: G) -> G:
-    """Returns an independent graph with the same layers, ids and text."""
+    """Returns an independent graph with the same layers."""
     twin = type(graph)(name=graph.name)
     twin.source, twin.compact = graph.source, graph.compact
     twin.store.version = graph.store.version

@@ -16,8 +16,15 @@ MAX_BYTES = 1 << 24
 """The default for the largest tensor that `Graph.fold` turns into a constant."""
 
 
-def folded(graph: Editing, max_bytes: int, *, decompress: bool) -> int:
-    """See `Graph.fold`."""
+def fold(graph: Editing, *, max_bytes: int = MAX_BYTES, decompress: bool = False) -> int:
+    """Replaces layers whose outputs depend only on constants or static shapes by constants.
+    Returns the number of replaced layers.
+
+    max_bytes: layers with larger outputs stay.
+    decompress: also replace the layers that decompress weights, for example from i8 to f32.
+    This makes the .bin larger. A device may decompress weights more exactly than the
+    intermediate types suggest.
+    """
     from ..execution.session import Session
 
     session = Session(graph.store)

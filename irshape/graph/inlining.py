@@ -23,8 +23,18 @@ MAX_ITERATIONS = 64
 """The default limit of iterations that `Graph.inline` writes out."""
 
 
-def inlined(graph: Editing, layer: GraphLayer, max_iterations: int) -> None:
-    """See `Graph.inline`."""
+def inline(
+    graph: Editing, layer: str | GraphLayer, *, max_iterations: int = MAX_ITERATIONS
+) -> None:
+    """Replaces an If, Loop or TensorIterator by the layers of its bodies.
+
+    The condition of an If, and the number of iterations of a Loop or TensorIterator, must be
+    known. The copies of the iterations follow each other.
+    max_iterations: the limit for the number of iterations.
+    Raises `KeyError`, `GraphError`.
+    """
+    if isinstance(layer, str):
+        layer = graph[layer]
     graph._own(layer)
     operation = layer.operation
     with graph.changes:
@@ -216,8 +226,14 @@ class _Unrolling:
         return joined
 
 
-def outlined(graph: Editing, layers: Iterable[str | GraphLayer], name: str | None) -> GraphLayer:
-    """See `Graph.outline`."""
+def outline(
+    graph: Editing, layers: Iterable[str | GraphLayer], *, name: str | None = None
+) -> GraphLayer:
+    """Moves layers into the body of a new Loop that runs once. Returns the Loop.
+
+    Change its `trip_count` to run the layers more often. Constants that feed them move along.
+    Raises `KeyError`, and `GraphError` if a path leaves the layers and comes back.
+    """
     chosen = {graph[each] if isinstance(each, str) else each for each in layers}
     for layer in chosen:
         graph._own(layer)

@@ -320,7 +320,8 @@ def match_at(output: Output, pattern: Wanted) -> Match | None:
 
 
 def why_not(graph: Structure, pattern: Wanted) -> str:
-    """See `Graph.why_not`."""
+    """Returns why a pattern does not match. The text describes the first misfit at the place
+    where most of the pattern matches."""
     nearest: tuple[int, Output, Wanted, Output] | None = None
     count = 0
     for layer in graph.walk():

@@ -25,8 +25,13 @@ def selected(graph: Editing, selection: Selection) -> set[GraphLayer]:
     return {layer for pattern in patterns for layer in graph.matching(pattern)}
 
 
-def to_f16(graph: Editing, keep: Selection) -> int:
-    """See `Graph.to_f16`."""
+def to_f16(graph: Editing, *, keep: Selection = ()) -> int:
+    """Lets f32 layers compute in f16. Returns the number of changed layers.
+
+    Inputs and outputs of the graph stay f32. So do layers that accept only f32, layers with
+    bodies, and layers with an input of dynamic element type.
+    keep: layers that stay f32, by glob patterns of names or types or by a function.
+    """
     kept = selected(graph, keep)
     half: dict[Output, Output] = {}
     count = 0
@@ -148,8 +153,14 @@ The list was measured with models in which an f32 constant is converted to i64 a
 _DECOMPRESSION = '<attribute name="decompression" version="0" />'
 
 
-def compressed(graph: Editing, keep: Selection) -> int:
-    """See `Graph.compress_to_f16`."""
+def compress_to_f16(graph: Editing, *, keep: Selection = ()) -> int:
+    """Stores f32 and f64 weights in f16, as OpenVINO's `save_model` does. Returns the number of
+    changed constants.
+
+    A Convert restores the type of each constant. Constants on which a shape depends stay, and
+    so do constants with three quarters of their elements outside the range of f16.
+    keep: as for `to_f16`.
+    """
     if any(_is_optimized(layer) for layer in graph.walk()):
         return 0
     kept = selected(graph, keep)
@@ -241,8 +252,9 @@ def _deciding_shapes(graph: Editing) -> set[GraphLayer]:
     return reached
 
 
-def without_fake_quantize(graph: Editing, selection: Selection) -> int:
-    """See `Graph.drop_fake_quantize`."""
+def drop_fake_quantize(graph: Editing, selection: Selection = "*") -> int:
+    """Removes FakeQuantize layers, and layers that only fed them. Returns the number of removed
+    FakeQuantize layers."""
     layers = [
         layer
         for layer in graph.layers

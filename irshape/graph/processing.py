@@ -16,10 +16,8 @@ from .errors import GraphError
 from .nodes import Output
 from .types import element_type_of
 
-Layouts = tuple[str, str]
 
-
-def _permutation(layouts: Layouts) -> list[int]:
+def _permutation(layouts: tuple[str, str]) -> list[int]:
     """Returns the axes of the first layout in the order of the second. Raises `GraphError`."""
     before, after = layouts
     if sorted(before) != sorted(after) or len(set(before)) != len(before):
@@ -28,27 +26,37 @@ def _permutation(layouts: Layouts) -> list[int]:
     return [before.index(letter) for letter in after]
 
 
-def preprocessed(
+def preprocess(
     graph: Editing,
     name: str | Output,
-    element_type: Any,
-    layouts: Layouts | None,
-    mean: float | Sequence[float] | None,
-    scale: float | Sequence[float] | None,
+    *,
+    element_type: Any = None,
+    layout: tuple[str, str] | None = None,
+    mean: float | Sequence[float] | None = None,
+    scale: float | Sequence[float] | None = None,
 ) -> Output:
-    """See `Graph.preprocess`."""
+    """Lets an input take the data of a program unchanged: the graph converts, transposes and
+    normalizes it.
+
+    element_type: the type of the new input.
+    layout: the layouts of the new input and of the old one, as in `("NHWC", "NCHW")`.
+    mean, scale: the graph subtracts mean, then divides by scale. Each is a number, or a list
+    with a number for each channel (axis C of the layout, else of the model's layout, else axis
+    1).
+    Returns the new input.
+    """
     old = graph._input(name)
     kind, shape = old.element_type, old.shape
     written = _written_layout(graph, old)
-    layout = layouts[1] if layouts is not None else "" if written is None else written
-    order = [] if layouts is None else _permutation(layouts)
+    inner = layout[1] if layout is not None else "" if written is None else written
+    order = [] if layout is None else _permutation(layout)
     with graph.changes:
-        if layouts is not None:
+        if layout is not None:
             dims = shape.dims
             if dims is None or len(dims) != len(order):
                 raise GraphError(
                     f"the input '{old.layer.name}' has shape {shape}, which does not fit the "
-                    f"layout {layout}",
+                    f"layout {inner}",
                     argument="layout",
                 )
             outer: list[Dimension] = [dims[0]] * len(order)
@@ -63,7 +71,7 @@ def preprocessed(
             value = graph.add("Transpose", value, order)
         for argument, type, numbers in (("mean", "Subtract", mean), ("scale", "Divide", scale)):
             if numbers is not None:
-                operand = _by_channel(graph, old, numbers, layout, argument)
+                operand = _by_channel(graph, old, numbers, inner, argument)
                 if type == "Divide" and operand.value is not None and not operand.value.all():
                     message = "the scale contains 0, by which nothing can be divided"
                     raise GraphError(message, argument=argument)
@@ -75,8 +83,8 @@ def preprocessed(
         old.layer.set(element_type=str(fed.element_type), shape=shape)
         graph.replace_uses(fed, old)
         graph._remove_all([fed.layer])
-        if layouts is not None:
-            now = f"[{','.join(layouts[0])}]"
+        if layout is not None:
+            now = f"[{','.join(layout[0])}]"
             info = f'<rt_info><attribute name="layout" version="0" layout="{now}"/></rt_info>'
             ports = old.layer.raw.outputs
             elsewhere = [PortElsewhere(port, Passage.text(info)) for port in ports]
@@ -136,16 +144,21 @@ def _by_channel(
     return graph.constant(array.astype(np.float32), input.element_type)
 
 
-def postprocessed(
-    graph: Editing, name: str | Output, element_type: Any, layouts: Layouts | None
+def postprocess(
+    graph: Editing,
+    name: str | Output,
+    *,
+    element_type: Any = None,
+    layout: tuple[str, str] | None = None,
 ) -> Output:
-    """See `Graph.postprocess`."""
+    """Transposes an output of the graph from one layout to another, and converts its element
+    type."""
     results = [result.inputs[0] for result in graph.results_of(name)]
     old = results[0].source
     with graph.changes:
         value = old
-        if layouts is not None:
-            value = graph.add("Transpose", value, _permutation(layouts))
+        if layout is not None:
+            value = graph.add("Transpose", value, _permutation(layout))
         wanted = value.element_type if element_type is None else element_type_of(element_type)
         if wanted is not value.element_type:
             value = graph.add("Convert", value, destination_type=wanted)

@@ -46,8 +46,15 @@ def rewrite(pattern: Wanted) -> Callable[[Replacement], Rewrite]:
 
 
 @collection_paused()
-def rewritten(graph: Editing, rule: Rewrite, check: bool, seed: int, rtol: float) -> int:
-    """See `Graph.rewrite`."""
+def rewritten(
+    graph: Editing, rule: Rewrite, *, check: bool = False, seed: int = 0, rtol: float = 1e-4
+) -> int:
+    """Replaces matches of a rewrite's pattern until there are no more; see `rewrite`.
+
+    check: at every place in the net, run both sides on random inputs, and raise `GraphError` if
+    they differ by more than rtol.
+    Returns the number of replaced matches.
+    """
     count, limit = 0, 10 * len(graph) + 1000
     with graph.changes:
         for _ in range(_ROUNDS):

@@ -311,8 +311,8 @@ def _named(output: Output) -> tuple[str, Output]:
     return name, output
 
 
-def neighbourhood(graph: G, layer: str | GraphLayer, distance: int) -> G:
-    """See `Graph.around`."""
+def around(graph: G, layer: str | GraphLayer, distance: int = 2) -> G:
+    """Returns a graph of a layer and all layers within a distance of it, counted in edges."""
     centre = graph[layer] if isinstance(layer, str) else layer
     graph._own(centre)
     near, border = {centre}, [centre]

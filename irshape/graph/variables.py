@@ -11,10 +11,23 @@ from .inferring import by_variable
 from .nodes import GraphLayer, Output, described
 
 
-def made_stateful(
-    graph: Editing, pairs: Mapping[str, str], beam_idx: str | None, batch_from: str | None
+def make_stateful(
+    graph: Editing,
+    pairs: Mapping[str, str],
+    *,
+    beam_idx: str | None = None,
+    batch_from: str | None = None,
 ) -> None:
-    """See `Graph.make_stateful`."""
+    """Turns pairs of an input and an output into variables. The output is the next value of the
+    input.
+
+    pairs: the output by the input, as in `{"past.0.key": "present.0.key"}`. Each variable gets
+    the name of its input, and its initial value is zeros. If axis 0 of the variable is dynamic,
+    its initial size is the size of axis 0 of `batch_from` (by default the first other input
+    whose axis 0 is dynamic). Other dynamic dimensions begin with size 0.
+    beam_idx: the name of an input to add. A Gather after each ReadValue selects along axis 0 by
+    this input.
+    """
     with graph.changes:
         ends = {graph._input(old): graph.tensor(new) for old, new in pairs.items()}
         if len(ends) < len(pairs):
@@ -114,8 +127,13 @@ def _initial(graph: Editing, state: Output, batch: Output | None) -> Output:
     return output
 
 
-def made_stateless(graph: Editing) -> dict[str, str]:
-    """See `Graph.make_stateless`."""
+def make_stateless(graph: Editing) -> dict[str, str]:
+    """Turns variables into inputs and outputs. Returns the names of the outputs by the names of
+    the inputs.
+
+    The initial values of the variables are removed, so the caller has to pass them to the
+    inputs.
+    """
     reads, assigns = (by_variable(graph.layers, kind) for kind in ("readvalue", "assign"))
     for variable, layers in (*reads.items(), *assigns.items()):
         if len(layers) > 1:

@@ -22,8 +22,14 @@ def _moved_to(layer: GraphLayer, offset: int) -> None:
     layer.graph._settle([layer])
 
 
-def stripped(graph: Editing, keep_bytes: int) -> int:
-    """See `Graph.strip_weights`."""
+def strip_weights(graph: Editing, *, keep_bytes: int = 1024) -> int:
+    """Replaces the values of constants by zeros. The constants share the bytes of these zeros.
+
+    The saved .bin is as long as the largest of these constants. On file systems with sparse
+    files, the zeros take no space.
+    keep_bytes: constants up to this size keep their values. Returns the number of replaced
+    bytes.
+    """
     large = {
         layer: size
         for layer in _constants(graph)
@@ -41,8 +47,9 @@ def stripped(graph: Editing, keep_bytes: int) -> int:
     return sum(large.values())
 
 
-def restored(graph: Editing, other: Editing) -> int:
-    """See `Graph.restore_weights`."""
+def restore_weights(graph: Editing, other: Editing) -> int:
+    """Replaces the values of constants by the values of the constants with the same names in
+    another graph. Returns the number of changed constants."""
     count = 0
     with graph.batch():
         for layer, twin in _twins(graph, other):

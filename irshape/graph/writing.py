@@ -115,36 +115,43 @@ def _spliced(graph: Structure, origin: Model, inference: Inference) -> bytes:
 
 
 def model_of(graph: Structure) -> Model:
-    """Returns the graph as a model, as if it had been saved and loaded."""
+    """Returns the graph as a `Model`, as if it had been saved and loaded. It shares the
+    constants."""
     model = read(Source(f"<graph {graph.name}>", text_of(graph, AS_THEY_ARE)))
     model.weights = graph.store.weights
     return model
 
 
-def save_graph(
-    graph: Structure, target: str | os.PathLike[str] | IO[bytes], weights: IO[bytes] | None
+def save(
+    graph: Structure, path: str | os.PathLike[str] | IO[bytes], weights: IO[bytes] | None = None
 ) -> None:
-    """See `Graph.save`."""
+    """Writes the graph as an IR: the .xml, and the .bin beside it.
+
+    path: the path of the .xml, or a binary file; then weights is the file for the .bin.
+    Unchanged parts keep their text: names, ids, order, comments. Both files appear completely
+    or not at all.
+    Raises `GraphError` for constants whose bytes are missing, and `OSError`.
+    """
     with collection_paused():
-        if isinstance(target, (str, os.PathLike)):
+        if isinstance(path, (str, os.PathLike)):
             if weights is not None:
                 raise ArgumentError("a path takes no second file: the .bin is beside the .xml")
-            write_together(files_of(graph, target))
+            write_together(files_of(graph, path))
             return
-        if not hasattr(target, "write"):
-            raise ArgumentError(f"expected a path or a binary file, got {type(target).__name__}")
+        if not hasattr(path, "write"):
+            raise ArgumentError(f"expected a path or a binary file, got {type(path).__name__}")
         text, pieces = parts_of_file(graph)
-        write_pieces(target, text)
+        write_pieces(path, text)
         if weights is not None:
             write_pieces(weights, pieces)
         elif any(layer.raw.is_constant for layer in graph.walk()):
             raise GraphError("the graph has constants; give a second file for their bytes")
 
 
-def graph_bytes(graph: Structure) -> tuple[bytes, bytes]:
-    """See `Graph.to_bytes`."""
+def to_bytes(graph: Structure) -> tuple[bytes, bytes]:
+    """Returns the contents of the .xml and the .bin that `save` writes."""
     text, weights = io.BytesIO(), io.BytesIO()
-    save_graph(graph, text, weights)
+    save(graph, text, weights)
     return text.getvalue(), weights.getvalue()
 
 

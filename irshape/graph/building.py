@@ -24,7 +24,6 @@ from .inferring import Inferring
 from .nodes import GraphLayer, Input, Output
 from .port_maps import captured
 from .types import element_type_of, shape_of
-from .versions import version_of
 
 
 class Building(Inferring):
@@ -303,6 +302,16 @@ def _versions(type: str, opset: str | int | None) -> Sequence[type[Operation]]:
             )
         return [operation]
     return known[::-1]
+
+
+def version_of(type: str, opset: str | int) -> type[Operation]:
+    """Returns the declaration of a type in an opset, given as 13 or `opset13`. Raises
+    `GraphError`."""
+    try:
+        return registry.find(type, f"opset{opset}" if isinstance(opset, int) else opset)
+    except registry.UnknownOperation as unknown:
+        close = f"; did you mean {unknown.close}?" if unknown.close else ""
+        raise GraphError(f"{unknown}{close}", operation=type) from None
 
 
 @lru_cache(maxsize=256)

@@ -101,25 +101,6 @@ class Editing(Building):
                 self.connect(user, new)
         self._move_names(old, new)
 
-    def insert_after(
-        self, output: Output, type: str, more: tuple[Any, ...], **attributes: Any
-    ) -> Output:
-        """See `Output.insert_after`."""
-        users = output.users
-        with self.changes:
-            new = self.add_layer(type, output, *more, **attributes).output
-            self.replace_uses(output, new, users)
-        return new
-
-    def insert_before(
-        self, input: Input, type: str, more: tuple[Any, ...], **attributes: Any
-    ) -> Output:
-        """See `Input.insert_before`."""
-        with self.changes:
-            new = self.add_layer(type, input.source, *more, **attributes).output
-            self.connect(input, new)
-        return new
-
     def _own(self, layer: GraphLayer) -> None:
         if layer not in self.content.layers:
             raise GraphError(f"{layer.label} is not in this graph", operation=layer.type)

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ..element_types import ElementType
 from ..model.graph import Layer
 from ..model.names import port_name
+from ..model.ports import names_in
+from ..model.rt_info import parse
+from ..model.source import passage_bytes
+from ..model.weights import Constant
 from ..ops.declaration import Operation
 from ..ops.tensors import Tensor
 from ..shapes import PartialShape
@@ -99,8 +103,11 @@ class Output(_Part):
         inputs, attributes: further inputs, and the attributes, as for `Graph.add`. Raises
         `GraphError`.
         """
-        output: Output = self.layer.graph.insert_after(self, type, inputs, **attributes)
-        return output
+        graph, users = self.layer.graph, self.users
+        with graph.changes:
+            new: Output = graph.add_layer(type, self, *inputs, **attributes).output
+            graph.replace_uses(self, new, users)
+        return new
 
     # arithmetic as in NumPy; comparisons are operations (`op.less(x, y)`), and == is identity
 
@@ -274,8 +281,11 @@ class Input(_Part):
         inputs, attributes: further inputs, and the attributes, as for `Graph.add`. Raises
         `GraphError`.
         """
-        output: Output = self.layer.graph.insert_before(self, type, inputs, **attributes)
-        return output
+        graph = self.layer.graph
+        with graph.changes:
+            new: Output = graph.add_layer(type, self.source, *inputs, **attributes).output
+            graph.connect(self, new)
+        return new
 
     @property
     def name(self) -> str:
@@ -387,20 +397,26 @@ class GraphLayer(_Part):
     @property
     def value(self) -> np.ndarray[Any, Any] | None:
         """The array of a Const; None for other layers, and without weights."""
-        array: np.ndarray[Any, Any] | None = self.graph.value_of(self)
-        return array
+        if not self.raw.is_constant:
+            return None
+        try:
+            return Constant.of(self.raw.items, self.graph.store.weights).array()
+        except ValueError:
+            return None
 
     @property
     def rt_info(self) -> dict[str, object]:
         """The rt_info as nested dictionaries whose leaves are texts."""
-        info: dict[str, object] = self.graph.rt_info_of(self)
-        return info
+        return parse(self.graph.text_source, self.raw.rt_info_span)
 
     @property
     def rt_info_text(self) -> str:
         """The text inside the `<rt_info>` element."""
-        text: str = self.graph.rt_info_text_of(self)
-        return text
+        if self.raw.rt_info_span is None:
+            return ""
+        span = passage_bytes(self.graph.text_source, self.raw.rt_info_span)
+        text = span.decode("utf-8", "replace")
+        return text[text.index(">") + 1 : max(text.rfind("</"), 0)].strip()
 
     def remove(self, bypass: int | None = None) -> None:
         """Removes the layer from the graph. Raises `GraphError` if an output still feeds another
@@ -417,8 +433,11 @@ class GraphLayer(_Part):
 
         They are the Result's own names or, without any, the names of the port that feeds it.
         """
-        names: tuple[str, ...] = self.graph.output_names_of(self)
-        return names
+        if not self.raw.is_result:
+            return ()
+        source = self._inputs[0]._source
+        own = names_in(self.raw.output_names) or self.graph.port_names(source) or source._names
+        return tuple(own)
 
     @output_names.setter
     def output_names(self, names: str | Iterable[str]) -> None:

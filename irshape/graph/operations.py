@@ -15,10 +15,10 @@ from typing import Any
 from ..ops import registry
 from ..ops.declaration import Attribute, Operation
 from ..spelling import suggestion
+from .building import version_of
 from .control_flow import Carried, Iteration, RepeatWhile, Sliced, Stacked
 from .errors import GraphError
 from .nodes import GraphLayer, Output, innermost
-from .versions import version_of
 
 _APART = ("Const", "Parameter", "Result")
 """The types for which this module defines functions below."""

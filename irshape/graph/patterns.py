@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any
 from ..ops import registry
 from ..shapes import ShapeLike
 from ..spelling import counted
-from .building import unknown_attribute
+from .building import unknown_attribute, version_of
 from .nodes import GraphLayer, Output
 from .structure import Structure
 from .types import element_type_of, shape_of
-from .versions import version_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,8 +14,8 @@ from ..model.graph import BackEdge, Layer, Model
 from ..model.names import layer_and_index
 from ..model.pieces import Pieces
 from ..model.ports import names_in
-from ..model.source import Passage, Source, passage_bytes
-from ..model.weights import Constant, Weights
+from ..model.source import Passage, Source
+from ..model.weights import Weights
 from ..spelling import suggestion
 from .changes import Changes, Ordered
 from .errors import ArgumentError, GraphError, UnknownNameError, checked_name
@@ -23,8 +23,6 @@ from .nodes import GraphLayer, Input, Output
 from .order import Order
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ..ops.declaration import Operation
 
 
@@ -226,16 +224,6 @@ class Structure:
             raise GraphError(f"{output!r} is not an output of the graph")
         return [each for each in results if name in each.output_names] or results
 
-    def output_names_of(self, result: GraphLayer) -> tuple[str, ...]:
-        """See `GraphLayer.output_names`."""
-        if not result.raw.is_result:
-            return ()
-        own = names_in(result.raw.output_names)
-        if own:
-            return tuple(own)
-        source = result._inputs[0]._source
-        return tuple(self.port_names(source)) or source._names
-
     def claimed_names(self, source: Output, but: GraphLayer | None = None) -> set[str]:
         """Returns the names of a tensor that belong to its Results."""
         return {
@@ -290,31 +278,8 @@ class Structure:
             graph = graph.owner.graph
         return " in ".join([layer.label, *place])
 
-    def value_of(self, layer: GraphLayer) -> np.ndarray[Any, Any] | None:
-        """See `GraphLayer.value`."""
-        if not layer.raw.is_constant:
-            return None
-        try:
-            return Constant.of(layer.raw.items, self.store.weights).array()
-        except ValueError:
-            return None
-
-    def rt_info_of(self, layer: GraphLayer) -> dict[str, object]:
-        """See `GraphLayer.rt_info`."""
-        from ..model.rt_info import parse
-
-        return parse(self._text_source, layer.raw.rt_info_span)
-
-    def rt_info_text_of(self, layer: GraphLayer) -> str:
-        """See `GraphLayer.rt_info_text`."""
-        span = layer.raw.rt_info_span
-        if span is None:
-            return ""
-        text = passage_bytes(self._text_source, span).decode("utf-8", "replace")
-        return text[text.index(">") + 1 : max(text.rfind("</"), 0)].strip()
-
     @property
-    def _text_source(self) -> Source:
+    def text_source(self) -> Source:
         """The source to which the spans of layers refer."""
         origin = self.root.source
         return self.store.source if origin is None else origin.source

@@ -178,7 +178,7 @@ def graph_account(path: str, graph: Graph) -> str:
 def _text_alone(graph: Graph) -> bytes:
     """Returns the .xml of a graph that needs only the .bin of its original. Raises `GraphError`."""
     from ..graph.errors import GraphError
-    from ..graph.writing import AS_THEY_ARE, text_of
+    from ..graph.writing import text_of
     from ..model.weights import Constant
 
     source = graph.source
@@ -192,7 +192,7 @@ def _text_alone(graph: Graph) -> bytes:
                     f"{layer.label} is not in the original .bin, so the .xml alone is not enough",
                     help="write to a file, as in -o OUT.xml",
                 )
-    return text_of(graph, AS_THEY_ARE)
+    return text_of(graph)
 
 
 def account(path: str, layers: int, **ends: Iterable[tuple[Sequence[str], str]]) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from ..formats.ir.writer import Layout
 from ..inference.ports import declared
 from ..inference.result import BodyResult, Inference
 from ..model.graph import Body, Layer, Model
@@ -16,8 +15,9 @@ from .nodes import GraphLayer, Output
 from .structure import Structure, written_names
 
 
-def exported(graph: Structure, place: Callable[[Constant], int]) -> Inference:
-    """Returns the graph as a model, with its inference. place: returns the offset of a constant."""
+def exported(graph: Structure, layout: Layout | None) -> Inference:
+    """Returns the graph as a model, with its inference. layout: the new offsets of constants; None
+    keeps them."""
     origin = graph.source
     model = Model(
         origin.source if origin is not None else graph.store.source,
@@ -27,12 +27,12 @@ def exported(graph: Structure, place: Callable[[Constant], int]) -> Inference:
     )
     model.weights = graph.store.weights
     model.rt_info_span = graph.rt_info_span
-    result = _exported_body(graph, place)
+    result = _exported_body(graph, layout)
     model.net = result.body
     return Inference(model, result)
 
 
-def _exported_body(graph: Structure, place: Callable[[Constant], int]) -> BodyResult:
+def _exported_body(graph: Structure, layout: Layout | None) -> BodyResult:
     body = Body(graph._path)
     nodes = graph.layers
     positions = {node: position for position, node in enumerate(nodes)}
@@ -43,14 +43,14 @@ def _exported_body(graph: Structure, place: Callable[[Constant], int]) -> BodyRe
     result = BodyResult(body, Wiring(sources, order, frozenset()))
     result.outputs = [()] * len(nodes)
     for position, node in enumerate(nodes):
-        layer = _exported_layer(graph, node, place)
+        layer = _exported_layer(graph, node, layout)
         result.outputs[position] = (
             (_declared(node._inputs[0].source),)
             if node.raw.is_result
             else tuple(map(_declared, node._outputs))
         )
         if node.bodies:
-            inner = {tag: _exported_body(part, place) for tag, part in node.bodies.items()}
+            inner = {tag: _exported_body(part, layout) for tag, part in node.bodies.items()}
             result.inner[position] = inner
             layer.bodies = {tag: part.body for tag, part in inner.items()}
         body.layers.append(layer)
@@ -73,11 +73,11 @@ def _is_as_loaded(node: GraphLayer) -> bool:
     return True
 
 
-def _exported_layer(graph: Structure, node: GraphLayer, place: Callable[[Constant], int]) -> Layer:
+def _exported_layer(graph: Structure, node: GraphLayer, layout: Layout | None) -> Layer:
     raw = node.raw
     items = raw.items
-    if raw.is_constant:
-        items = moved_to(place(Constant.of(items, None)), items)
+    if raw.is_constant and layout is not None:
+        items = moved_to(layout.place(Constant.of(items, None)), items)
     output_names = raw.output_names
     if raw.is_result and not output_names and graph.claimed_names(node._inputs[0]._source):
         # without these names, OpenVINO would also give it the names of earlier Results

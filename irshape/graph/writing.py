@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import io
 import os
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from operator import itemgetter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -18,7 +16,7 @@ from ..collection import collection_paused
 from ..formats.atomic import Content, Hole, Piece, write_pieces, write_together
 from ..formats.file_copy import FileSpan
 from ..formats.ir.reader import read
-from ..formats.ir.writer import document, layer_lines
+from ..formats.ir.writer import Layout, document, layer_lines
 from ..inference.result import BodyResult, Inference
 from ..model.graph import Model
 from ..model.source import Source
@@ -33,55 +31,10 @@ _BY_FILE = 1 << 16
 """The file system copies constants of at least this many bytes."""
 
 
-class _Places:
-    """The unchanged offsets of constants, counted in the bytes of the graph."""
-
-    def place(self, constant: Constant) -> int:
-        return constant.offset
-
-
-AS_THEY_ARE = _Places()
-
-
-class _Compact:
-    """The offsets in a .bin that contains only the needed constants. Constants that share bytes
-    still share them.
-
-    needed: the offset and size of every constant that has bytes.
-    """
-
-    def __init__(self, needed: Iterable[tuple[int, int]]) -> None:
-        self.chunks: dict[tuple[int, int], int] = {}
-        """The new offset of each chunk, by its old offset and size, in the order of the .bin."""
-        self.end = 0
-        self._chunks: list[tuple[int, int]] = []
-        """The offset and size of each needed range, in order. Overlapping ranges are joined."""
-        behind = -1
-        for offset, size in sorted(needed):
-            if offset < behind:
-                start = self._chunks[-1][0]
-                behind = max(behind, offset + size)
-                self._chunks[-1] = start, behind - start
-            else:
-                behind = offset + size
-                self._chunks.append((offset, size))
-
-    def place(self, constant: Constant) -> int:
-        if not constant.size:
-            return self.end
-        at = bisect_right(self._chunks, constant.offset, key=itemgetter(0)) - 1
-        chunk = self._chunks[at]
-        if chunk not in self.chunks:
-            self.end = -(-self.end // 64) * 64
-            self.chunks[chunk] = self.end
-            self.end += chunk[1]
-        return self.chunks[chunk] + constant.offset - chunk[0]
-
-
-def text_of(graph: Structure, places: _Places | _Compact) -> bytes:
+def text_of(graph: Structure) -> bytes:
     """Returns the text of a graph. Unchanged parts have the text of the file from which it was
     loaded."""
-    return _text(graph, exported(graph, places.place))
+    return _text(graph, exported(graph, None))
 
 
 def _text(graph: Structure, inference: Inference) -> bytes:
@@ -91,7 +44,7 @@ def _text(graph: Structure, inference: Inference) -> bytes:
             return _spliced(graph, origin, inference)
         except NotSpliceable:
             pass
-    return ("\n".join(document(model, AS_THEY_ARE, inference)) + "\n").encode()
+    return ("\n".join(document(model, None, inference)) + "\n").encode()
 
 
 _UTF8 = ("utf-8", "utf8", "utf-8-sig")
@@ -104,7 +57,7 @@ def _spliced(graph: Structure, origin: Model, inference: Inference) -> bytes:
 
     def rendered(body: BodyResult, position: int, depth: int) -> list[str]:
         layer = body.body.layers[position]
-        return list(layer_lines(inference.model, layer, AS_THEY_ARE, body, position, depth))
+        return list(layer_lines(inference.model, layer, None, body, position, depth))
 
     splicer = Splicer(source, rendered)
     splicer.body(origin.net, graph.layers, inference.result, 1)
@@ -117,7 +70,7 @@ def _spliced(graph: Structure, origin: Model, inference: Inference) -> bytes:
 def model_of(graph: Structure) -> Model:
     """Returns the graph as a `Model`, as if it had been saved and loaded. It shares the
     constants."""
-    model = read(Source(f"<graph {graph.name}>", text_of(graph, AS_THEY_ARE)))
+    model = read(Source(f"<graph {graph.name}>", text_of(graph)))
     model.weights = graph.store.weights
     return model
 
@@ -185,27 +138,25 @@ def parts_of_file(graph: Structure) -> tuple[bytes, Iterator[Piece]]:
     used, there = sum(size for _, size in needed), len(graph.bytes)
     spare = there - used
     compact = spare > (0 if graph.compact else max(there // 10, 1 << 12))
-    places = _Compact(needed) if compact else AS_THEY_ARE
-    inference = exported(graph, places.place)
+    layout = Layout(needed) if compact else None
+    inference = exported(graph, layout)
     refuse_contrary_sizes(inference)
-    return _text(graph, inference), _pieces(graph, places)
+    return _text(graph, inference), _pieces(graph, layout)
 
 
-def _pieces(graph: Structure, places: _Places | _Compact) -> Iterator[Piece]:
+def _pieces(graph: Structure, layout: Layout | None) -> Iterator[Piece]:
     """Yields the bytes of the .bin, a piece at a time."""
-    if not len(graph.bytes) or (isinstance(places, _Compact) and not places.chunks):
+    chunks = (
+        [(start, start, size) for start, size in graph.bytes.spans()]
+        if layout is None
+        else [(start, offset, size) for (offset, size), start in layout.chunks.items()]
+    )
+    if not chunks:
         yield b"\0"  # OpenVINO needs a .bin if there are constants, even if all are empty
-        return
     end = 0
-    if isinstance(places, _Compact):
-        for (offset, size), start in places.chunks.items():
-            yield bytes(start - end)
-            yield from _in_parts(graph, offset, size)
-            end = start + size
-        return
-    for start, size in graph.bytes.spans():
+    for start, offset, size in chunks:
         yield bytes(start - end)
-        yield from _in_parts(graph, start, size)
+        yield from _in_parts(graph, offset, size)
         end = start + size
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from pathlib import Path
-from typing import Protocol
 
 from ...inference.result import BodyResult, Inference
 from ...model.graph import Body, Layer, Model
@@ -38,54 +39,78 @@ def write(model: Model, path: str | os.PathLike[str], inference: Inference | Non
     target = Path(path)
     if target.suffix != ".xml":
         raise ValueError(f"'{target}': the name of an IR ends in .xml")
-    layout = _Layout(model)
+    weights = model.weights
+    layout = Layout(_needed(model))
     text = "\n".join(document(model, layout, inference)) + "\n"
     files: dict[Path, bytes | Iterator[bytes]] = {target: text.encode()}
-    if layout.chunks or (model.weights is not None and model.weights.state == "ready"):
-        files = {target.with_suffix(".bin"): layout.data(), **files}
+    if layout.chunks or (weights is not None and weights.state == "ready"):
+        files = {target.with_suffix(".bin"): _data(layout, weights), **files}
     write_together(files)
 
 
-class Places(Protocol):
-    """Says where in the .bin a constant begins."""
+class Layout:
+    """The offsets in a .bin that contains only the needed constants. Constants that share bytes
+    still share them.
 
-    def place(self, constant: Constant) -> int: ...
+    needed: the offset and size of every constant.
+    """
 
-
-class _Layout:
-    """Assigns each constant its place in the new .bin. Constants that shared bytes still share
-    them."""
-
-    def __init__(self, model: Model) -> None:
-        self.weights: Weights | None = model.weights
-        self.places: dict[tuple[int, int], int] = {}
-        self.chunks: list[tuple[int, int]] = []
-        self.end = 0
+    def __init__(self, needed: Iterable[tuple[int, int]]) -> None:
+        self.chunks: dict[tuple[int, int], int] = {}
+        """The new offset of each chunk, by its old offset and size, in the order of the .bin."""
+        self._end = 0
+        self._chunks: list[tuple[int, int]] = []
+        """The offset and size of each needed range, in order. Overlapping ranges are joined."""
+        behind = -1
+        for offset, size in sorted(needed):
+            if offset < behind:
+                start = self._chunks[-1][0]
+                behind = max(behind, offset + size)
+                self._chunks[-1] = start, behind - start
+            elif size:
+                behind = offset + size
+                self._chunks.append((offset, size))
 
     def place(self, constant: Constant) -> int:
-        key = (constant.offset, constant.size)
-        offset = self.places.get(key)
-        if offset is None:
-            if constant.size and (self.weights is None or not self.weights.holds(*key)):
+        """Returns the new offset of a constant."""
+        if not constant.size:
+            return self._end
+        at = bisect_right(self._chunks, constant.offset, key=itemgetter(0)) - 1
+        chunk = self._chunks[at]
+        if chunk not in self.chunks:
+            self._end = -(-self._end // 64) * 64
+            self.chunks[chunk] = self._end
+            self._end += chunk[1]
+        return self.chunks[chunk] + constant.offset - chunk[0]
+
+
+def _needed(model: Model) -> Iterator[tuple[int, int]]:
+    """Yields the offset and size of every constant. Raises `ValueError` if bytes are missing."""
+    for layer in model.walk():
+        if layer.is_constant:
+            constant = _constant(model, layer)
+            place = constant.offset, constant.size
+            if constant.size and (model.weights is None or not model.weights.holds(*place)):
                 raise ValueError(
                     f"the constant at byte {constant.offset} has no bytes to write: the "
                     ".bin is missing or too short"
                 )
-            offset = self.places[key] = self.end
-            if constant.size:
-                self.chunks.append(key)
-                self.end += constant.size
-        return offset
-
-    def data(self) -> Iterator[bytes]:
-        for offset, size in self.chunks:
-            assert self.weights is not None
-            assert self.weights.data is not None
-            for start in range(offset, offset + size, 1 << 24):
-                yield self.weights.data[start : min(start + (1 << 24), offset + size)]
+            yield place
 
 
-def document(model: Model, layout: Places | None, inference: Inference | None) -> Iterator[str]:
+def _data(layout: Layout, weights: Weights | None) -> Iterator[bytes]:
+    """Yields the bytes of the .bin."""
+    end = 0
+    for (offset, size), start in layout.chunks.items():
+        assert weights is not None
+        assert weights.data is not None
+        yield bytes(start - end)
+        for at in range(offset, offset + size, 1 << 24):
+            yield weights.data[at : min(at + (1 << 24), offset + size)]
+        end = start + size
+
+
+def document(model: Model, layout: Layout | None, inference: Inference | None) -> Iterator[str]:
     """Yields the lines of the .xml.
 
     layout: the place of each constant; None keeps their offsets. inference: ports declare its
@@ -108,7 +133,7 @@ def _raw(model: Model, span: tuple[int, int]) -> str:
 
 
 def _body(
-    model: Model, body: Body, layout: Places | None, result: BodyResult | None, depth: int
+    model: Model, body: Body, layout: Layout | None, result: BodyResult | None, depth: int
 ) -> Iterator[str]:
     if depth > MAX_DEPTH:
         raise ValueError("bodies are nested too deeply")
@@ -136,7 +161,7 @@ def _attributes(pairs: Iterable[tuple[str, str]]) -> str:
 def layer_lines(
     model: Model,
     layer: Layer,
-    layout: Places | None,
+    layout: Layout | None,
     result: BodyResult | None,
     position: int,
     depth: int,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..ops import registry
@@ -46,46 +47,31 @@ _COMMUTATIVE = frozenset(
 Where = Callable[[Output], bool]
 
 
+@dataclass(eq=False)
 class Wanted:
     """A condition on an output. The methods of `Pattern` make it."""
 
-    def __init__(
-        self,
-        types: tuple[str, ...],
-        inputs: tuple[Wanted, ...] | None,
-        attributes: Mapping[str, Any],
-        name: str | None,
-        where: Where | None,
-        *,
-        optional: bool = False,
-        options: tuple[Wanted, ...] = (),
-        first: Wanted | None = None,
-        index: int = 0,
-    ) -> None:
-        self.types = types
-        """The types that match, as they are declared."""
-        self.inputs = inputs
-        self.attributes = dict(attributes)
-        self.name = name
-        self.where = where
-        self.optional = optional
-        self.options = options
-        """Alternative patterns. One of them has to match."""
-        self.first = first or self
-        """The first output of the same layer."""
-        self.index = index
+    types: tuple[str, ...] = ()
+    """The types that match, as they are declared."""
+    inputs: tuple[Wanted, ...] | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    name: str | None = None
+    where: Where | None = None
+    optional: bool = False
+    options: tuple[Wanted, ...] = ()
+    """Alternative patterns. One of them has to match."""
+    sibling: Wanted | None = None
+    """The first output of the same layer; None if this is the first."""
+    index: int = 0
 
     def __getitem__(self, index: int) -> Wanted:
         """Returns the condition for another output of the same layer."""
-        return Wanted(
-            self.types,
-            self.inputs,
-            self.attributes,
-            self.name,
-            self.where,
-            first=self.first,
-            index=index,
-        )
+        return replace(self, optional=False, options=(), sibling=self.first, index=index)
+
+    @property
+    def first(self) -> Wanted:
+        """The first output of the same layer."""
+        return self.sibling or self
 
 
 class Pattern:
@@ -108,7 +94,8 @@ class Pattern:
         shape.
         where: a further condition.
         """
-        return Wanted((), None, {}, name, _all(element_type, shape, rank, users, where))
+        condition = _all(element_type, shape, rank, users, where)
+        return Wanted(name=name, where=condition)
 
     def constant(
         self,
@@ -138,7 +125,7 @@ class Pattern:
                 return False
             return where is None or bool(where(array))
 
-        return Wanted(("Const",), None, {}, name, fits)
+        return Wanted(("Const",), name=name, where=fits)
 
     def add(
         self,
@@ -170,27 +157,14 @@ class Pattern:
 
         The match does not contain names of the other patterns.
         """
-        return Wanted((), None, {}, name, None, options=options)
+        return Wanted(name=name, options=options)
 
     def optional(
-        self,
-        type: str | tuple[str, ...],
-        input: Wanted,
-        *more: Wanted,
-        name: str | None = None,
-        element_type: Any = None,
-        shape: ShapeLike | None = None,
-        rank: int | None = None,
-        users: int | None = None,
-        where: Where | None = None,
-        **attributes: Any,
+        self, type: str | tuple[str, ...], input: Wanted, *more: Wanted, **conditions: Any
     ) -> Wanted:
         """Returns a pattern for a layer that may be missing. If it is, `input` matches in its
-        place. The other arguments are as for `add`."""
-        condition = _all(element_type, shape, rank, users, where)
-        return Wanted(
-            _declared(type, attributes), (input, *more), attributes, name, condition, optional=True
-        )
+        place. The conditions are those of `add`."""
+        return replace(self.add(type, input, *more, **conditions), optional=True)
 
 
 def _declared(type: str | tuple[str, ...], attributes: Mapping[str, Any]) -> tuple[str, ...]:
@@ -232,17 +206,15 @@ def _all(
     return fits
 
 
+@dataclass(eq=False, repr=False)
 class Match:
     """A place where a pattern matches. `match["x"]` is the output with this name."""
 
-    def __init__(
-        self, output: Output, captured: dict[str, Output], layers: dict[GraphLayer, None]
-    ) -> None:
-        self.output = output
-        """The output that the whole pattern matches."""
-        self.captured = captured
-        self.layers = tuple(layers)
-        """The layers that the pattern names, the last one first."""
+    output: Output
+    """The output that the whole pattern matches."""
+    captured: dict[str, Output]
+    layers: tuple[GraphLayer, ...]
+    """The layers that the pattern names, the last one first."""
 
     def __getitem__(self, name: str) -> Output:
         return self.captured[name]
@@ -271,29 +243,31 @@ class Match:
         return f"<Match of {self.output!r}>"
 
 
+@dataclass
 class _State:
     """The partial match. Alternatives are tried and undone."""
 
-    def __init__(self) -> None:
-        self.bound: dict[Wanted, Output] = {}
-        self.homes: dict[Wanted, GraphLayer] = {}
-        """The layer of each output of a pattern, by the first output of that layer."""
-        self.captured: dict[str, Output] = {}
-        self.layers: dict[GraphLayer, None] = {}
-        self.misses: list[tuple[int, Output, Wanted]] | None = None
-        """The conditions that did not hold, each with the number of layers that matched; None if
-        not needed."""
+    bound: dict[Wanted, Output] = field(default_factory=dict)
+    homes: dict[Wanted, GraphLayer] = field(default_factory=dict)
+    """The layer of each output of a pattern, by the first output of that layer."""
+    captured: dict[str, Output] = field(default_factory=dict)
+    layers: dict[GraphLayer, None] = field(default_factory=dict)
+    misses: list[tuple[int, Output, Wanted]] | None = None
+    """The conditions that did not hold, each with the number of layers that matched; None if not
+    needed."""
 
     def miss(self, output: Output, wanted: Wanted) -> None:
         if self.misses is not None:
             self.misses.append((len(self.layers), output, wanted))
 
     def copy(self) -> _State:
-        twin = _State()
-        twin.bound, twin.homes = dict(self.bound), dict(self.homes)
-        twin.captured, twin.layers = dict(self.captured), dict(self.layers)
-        twin.misses = self.misses
-        return twin
+        return _State(
+            dict(self.bound),
+            dict(self.homes),
+            dict(self.captured),
+            dict(self.layers),
+            self.misses,
+        )
 
 
 def matches(graph: Structure, pattern: Wanted) -> Iterator[Match]:
@@ -314,7 +288,7 @@ def matches(graph: Structure, pattern: Wanted) -> Iterator[Match]:
 def match_at(output: Output, pattern: Wanted) -> Match | None:
     """Returns the match of a pattern whose last layer has this output."""
     for state in _match(output, pattern, _State()):
-        return Match(output, state.captured, state.layers)
+        return Match(output, state.captured, tuple(state.layers))
     return None
 
 

@@ -24,7 +24,7 @@ from ..ops.registry import UnknownOperation, find
 from .answers import Answer, Question, Unanswered
 from .crosscheck_run import Circumstances
 from .devices import written
-from .reproducer import end, fresh_ids, of_body, parameter_in_place_of
+from .reproducer import fresh_ids, of_body, parameter_in_place_of, with_result
 
 _NAMED = re.compile(r"['\"]([\w/]+)['\"]|\bname:? +([\w/]+)|\b[Oo]peration:? +([\w/]+)")
 """Matches the name of a node in a plugin's message. Other numbers there are lines of its
@@ -172,7 +172,7 @@ def _without(
     shapes after them. Otherwise, they have the shapes of the arrays.
     """
     gone = set(layers)
-    fresh = fresh_ids(model)
+    fresh = fresh_ids(model.net)
     inference = infer(model) if as_inferred else None
     all_layers = model.net.layers
     body = Body()
@@ -190,7 +190,7 @@ def _without(
         if consumer in gone:
             if producer not in gone and _can_go(producer) and source not in ended:
                 ended.add(source)
-                end(body, producer, producer.outputs[index], next(fresh))
+                with_result(body, producer, index, next(fresh))
             continue
         if producer in gone:
             if source not in parameters:

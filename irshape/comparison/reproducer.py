@@ -12,9 +12,11 @@ from ..inference.engine import infer
 from ..model.edges import Edge
 from ..model.graph import Body, Layer, Model
 from ..model.ids import is_number
+from ..model.names import port_name
 from ..model.ports import Port
 from ..model.wiring import wire
 from ..numpy_types import Array, element_type_of
+from ..ops.tensors import Tensor
 from ..shapes import PartialShape
 
 
@@ -36,7 +38,7 @@ def cut(model: Model, layer: Layer, inputs: Sequence[Array]) -> Cut:
     fed = [
         (port, source) for port, source in zip(layer.inputs, row, strict=True) if source is not None
     ]
-    fresh = fresh_ids(model)
+    fresh = fresh_ids(model.net)
     body = Body()
     arrays: dict[str, Array] = {}
     ids: dict[tuple[int, int], str] = {}
@@ -57,24 +59,24 @@ def cut(model: Model, layer: Layer, inputs: Sequence[Array]) -> Cut:
                 arrays[id] = array
         body.edges.append(Edge(id, "0", layer.id, port.id, -1))
     body.layers.append(layer)
-    for port in layer.outputs:
-        end(body, layer, port, next(fresh))
+    for index in range(len(layer.outputs)):
+        with_result(body, layer, index, next(fresh))
     return Cut(of_body(model, layer.name, body), layer, arrays)
 
 
-def fresh_ids(model: Model) -> Iterator[str]:
-    """Returns ids that no layer of the net has."""
-    taken = {int(layer.id) for layer in model.net.layers if is_number(layer.id)}
+def fresh_ids(body: Body) -> Iterator[str]:
+    """Returns ids that no layer of a body has."""
+    taken = {int(layer.id) for layer in body.layers if is_number(layer.id)}
     return (str(number) for number in count(len(taken)) if number not in taken)
 
 
-def end(body: Body, producer: Layer, output: Port, id: str) -> None:
+def with_result(body: Body, layer: Layer, index: int, id: str) -> None:
     """Adds a Result for an output, so that its layer stays in the model."""
-    result = Layer(id, f"{producer.name}/result{output.id}", "Result", "opset1", -1, ())
-    result.inputs = [Port("0", output.precision, None, -1)]
-    result.inputs[0].dims = output.dims
+    port = layer.outputs[index]
+    result = Layer(id, f"{layer.name}/result{index}", "Result", "opset1", -1, ())
+    result.inputs = [Port("0", port.precision, None, -1, port.dims)]
     body.layers.append(result)
-    body.edges.append(Edge(producer.id, output.id, id, "0", -1))
+    body.edges.append(Edge(layer.id, port.id, id, "0", -1))
 
 
 def of_body(model: Model, name: str, body: Body) -> Model:
@@ -115,34 +117,30 @@ def parameter_in_place_of(
     shape: the shape of the Parameter; by default that of `array`.
     """
     shape = PartialShape(array.shape) if shape is None else shape
-    element_type = element_type_of(array)
-    parameter = Layer(
-        id,
-        producer.name if len(producer.outputs) == 1 else f"{producer.name}:{index}",
-        "Parameter",
-        "opset1",
-        -1,
-        (),
-    )
-    parameter.items = ("shape", shape.text, "element_type", element_type.name)
-    parameter.outputs = [
-        Port(
-            "0",
-            element_type.precision,
-            producer.outputs[index].names if index < len(producer.outputs) else None,
-            -1,
-        )
-    ]
-    parameter.outputs[0].dims = shape.declared
-    return parameter
+    names = producer.outputs[index].names if index < len(producer.outputs) else None
+    tensor = Tensor(element_type_of(array), shape)
+    return parameter(id, port_name(producer, index), tensor, names)
+
+
+def parameter(id: str, name: str, tensor: Tensor, names: str | None) -> Layer:
+    """Returns a Parameter with the type and shape of a tensor."""
+    layer = Layer(id, name, "Parameter", "opset1", -1, ())
+    layer.items = ("shape", tensor.shape.text, "element_type", str(tensor.element_type))
+    layer.outputs = [port_of(tensor, names)]
+    return layer
+
+
+def port_of(tensor: Tensor, names: str | None) -> Port:
+    """Returns the only output port of a layer, for a tensor."""
+    precision = None if tensor.element_type.is_dynamic else tensor.element_type.precision
+    return Port("0", precision, names, -1, tensor.shape.declared)
 
 
 def _constant(producer: Layer, id: str) -> Layer:
     constant = Layer(id, producer.name, producer.type, producer.version, producer.offset, ())
     constant.items = producer.items
     port = producer.outputs[0]
-    constant.outputs = [Port("0", port.precision, port.names, port.offset)]
-    constant.outputs[0].dims = port.dims
+    constant.outputs = [Port("0", port.precision, port.names, port.offset, port.dims)]
     return constant
 
 

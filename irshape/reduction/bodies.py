@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 
+from ..comparison.reproducer import parameter
 from ..model.graph import PORT_MAPS, Body, Layer, PortMap
 from ..model.wiring import OutputRef, wire
 from .candidates import StandIn
@@ -12,7 +13,6 @@ from .edits import (
     computing,
     crossing,
     edited,
-    parameter,
     parameters,
     replacing,
     taken,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ..comparison.reproducer import fresh_ids, of_body, parameter, with_result
 from ..element_types import ElementType
 from ..examination import examine
 from ..execution.errors import ExecutionError
@@ -32,7 +34,7 @@ from ..model.wiring import OutputRef, Wiring, wire
 from ..numpy_types import Array, dtype_of
 from ..ops.tensors import UNKNOWN, Tensor
 from ..shapes import PartialShape
-from .edits import computes, constant, edited, fresh_ids, parameter, with_result
+from .edits import computes, constant, edited
 
 MAX_VALUE_BYTES = 1 << 28
 """The largest tensor that a cut replaces by its values, and the limit for values that are kept in
@@ -55,7 +57,6 @@ class Candidate:
         self.net = model.net
         self.errors = errors
         self.digest = blake2b(model.source.data, digest_size=16).digest()
-        self._values: dict[OutputRef, Array] | None = None
         self._folded: dict[OutputRef, Array | None] = {}
 
     @cached_property
@@ -104,9 +105,8 @@ class Candidate:
         end = self.net.layers[source[0]]
         if source[1] >= len(end.outputs):
             return None
-        part = Model(self.model.source, "part", self.model.version, format=FORMAT)
-        part.net, part.weights = edited(self.net, layers), self.model.weights
-        with_result(part.net, end, source[1], next(fresh_ids(part.net)), "result")
+        part = of_body(self.model, "part", edited(self.net, layers))
+        with_result(part.net, end, source[1], next(fresh_ids(part.net)))
         try:
             (array,) = Session(part).run({}).values()
         except (ExecutionError, ValueError):
@@ -125,32 +125,23 @@ class Candidate:
                 waiting += [source[0] for source in sources[at] if source is not None]
         return [self.net.layers[at] for at in sorted(reached)]
 
-    def values(self) -> dict[OutputRef, Array]:
-        """Returns the values of outputs for random inputs; none if the model cannot be run."""
-        if self._values is None:
-            self._values = {}
-            try:
-                inputs = random_inputs(self.model)
-                Session(self.model).run(inputs, observe=self._observe)
-            except (ExecutionError, ValueError):
-                pass  # what was computed up to there is of use
-        return self._values
-
-    def _observe(self, layer: Layer, _: tuple[Array, ...], results: tuple[Array, ...]) -> None:
-        assert self._values is not None
-        position = self._positions.get(layer)
-        if position is None or layer.is_result:
-            return
-        for index, array in enumerate(results):
-            if self._room >= array.nbytes:
-                self._room -= array.nbytes
-                self._values[position, index] = array
-
-    _room = MAX_VALUE_BYTES
-
     @cached_property
-    def _positions(self) -> dict[Layer, int]:
-        return {layer: position for position, layer in enumerate(self.net.layers)}
+    def values(self) -> dict[OutputRef, Array]:
+        """The values of outputs for random inputs; none if the model cannot be run."""
+        positions = {layer: position for position, layer in enumerate(self.net.layers)}
+        values: dict[OutputRef, Array] = {}
+        room = MAX_VALUE_BYTES
+
+        def observe(layer: Layer, _: tuple[Array, ...], results: tuple[Array, ...]) -> None:
+            nonlocal room
+            for index, array in enumerate(results):
+                if layer in positions and not layer.is_result and room >= array.nbytes:
+                    room -= array.nbytes
+                    values[positions[layer], index] = array
+
+        with suppress(ExecutionError, ValueError):  # what was computed up to there is of use
+            Session(self.model).run(random_inputs(self.model), observe=observe)
+        return values
 
 
 class StandIn(NamedTuple):
@@ -281,7 +272,7 @@ class Workshop:
     def with_values(self, base: Candidate, source: OutputRef) -> StandIn:
         """Returns a Constant with the value that the tensor has for random inputs."""
         value = base.constant_values(source)
-        return StandIn(base.tensor(source), base.values().get(source) if value is None else value)
+        return StandIn(base.tensor(source), base.values.get(source) if value is None else value)
 
     def filler(self, base: Candidate, tensor: Tensor) -> StandIn | None:
         """Returns a Constant of ones; None if the shape of the tensor is not known."""

@@ -6,13 +6,12 @@ Nothing is checked here: a body may be as unsound as the file it was read from.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 
+from ..comparison.reproducer import port_of
 from ..model.edges import Edge
 from ..model.graph import Body, Layer
-from ..model.ids import is_number
-from ..model.ports import Port
 from ..model.wiring import OutputRef, Wiring, wire
 from ..ops.tensors import Tensor
 
@@ -48,13 +47,6 @@ def replacing(body: Body, old: Layer, new: Layer) -> Body:
     return edited(body, [new if layer is old else layer for layer in body.layers])
 
 
-def with_result(body: Body, layer: Layer, index: int, id: str, name: str) -> None:
-    """Adds a Result for an output to a body that was made by an edit."""
-    port = layer.outputs[index]
-    body.layers.append(result(id, name, port))
-    body.edges.append(Edge(layer.id, port.id, id, "0", -1))
-
-
 def end_of(body: Body, source: OutputRef) -> End:
     """Returns an output as edges name it."""
     layer = body.layers[source[0]]
@@ -86,12 +78,6 @@ def taken(body: Body) -> set[tuple[str, int]]:
 def unused(body: Body) -> set[str]:
     """Returns the ids of layers whose outputs are unused."""
     return {layer.id for layer in body.layers} - {id for id, _ in taken(body)}
-
-
-def fresh_ids(body: Body) -> Iterator[str]:
-    """Ids that no layer has."""
-    numbers = [int(layer.id) for layer in body.layers if is_number(layer.id)]
-    return map(str, range(max(numbers, default=-1) + 1, 1 << 64))
 
 
 def crossing(body: Body, wiring: Wiring, kept: Collection[str]) -> list[OutputRef]:
@@ -135,14 +121,6 @@ def computes(layer: Layer) -> bool:
     return not (layer.is_parameter or layer.is_constant or layer.is_result)
 
 
-def parameter(id: str, name: str, tensor: Tensor, names: str | None) -> Layer:
-    """Returns a Parameter with the type and shape of a tensor."""
-    layer = Layer(id, name, "Parameter", "opset1", -1, ())
-    layer.items = ("shape", tensor.shape.text, "element_type", str(tensor.element_type))
-    layer.outputs = [_port("0", tensor, names)]
-    return layer
-
-
 def constant(
     id: str, name: str, tensor: Tensor, names: str | None, offset: int, size: int
 ) -> Layer:
@@ -151,20 +129,8 @@ def constant(
     shape = ", ".join(map(str, tensor.shape.static or ()))
     layer.items = ("element_type", str(tensor.element_type), "shape", shape)
     layer.items += ("offset", str(offset), "size", str(size))
-    layer.outputs = [_port("0", tensor, names)]
+    layer.outputs = [port_of(tensor, names)]
     return layer
-
-
-def result(id: str, name: str, port: Port) -> Layer:
-    """Returns a Result that an output port feeds."""
-    layer = Layer(id, name, "Result", "opset1", -1, ())
-    layer.inputs = [Port("0", port.precision, None, -1, port.dims)]
-    return layer
-
-
-def _port(id: str, tensor: Tensor, names: str | None) -> Port:
-    precision = None if tensor.element_type.is_dynamic else tensor.element_type.precision
-    return Port(id, precision, names, -1, tensor.shape.declared)
 
 
 def with_items(layer: Layer, **values: str | None) -> Layer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 
+from ..comparison.reproducer import fresh_ids, with_result
 from ..model.graph import Body, Layer
 from ..model.names import port_name
 from ..model.wiring import OutputRef, Wiring, wire
@@ -17,11 +18,9 @@ from .edits import (
     crossing,
     edited,
     end_of,
-    fresh_ids,
     parameters,
     taken,
     unused,
-    with_result,
     without_dead,
 )
 from .places import Place, at, inner_tensor, replaced
@@ -37,43 +36,28 @@ def remove_layers(search: Search) -> None:
     """Removes layers of the net. Their consumers get inputs of the model instead, or else
     constants."""
     workshop = search.workshop
-    bisect_end(search)
+    bisect(search, workshop.parameter_or_constant, end=True)
     for replacement in (workshop.parameter_or_constant, workshop.with_values):
-        bisect_begin(search, replacement)
-        _remove_anywhere(search, replacement)
+        bisect(search, replacement, end=False)
+        remove_chunks(
+            search,
+            lambda: computing(search.best.net),
+            lambda kept, by=replacement: cut(search.best, workshop, kept, by),  # type: ignore[misc]
+        )
     bypass_each(search, ())
     keep_one_end(search)
 
 
-def _remove_anywhere(search: Search, replacement: Replacement) -> None:
-    def edit(kept: set[str]) -> Body | None:
-        return cut(search.best, search.workshop, kept, replacement)
-
-    remove_chunks(search, lambda: computing(search.best.net), edit)
-
-
-def bisect_end(search: Search) -> None:
-    """Finds the first layer after which all others can be removed."""
+def bisect(search: Search, replacement: Replacement, *, end: bool) -> None:
+    """Finds the first layer after which all others can be removed, or without `end`, the last one
+    before which they can."""
     order = _order(search.best)
     low, high = 0, len(order)
     while high - low > 1:
         middle = (low + high) // 2
-        kept = set(order[:middle]) & search.best.net.by_id.keys()
-        net = _kept_only(search, kept, search.workshop.parameter_or_constant)
-        if search.first([net]) is None:
-            low = middle
-        else:
-            high = middle
-
-
-def bisect_begin(search: Search, replacement: Replacement) -> None:
-    """Finds the last layer before which all others can be removed."""
-    order = _order(search.best)
-    low, high = 0, len(order)
-    while high - low > 1:
-        middle = (low + high) // 2
-        kept = set(order[middle:]) & search.best.net.by_id.keys()
-        if search.first([_kept_only(search, kept, replacement)]) is None:
+        kept = set(order[:middle] if end else order[middle:]) & search.best.net.by_id.keys()
+        removed = search.first([cut(search.best, search.workshop, kept, replacement)]) is not None
+        if removed == end:
             high = middle
         else:
             low = middle
@@ -83,10 +67,6 @@ def _order(base: Candidate) -> list[str]:
     """Returns the ids of the layers that compute something, producers first."""
     layers = [base.net.layers[position] for position in base.wiring.order]
     return [layer.id for layer in layers if computes(layer)]
-
-
-def _kept_only(search: Search, kept: set[str], replacement: Replacement) -> Body | None:
-    return cut(search.best, search.workshop, kept, replacement) if kept else None
 
 
 def remove_chunks(
@@ -107,7 +87,7 @@ def remove_chunks(
             if start >= len(present):
                 break
             chunks = [present[at : at + size] for at in range(start, len(present), size)]
-            index = search.first(_without_each(present, chunks, edit))
+            index = search.first(edit(set(present).difference(chunk)) for chunk in chunks)
             if index is None:
                 break
             removed = True
@@ -117,13 +97,6 @@ def remove_chunks(
             size //= 2
         elif not removed:
             return
-
-
-def _without_each(
-    present: list[str], chunks: list[list[str]], edit: Callable[[set[str]], Body | None]
-) -> Iterator[Body | None]:
-    for chunk in chunks:
-        yield edit(set(present) - set(chunk))
 
 
 def cut(
@@ -185,7 +158,7 @@ def _with_results(before: Body, body: Body, kept: Collection[str]) -> Body:
     for layer in [each for each in body.layers if each.id in alone]:
         indices = range(len(layer.outputs))
         for index in [each for each in indices if (layer.id, each) in used] or indices[:1]:
-            with_result(body, layer, index, next(fresh), f"{layer.name}/result{index}")
+            with_result(body, layer, index, next(fresh))
     return body
 
 
@@ -282,5 +255,5 @@ def _only_an_input(search: Search) -> None:
 
 def _ended(net: Body, layer: Layer) -> Body:
     part = edited(net, [layer])
-    with_result(part, layer, 0, next(fresh_ids(net)), f"{layer.name}/result")
+    with_result(part, layer, 0, next(fresh_ids(net)))
     return part

@@ -161,7 +161,6 @@ class Workshop:
 
     def __init__(self, original: Model) -> None:
         self.bytes = Pieces()
-        self._offsets: dict[bytes, int] = {}
         weights = original.weights
         self._without_bin = weights is None or weights.data is None
         if weights is not None and weights.data is not None and len(weights.data):
@@ -290,7 +289,7 @@ class Workshop:
             return parameter(id, name, tensor, names)
         data = array_bytes(value, tensor.element_type)
         shaped = Tensor(tensor.element_type, PartialShape(value.shape))
-        return constant(id, name, shaped, names, self._stored(data), len(data))
+        return constant(id, name, shaped, names, self.bytes.add(data), len(data))
 
     def array(self, layer: Layer) -> Array | None:
         """Returns the value of a Constant; None if its bytes are missing."""
@@ -305,15 +304,7 @@ class Workshop:
         if self._without_bin:
             return None
         data = array_bytes(array, ElementType.of(element_type))
-        return self._stored(data), len(data)
-
-    def _stored(self, data: bytes) -> int:
-        """Returns the offset of some bytes. Equal bytes are stored once, so that equal candidates
-        have equal texts."""
-        digest = blake2b(data, digest_size=16).digest()
-        if digest not in self._offsets:
-            self._offsets[digest] = self.bytes.add(data)
-        return self._offsets[digest]
+        return self.bytes.add(data), len(data)
 
 
 def _exact(tensor: Tensor) -> Array | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,21 +19,6 @@ SMALL = (1, 2, 3, 4, 8)
 
 MAX_LIST = 16
 """Longer constants do not count as lists of sizes."""
-
-
-class _Change(NamedTuple):
-    """A new size for each old one.
-
-    values, attributes: whether integer constants and attributes that equal a size change with it.
-    """
-
-    sizes: dict[int, int]
-    values: bool = False
-    attributes: bool = False
-
-    def of(self, size: int | Dimension) -> int | Dimension:
-        """Returns the new size of a dimension. Dynamic dimensions stay."""
-        return self.sizes.get(size, size) if isinstance(size, int) else size
 
 
 def shrink_sizes(search: Search) -> None:
@@ -82,20 +66,22 @@ def _targets(size: int) -> list[int]:
 
 
 def _variants(search: Search, sizes: dict[int, int]) -> Iterator[Body | None]:
+    """Yields the net with a new size for each old one: in shapes alone, then also in integer
+    constants, then also in attributes that equal a size."""
     if sizes:
         for values, attributes in ((False, False), (True, False), (True, True)):
-            yield _resized(search, _Change(sizes, values, attributes))
+            yield _resized(search, sizes, values, attributes)
 
 
-def _resized(search: Search, change: _Change) -> Body:
+def _resized(search: Search, sizes: dict[int, int], values: bool, attributes: bool) -> Body:
     def resized(layer: Layer) -> Layer:
         if layer.is_parameter:
-            return _reshaped(layer, change.of)
+            return _reshaped(
+                layer, lambda size: sizes.get(size, size) if isinstance(size, int) else size
+            )
         if layer.is_constant:
-            return _resized_constant(search, layer, change)
-        if change.attributes:
-            return _with_sizes(layer, change)
-        return layer
+            return with_value(search, layer, lambda array: _resized_array(array, sizes, values))
+        return _with_sizes(layer, sizes) if attributes else layer
 
     return mapped(search.best.net, resized)
 
@@ -106,21 +92,15 @@ def _reshaped(layer: Layer, change: Callable[[int | Dimension], int | Dimension]
     return with_items(layer, shape=PartialShape(map(change, sizes)).text) if sizes else layer
 
 
-def _resized_constant(search: Search, layer: Layer, change: _Change) -> Layer:
-    array = search.workshop.array(layer)
-    if array is None or array.dtype.kind == "O":
-        return layer
-    new = array
-    if change.values and array.dtype.kind in "iu" and array.ndim <= 1 and array.size <= MAX_LIST:
-        new = np.array([change.sizes.get(int(each), int(each)) for each in array.reshape(-1)])
-        new = new.astype(array.dtype).reshape(array.shape)
-    sizes = tuple(change.sizes.get(size, size) for size in array.shape)
-    if change.values and array.ndim <= 1 and array.dtype.kind in "iu":
-        sizes = array.shape  # a list of sizes has a length of its own
-    new = window(new, sizes)
-    if new is array or (new.shape == array.shape and new.tobytes() == array.tobytes()):
-        return layer
-    return with_value(search.workshop, layer, np.ascontiguousarray(new)) or layer
+def _resized_array(array: Array, sizes: dict[int, int], values: bool) -> Array:
+    """Returns a constant in new sizes. values: whether a list of sizes holds the new ones
+    instead."""
+    if not values or array.dtype.kind not in "iu" or array.ndim > 1:
+        return window(array, tuple(sizes.get(size, size) for size in array.shape))
+    if array.size > MAX_LIST:
+        return array
+    new = [sizes.get(each, each) for each in array.ravel().tolist()]
+    return np.array(new).astype(array.dtype).reshape(array.shape)
 
 
 def window(array: Array, sizes: tuple[int, ...]) -> Array:
@@ -138,12 +118,12 @@ def window(array: Array, sizes: tuple[int, ...]) -> Array:
     return array[tuple(slices)]
 
 
-def _with_sizes(layer: Layer, change: _Change) -> Layer:
+def _with_sizes(layer: Layer, sizes: dict[int, int]) -> Layer:
     """Returns a layer in which attributes that equal a size are changed."""
     changed = {
-        name: str(change.sizes[int(value)])
+        name: str(sizes[int(value)])
         for name, value in layer.attributes.items()
-        if value.isdigit() and len(value) < 10 and int(value) in change.sizes
+        if value.isdigit() and len(value) < 10 and int(value) in sizes
     }
     return with_items(layer, **changed) if changed else layer
 
@@ -174,6 +154,9 @@ def _single_axes(search: Search) -> Iterator[Body | None]:
 
 
 def _with_axis(search: Search, wanted: Layer, axis: int) -> Body:
+    def single(array: Array) -> Array:
+        return window(array, (*array.shape[:axis], 1, *array.shape[axis + 1 :]))
+
     def changed(layer: Layer) -> Layer:
         if layer is not wanted:
             return layer
@@ -181,11 +164,6 @@ def _with_axis(search: Search, wanted: Layer, axis: int) -> Body:
             shape = [*_sizes_of(layer)]
             shape[axis] = 1
             return with_items(layer, shape=PartialShape(shape).text)
-        array = search.workshop.array(layer)
-        if array is None or array.dtype.kind == "O":
-            return layer
-        sizes = tuple(1 if at == axis else size for at, size in enumerate(array.shape))
-        new = np.ascontiguousarray(window(array, sizes))
-        return with_value(search.workshop, layer, new) or layer
+        return with_value(search, layer, single)
 
     return mapped(search.best.net, changed)

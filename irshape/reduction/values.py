@@ -8,7 +8,6 @@ import numpy as np
 
 from ..model.graph import Body, Layer
 from ..numpy_types import Array
-from .candidates import Workshop
 from .edits import with_items
 from .places import mapped
 from .search import Search
@@ -39,22 +38,23 @@ def _constants(search: Search) -> Iterator[Layer]:
     return (layer for layer in search.best.model.walk() if layer.is_constant)
 
 
-def with_value(workshop: Workshop, layer: Layer, array: Array) -> Layer | None:
-    """Returns a copy of a Constant with another value of the same element type."""
+def with_value(search: Search, layer: Layer, change: Callable[[Array], Array | None]) -> Layer:
+    """Returns a Constant with another value of the same element type.
+
+    Returns the same Constant if it holds no numbers, or if the value does not change.
+    """
+    array = search.workshop.array(layer)
+    if array is None or array.dtype.kind == "O" or not array.size:
+        return layer
+    new = change(array)
+    if new is None or (new.shape == array.shape and new.tobytes() == array.tobytes()):
+        return layer
     element_type = layer.attribute("element_type") or ""
-    place = workshop.place(array, element_type)
+    place = search.workshop.place(np.ascontiguousarray(new), element_type)
     if place is None:
-        return None
-    shape = ", ".join(map(str, array.shape))
+        return layer
+    shape = ", ".join(map(str, new.shape))
     return with_items(layer, shape=shape, offset=str(place[0]), size=str(place[1]))
-
-
-def _is_number(array: Array) -> bool:
-    return array.dtype.kind != "O" and array.size > 0
-
-
-def _same(array: Array, other: Array) -> bool:
-    return array.tobytes() == other.tobytes()
 
 
 def _changed(search: Search, change: Callable[[Layer, Array], Array | None]) -> Body | None:
@@ -65,14 +65,9 @@ def _changed(search: Search, change: Callable[[Layer, Array], Array | None]) -> 
         nonlocal count
         if not layer.is_constant:
             return layer
-        array = search.workshop.array(layer)
-        if array is None or not _is_number(array):
-            return layer
-        new = change(layer, array)
-        if new is None or _same(array, new):
-            return layer
-        count += 1
-        return with_value(search.workshop, layer, new) or layer
+        new = with_value(search, layer, lambda array: change(layer, array))
+        count += new is not layer
+        return new
 
     net = mapped(search.best.net, changed)
     return net if count else None
@@ -91,28 +86,24 @@ def _all_filled(search: Search, fill: int) -> Body | None:
 
 def _filled(search: Search, wanted: Layer) -> Iterator[Body | None]:
     """Fills one constant with zeros, or with ones unless it is zeros already."""
+    array = search.workshop.array(wanted)
     for fill in (0, 1):
-
-        def filled(layer: Layer, array: Array, fill: int = fill) -> Array | None:
-            if layer is not wanted or (fill and not array.any()):
-                return None
-            return np.full_like(array, fill)
-
-        yield _changed(search, filled)
+        if array is not None and (not fill or array.any()):
+            yield _replaced(search, wanted, np.full_like(array, fill))
 
 
 def _keep_a_few(search: Search, name: str) -> None:
     """Halves the number of nonzero elements of a constant as long as possible."""
     for _ in range(MAX_HALVINGS):
         layer = next((each for each in _constants(search) if _name(each) == name), None)
-        array = None if layer is None else search.workshop.array(layer)
-        if layer is None or array is None or not _is_number(array):
-            return
-        if search.first(_halved(search, layer, array)) is None:
+        if layer is None or search.first(_halved(search, layer)) is None:
             return
 
 
-def _halved(search: Search, wanted: Layer, array: Array) -> Iterator[Body | None]:
+def _halved(search: Search, wanted: Layer) -> Iterator[Body | None]:
+    array = search.workshop.array(wanted)
+    if array is None or array.dtype.kind == "O":
+        return
     elements = np.flatnonzero(array.reshape(-1) != 0)
     if len(elements) < 2:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from ..model.graph import BackEdge, Layer
@@ -16,36 +16,48 @@ from .port_maps import FIXED_INPUTS, Line, line_of, lines_of, mapped
 
 
 @dataclass(frozen=True, eq=False)
-class Sliced(Marker):
-    """An input that is split among the iterations. `op.sliced` makes it."""
+class _InParts:
+    value: Any
+    axis: int = 0
+    _: KW_ONLY
+    start: int = 0
+    end: int = -1
+    stride: int = 1
+    part_size: int = 1
 
-    source: Any
-    part: Mapping[str, int]
+    @property
+    def part(self) -> Mapping[str, int]:
+        """The attributes of an entry in the port map."""
+        names = ("axis", "start", "end", "stride", "part_size")
+        return {name: getattr(self, name) for name in names}
+
+
+class Sliced(_InParts, Marker):
+    """An input of a Loop or TensorIterator that is split along an axis among the iterations."""
+
+
+class Stacked(_InParts):
+    """A value for a body to return. The layer concatenates its values from all iterations along an
+    axis."""
 
 
 @dataclass(frozen=True, eq=False)
 class Carried(Marker):
-    """An input with the initial value of a state. `op.carried` makes it."""
+    """An input of a Loop or TensorIterator with the initial value of a state.
 
-    source: Any
+    The body returns the next values of the states first.
+    """
+
+    value: Any
 
 
 class Iteration:
-    """The number of the iteration. `op.iteration` makes it."""
-
-
-@dataclass(frozen=True, eq=False)
-class Stacked:
-    """A result of the body. The layer concatenates its values from all iterations. `op.stacked`
-    makes it."""
-
-    source: Any
-    part: Mapping[str, int]
+    """An input of a Loop's body: the number of the iteration, from 0, as an i64 scalar."""
 
 
 @dataclass(frozen=True, eq=False)
 class RepeatWhile:
-    """The condition for another iteration of a Loop. `op.repeat_while` makes it."""
+    """A value for the body of a Loop to return: the condition for another iteration."""
 
     condition: Any
 
@@ -128,7 +140,7 @@ def _fed(graph: Any, layer: GraphLayer, marker: Any) -> Input | None:
     """Returns the input of the layer for a given value; None for the iteration number."""
     if isinstance(marker, Iteration):
         return None
-    value = marker.source if isinstance(marker, Marker) else marker
+    value = marker.value if isinstance(marker, Marker) else marker
     source = graph.as_output(value)
     end = Input(layer, len(layer._inputs), source)
     layer._inputs += (end,)
@@ -191,7 +203,7 @@ class _Body:
         self._carry(arguments, values)
         for at, value in enumerate(values):
             part = value.part if isinstance(value, Stacked) else {}
-            source = value.source if isinstance(value, Stacked) else value
+            source = value.value if isinstance(value, Stacked) else value
             carried = at < len(self.graph.back_edges)
             result = (
                 self.graph.content.by_id[self.graph.back_edges[at].from_layer]

@@ -239,7 +239,7 @@ def innermost(values: Iterable[Any], home: Any = None) -> Any:
         elif isinstance(each, GraphLayer):
             graph = each.graph
         else:
-            graph = innermost((each.source,)) if isinstance(each, Marker) else None
+            graph = innermost((each.value,)) if isinstance(each, Marker) else None
         if graph is not home and graph is not None and (home is None or graph.depth > home.depth):
             home = graph
     return home
@@ -248,7 +248,7 @@ def innermost(values: Iterable[Any], home: Any = None) -> Any:
 class Marker:
     """An input of a layer with bodies, with what its bodies make of it."""
 
-    source: Any
+    value: Any
 
 
 class Input(_Part):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -115,52 +115,11 @@ class Operations:
 
     # the arguments and results of the bodies of If, Loop and TensorIterator
 
-    @staticmethod
-    def sliced(
-        value: Any,
-        axis: int = 0,
-        *,
-        start: int = 0,
-        end: int = -1,
-        stride: int = 1,
-        part_size: int = 1,
-    ) -> Sliced:
-        """Returns an input of a Loop or TensorIterator that is split along an axis among the
-        iterations."""
-        return Sliced(value, _part(axis, start, end, stride, part_size))
-
-    @staticmethod
-    def carried(value: Any) -> Carried:
-        """Returns an input of a Loop or TensorIterator with the initial value of a state.
-
-        The body returns the next values of the states first.
-        """
-        return Carried(value)
-
-    @staticmethod
-    def iteration() -> Iteration:
-        """Returns an input of a Loop's body: the number of the iteration, from 0, as an i64
-        scalar."""
-        return Iteration()
-
-    @staticmethod
-    def stacked(
-        value: Any,
-        axis: int = 0,
-        *,
-        start: int = 0,
-        end: int = -1,
-        stride: int = 1,
-        part_size: int = 1,
-    ) -> Stacked:
-        """Returns a value for a body to return. The layer concatenates its values from all
-        iterations along an axis."""
-        return Stacked(value, _part(axis, start, end, stride, part_size))
-
-    @staticmethod
-    def repeat_while(condition: Any) -> RepeatWhile:
-        """Returns a value for the body of a Loop to return: the condition for another iteration."""
-        return RepeatWhile(condition)
+    sliced = Sliced
+    carried = Carried
+    iteration = Iteration
+    stacked = Stacked
+    repeat_while = RepeatWhile
 
     def _home(self, values: Iterable[Any]) -> Any:
         """Returns the graph in which an operation on these values belongs. Raises `GraphError`."""
@@ -171,10 +130,6 @@ class Operations:
                 help="call the operation of a graph, as in graph.op.constant(1.0)",
             )
         return home
-
-
-def _part(axis: int, start: int, end: int, stride: int, part_size: int) -> Mapping[str, int]:
-    return {"axis": axis, "start": start, "end": end, "stride": stride, "part_size": part_size}
 
 
 def _function(operations: Operations, kind: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..collection import collection_paused
@@ -38,11 +39,7 @@ def rewrite(pattern: Wanted) -> Callable[[Replacement], Rewrite]:
     The function takes the graph (or body) and the match, adds the layers that replace the match,
     and returns their output; None leaves the match unchanged.
     """
-
-    def decorate(function: Replacement) -> Rewrite:
-        return Rewrite(pattern, function)
-
-    return decorate
+    return partial(Rewrite, pattern)
 
 
 @collection_paused()

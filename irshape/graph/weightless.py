@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 
 from ..model.weights import Constant, moved_to
 from ..spelling import counted
@@ -75,22 +75,16 @@ def restore_weights(graph: Editing, other: Editing) -> int:
 def _twins(graph: Editing, other: Editing) -> Iterator[Pair]:
     """Yields pairs of constants of both graphs that have the same name.
 
-    Several constants of one graph can share a name. They are paired by type and shape, and then by
-    their order. If the other graph has more or fewer of them, they are paired by id.
+    Several constants of one name are paired in their order. If the other graph has more or fewer of
+    them, they are paired by id.
     """
     theirs = _by_name(other)
     for name, ours in _by_name(graph).items():
         named = theirs.get(name, [])
-        if len(named) < 2 and len(ours) < 2:
-            yield from zip(ours, named, strict=False)
-            continue
-        alike = _grouped(named, _signature)
-        for signature, layers in _grouped(ours, _signature).items():
-            twins = alike.get(signature, [])
-            if len(twins) == len(layers):
-                yield from zip(layers, twins, strict=True)
-            elif twins:
-                yield from _by_id(layers, twins)
+        if len(named) == len(ours):
+            yield from zip(ours, named, strict=True)
+        elif named:
+            yield from _by_id(ours, named)
 
 
 def _by_id(ours: list[GraphLayer], theirs: list[GraphLayer]) -> Iterator[Pair]:
@@ -108,17 +102,7 @@ def _by_id(ours: list[GraphLayer], theirs: list[GraphLayer]) -> Iterator[Pair]:
 
 
 def _by_name(graph: Editing) -> dict[Hashable, list[GraphLayer]]:
-    return _grouped(_constants(graph), lambda layer: (layer.raw.path, layer.name))
-
-
-def _signature(layer: GraphLayer) -> Hashable:
-    return layer.output.element_type.name, str(layer.output.shape)
-
-
-def _grouped(
-    layers: list[GraphLayer], key: Callable[[GraphLayer], Hashable]
-) -> dict[Hashable, list[GraphLayer]]:
     groups: dict[Hashable, list[GraphLayer]] = {}
-    for layer in layers:
-        groups.setdefault(key(layer), []).append(layer)
+    for layer in _constants(graph):
+        groups.setdefault((layer.raw.path, layer.name), []).append(layer)
     return groups

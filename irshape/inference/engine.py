@@ -71,7 +71,7 @@ def _with_symbols(
         from .fragments import infer_fragments
 
         result, sizes = without_symbols(infer_fragments(BodyEngine(model), compare=False))
-        return Inference(model, result, sizes, LazyExplainer())
+        return _SymbolicInference(model, result, sizes)
     plain: dict[object, ShapeLike] = {}
     names = {}
     for name, shape in shapes.items():
@@ -81,21 +81,21 @@ def _with_symbols(
             plain[name] = shape
     named = {layer.id: given for layer, given in inputs_of(model).given(names).items()}
     result, sizes = infer_symbolic(model, _input_shapes(model, plain), named, assume, known)
-    return Inference(model, result, sizes, LazyExplainer())
+    return _SymbolicInference(model, result, sizes)
 
 
-class LazyExplainer:
-    """Imports the module that explains dimensions when it is first needed."""
+class _SymbolicInference(Inference):
+    """An inference with symbols. It imports what explains dimensions when it is first needed."""
 
-    def explain(self, inference: Inference, tensor: str, axis: int | None) -> list[Explanation]:
+    def explain(self, tensor: str, axis: int | None = None) -> list[Explanation]:
         from .explaining import explain
 
-        return explain(inference, tensor, axis)
+        return explain(self, tensor, axis)
 
-    def overview(self, inference: Inference) -> Overview:
+    def overview(self) -> Overview:
         from .overview import overview
 
-        return overview(inference)
+        return overview(self)
 
 
 def _input_shapes(model: Model, shapes: Mapping[Any, ShapeLike]) -> dict[str, PartialShape]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import product
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..demands import Demand
 from ..faults import Fault
@@ -141,14 +141,6 @@ class LayerResult(NamedTuple):
     """The demands of the layer on dynamic dimensions of its inputs."""
 
 
-class Explainer(Protocol):
-    """Explains dimensions."""
-
-    def explain(self, inference: Inference, tensor: str, axis: int | None) -> list[Explanation]: ...
-
-    def overview(self, inference: Inference) -> Overview: ...
-
-
 class OutputNames:
     """The names of the outputs of a model: of tensors, and of layers by name and by id.
 
@@ -215,6 +207,9 @@ def _id(result: BodyResult, position: int) -> str:
     return "/".join((*layer.path, layer.id))
 
 
+_WITHOUT_SYMBOLS = "the model was inferred without symbols: use infer(…, symbols=True)"
+
+
 class Inference:
     """Every output port of a model with its inferred element type and shape.
 
@@ -226,7 +221,6 @@ class Inference:
         model: Model,
         result: BodyResult,
         sizes: NamedSizes | None = None,
-        explainer: Explainer | None = None,
         engine: object | None = None,
     ) -> None:
         """engine: the `BodyEngine` that inferred the model."""
@@ -234,7 +228,6 @@ class Inference:
         self.result = result
         self.engine = engine
         self._sizes = sizes
-        self._explainer = explainer
         self._expressions: dict[Layer | str, tuple[Expressions | None, ...]] | None = None
         self._outputs: dict[Layer | str, tuple[Tensor, ...]] | None = None
 
@@ -301,7 +294,7 @@ class Inference:
     def sizes(self) -> NamedSizes:
         """The facts about the named sizes."""
         if self._sizes is None:
-            raise ValueError("the model was inferred without symbols: use infer(…, symbols=True)")
+            raise ValueError(_WITHOUT_SYMBOLS)
         return self._sizes
 
     def expressions(self, layer: Layer | str) -> tuple[Expressions | None, ...]:
@@ -351,9 +344,7 @@ class Inference:
         Raises `ValueError` for a tensor or an axis that the model does not have, and for an
         inference without symbols.
         """
-        assert self.sizes
-        assert self._explainer is not None
-        return self._explainer.explain(self, tensor, axis)
+        raise ValueError(_WITHOUT_SYMBOLS)
 
     def overview(self) -> Overview:
         """Groups the dynamic dimensions of the net by their cause, and lists the inputs to bound so
@@ -361,9 +352,7 @@ class Inference:
 
         Raises `ValueError` for an inference without symbols.
         """
-        assert self.sizes
-        assert self._explainer is not None
-        return self._explainer.overview(self)
+        raise ValueError(_WITHOUT_SYMBOLS)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the document that `irshape infer --format json` prints."""

@@ -73,19 +73,14 @@ class NewerThanTarget(Rule):
         place = context.model.source.attribute
         layer, needed = requirement.layer, written(requirement.release)
         hint = f"raise the target to {needed}, or convert the model for the target"
-        if requirement.kind in ("detail", "library"):
-            offset = max(context.model.source.data.find(b"<net"), 0) if not layer else layer.offset
-            message = (
-                f"{requirement.name} needs OpenVINO {needed} or newer; the target is "
-                f"{written(target)}"
-            )
-        elif layer is None:
-            offset = place(max(context.model.source.data.find(b"<net"), 0), "version")
-            message = (
-                f"IR version {requirement.name} needs OpenVINO {needed} or newer; the target is "
-                f"{written(target)}"
-            )
-        elif requirement.kind == "opset":
+        net = max(context.model.source.data.find(b"<net"), 0)
+        offset = net if layer is None else layer.offset
+        message = (
+            f"{requirement.what} needs OpenVINO {needed} or newer; the target is {written(target)}"
+        )
+        if requirement.kind == "IR version":
+            offset = place(net, "version")
+        elif requirement.kind == "opset" and layer is not None:
             offset = place(layer.offset, "version")
             message = (
                 f"{layer.type} of {layer.version} needs OpenVINO {needed} or newer; the target "
@@ -100,12 +95,6 @@ class NewerThanTarget(Rule):
                     hint = f'write version="{nearest}": it is the same operation'
                 elif nearest:
                     message += f" (the newest version that it reads is {layer.type} of {nearest})"
-        else:
-            offset = layer.offset
-            message = (
-                f"element type {requirement.name} needs OpenVINO {needed} or newer; the target is "
-                f"{written(target)}"
-            )
         return cls.finding(
             message,
             offset,

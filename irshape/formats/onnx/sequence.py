@@ -64,16 +64,14 @@ def _attributes(node: Node, hidden: int, directions: int) -> dict[str, Any]:
     for name in ("activations", "activation_alpha", "activation_beta"):
         listed = node[name]
         if listed:
-            if len(listed) > len(set(range(len(listed) // directions))) and listed[
-                : len(listed) // directions
-            ] * directions != list(listed):
+            own = list(listed[: len(listed) // directions])
+            if own * directions != list(listed):
                 raise Violation(
                     f"`{name}` differs between the directions; OpenVINO has one list for both",
                     rule=ATTRIBUTE_VALUE,
                     at=name,
                     actual=listed,
                 )
-            own = list(listed[: len(listed) // directions])
             attributes[name.replace("activation_", "activations_")] = (
                 [item.lower() for item in own] if name == "activations" else own
             )

@@ -225,13 +225,6 @@ def numbers_of(constant: Constant, raw: bytes) -> tuple[int | float, ...] | None
             if element_type.kind == "boolean"
             else numbers
         )
-    if element_type.name in ("u4", "i4"):
-        halves = [half for byte in raw for half in (byte & 15, byte >> 4)][: constant.elements]
-        return tuple(half - 16 if half > 7 and element_type.signed else half for half in halves)
-    if element_type.name == "bf16":
-        return tuple(
-            struct.unpack("<f", b"\0\0" + raw[i : i + 2])[0] for i in range(0, len(raw), 2)
-        )
     values = array(constant)
     return None if values is None else tuple(values.ravel().tolist())
 

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from ..faults import Fault
 from ..model.graph import Layer, Model
 from ..model.names import inputs_of
 from ..shapes import PartialShape, ShapeLike
 from .body_engine import BodyEngine
-from .result import Inference
+from .result import BodyResult, Inference, Mismatch
+from .walk import compatible
 
 if TYPE_CHECKING:
     from .reasons import Explanation, Overview
@@ -56,7 +58,39 @@ def infer(
     overrides = _input_shapes(model, shapes) if shapes else {}
     with nullcontext() if model.weights is None else model.weights.read_sparsely():
         result = engine.infer_body(model.net, overrides, compare=compare)
+        if compare and _believes_ports(result):
+            _add_refusals(result, engine.infer_body(model.net, overrides))
     return Inference(model, result, engine=engine)
+
+
+def _believes_ports(result: BodyResult) -> bool:
+    """Whether a port declares more than was inferred, and none contradicts the inference."""
+    differing = [
+        each.subject
+        for part in result.walk()
+        for each in part.observations
+        if isinstance(each.subject, Mismatch) and not each.subject.says_less
+    ]
+    return bool(differing) and all(compatible(each.declared, each.inferred) for each in differing)
+
+
+def _add_refusals(result: BodyResult, plain: BodyResult) -> None:
+    """Adds the layers that refuse their inputs if no declared port is believed, as in OpenVINO.
+
+    plain: the result without comparing ports.
+    """
+    parts = {part.body: part for part in result.walk()}
+    for part in plain.walk():
+        known = parts.get(part.body, part)
+        refusing = part.faulty - known.faulty
+        layers = {part.body.layers[position] for position in refusing}
+        known.observations += [
+            each
+            for each in part.observations
+            if each.layer in layers and isinstance(each.subject, Fault)
+        ]
+        known.faulty |= refusing
+        known.inputs |= {position: part.inputs[position] for position in refusing}
 
 
 def _with_symbols(

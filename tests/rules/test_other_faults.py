@@ -110,6 +110,7 @@ MEANS = (
     + "".join(f'<channel id="{id}"><mean value="0.5"/></channel>' for id in range(3))
     + "</pre-process>"
 )
+JOINED = one("Concat", "?,3", "2,3", output="2,6", attributes='axis="1"')
 LOOP = network("Loop")
 WHOLE = network()
 TENTH = WHOLE.replace('"11"', '"10"')
@@ -216,6 +217,13 @@ ROWS = {
         one("ReLU", "?,3"),
         one("ReLU", "?,3", output="-1,3"),
         at='<port id="1" precision="FP32"><dim>2</dim>',
+    ),
+    "a refusal behind a port that declares more": Row(
+        "IR406 2/input/0: [7,?], not [2,3]",
+        (edited(JOINED[0], 'shape="?,3"', 'shape="7,?"'), JOINED[1]),
+        JOINED,
+        at='<port id="0"/>',
+        others=("IR203",),
     ),
     "values that are too many": Row(
         "IR207 7/input/1: [1], not 2",

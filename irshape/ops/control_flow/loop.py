@@ -67,7 +67,7 @@ class Loop(Iteration):
             _states,
         ),
     )
-    trip_count = operand(INTEGER, rank=(0, 1), value=True, packed=True)
+    trip_count = operand(ANY, specified=INTEGER, rank=(0, 1), value=True, packed=True)
     execution_condition = operand(ANY, rank=(0, 1), value=True, packed=True)
     inputs = operand(ANY, value=True, packed=True, optional=True, variadic=True)
 

@@ -2,14 +2,15 @@
 
 The pages are tests/measured/operations.md and docs/differences.md.
 
-python tests/differential/coverage.py        writes both
+python tests/differential/coverage.py        writes the tables of both
 """
 
 from __future__ import annotations
 
 import importlib
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,6 @@ from differential.cases import Case, Input, Node  # noqa: E402
 from differential.known_differences import KNOWN  # noqa: E402
 from irshape.ops import registry  # noqa: E402
 from irshape.ops.declaration import Operation  # noqa: E402
-from irshape.releases import OPSETS  # noqa: E402
 
 OPERATIONS = TESTS / "measured" / "operations.md"
 DIFFERENCES = TESTS.parent / "docs" / "differences.md"
@@ -90,27 +90,22 @@ def _under_test(case: Case) -> Iterator[tuple[str, str]]:
             waiting += node.inputs
 
 
+def with_tables(page: Path, tables: Iterable[Iterable[str]]) -> str:
+    """The text of a page with these lines in the places of its tables, in their order."""
+    parts = re.split(r"((?:^\|.*\n)+)", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    written = ["".join(f"{line}\n" for line in table) for table in tables]
+    assert len(parts) == 2 * len(written) + 1, f"{page.name} has another number of tables"
+    parts[1::2] = written
+    return "".join(parts)
+
+
 def operations_page() -> str:
     """tests/measured/operations.md."""
     from irshape.cli.ops import described
 
     lines = [
-        "# Operations",
-        "",
-        (
-            "Every version of every operation of OpenVINO's opset1 to "
-            f"opset{max(OPSETS)}: whether irshape "
-            "infers its types and shapes, whether it evaluates it in NumPy, and how many rows of"
-        ),
-        (
-            "the differential tests compare it with OpenVINO (of these, how many also compare "
-            "values). Made by `python tests/differential/coverage.py`."
-        ),
-        "",
-        (
-            "| operation | opsets | category | infer | evaluate | rows against OpenVINO | of these "
-            "run |"
-        ),
+        "| operation | opsets | category | infer | evaluate | rows against OpenVINO | of these "
+        "run |",
         "|---|---|---|---|---|---|---|",
     ]
     for cls, rows in sorted(
@@ -124,65 +119,36 @@ def operations_page() -> str:
             f"| {cls.type_name()} | {span} | {row['category']} | {infer} | {evaluate} | "
             f"{rows.rows or 'none'} | {rows.run or 'none'} |"
         )
-    lines += [
-        "",
-        "## Operations of openvino_tokenizers",
-        "",
-        (
-            "They belong to no opset: the library of the package `openvino-tokenizers` adds them "
-            "to OpenVINO (2026.4). The tests hold those that are evaluated against that library."
-        ),
-        "",
+    of_the_library = [
         "| operation | version | since openvino_tokenizers | infer | evaluate |",
         "|---|---|---|---|---|",
     ]
     for name in registry.library_type_names():
         row = described(registry.library_operation(name))
         infer, evaluate = ("yes" if row[what] else "no" for what in ("infer", "evaluate"))
-        lines.append(f"| {name} | {row['version']} | {row['introduced']} | {infer} | {evaluate} |")
-    return "\n".join(lines) + "\n"
+        of_the_library.append(
+            f"| {name} | {row['version']} | {row['introduced']} | {infer} | {evaluate} |"
+        )
+    return with_tables(OPERATIONS, (lines, of_the_library))
 
 
-KINDS = {
-    "stricter": "OpenVINO accepts what the specification forbids; irshape reports an error",
-    "tighter": "irshape infers a narrower shape within OpenVINO's",
-    "wider": "irshape infers a wider shape, because OpenVINO's excludes possible sizes",
-    "values": "The results differ; irshape follows the specification",
-    "lenient": "OpenVINO refuses a legal layer; irshape reports no error",
-    "crash": "OpenVINO crashes or hangs while reading a legal layer; irshape reports no error",
-}
-
-READING = """# Known differences from OpenVINO
-
-This page lists the intended differences between irshape and OpenVINO 2026.4. "Specification" means
-OpenVINO's specification of an operation, "CPU plugin" its plugin in f32, and "Model.evaluate" the
-method of `openvino.Model`. The differential tests use the same list
-(`tests/differential/known_differences.tsv`), and fail if a difference no longer exists.
-`python tests/differential/coverage.py` writes this page.
-
-## While reading
-
-- IR v10: OpenVINO converts inputs and outputs of f16, f64, i64, u64, u1 and boolean to f32 and i32
-  while it reads, because the old API had no other types. It gives the Convert layers the names of
-  the original layers. irshape keeps the types of the file; `crosscheck` still compares layer by
-  layer.
-- If the declared type or shape of a port differs from the inferred one, irshape reports the port
-  and continues with the declared one, because the later layers were made for it. OpenVINO continues
-  with the inferred shape, and may refuse a later layer instead.
-- irshape also reads and checks layers without a path to a Result or an Assign. OpenVINO drops them.
-"""
+KINDS = ("stricter", "tighter", "wider", "values", "lenient", "crash")
+"""Of known differences, in the order of their tables."""
 
 
 def differences_page() -> str:
     """docs/differences.md."""
-    lines = [READING]
-    for kind, words in KINDS.items():
-        rows = [f"| {key} | {known.reason} |" for key, known in KNOWN.items() if known.kind == kind]
-        if rows:
-            lines.append(
-                "\n".join([f"## {words}", "", "| difference | details |", "|---|---|", *rows, ""])
-            )
-    return "\n".join(lines)
+    return with_tables(
+        DIFFERENCES,
+        (
+            [
+                "| difference | details |",
+                "|---|---|",
+                *(f"| {key} | {each.reason} |" for key, each in KNOWN.items() if each.kind == kind),
+            ]
+            for kind in KINDS
+        ),
+    )
 
 
 PAGES = {OPERATIONS: operations_page, DIFFERENCES: differences_page}

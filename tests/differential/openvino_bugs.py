@@ -296,28 +296,14 @@ def asked(oracle: Oracle, model: Model, inputs: list[Array], times: int = 1) -> 
 # the page
 
 
+MEASURED = "Measured with OpenVINO "
+"""Where the page begins that is not written by hand."""
+
+
 def page(bugs: list[Bug]) -> str:
+    head = PAGE.read_text(encoding="utf-8").partition(MEASURED)[0]
     version = bugs[0].version.partition("-")[0]
-    lines = [
-        "# What is wrong in OpenVINO",
-        "",
-        "This page lists crashes and wrong values of OpenVINO that the tests of irshape have",
-        "found, each with the smallest IR that shows it. `irshape.reduce` has made the models from",
-        "rows of the differential tests, but for those that are seen after several inferences;",
-        "`python tests/differential/openvino_bugs.py` writes this",
-        f"page. Everything was measured with OpenVINO {version} on the CPU, with one thread and",
-        "`INFERENCE_PRECISION_HINT` f32. What is a limitation rather than a bug is in [the list of",
-        f"known differences](../../docs/differences.md). {_asked(bugs)} were asked about",
-        "the same IR with the same inputs. The columns name the first and the last release in",
-        "which the bug is seen, and the releases in which it is not.",
-        "",
-        "To see a bug, save its XML as model.xml and, where there is one, the .bin beside it",
-        "(`base64 -d > model.bin`), and run it on the inputs, which are given to the last digit.",
-        "Of other long arrays, the first 16 elements are shown.",
-        "",
-        *_table(bugs),
-        "",
-    ]
+    lines = [f"{head}{MEASURED}{version}. {_asked(bugs)} were asked.", "", *_table(bugs), ""]
     for bug in bugs:
         lines += [f"## {bug.key}", "", f"{bug.reason}.", "", *_shown(bug)]
     return "\n".join(lines)

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-import irshape
+from differential.oracle import Answer, Oracle
 
-from .openvino_reading import OpenVINO, Reading
+import irshape
+from irshape import PartialShape
 
 BODIES = ("body", "then_body", "else_body")
 OTHER_NAMES = {"bool": "boolean", "unspecified": "dynamic", "undefined": "dynamic"}
@@ -20,53 +21,42 @@ class Output(NamedTuple):
     """An output port as a file declares it."""
 
     layer: str
-    """The name of its layer, as in `Reading.outputs`."""
+    """The name of its layer, as in `Answer.layers`."""
     index: int
-    port: str
+    place: tuple[str, ...]
+    """The path and the id of its layer, and its own id."""
     element_type: str
     dims: list[int]
+
+    @property
+    def port(self) -> str:
+        return self.place[-1]
 
 
 def outputs_of(text: str) -> Iterator[Output]:
     """The output ports of the layers of a file, of those in bodies too."""
-    yield from _outputs(ElementTree.fromstring(text), "")
+    yield from _outputs(ElementTree.fromstring(text), "", ())
 
 
-def _outputs(net: ElementTree.Element, prefix: str) -> Iterator[Output]:
+def _outputs(net: ElementTree.Element, prefix: str, path: tuple[str, ...]) -> Iterator[Output]:
     for layer in net.iterfind("layers/layer"):
-        name = prefix + layer.get("name", "")
+        name, place = prefix + layer.get("name", ""), (*path, layer.get("id", ""))
         for index, port in enumerate(layer.iterfind("output/port")):
             precision = re.sub("^fp", "f", port.get("precision", "").lower())
             dims = [int(dim.text or 0) for dim in port.iterfind("dim")]
             kind = OTHER_NAMES.get(precision, precision)
-            yield Output(name, index, port.get("id", ""), kind, dims)
+            yield Output(name, index, (*place, port.get("id", "")), kind, dims)
         for body in layer:
             if body.tag in BODIES:
-                yield from _outputs(body, f"{name}/{body.tag}/")
+                yield from _outputs(body, f"{name}/{body.tag}/", (*place, body.tag))
 
 
-def bounds(shape: str) -> list[tuple[int, float]] | None:
-    """The bounds of the dimensions of a partial shape; None for a dynamic rank."""
-    if shape == "[...]":
-        return None
-    found = []
-    for size in filter(None, shape.strip("[]").split(",")):
-        low, dots, high = size.partition("..")
-        if size == "?":
-            found.append((0, float("inf")))
-        elif dots:
-            found.append((int(low or 0), float(high or "inf")))
-        else:
-            found.append((int(size), float(size)))
-    return found
-
-
-def contradicted(text: str, reading: Reading) -> list[Output]:
+def contradicted(text: str, answer: Answer) -> list[Output]:
     """The output ports whose types or sizes OpenVINO infers otherwise."""
     return [
         port
         for port in outputs_of(text)
-        if (known := _inferred(port, reading)) is not None and not _fits(port, *known)
+        if (known := _inferred(port, answer)) is not None and not _fits(port, *known)
     ]
 
 
@@ -105,37 +95,34 @@ def _following(
                     yield name
 
 
-def _inferred(port: Output, reading: Reading) -> tuple[str, str] | None:
-    known = reading.outputs.get(port.layer, ())
+def _inferred(port: Output, answer: Answer) -> tuple[str, str] | None:
+    known = answer.layers.get(port.layer, ())
     return known[port.index] if port.index < len(known) else None
 
 
 def _fits(port: Output, element_type: str, shape: str) -> bool:
-    sizes = bounds(shape)
     if "dynamic" not in (element_type, port.element_type) and element_type != port.element_type:
         return False
+    sizes = PartialShape.of(shape).dims
     return sizes is None or (
         len(sizes) == len(port.dims)
-        and all(
-            dim == -1 or low <= dim <= high
-            for dim, (low, high) in zip(port.dims, sizes, strict=True)
-        )
+        and all(dim == -1 or size.contains(dim) for dim, size in zip(port.dims, sizes, strict=True))
     )
 
 
-def behind(text: str, reading: Reading, inference: irshape.Inference) -> list[str]:
+def behind(text: str, answer: Answer, inference: irshape.Inference) -> list[str]:
     """The ports that declare other sizes than OpenVINO infers, or irshape, which knows more."""
     refined = {}
     for layer in inference.model.walk():
         for port, tensor in zip(layer.outputs, inference.outputs(layer), strict=False):
-            refined[(*layer.path, layer.id, port.id)] = str(tensor.shape)
-    declared = list(_places(ElementTree.fromstring(text), ()))
+            refined[(*layer.path, layer.id, port.id)] = tensor.shape
     found = []
-    for port, place in zip(outputs_of(text), declared, strict=True):
-        known = _inferred(port, reading)
+    for port in outputs_of(text):
+        known = _inferred(port, answer)
         if known is None or known[0] == "dynamic":
             continue
-        shapes = [bounds(known[1]), bounds(refined.get(place, known[1]))]
+        shape = PartialShape.of(known[1])
+        shapes = (shape, refined.get(port.place, shape))
         if port.element_type != known[0] or not any(
             _says_no_more(port.dims, each) for each in shapes
         ):
@@ -143,24 +130,11 @@ def behind(text: str, reading: Reading, inference: irshape.Inference) -> list[st
     return found
 
 
-def _places(net: ElementTree.Element, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The path, the id of the layer and that of the port, in the order of `outputs_of`."""
-    for layer in net.iterfind("layers/layer"):
-        number = layer.get("id", "")
-        for port in layer.iterfind("output/port"):
-            yield (*path, number, port.get("id", ""))
-        for body in layer:
-            if body.tag in BODIES:
-                yield from _places(body, (*path, number, body.tag))
-
-
-def _says_no_more(dims: list[int], sizes: list[tuple[int, float]] | None) -> bool:
+def _says_no_more(dims: list[int], shape: PartialShape) -> bool:
     """Whether a port declares sizes that are known as such, or leaves them open; a dynamic rank is
     written as no dimensions."""
-    if sizes is None:
-        return not dims
-    return len(dims) == len(sizes) and all(
-        dim == -1 or dim == low == high for dim, (low, high) in zip(dims, sizes, strict=True)
+    return len(dims) == len(shape.dims or ()) and all(
+        dim in (-1, size) for dim, size in zip(dims, shape.dims or (), strict=True)
     )
 
 
@@ -210,15 +184,15 @@ class Verdict(NamedTuple):
         return {name: value for name, value in self._asdict().items() if value and name != "read"}
 
 
-def judged(path: Path, openvino: OpenVINO, names: frozenset[str]) -> Verdict:
+def judged(path: Path, oracle: Oracle, names: frozenset[str]) -> Verdict:
     """What irshape makes of a file. names: of the layers that were edited.
 
     Writes the fixed text in the place of the file.
     """
     text = path.read_text(encoding="utf-8")
-    before = openvino.read(path)
+    before, serialised = oracle.ask_file(path), oracle.serialised(path)
     fixes = irshape.fix(path)
-    if not before.accepted:
+    if not serialised:
         return Verdict(False)
     report = list(findings(irshape.validate(path)))
     wrong_ports = contradicted(text, before)
@@ -240,8 +214,7 @@ def judged(path: Path, openvino: OpenVINO, names: frozenset[str]) -> Verdict:
         and (each["layer"] is None or each["layer"]["name"] not in allowed)
     ]
     path.write_bytes(fixes.data)
-    after = openvino.read(path)
-    meaning = "" if after.serialised == before.serialised else after.message or fixes.diff()
+    meaning = "" if oracle.serialised(path) == serialised else fixes.diff()
     again = irshape.fix(path).diff()
     late = behind(fixes.text, before, irshape.infer(path))
     return Verdict(True, meaning, tuple(late), tuple(silent), tuple(elsewhere), again)

@@ -20,7 +20,6 @@ from ..ops.registry import declaration_of
 from .answers import Question, Unanswered
 from .crosscheck_run import CrosscheckRun, device_name
 from .explanations import UNASKED
-from .recomputing import recompute, users_of
 from .result import Comparison, Row
 
 RUNS_TO_COMPARE = 2
@@ -227,9 +226,9 @@ def _leads_to_what_agrees(again: CrosscheckRun, source: OutputRef, departing: Ar
     """
     values: dict[OutputRef, Array] = {source: departing}
     told_apart = False
-    for consumer in users_of(again, values):
+    for consumer in again.users_of(values):
         layer = again.layers[consumer]
-        outputs = recompute(again, consumer, values, again.value_of)
+        outputs = again.recompute(consumer, values, again.value_of)
         if layer in again.unasked:
             values |= {(consumer, port): value for port, value in enumerate(outputs)}
         elif not _agrees(again, layer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -192,6 +192,31 @@ class CrosscheckRun(LayerwiseRun[int]):
         if theirs is None:
             raise KeyError(source)
         return theirs
+
+    def users_of(self, values: Mapping[OutputRef, Array]) -> Iterator[int]:
+        """Yields, in order, the compared layers that use one of `values`. `values` may grow
+        meanwhile."""
+        for position in self.wiring.order:
+            used = not values.keys().isdisjoint(self.wiring.sources[position])
+            if used and self.rows_of.get(self.layers[position]):
+                yield position
+
+    def recompute(
+        self,
+        position: int,
+        values: Mapping[OutputRef, Array],
+        value_of: Callable[[OutputRef], Array],
+    ) -> tuple[Array, ...]:
+        """Returns irshape's outputs of a layer from `values`, and `value_of` for its other inputs.
+
+        Raises `ExecutionError` if irshape cannot compute the layer, and what `value_of` raises.
+        """
+        inputs = [
+            values[source] if source in values else value_of(source)
+            for source in self.wiring.sources[position]
+            if source is not None
+        ]
+        return self.session.evaluate(self.layers[position], inputs)
 
     @cached_property
     def left_out(self) -> set[Layer]:

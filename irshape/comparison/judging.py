@@ -28,7 +28,6 @@ from .explanations import (
     fact,
 )
 from .inside import look_inside
-from .recomputing import recompute, users_of
 from .result import Comparison, Row
 from .suspects import Patterns, Suspect
 
@@ -341,8 +340,8 @@ class Judge:
         try:
             value = self.session.evaluate(row.layer, inputs)[row.port]
             values = {(self.run.positions[row.layer], row.port): value}
-            for consumer in users_of(self.run, values):
-                outputs = recompute(self.run, consumer, values, self.value_of)
+            for consumer in self.run.users_of(values):
+                outputs = self.run.recompute(consumer, values, self.value_of)
                 for fed in self.rows_at(consumer):
                     theirs = self.run.theirs(fed.layer, fed.port)
                     mine = outputs[fed.port]
@@ -361,13 +360,13 @@ class Judge:
         values = {(self.run.positions[row.layer], row.port): value}
         looked_at = (
             consumer
-            for consumer in users_of(self.run, values)
+            for consumer in self.run.users_of(values)
             if self.run.stands_alone(self.layers[consumer])
             and any(row.value_verdict != "equal" for row in self.rows_at(consumer))
         )
         for consumer in islice(looked_at, LOOKED_AT_BEHIND):
             try:
-                outputs = recompute(self.run, consumer, values, self.value_of)
+                outputs = self.run.recompute(consumer, values, self.value_of)
             except (ExecutionError, KeyError):
                 continue
             if any(self.agrees(row, outputs[row.port]) for row in self.rows_at(consumer)):

@@ -21,13 +21,9 @@ _SHOWN_ELEMENTS = 16
 _SHOWN_TEXT = 120
 
 
+@collection_paused()
 def diff(first: Model, second: Model, aspects: Collection[str] = DEFAULT) -> ModelDiff:
     """Returns the structural difference of two models. aspects: what to compare, of `ASPECTS`."""
-    with collection_paused():
-        return _diff(first, second, aspects)
-
-
-def _diff(first: Model, second: Model, aspects: Collection[str]) -> ModelDiff:
     result = ModelDiff(first, second)
     comparison = _Comparison(result, frozenset(aspects))
     comparison.models()

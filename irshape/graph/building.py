@@ -341,25 +341,6 @@ def items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple
 
     Raises `GraphError` if one is unknown, or a required one is missing or cannot be written.
     """
-    types = tuple(map(type, attributes.values()))
-    if _REPEATED.issuperset(types):
-        key: Any = operation  # a class is hashable
-        return _items_once(key, tuple(attributes.items()), types)
-    return _items_of(operation, attributes)
-
-
-_REPEATED = frozenset((bool, int, str, type(None), ElementType))
-"""The types of attributes whose values many layers share."""
-
-
-@lru_cache(maxsize=1024)
-def _items_once(
-    operation: Any, attributes: tuple[tuple[str, Any], ...], types: object
-) -> tuple[str, ...]:
-    return _items_of(operation, dict(attributes))
-
-
-def _items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple[str, ...]:
     kind, names = operation.type_name(), operation.signature.python_names
     named: dict[str, Any] = {}
     for name, value in attributes.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,20 @@ class _Part:
 
     def __reduce__(self) -> str:
         raise ArgumentError(f"{self!r} is a part of a graph; copy or pickle the graph")
+
+
+def _operator(type: str, *, reflected: bool = False) -> Callable[[Output, Any], Output]:
+    """Returns a method that adds a layer with two inputs to the innermost graph of these inputs.
+
+    reflected: whether the other operand is the first input.
+    """
+
+    def operate(self: Output, other: Any) -> Output:
+        inputs = (other, self) if reflected else (self, other)
+        result: Output = innermost(inputs).add(type, *inputs)
+        return result
+
+    return operate
 
 
 class Output(_Part):
@@ -114,56 +128,29 @@ class Output(_Part):
     __array_ufunc__ = None  # so that an array on the left leaves an operator to the output
     __iter__ = None  # otherwise Python would index it without end
 
-    def __add__(self, other: Any) -> Output:
-        return _binary("Add", self, other)
-
-    def __radd__(self, other: Any) -> Output:
-        return _binary("Add", other, self)
-
-    def __sub__(self, other: Any) -> Output:
-        return _binary("Subtract", self, other)
-
-    def __rsub__(self, other: Any) -> Output:
-        return _binary("Subtract", other, self)
-
-    def __mul__(self, other: Any) -> Output:
-        return _binary("Multiply", self, other)
-
-    def __rmul__(self, other: Any) -> Output:
-        return _binary("Multiply", other, self)
-
-    def __truediv__(self, other: Any) -> Output:
-        return _binary("Divide", self, other)
-
-    def __rtruediv__(self, other: Any) -> Output:
-        return _binary("Divide", other, self)
-
-    def __mod__(self, other: Any) -> Output:
-        return _binary("FloorMod", self, other)
-
-    def __rmod__(self, other: Any) -> Output:
-        return _binary("FloorMod", other, self)
-
-    def __pow__(self, other: Any) -> Output:
-        return _binary("Power", self, other)
-
-    def __rpow__(self, other: Any) -> Output:
-        return _binary("Power", other, self)
-
-    def __matmul__(self, other: Any) -> Output:
-        return _binary("MatMul", self, other)
-
-    def __rmatmul__(self, other: Any) -> Output:
-        return _binary("MatMul", other, self)
+    __add__ = _operator("Add")
+    __radd__ = _operator("Add", reflected=True)
+    __sub__ = _operator("Subtract")
+    __rsub__ = _operator("Subtract", reflected=True)
+    __mul__ = _operator("Multiply")
+    __rmul__ = _operator("Multiply", reflected=True)
+    __truediv__ = _operator("Divide")
+    __rtruediv__ = _operator("Divide", reflected=True)
+    __mod__ = _operator("FloorMod")
+    __rmod__ = _operator("FloorMod", reflected=True)
+    __pow__ = _operator("Power")
+    __rpow__ = _operator("Power", reflected=True)
+    __matmul__ = _operator("MatMul")
+    __rmatmul__ = _operator("MatMul", reflected=True)
 
     def __and__(self, other: Any) -> Output:
-        return _binary(f"{self._truth}And", self, other)
+        return _operator(f"{self._truth}And")(self, other)
 
     def __or__(self, other: Any) -> Output:
-        return _binary(f"{self._truth}Or", self, other)
+        return _operator(f"{self._truth}Or")(self, other)
 
     def __xor__(self, other: Any) -> Output:
-        return _binary(f"{self._truth}Xor", self, other)
+        return _operator(f"{self._truth}Xor")(self, other)
 
     def __neg__(self) -> Output:
         return _unary("Negative", self)
@@ -219,12 +206,6 @@ def described(output: Output) -> str:
 
 def _unary(type: str, output: Output) -> Output:
     result: Output = output.layer.graph.add(type, output)
-    return result
-
-
-def _binary(type: str, left: Any, right: Any) -> Output:
-    """Adds a layer with two inputs to the innermost graph of its inputs. Returns its output."""
-    result: Output = innermost((left, right)).add(type, left, right)
     return result
 
 

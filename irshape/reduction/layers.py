@@ -207,39 +207,27 @@ def _interchangeable(one: Tensor, other: Tensor) -> bool:
 
 
 def keep_one_end(search: Search) -> None:
-    """Removes Results, layers that only led to them, and unused Parameters."""
+    """Removes Results, layers that only led to them, and unused layers."""
     remove_chunks(
         search,
         lambda: _ends_of(search.best.net),
         lambda kept: _with_ends(search.best.net, kept),
     )
-    remove_chunks(
-        search,
-        lambda: _unused(search.best.net),
-        lambda kept: _without(search.best.net, _unused(search.best.net), kept),
-    )
     _only_an_input(search)
 
 
 def _ends_of(net: Body) -> list[str]:
-    """Returns the unused Results."""
+    """Returns the Results and the unused layers. Assigns are neither."""
     alone = unused(net)
-    return [layer.id for layer in net.layers if layer.is_result and layer.id in alone]
+    ends = [layer for layer in net.layers if layer.id in alone]
+    return [layer.id for layer in ends if layer.is_result or not layer.is_sink]
 
 
 def _with_ends(net: Body, kept: set[str]) -> Body | None:
-    return without_dead(_without(net, _ends_of(net), kept), net) if kept else None
-
-
-def _without(net: Body, ids: Collection[str], kept: set[str]) -> Body:
-    """Returns the net without the layers with these ids that are not kept."""
-    dropped = set(ids) - kept
-    return edited(net, [layer for layer in net.layers if layer.id not in dropped])
-
-
-def _unused(net: Body) -> list[str]:
-    alone = unused(net)
-    return [layer.id for layer in net.layers if layer.id in alone and not layer.is_sink]
+    """Returns the net without the ends that are not kept; None without a Result."""
+    dropped = set(_ends_of(net)) - kept
+    part = edited(net, [layer for layer in net.layers if layer.id not in dropped])
+    return without_dead(part, net) if any(layer.is_result for layer in part.layers) else None
 
 
 def _only_an_input(search: Search) -> None:

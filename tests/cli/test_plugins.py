@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from calling import said
 from ir import Net
 
 import irshape
-from irshape.cli import COMMANDS, cli
+from irshape.cli import COMMANDS
 from irshape.ops import REAL, Operation, Tensor, operand
 
 PLUGIN = '''
@@ -53,14 +53,9 @@ def model(folder: Path, type_name: str = "Scaled", version: str = "extension") -
     return net.save(folder)
 
 
-def call(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(cli, arguments)
-    return result.exit_code, result.output
-
-
 @pytest.mark.parametrize("command", sorted(set(COMMANDS) - {"rule", "ops", "convert"}))
 def test_every_command_takes_a_plugin_file(command: str) -> None:
-    assert "--plugin FILE.py" in call(command, "--help")[1]
+    assert "--plugin FILE.py" in said(command, "--help")[1]
 
 
 @pytest.mark.parametrize("type_name", ["Scaled", "Swish"])
@@ -69,14 +64,14 @@ def test_a_plugin_file_declares_operations_and_rules(tmp_path: Path, type_name: 
     path = model(tmp_path, type_name)
     plugin = tmp_path / "my_ops.py"
     plugin.write_text(PLUGIN.format(name=type_name))
-    assert call("validate", str(path))[0] == 1
-    status, output = call("validate", "-f", "concise", "--plugin", str(plugin), str(path))
+    assert said("validate", str(path))[0] == 1
+    status, output = said("validate", "-f", "concise", "--plugin", str(plugin), str(path))
     assert status == 0
     assert "IR950" in output
     out = tmp_path / "out"
     np.save(tmp_path / "x.npy", np.ones((2, 3), np.float32))
     given = ("-i", str(tmp_path / "x.npy"), "-d", str(out), str(path))
-    assert call("run", "--plugin", str(plugin), *given)[0] == 0
+    assert said("run", "--plugin", str(plugin), *given)[0] == 0
     assert [np.load(file).tolist() for file in out.iterdir()] == [[[2.0] * 3] * 2]
 
 
@@ -89,9 +84,9 @@ def test_the_layers_around_a_custom_one_are_cross_checked(shape: str, tmp_path: 
     net.result(net.layer("Relu", [own], name="after"))
     path = net.save(tmp_path)
     (tmp_path / "my_ops.py").write_text(PLUGIN.format(name="Scaled"))
-    status, output = call("crosscheck", "--extension", "Scaled", str(path))
+    status, output = said("crosscheck", "--extension", "Scaled", str(path))
     assert (status, "0 outputs, 0 equal" in output, "irshape extract" in output) == (1, True, True)
-    status, output = call("crosscheck", "--plugin", str(tmp_path / "my_ops.py"), str(path))
+    status, output = said("crosscheck", "--plugin", str(tmp_path / "my_ops.py"), str(path))
     assert (status, "without Scaled 'own'" in output) == (1, True)
     assert (output.count(" 2 outputs, 2 equal"), "different" in output) == (1, False)
 
@@ -100,7 +95,7 @@ def test_the_page_of_a_custom_operation_claims_no_completeness(tmp_path: Path) -
     checks = "        require(data.rank != 1, 'no scalars', at='data')\n        return Tensor"
     text = PLUGIN.format(name="Scaled").replace("        return Tensor", checks, 1)
     (tmp_path / "my_ops.py").write_text(text.replace("operand\n", "operand, require\n", 1))
-    status, page = call("ops", "Scaled", "--plugin", str(tmp_path / "my_ops.py"))
+    status, page = said("ops", "Scaled", "--plugin", str(tmp_path / "my_ops.py"))
     assert (status, "no scalars" in page, "none beyond" in page) == (0, True, False)
 
 
@@ -111,7 +106,7 @@ def test_worker_processes_know_the_plugins(tmp_path: Path) -> None:
         paths.append(str(model(tmp_path / str(number))))
     plugin = tmp_path / "my_ops.py"
     plugin.write_text(PLUGIN.format(name="Scaled"))
-    status, output = call("validate", "-j", "2", "-f", "concise", "--plugin", str(plugin), *paths)
+    status, output = said("validate", "-j", "2", "-f", "concise", "--plugin", str(plugin), *paths)
     assert (status, output.count("IR950")) == (0, 4)
 
 
@@ -134,7 +129,7 @@ def test_worker_processes_know_the_plugins(tmp_path: Path) -> None:
 def test_a_plugin_file_that_cannot_be_used(tmp_path: Path, text: str, words: str) -> None:
     plugin = tmp_path / "bad.py"
     plugin.write_text(text)
-    status, output = call("validate", "--plugin", str(plugin), str(model(tmp_path)))
+    status, output = said("validate", "--plugin", str(plugin), str(model(tmp_path)))
     assert status == 2
     assert words in output
 
@@ -247,12 +242,12 @@ def test_an_extension_holds_for_every_command(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path = model(tmp_path)
-    assert call(command, str(path), *options)[0] == 1
+    assert said(command, str(path), *options)[0] == 1
     if configured:
         (tmp_path / "irshape.toml").write_text('extensions = ["Scaled@extension"]')
     else:
         options = ("--extension", "Scaled", *options)
-    assert call(command, str(path), *options)[0] == 0
+    assert said(command, str(path), *options)[0] == 0
 
 
 def test_a_graph_holds_layers_that_are_known_by_name(tmp_path: Path) -> None:
@@ -274,8 +269,8 @@ def test_declared_sizes_hold_for_declared_inputs_only(tmp_path: Path) -> None:
     dims = '<port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>'
     path.write_text(path.read_text().replace('<port id="0"/>', dims, 1))
     arguments = "infer", "--extension", "Scaled", str(path)
-    assert "[2,3]" in call(*arguments)[1].splitlines()[-1]
-    status, output = call(*arguments, "--shape", "[4,3]")
+    assert "[2,3]" in said(*arguments)[1].splitlines()[-1]
+    status, output = said(*arguments, "--shape", "[4,3]")
     assert (status, "[?,?]" in output.splitlines()[-1]) == (0, True)
 
 
@@ -296,10 +291,10 @@ def onnx_model(folder: Path, taken: tuple[str, ...] = ("x",), **attributes: Any)
 
 def test_an_operation_of_an_onnx_domain_is_known_by_name(tmp_path: Path) -> None:
     path = onnx_model(tmp_path, factor=3.0)
-    assert call("validate", str(path))[0] == 1
-    assert call("validate", "--extension", "Scaled@com.acme", str(path))[0] == 0
+    assert said("validate", str(path))[0] == 1
+    assert said("validate", "--extension", "Scaled@com.acme", str(path))[0] == 0
     out = str(tmp_path / "m.xml")
-    assert call("convert", "--extension", "Scaled@com.acme", str(path), "-o", out)[0] == 0
+    assert said("convert", "--extension", "Scaled@com.acme", str(path), "-o", out)[0] == 0
     assert '<data factor="3.0" />' in Path(out).read_text()
 
 
@@ -316,11 +311,11 @@ def test_an_operation_of_an_onnx_domain_is_declared_by_a_plugin(tmp_path: Path) 
     path = onnx_model(tmp_path, factor=3.0)
     np.save(tmp_path / "x.npy", np.ones((2, 3), np.float32))
     given = ("-i", str(tmp_path / "x.npy"), "-d", str(tmp_path / "out"), str(path))
-    assert call("run", "--plugin", plugin, *given)[0] == 0
+    assert said("run", "--plugin", plugin, *given)[0] == 0
     (result,) = (tmp_path / "out").iterdir()
     assert np.load(result).tolist() == [[3.0] * 3] * 2
     for device in ("onnxruntime", "reference"):
-        compared = call("crosscheck", "--plugin", plugin, "--device", device, str(path))[1]
+        compared = said("crosscheck", "--plugin", plugin, "--device", device, str(path))[1]
         assert "values:           1 output, 1 equal" in compared
         assert f"{device} runs the model without Scaled" in compared
 
@@ -348,7 +343,7 @@ def test_a_node_is_judged_by_the_plugin_that_declares_it(
         ("FLOAT, default=2.0", "FLOAT"),
         ("return Tensor", 'require(self.factor < 9, "large"); return Tensor'),
     )
-    output = call("validate", "--plugin", plugin, str(onnx_model(tmp_path, **attributes)))[1]
+    output = said("validate", "--plugin", plugin, str(onnx_model(tmp_path, **attributes)))[1]
     assert re.findall(r"(?:error|warning).(IR\d+)", output) == expected
     assert "irshape fix" not in output
 
@@ -357,5 +352,5 @@ def test_a_plugin_and_an_extension_for_one_operation_agree(tmp_path: Path) -> No
     plugin = tmp_path / "my_ops.py"
     plugin.write_text(PLUGIN.format(name="Scaled"))
     path = str(model(tmp_path))
-    assert call("validate", "--plugin", str(plugin), "--extension", "Scaled", path)[0] == 0
-    assert call("infer", "--plugin", str(plugin), "--extension", "Scaled@extension", path)[0] == 0
+    assert said("validate", "--plugin", str(plugin), "--extension", "Scaled", path)[0] == 0
+    assert said("infer", "--plugin", str(plugin), "--extension", "Scaled@extension", path)[0] == 0

@@ -11,22 +11,15 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from calling import said
 from ir import PRECISIONS, Net
 
 import irshape
-from irshape.cli import cli
 from irshape.comparison import runtime
 from irshape.numbers.statistics import errors
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RECORDINGS = Path(__file__).parent / "recordings"
-
-
-def call(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(cli, list(arguments))
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.output
 
 
 def chain(tmp_path: Path) -> irshape.Model:
@@ -82,7 +75,7 @@ def test_the_blamed_layer_is_kept_as_a_model_that_runs(
 ) -> None:
     model = chain(tmp_path)
     falsified(monkeypatch, "2")
-    status, output = call("crosscheck", model.path, "--save", str(tmp_path / "kept"))
+    status, output = said("crosscheck", model.path, "--save", str(tmp_path / "kept"))
     assert status == 1
     assert (
         "the first layer that differs by itself, given the device's own inputs: Sin 'turn' (id "
@@ -93,7 +86,7 @@ def test_the_blamed_layer_is_kept_as_a_model_that_runs(
     assert {path.name for path in kept.parent.iterdir()} == {
         f"layer_2.{end}" for end in ("xml", "bin", "input0.npy", "irshape0.npy", "device0.npy")
     }
-    status, output = call("crosscheck", str(kept), "-f", "json", "-v")
+    status, output = said("crosscheck", str(kept), "-f", "json", "-v")
     report = json.loads(output)
     assert (status, report["ok"]) == (0, True)
     fed = np.load(kept.parent / "layer_2.input0.npy")
@@ -101,7 +94,7 @@ def test_the_blamed_layer_is_kept_as_a_model_that_runs(
     np.testing.assert_array_equal(
         next(iter(made.values())), np.load(kept.parent / "layer_2.irshape0.npy")
     )
-    status, output = call("run", str(kept), "-f", "json")
+    status, output = said("run", str(kept), "-f", "json")
     assert status == 0
     assert json.loads(output)["outputs"][0]["shape"] == [2, 3]
 
@@ -155,12 +148,12 @@ def test_the_layer_inside_a_body_is_found(
         inside = inside.comparison.inside
     assert [(row.layer.id, row.layer.type) for row in seen if row is not None] == blamed
     assert (seen[-1] is None) == (wrong == ("Loop",))
-    status, output = call("crosscheck", str(EXAMPLES / "control_flow.xml"))
+    status, output = said("crosscheck", str(EXAMPLES / "control_flow.xml"))
     assert status == 1
     assert ("every layer of its <body> agrees in the" in output) == (wrong == ("Loop",))
     assert "inside, in run 1 of the <" in output
     assert (
-        json.loads(call("crosscheck", str(EXAMPLES / "control_flow.xml"), "-f", "json")[1])[
+        json.loads(said("crosscheck", str(EXAMPLES / "control_flow.xml"), "-f", "json")[1])[
             "inside"
         ]["blamed"]["id"]
         == blamed[1][0]
@@ -170,11 +163,11 @@ def test_the_layer_inside_a_body_is_found(
 def test_a_body_that_does_not_run_is_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     falsified(monkeypatch, "5")
     path = str(EXAMPLES / "control_flow.xml")
-    status, output = call("crosscheck", path, "-i", "extra_trips=-2")
+    status, output = said("crosscheck", path, "-i", "extra_trips=-2")
     assert (status, "<body> agrees" in output) == (1, False)
     assert "nothing inside Loop 'nested' (id 5) is compared" in output
     rows = json.loads(
-        call("run", path, "--random", "-i", "extra_trips=-2", "--stats", "-f", "json")[1]
+        said("run", path, "--random", "-i", "extra_trips=-2", "--stats", "-f", "json")[1]
     )
     assert not any(row["layer"]["path"][:1] == ["5"] for row in rows["outputs"])
 
@@ -212,13 +205,13 @@ def test_every_layer_can_be_cut_out(example: str, tmp_path: Path) -> None:
 def test_reports_for_machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = chain(tmp_path)
     falsified(monkeypatch, "2")
-    status, output = call("crosscheck", model.path, "-f", "junit")
+    status, output = said("crosscheck", model.path, "-f", "junit")
     suite = ElementTree.fromstring(output)
     assert (status, suite.get("failures")) == (
         1,
         "2",
     )  # the layer itself, and the output of the model
-    status, output = call(
+    status, output = said(
         "crosscheck", model.path, "-f", "json", "-o", str(tmp_path / "report.json")
     )
     report = json.loads((tmp_path / "report.json").read_text())
@@ -250,14 +243,14 @@ def test_virtual_devices(device: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("device", ["NOPE", "NPU:NOPE"])
 def test_a_device_that_is_not_there(device: str, tmp_path: Path) -> None:
-    status, output = call("crosscheck", chain(tmp_path).path, "--device", device)
+    status, output = said("crosscheck", chain(tmp_path).path, "--device", device)
     assert status == 1
     assert f"cannot run the model on {device}" in output
 
 
 def test_outputs_alone_and_tolerances(tmp_path: Path) -> None:
     model = chain(tmp_path)
-    status, output = call("crosscheck", model.path, "--layers", "outputs", "-f", "json")
+    status, output = said("crosscheck", model.path, "--layers", "outputs", "-f", "json")
     compared = [
         row["layer"]["name"]
         for row in json.loads(output)["outputs"]
@@ -265,10 +258,10 @@ def test_outputs_alone_and_tolerances(tmp_path: Path) -> None:
     ]
     assert (status, compared) == (0, ["scale"])
     assert (
-        call("crosscheck", str(EXAMPLES / "classifier.xml"), "--rtol", "0", "--atol", "1e-12")[0]
+        said("crosscheck", str(EXAMPLES / "classifier.xml"), "--rtol", "0", "--atol", "1e-12")[0]
         == 1
     )
-    status, output = call("crosscheck", str(EXAMPLES / "classifier.xml"), "--worst", "3")
+    status, output = said("crosscheck", str(EXAMPLES / "classifier.xml"), "--worst", "3")
     assert status == 0
     assert "largest errors" in output
 
@@ -281,7 +274,7 @@ def test_a_device_in_lower_precision_is_held_to_that(example: str, hint: str) ->
     Where ONEDNN_MAX_CPU_ISA is lower than the CPU, the plugin asks oneDNN for kernels that it has
     not, and cannot run the model at all.
     """
-    status, output = call("crosscheck", str(EXAMPLES / f"{example}.xml"), "--hint", hint)
+    status, output = said("crosscheck", str(EXAMPLES / f"{example}.xml"), "--hint", hint)
     assert status == 0 or ("ONEDNN_MAX_CPU_ISA" in os.environ and "cannot run" in output), output
 
 
@@ -313,8 +306,8 @@ def test_an_output_beyond_what_rounding_makes_of_it_departs(
 def test_what_a_device_does_not_round_to_f16(example: str, tmp_path: Path) -> None:
     """The CPU plugin computes f16 layers in f32, and passes on what it has not rounded."""
     path = tmp_path / "f16.xml"
-    assert call("edit", str(EXAMPLES / f"{example}.xml"), "--f16", "-o", str(path))[0] == 0
-    assert call("crosscheck", str(path))[0] == 0
+    assert said("edit", str(EXAMPLES / f"{example}.xml"), "--f16", "-o", str(path))[0] == 0
+    assert said("crosscheck", str(path))[0] == 0
 
 
 class Behind(NamedTuple):
@@ -415,7 +408,7 @@ def test_where_nan_comes_from_is_said(tmp_path: Path) -> None:
     net.result(
         net.layer("ReLU", [net.layer("SoftMax", [low], 'axis="1"', name="soft")], name="relu")
     )
-    status, output = call("crosscheck", net.load(tmp_path).path)
+    status, output = said("crosscheck", net.load(tmp_path).path)
     assert "irshape's first NaN comes from SoftMax 'soft'" in output
     assert "lets nothing through" in output
     assert status in (0, 1)
@@ -429,7 +422,7 @@ def test_where_nan_comes_from_is_said(tmp_path: Path) -> None:
         ["run", "--random", "--simulate", "bf16"],
     ):
         json.loads(
-            call(*arguments, str(tmp_path / "m.xml"), "-f", "json")[1], parse_constant=no_json
+            said(*arguments, str(tmp_path / "m.xml"), "-f", "json")[1], parse_constant=no_json
         )
 
 
@@ -440,7 +433,7 @@ def test_narrow_integers_of_the_device_are_explained(tmp_path: Path) -> None:
     net.result(
         net.layer("Convert", [grown], 'destination_type="i64"', outputs=["I64:3"], name="whole")
     )
-    status, output = call("crosscheck", net.load(tmp_path).path)
+    status, output = said("crosscheck", net.load(tmp_path).path)
     assert status == 0
     assert "the device computes i64 as i32" in output
 
@@ -514,7 +507,7 @@ def test_too_little_memory_for_a_comparison_is_told(
     comparison = irshape.crosscheck(model)
     assert not comparison.ok
     assert "not enough memory" in str(comparison)
-    status, told = call("crosscheck", str(model.path))
+    status, told = said("crosscheck", str(model.path))
     assert (status, "not enough memory" in told) == (1, True)
 
 

@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from calling import said
 from ir import Net
 
 import irshape
-from irshape.cli import cli
 from irshape.comparison import runtime
 from irshape.model.weights import array
 
@@ -256,19 +255,13 @@ def test_a_replay_says_what_the_live_cross_check_said(
     assert replayed.device_name == live.device_name
 
 
-def call(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(cli, list(arguments))
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.output
-
-
 def test_the_command(tmp_path: Path) -> None:
     model, file = str(chain(tmp_path)), str(tmp_path / "kept.npz")
-    status, live = call("crosscheck", model, "--record", file)
-    assert (status, call("crosscheck", model, "--replay", file)) == (0, (0, live))
-    assert call("crosscheck", model, "--replay", file, "--record", file)[0] == 2
-    assert call("crosscheck", model, "--replay", file, "--shape", "x=[2,3]")[0] == 2
-    status, output = call("crosscheck", model, "--replay", file, "--hint", "bf16")
+    status, live = said("crosscheck", model, "--record", file)
+    assert (status, said("crosscheck", model, "--replay", file)) == (0, (0, live))
+    assert said("crosscheck", model, "--replay", file, "--record", file)[0] == 2
+    assert said("crosscheck", model, "--replay", file, "--shape", "x=[2,3]")[0] == 2
+    status, output = said("crosscheck", model, "--replay", file, "--hint", "bf16")
     assert (status, "was recorded with hint None" in output) == (1, True)
     with np.load(file, allow_pickle=False) as members:
         assert any(members[name].shape == (2, 3) for name in members.files if "tensor" in name)
@@ -311,7 +304,7 @@ def test_a_file_that_is_no_recording(members: dict[str, bytes | None], tmp_path:
     model = str(chain(tmp_path))
     irshape.crosscheck(model, record=tmp_path / "kept.npz")
     broken = rewritten(tmp_path / "kept.npz", tmp_path / "broken.npz", **members)
-    status, output = call("crosscheck", model, "--replay", str(broken))
+    status, output = said("crosscheck", model, "--replay", str(broken))
     assert status == 1
     assert str(broken) in output
 
@@ -320,7 +313,7 @@ def test_a_recording_past_the_limit_of_memory_is_not_read(tmp_path: Path) -> Non
     model = str(chain(tmp_path))
     irshape.crosscheck(model, record=tmp_path / "kept.npz")
     bomb = rewritten(tmp_path / "kept.npz", tmp_path / "bomb.npz", tensor0=bytes(10 << 20))
-    status, output = call("crosscheck", model, "--replay", str(bomb), "--max-memory", "1M")
+    status, output = said("crosscheck", model, "--replay", str(bomb), "--max-memory", "1M")
     assert (status, "more than the 1 MiB allowed" in output) == (1, True)
     (tmp_path / "text.npz").write_text("not a zip")
-    assert call("crosscheck", model, "--replay", str(tmp_path / "text.npz"))[0] == 1
+    assert said("crosscheck", model, "--replay", str(tmp_path / "text.npz"))[0] == 1

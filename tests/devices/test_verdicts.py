@@ -7,22 +7,14 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from click.testing import CliRunner
+from calling import call
 from models import custom, saved, variable_alone
 
 import irshape
-from irshape.cli import cli
 from irshape.devices.facts import DEVICES, VERDICTS, Condition, facts_of
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
-
-
-def call(*arguments: str, columns: str = "") -> tuple[int, str]:
-    """Exit status and stdout."""
-    done = CliRunner().invoke(cli, list(arguments), env={"COLUMNS": columns})
-    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    return done.exit_code, done.stdout
 
 
 def codes(*arguments: str) -> list[tuple[str, str]]:
@@ -137,7 +129,7 @@ def test_the_configuration_names_devices(tmp_path: Path) -> None:
 
 def test_requires_prints_a_table_of_80_columns(tmp_path: Path) -> None:
     for path in (saved("axes_of_an_input", tmp_path), EXAMPLES / "reductions.xml"):
-        status, output = call("requires", str(path))
+        status, output, _ = call("requires", str(path))
         assert status == 0
         assert max(map(len, output.splitlines()[1:])) <= 80
         assert [line.split()[0] for line in output.splitlines() if line[2:5].strip()][-3:] == [

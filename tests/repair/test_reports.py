@@ -5,18 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from calling import call
 from ir import Net
 
 import irshape
-from irshape.cli import main
 from irshape.diagnostics.report import Diagnostic, filtered
 from irshape.rule_ids import RETIRED
-
-
-def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as done:
-        main(list(arguments))
-    return int(done.value.code or 0), *capsys.readouterr()
 
 
 def mean(folder: Path) -> Path:
@@ -28,24 +22,22 @@ def mean(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("code", RETIRED)
-def test_a_retired_code_is_known_and_stops_nothing(
-    code: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_retired_code_is_known_and_stops_nothing(code: str, tmp_path: Path) -> None:
     net = Net()
     net.result(net.layer("ReLU", [net.parameter("2")], outputs=["FP32:2"]))
     path = net.save(tmp_path)
-    status, _, stderr = call(capsys, "validate", "--ignore", code, str(path))
+    status, _, stderr = call("validate", "--ignore", code, str(path))
     assert status == 0
     assert code in stderr
-    assert call(capsys, "rule", code)[0] == 0
+    assert call("rule", code)[0] == 0
     text = path.read_text()
     path.write_text(text.replace("<net", f"<!-- irshape: disable={code} -->\n<net", 1))
-    assert call(capsys, "validate", "--fail-level", "warning", str(path))[0] == 0
+    assert call("validate", "--fail-level", "warning", str(path))[0] == 0
     assert "IR013" in [each.code for each in irshape.validate(path).diagnostics]
 
 
-def test_trace_says_what_was_tried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, stdout, stderr = call(capsys, "validate", "--trace", str(mean(tmp_path)))
+def test_trace_says_what_was_tried(tmp_path: Path) -> None:
+    status, stdout, stderr = call("validate", "--trace", str(mean(tmp_path)))
     assert status == 1
     assert "cost" in stderr
     assert 'keep_dims="true"' in stderr

@@ -10,6 +10,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from calling import said
 from click.testing import CliRunner
 from ir import Net
 
@@ -157,7 +158,8 @@ def test_the_command_of_the_overview_can_be_pasted(name: str, tmp_path: Path) ->
     folder.mkdir()
     for suffix in (".xml", ".bin"):
         (folder / f"m{suffix}").write_bytes((EXAMPLES / f"{name}{suffix}").read_bytes())
-    lines = [each for each in command(str(folder / "m.xml"))[1].splitlines() if " edit " in each]
+    _, text = said("explain", str(folder / "m.xml"))
+    lines = [each for each in text.splitlines() if " edit " in each]
     overview = irshape.infer(folder / "m.xml", symbols=True).overview()
     proposed = (overview.bind, overview.fix)
     pasted = [line.partition("with: ")[2] for line in lines if " with: " in line]
@@ -180,20 +182,15 @@ def test_the_command_of_the_overview_can_be_pasted(name: str, tmp_path: Path) ->
     assert "irshape edit - --reshape" in piped.output
 
 
-def command(*arguments: str) -> tuple[int, str]:
-    outcome = CliRunner().invoke(cli, ["explain", *arguments])
-    return outcome.exit_code, outcome.output
-
-
 def test_command(tmp_path: Path) -> None:
     path = cache(tmp_path).path
     names = ["--shape", "past=[1,8,p,64]", "--shape", "new=[1,8,n,64]"]
-    status, text = command(path, "out", "--axis", "2", *names)
+    status, text = said("explain", path, "out", "--axis", "2", *names)
     assert status == 0
     assert text.splitlines()[0] == "out[2] = n + p, unbounded"
     assert "Concat 'k' axis 2 (line" in text
     assert "bounded if: --shape 'past=[1,8,..128,64]' --shape 'new=[1,8,..128,64]'" in text
-    status, text = command(path, "out", "--format", "json", *names)
+    status, text = said("explain", path, "out", "--format", "json", *names)
     document = json.loads(text)
     jsonschema.validate(document, json.loads(SCHEMA.read_text()))
     assert [row["verdict"] for row in document["dimensions"]] == [
@@ -202,11 +199,11 @@ def test_command(tmp_path: Path) -> None:
         "unbounded",
         "constant",
     ]
-    status, text = command(path, "--format", "json")
+    status, text = said("explain", path, "--format", "json")
     assert json.loads(text)["bind"] == {"past": "[1,8,..128,64]", "new": "[1,8,..128,64]"}
-    assert command(path, "--format", "html")[1].startswith("<!DOCTYPE html>")
-    assert command(path, "nothing")[0] == 2
-    assert command(path, "--axis", "1")[0] == 2
+    assert said("explain", path, "--format", "html")[1].startswith("<!DOCTYPE html>")
+    assert said("explain", path, "nothing")[0] == 2
+    assert said("explain", path, "--axis", "1")[0] == 2
 
 
 def test_a_dynamic_rank_leads_to_what_decides_it(tmp_path: Path) -> None:
@@ -220,7 +217,7 @@ def test_a_dynamic_rank_leads_to_what_decides_it(tmp_path: Path) -> None:
     assert [step.layer.name for step in explanation.chain] == ["y", "longer"]
     assert "`axes`" in explanation.chain[-1].reason
     assert "'axes'" in explanation.chain[-1].reason
-    status, text = command(model.path, "y", "--format", "json")
+    status, text = said("explain", model.path, "y", "--format", "json")
     assert status == 0
     jsonschema.validate(json.loads(text), json.loads(SCHEMA.read_text()))
 
@@ -290,7 +287,7 @@ def test_a_refused_layer_is_the_cause(tmp_path: Path) -> None:
     overview = irshape.infer(model, symbols=True).overview()
     (lost,) = (group for group in overview.groups if group.verdict == "lost")
     assert "declares" in lost.cause
-    status, text = command(model.path)
+    status, text = said("explain", model.path)
     assert (status, "lost: MaxPool 'pool'" in text, "by data" in text) == (1, True, False)
 
 

@@ -277,6 +277,18 @@ def test_a_port_that_leaves_open_what_is_certain_stays(tmp_path: Path) -> None:
     assert "IR204" in [each.code for each in irshape.validate(path).diagnostics]
 
 
+def test_all_ports_follow_an_edited_input(tmp_path: Path) -> None:
+    net = Net()
+    net.result(net.layer("ReLU", [net.parameter("2,3")], outputs=["FP32:2,3"]))
+    path = net.save(tmp_path)
+    right = path.read_text()
+    path.write_text(right.replace("<dim>2</dim>", "<dim>-1</dim>"))
+    fixes = irshape.fix(path)
+    assert fixes.text == right
+    assert [each.code for each in fixes.fixed] == ["IR204"]
+    assert irshape.fix(path, config={"ignore": ["IR204"]}).edits == []
+
+
 def test_ports_do_not_follow_what_the_layers_behind_refuse(tmp_path: Path) -> None:
     """Rather than the ports, all of which agree, something before them is wrong."""
     path = tmp_path / "classifier.xml"

@@ -84,14 +84,11 @@ class Diagnosis:
         """Returns the changes that remove a finding: safe ones first, then the causes."""
         possible = []
         rule = rule_of(finding.rule)
-        matters = finding.severity != "info" and self.context.model.format.fixable
-        if matters and rule is not None and "ports" in rule.suspects:
+        fixable = self.context.model.format.fixable
+        if fixable and rule is not None and "ports" in rule.suspects:
             edits = self._ports.get((finding.layer, finding.port))
             if edits:
-                shown = (
-                    "make the port agree with what irshape infers: "
-                    f"{finding.expected or 'its type'}"
-                )
+                shown = "make the ports declare what irshape infers"
                 possible.append(Fix(shown, edits, "safe", "OpenVINO does not read ports"))
         for cause in self.causes(finding):
             if cause.applicability != "display":

@@ -51,10 +51,10 @@ def port_edits(
     certain.
 
     An output port also has the edits of the inputs that it feeds. There are no edits if no error or
-    warning concerns ports, or if an error makes the edges uncertain.
+    warning concerns ports and no input was edited, or if an error makes the edges uncertain.
     evidence: layers whose ports prove a cause, and stay.
     """
-    edited = any(map(_is_behind, context.layers("parameter")))
+    edited = any(map(_of_edited_input, findings))
     if not edited and not asks_for_ports(findings):
         return {}
     errors = [(each, rule_of(each.rule)) for each in findings if each.severity == "error"]
@@ -76,17 +76,14 @@ def port_edits(
     return dict(_Ports(context, doubted, whole=edited).of_body(inference.result))
 
 
-def _is_behind(parameter: Layer) -> bool:
+def _of_edited_input(finding: Finding) -> bool:
     """Returns whether the port of a Parameter declares other dimensions than its attributes.
 
     This happens if somebody edited an input. The ports then do not describe the edited model.
     """
-    own = own_output(parameter)
-    return (
-        own is not None
-        and own.shape.dims is not None
-        and any(port.dims and port.dims != own.shape.declared for port in parameter.outputs)
-    )
+    rule, layer = rule_of(finding.rule), finding.layer
+    own = layer is not None and layer.is_parameter and not layer.path
+    return own and rule is not None and "ports" in rule.suspects
 
 
 def as_read(context: Context) -> Inference:

@@ -395,7 +395,8 @@ class ConstantType(Rule):
     ```
 
     ## How to fix it
-    Write the `element_type` that the ports declare.
+    Write the `element_type` that the ports declare, if the bytes have that type. If they have the
+    type that OpenVINO reads, declare it in the ports. Only the latter is a safe fix.
 
     ## Use instead
     ```xml
@@ -425,5 +426,6 @@ class ConstantType(Rule):
                     port=("output", layer.outputs[mismatch.position].id),
                     expected=str(meant),
                     actual=str(given),
-                    help=f'write element_type="{meant}"',
+                    help=f'write element_type="{meant}" if the bytes are {meant}; if they are '
+                    f"{given}, declare {given.precision} in the ports, as `irshape fix` does",
                 )

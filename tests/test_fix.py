@@ -286,7 +286,7 @@ def test_all_ports_follow_an_edited_input(tmp_path: Path) -> None:
     fixes = irshape.fix(path)
     assert fixes.text == right
     assert [each.code for each in fixes.fixed] == ["IR204"]
-    assert irshape.fix(path, config={"ignore": ["IR204"]}).edits == []
+    assert irshape.fix(path, config=irshape.Configuration(ignore=["IR204"])).edits == []
 
 
 def test_ports_do_not_follow_what_the_layers_behind_refuse(tmp_path: Path) -> None:

@@ -18,12 +18,6 @@ if TYPE_CHECKING:
 class DeviceTensor(Protocol):
     """A tensor that a device has computed. Its bytes are read only when `array` is called."""
 
-    @property
-    def element_type(self) -> str: ...
-
-    @property
-    def shape(self) -> list[int]: ...
-
     def array(self) -> Array:
         """Returns the values, in the NumPy type of the element type."""
         ...

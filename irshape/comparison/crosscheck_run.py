@@ -100,7 +100,7 @@ class CrosscheckRun(LayerwiseRun[int]):
         fed: Fed,
         unasked: frozenset[Layer] = frozenset(),
     ) -> None:
-        super().__init__(session)
+        super().__init__(session, comparison.notes, "irshape's first NaN")
         self.answer = answer
         self.comparison = comparison
         self.rows = comparison.rows
@@ -150,9 +150,6 @@ class CrosscheckRun(LayerwiseRun[int]):
         return f"{label}: " if label else ""
 
     # the comparison of a layer
-
-    def tell_first_nan(self, layer: Layer, reason: str) -> None:
-        self.comparison.notes.append(f"irshape's first NaN comes from {layer.label}: {reason}")
 
     def theirs(self, layer: Layer, port: int) -> Array | None:
         """Returns the device's value of an output; None if the device gives none."""

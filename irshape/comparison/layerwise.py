@@ -34,12 +34,17 @@ class ComputedLayer(NamedTuple):
 
 
 class LayerwiseRun(ABC, Generic[T]):
-    """Runs a model once, and compares every layer in the order of execution."""
+    """Runs a model once, and compares every layer in the order of execution.
+
+    notes: gets a note about the layer where the first NaN comes from. first_nan: its beginning.
+    """
 
     compares_constants = False
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, notes: list[str], first_nan: str) -> None:
         self.session = session
+        self._notes = notes
+        self._first_nan = first_nan
         self.layers = session.model.net.layers
         self.wiring = wire(session.model.net)
         self.positions = {layer: position for position, layer in enumerate(self.layers)}
@@ -67,7 +72,8 @@ class LayerwiseRun(ABC, Generic[T]):
         if not self._nan_is_told and any(map(has_nan, computed.outputs)):
             self._nan_is_told = True
             reason = source_of_nan(computed.layer, computed.inputs, computed.outputs)
-            self.tell_first_nan(computed.layer, reason or "the inputs contain it")
+            why = reason or "the inputs contain it"
+            self._notes.append(f"{self._first_nan} comes from {computed.layer.label}: {why}")
         outputs = self.compare_outputs(computed)
         if not outputs:
             return
@@ -95,10 +101,6 @@ class LayerwiseRun(ABC, Generic[T]):
 
     def skip_alone(self, outputs: list[T]) -> None:
         """Called when a layer that differs cannot be computed by itself."""
-
-    @abstractmethod
-    def tell_first_nan(self, layer: Layer, reason: str) -> None:
-        """Called with the first layer whose outputs contain NaN."""
 
     @abstractmethod
     def compare_outputs(self, computed: ComputedLayer) -> list[T]:

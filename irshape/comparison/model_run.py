@@ -68,7 +68,7 @@ class ModelRun(LayerwiseRun[Pair]):
         rtol: float | None,
         atol: float | None,
     ) -> None:
-        super().__init__(session)
+        super().__init__(session, comparison.notes, f"the first NaN of {comparison.second.path}")
         self.comparison = comparison
         self.kept = kept
         self.values = values
@@ -122,11 +122,6 @@ class ModelRun(LayerwiseRun[Pair]):
 
     def skip_alone(self, outputs: list[Pair]) -> None:
         self.comparison.pairs += outputs
-
-    def tell_first_nan(self, layer: Layer, reason: str) -> None:
-        self.comparison.notes.append(
-            f"the first NaN of {self.comparison.second.path} comes from {layer.label}: {reason}"
-        )
 
     def compare_outputs(self, computed: ComputedLayer) -> list[Pair]:
         layer, position = computed.layer, computed.position

@@ -59,8 +59,7 @@ def saturated(
     first, second = inputs[0], inputs[1]
     if min(first.ndim, second.ndim) < 2 or mine.dtype != np.float32:
         return None
-    wiring = wire(session.model.net)
-    grids = [_grid(session, wiring, layer, port) for port in (0, 1)]
+    grids = [grid_of_input(session, layer, port) for port in (0, 1)]
     if grids[0] is None or grids[1] is None:
         return None
     levels = grids[0].levels(first), grids[1].levels(second)
@@ -136,15 +135,9 @@ def _attention(
 
 
 def grid_of_input(session: Session, layer: Layer, port: int) -> Grid | None:
-    """Returns the grid of an input made by a FakeQuantize of 256 levels; None for any other
-    input."""
-    return _grid(session, wire(session.model.net), layer, port)
-
-
-def _grid(session: Session, wiring: Wiring, layer: Layer, port: int) -> Grid | None:
-    """Returns the grid of an input made by a FakeQuantize, directly or through layers that only
-    move it."""
-    layers = session.model.net.layers
+    """Returns the grid of an input made by a FakeQuantize of 256 levels, directly or through layers
+    that only move it; None for any other input."""
+    layers, wiring = session.model.net.layers, wire(session.model.net)
     position = next((at for at, known in enumerate(layers) if known is layer), None)
     while position is not None:
         sources = wiring.sources[position]

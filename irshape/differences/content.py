@@ -3,8 +3,10 @@ its name."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from hashlib import blake2b
+from itertools import count
 
 from ..inference.body_engine import declarations_of
 from ..inference.declarations import Declarations
@@ -22,15 +24,8 @@ _SAMPLES, _SAMPLE = 16, 1 << 12
 _CHUNK = 1 << 20
 
 
-class Labels:
-    """Assigns small numbers to objects that are often compared. Equal objects have the same
-    number."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[Hashable, int] = {}
-
-    def of(self, thing: Hashable) -> int:
-        return self._numbers.setdefault(thing, len(self._numbers))
+Labels = defaultdict[Hashable, int]
+"""Small numbers of objects that are often compared. Equal objects have the same number."""
 
 
 class Side:
@@ -90,7 +85,7 @@ class Side:
             similar = (kind, layer.version, len(layer.outputs), tuple(attributes.values()))
             exact = (similar, bodies)
         for level, thing in ((EXACT, exact), (SIMILAR, similar), (TYPE, kind)):
-            self.content[level].append(self.labels.of((level, thing)))
+            self.content[level].append(self.labels[level, thing])
 
     def _constant(self, layer: Layer) -> Constant | None:
         if not layer.is_constant:
@@ -125,7 +120,7 @@ class Side:
         side = self.inner(body)
         up = side.upward()
         ends = [up[position] for position, layer in enumerate(side.layers) if layer.is_result]
-        return self.labels.of(("body", tuple(sorted(up)), tuple(ends)))
+        return self.labels["body", tuple(sorted(up)), tuple(ends)]
 
     def fed(self, position: int, labels: Sequence[int]) -> tuple[tuple[int, int], ...]:
         """Returns the label of each producer of a layer, and its output."""
@@ -144,7 +139,7 @@ class Side:
         content = self.content[EXACT]
         up = [-1] * len(self.layers)
         for position in self.order:
-            up[position] = self.labels.of(("up", content[position], self.fed(position, up)))
+            up[position] = self.labels["up", content[position], self.fed(position, up)]
         return up
 
     def downward(self) -> list[int]:
@@ -152,13 +147,13 @@ class Side:
         content = self.content[EXACT]
         down = [-1] * len(self.layers)
         for position in reversed(self.order):
-            down[position] = self.labels.of(("down", content[position], self.taken(position, down)))
+            down[position] = self.labels["down", content[position], self.taken(position, down)]
         return down
 
 
 def sides_of(first: Model, second: Model) -> tuple[Side, Side]:
     """Returns the data of the nets of two models for the matching."""
-    labels = Labels()
+    labels = Labels(count().__next__)
     inferences = [(model, infer(model)) for model in (first, second)]
     one, other = (
         Side(inference.result, declarations_of(inference), model.weights, labels)

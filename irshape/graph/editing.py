@@ -21,6 +21,9 @@ from .types import shape_of
 
 Dim = int | str | Dimension
 
+Selection = str | Collection[str] | Callable[[GraphLayer], bool]
+"""Layers, by glob patterns of their names or types, or by a function."""
+
 NEVER_EQUAL = ("parameter", "result", "readvalue", "assign", "randomuniform", "multinomial")
 """The types of layers that are never folded, and never merged with an equal layer."""
 
@@ -506,13 +509,16 @@ class Editing(Building):
             if self.owner is not None:
                 self._settle(())
 
-    def matching(self, pattern: str | Callable[[GraphLayer], bool]) -> list[GraphLayer]:
-        """Returns the layers whose name or type matches a glob pattern, or for which a function is
-        true."""
-        if not isinstance(pattern, str):
-            return [layer for layer in self.layers if pattern(layer)]
+    def matching(self, selection: Selection) -> list[GraphLayer]:
+        """Returns the layers whose name or type matches a glob pattern or one of several, or for
+        which a function is true."""
+        if callable(selection):
+            return [layer for layer in self.layers if selection(layer)]
+        patterns = [selection] if isinstance(selection, str) else list(selection)
         return [
             layer
             for layer in self.layers
-            if fnmatchcase(layer.name, pattern) or fnmatchcase(layer.type, pattern)
+            if any(
+                fnmatchcase(text, each) for each in patterns for text in (layer.name, layer.type)
+            )
         ]

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..element_types import DYNAMIC_TYPE, ElementType
 from ..model.weights import Constant
-from .editing import Editing
+from .editing import Editing, Selection
 from .errors import GraphError
 from .nodes import GraphLayer, Output
 
-Selection = str | Collection[str] | Callable[[GraphLayer], bool]
-"""Layers, by glob patterns of their names or types, or by a function."""
-
 F16, F32 = ElementType.of("f16"), ElementType.of("f32")
-
-
-def selected(graph: Editing, selection: Selection) -> set[GraphLayer]:
-    """Returns the layers of the graph that a selection names."""
-    if callable(selection):
-        return set(graph.matching(selection))
-    patterns = [selection] if isinstance(selection, str) else list(selection)
-    return {layer for pattern in patterns for layer in graph.matching(pattern)}
 
 
 def to_f16(graph: Editing, *, keep: Selection = ()) -> int:
@@ -32,7 +21,7 @@ def to_f16(graph: Editing, *, keep: Selection = ()) -> int:
     bodies, and layers with an input of dynamic element type.
     keep: layers that stay f32, by glob patterns of names or types or by a function.
     """
-    kept = selected(graph, keep)
+    kept = set(graph.matching(keep))
     half: dict[Output, Output] = {}
     count = 0
     same = {layer for layer in graph.layers if _converts_nothing(layer)}
@@ -163,7 +152,7 @@ def compress_to_f16(graph: Editing, *, keep: Selection = ()) -> int:
     """
     if any(_is_optimized(layer) for layer in graph.walk()):
         return 0
-    kept = selected(graph, keep)
+    kept = set(graph.matching(keep))
     with graph.changes:
         return _compressed(graph, kept)
 
@@ -255,11 +244,8 @@ def _deciding_shapes(graph: Editing) -> set[GraphLayer]:
 def drop_fake_quantize(graph: Editing, selection: Selection = "*") -> int:
     """Removes FakeQuantize layers, and layers that only fed them. Returns the number of removed
     FakeQuantize layers."""
-    layers = [
-        layer
-        for layer in graph.layers
-        if layer.raw.folded_type == "fakequantize" and layer in selected(graph, selection)
-    ]
+    chosen = graph.matching(selection)
+    layers = [layer for layer in chosen if layer.raw.folded_type == "fakequantize"]
     with graph.changes:
         with graph.batch():
             for layer in layers:

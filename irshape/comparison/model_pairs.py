@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..model.graph import Layer, Model
 from ..numbers.statistics import Errors
 from ..spelling import counted
 from .pairing import Means
-from .result import Verdict, reference
+from .result import Verdict, feeding_results, reference
 
 CODES = ("i8", "u8", "i4", "u4", "u6", "u3", "u2", "u1", "nf4")
 """Element types of constants that are codes of other numbers, such as compressed weights."""
@@ -92,8 +93,6 @@ class ModelComparison:
         self.notes: list[str] = []
         self.runtimes: tuple[str, str] = ("irshape", "irshape")
         """The runtime that ran each of the two models."""
-        self.outputs: set[Layer] = set()
-        """The layers of the second model that feed its Results."""
 
     def __repr__(self) -> str:
         return f"<ModelComparison: {str(self).splitlines()[0]}>"
@@ -132,6 +131,11 @@ class ModelComparison:
                 f"largest error {largest.errors.max_abs:.4g} at '{largest.name}'"
             )
         return lines
+
+    @cached_property
+    def outputs(self) -> set[Layer]:
+        """The layers of the second model that feed its Results."""
+        return {layer for layer, _ in feeding_results(self.second)}
 
     @property
     def diverging(self) -> Pair | None:

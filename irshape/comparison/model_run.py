@@ -86,13 +86,6 @@ class ModelRun(LayerwiseRun[Pair]):
         self.verdicts: dict[OutputRef, Verdict] = {}
         self.constant: set[int] = set()
         """Positions of the layers that are computed from constants alone."""
-        comparison.outputs = {
-            self.layers[source[0]]
-            for layer, sources in zip(self.layers, self.wiring.sources, strict=True)
-            if layer.is_result
-            for source in sources
-            if source is not None
-        }
         for one, other, _ in paired_inputs(comparison.first, comparison.second):
             self.matched[self.positions[other], 0] = (self.layers_of_first.index(one), 0)
 

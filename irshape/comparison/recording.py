@@ -214,12 +214,9 @@ class Recording:
             except BaseException:
                 self._archive.close()
                 raise
-        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as problem:
-            raise ValueError(f"'{path}' is not a recording: {problem}") from None
-        except EOFError:
-            raise ValueError(f"'{path}' is not a recording: a file in it is cut off") from None
         except (
-            *(KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError),
+            *(zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, LookupError, TypeError),
+            *(AttributeError, OverflowError),
         ) as problem:
             raise ValueError(
                 f"'{path}' is not a recording: {type(problem).__name__}: {problem}"
@@ -229,7 +226,7 @@ class Recording:
         members = self._archive.infolist()
         total = sum(member.file_size for member in members)
         if sum(member.compress_size for member in members) > os.path.getsize(self.path):
-            raise EOFError  # zipfile would ask for memory for all of it
+            raise EOFError("a file in it is cut off")  # zipfile would ask for memory for all of it
         sizes = {member.filename: member.file_size for member in members}
         if _INDEX not in sizes:
             raise ValueError(f"'{self.path}' is not a recording: it has no {_INDEX}")

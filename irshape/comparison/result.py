@@ -134,6 +134,18 @@ def reference(layer: Layer, port: int) -> dict[str, Any]:
     return {"id": layer.id, "name": layer.name, "type": layer.type, "port": port}
 
 
+def feeding_results(model: Model) -> set[tuple[Layer, int]]:
+    """Returns the outputs that feed the Results of a model: the layer, and the port."""
+    layers = model.net.layers
+    return {
+        (layers[source[0]], source[1])
+        for layer, sources in zip(layers, wire(model.net).sources, strict=True)
+        if layer.is_result
+        for source in sources
+        if source is not None
+    }
+
+
 def _verdict(measured: Measured, remark: Remark | None) -> Verdict:
     explained = measured == "differs" and remark is not None and remark.explains
     return "explained" if explained else measured
@@ -239,15 +251,7 @@ class Comparison:
     @cached_property
     def outputs(self) -> set[tuple[Layer, int]]:
         """The outputs that feed the Results."""
-        layers, wiring = self.model.net.layers, wire(self.model.net)
-        sources = [
-            source
-            for position, layer in enumerate(layers)
-            if layer.is_result
-            for source in wiring.sources[position]
-            if source is not None
-        ]
-        return {(layers[position], port) for position, port in sources}
+        return feeding_results(self.model)
 
     @property
     def explanations(self) -> list[Explained]:

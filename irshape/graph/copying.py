@@ -143,8 +143,7 @@ def _without_place(raw: Layer, home: Structure) -> Layer:
     """Returns a copy of a layer that belongs to no file. Its rt_info stays in the original file."""
     raw = copy(raw)
     raw.offset, raw.data_offset = -1, -1
-    origin = home.root.source
-    source = Source("", b"") if origin is None else origin.source
+    source = home.text_source
     if raw.rt_info_span is not None:
         raw.rt_info_span = Passage.of(raw.rt_info_span, source)
     raw.inputs = [_port_elsewhere(port, source) for port in raw.inputs]

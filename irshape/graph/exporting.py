@@ -18,9 +18,8 @@ from .structure import Structure, written_names
 def exported(graph: Structure, layout: Layout | None) -> Inference:
     """Returns the graph as a model, with its inference. layout: the new offsets of constants; None
     keeps them."""
-    origin = graph.source
     model = Model(
-        origin.source if origin is not None else graph.store.source,
+        graph.text_source,
         graph.name,
         max(graph.store.version, 11),
         format=graph.store.format,

@@ -8,7 +8,7 @@ from typing import Any
 from ..formats.ir.writer import port_rt_info
 from ..model.ports import PortElsewhere
 from ..model.rt_info import parse
-from ..model.source import Passage, Source
+from ..model.source import Passage
 from ..shapes import Dimension, PartialShape
 from ..spelling import counted
 from .editing import Editing
@@ -95,10 +95,8 @@ def preprocess(
 def _written_layout(graph: Editing, input: Output) -> str | None:
     """Returns the layout that the model declares for an input, such as `[N,H,W,C]`; None without
     one."""
-    origin = graph.root.source
-    source = Source("", b"") if origin is None else origin.source
-    span = port_rt_info(source, input.layer.raw.outputs[input.index])
-    known = parse(source, span).get("layout")
+    span = port_rt_info(graph.text_source, input.layer.raw.outputs[input.index])
+    known = parse(graph.text_source, span).get("layout")
     layout = known.get("layout") if isinstance(known, dict) else None
     return layout if isinstance(layout, str) and layout.strip("[.]") else None
 

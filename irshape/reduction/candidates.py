@@ -99,7 +99,8 @@ class Candidate:
         exact = _exact(tensor)
         if exact is not None:
             return exact
-        layers = self._behind(source[0])
+        behind = sorted({source[0], *self.wiring.upstream(source[0])})
+        layers = [self.net.layers[position] for position in behind]
         if any(layer.is_parameter or layer.folded_type in _DRAWN for layer in layers):
             return None
         end = self.net.layers[source[0]]
@@ -112,18 +113,6 @@ class Candidate:
         except (ExecutionError, ValueError):
             return None
         return array if array.nbytes <= MAX_VALUE_BYTES else None
-
-    def _behind(self, position: int) -> list[Layer]:
-        """Returns a layer and all layers on which it depends."""
-        sources = self.wiring.sources
-        reached: set[int] = set()
-        waiting = [position]
-        while waiting:
-            at = waiting.pop()
-            if at not in reached:
-                reached.add(at)
-                waiting += [source[0] for source in sources[at] if source is not None]
-        return [self.net.layers[at] for at in sorted(reached)]
 
     @cached_property
     def values(self) -> dict[OutputRef, Array]:

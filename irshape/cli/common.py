@@ -48,6 +48,13 @@ def expand(
             inside = _inside(path, _suffixes(foreign))
             if not inside and not empty:
                 raise click.UsageError(_empty(path, foreign))
+            unread = _unread() if foreign else ()
+            if unread and (skipped := _inside(path, unread)):
+                click.echo(
+                    f"irshape: {counted(len(skipped), 'ONNX model')} in '{path}' skipped; "
+                    "irshape[onnx] reads ONNX",
+                    err=True,
+                )
             files += inside
         elif os.path.exists(path):
             files.append(path)
@@ -92,11 +99,14 @@ def _named_data(paths: Iterable[str]) -> dict[str, list[str]]:
 def _suffixes(foreign: bool) -> tuple[str, ...]:
     """Returns the suffixes of models in folders. foreign: whether to include formats other than
     IR."""
+    return (".xml", *(each for each in FOREIGN if each not in _unread())) if foreign else (".xml",)
+
+
+def _unread() -> tuple[str, ...]:
+    """Returns the suffixes of models that irshape reads only with a package that is missing."""
     from importlib.util import find_spec
 
-    if not foreign:
-        return (".xml",)
-    return (".xml", ".json") if find_spec("onnx") is None else (".xml", ".json", ".onnx")
+    return (".onnx",) if find_spec("onnx") is None else ()
 
 
 def _empty(folder: str, foreign: bool) -> str:

@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 import irshape
 from irshape.cli import main
 
+RIGHT = Path(__file__).parents[3] / "examples" / "layers" / "right" / "all_axes.xml"
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 
 
@@ -286,7 +288,10 @@ def test_recognised_by_content(
     assert done.value.code == 0
 
 
-def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The file itself is an error; in a folder of other models it is skipped, and stderr says so."""
     from irshape.formats.onnx import package
 
     path = written(reduction(13, axes=[1]), tmp_path)
@@ -295,6 +300,11 @@ def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     (found,) = irshape.validate(path).diagnostics
     package.onnx.cache_clear()
     assert found.message == "reading ONNX needs the onnx package"
+    copy(RIGHT, tmp_path)
+    with pytest.raises(SystemExit) as done:
+        main(["validate", str(tmp_path)])
+    assert not done.value.code
+    assert "1 ONNX model in" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("seed", range(60))

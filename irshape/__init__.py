@@ -20,126 +20,70 @@ import os
 import sys
 from typing import TYPE_CHECKING, TypeVar
 
-from .version import __version__
+from .version import __version__ as __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from concurrent.futures import Executor
-    from typing import IO, Literal, TypeAlias, TypeGuard
+    from typing import IO, Literal, TypeGuard
 
-    from .checking.sessions import Session
-    from .comparison.model_pairs import ModelComparison, Pair
-    from .comparison.models import Runtime
-    from .comparison.result import Comparison, Inside, Row
-    from .diagnostics.report import Diagnostic, FileReport, LoadError, Report
-    from .differences.result import Change, LayerDiff, ModelDiff, Unmatched
-    from .element_types import ElementType
-    from .execution.interpreter import Observer
-    from .execution.session import ExecutionError
-    from .formats.ir.edits import Edit
-    from .formats.loading import WeightsChoice
-    from .graph.errors import GraphError
-    from .graph.graph import Graph, merge
-    from .graph.nodes import GraphLayer, Input, Output
-    from .graph.op import op
-    from .graph.patterns import Match, Pattern, Wanted
-    from .graph.rewriting import Replacement, Rewrite, rewrite
-    from .inference.result import Inference
-    from .inspection.inspection import Inspection
-    from .inspection.requirements import Requirements
-    from .model.edges import Edge
-    from .model.graph import Body, Layer, Model
-    from .model.ports import Port
-    from .model.weights import Constant, Weights
-    from .numbers.statistics import Errors
-    from .numbers.tolerance import Hint
-    from .numpy_types import Array
-    from .ops.tensors import Tensor
-    from .reduction.reducer import Reduction
-    from .reduction.search import Progress
-    from .repair.fixing import Fixes
-    from .rule_ids import Severity
-    from .settings.configuration import Configuration
-    from .settings.errors import ConfigurationError
-    from .shapes import Dimension, PartialShape, ShapeLike
-
-    ModelLike: TypeAlias = str | os.PathLike[str] | Model | Graph
-    """An argument that stands for a model: a path, a URL, or a model or graph in memory."""
-
-__all__ = [
-    "Array",
-    "Body",
-    "Change",
-    "Comparison",
-    "Configuration",
-    "ConfigurationError",
-    "Constant",
-    "Diagnostic",
-    "Dimension",
-    "Edge",
-    "Edit",
-    "ElementType",
-    "Errors",
-    "ExecutionError",
-    "FileReport",
-    "Fixes",
-    "Graph",
-    "GraphError",
-    "GraphLayer",
-    "Hint",
-    "Inference",
-    "Input",
-    "Inside",
-    "Inspection",
-    "Layer",
-    "LayerDiff",
-    "LoadError",
-    "Match",
-    "Model",
-    "ModelComparison",
-    "ModelDiff",
-    "ModelLike",
-    "Observer",
-    "Output",
-    "Pair",
-    "PartialShape",
-    "Pattern",
-    "Port",
-    "Progress",
-    "Reduction",
-    "Replacement",
-    "Report",
-    "Requirements",
-    "Rewrite",
-    "Row",
-    "Runtime",
-    "Session",
-    "Severity",
-    "ShapeLike",
-    "Tensor",
-    "Unmatched",
-    "Wanted",
-    "Weights",
-    "WeightsChoice",
-    "__version__",
-    "compare",
-    "crosscheck",
-    "diff",
-    "fix",
-    "infer",
-    "inspect",
-    "load",
-    "loads",
-    "merge",
-    "op",
-    "reduce",
-    "register",
-    "requires",
-    "rewrite",
-    "run",
-    "save",
-    "validate",
-]
+    from .checking.sessions import Session as Session
+    from .comparison.model_pairs import ModelComparison as ModelComparison
+    from .comparison.model_pairs import Pair as Pair
+    from .comparison.models import Runtime as Runtime
+    from .comparison.result import Comparison as Comparison
+    from .comparison.result import Inside as Inside
+    from .comparison.result import Row as Row
+    from .diagnostics.report import Diagnostic as Diagnostic
+    from .diagnostics.report import FileReport as FileReport
+    from .diagnostics.report import LoadError as LoadError
+    from .diagnostics.report import Report as Report
+    from .differences.result import Change as Change
+    from .differences.result import LayerDiff as LayerDiff
+    from .differences.result import ModelDiff as ModelDiff
+    from .differences.result import Unmatched as Unmatched
+    from .element_types import ElementType as ElementType
+    from .execution.interpreter import Observer as Observer
+    from .execution.session import ExecutionError as ExecutionError
+    from .formats.ir.edits import Edit as Edit
+    from .formats.loading import WeightsChoice as WeightsChoice
+    from .graph.errors import GraphError as GraphError
+    from .graph.graph import Graph as Graph
+    from .graph.graph import ModelLike as ModelLike
+    from .graph.graph import merge as merge
+    from .graph.nodes import GraphLayer as GraphLayer
+    from .graph.nodes import Input as Input
+    from .graph.nodes import Output as Output
+    from .graph.op import op as op
+    from .graph.patterns import Match as Match
+    from .graph.patterns import Pattern as Pattern
+    from .graph.patterns import Wanted as Wanted
+    from .graph.rewriting import Replacement as Replacement
+    from .graph.rewriting import Rewrite as Rewrite
+    from .graph.rewriting import rewrite as rewrite
+    from .inference.result import Inference as Inference
+    from .inspection.inspection import Inspection as Inspection
+    from .inspection.requirements import Requirements as Requirements
+    from .model.edges import Edge as Edge
+    from .model.graph import Body as Body
+    from .model.graph import Layer as Layer
+    from .model.graph import Model as Model
+    from .model.ports import Port as Port
+    from .model.weights import Constant as Constant
+    from .model.weights import Weights as Weights
+    from .numbers.statistics import Errors as Errors
+    from .numbers.tolerance import Hint as Hint
+    from .numpy_types import Array as Array
+    from .ops.tensors import Tensor as Tensor
+    from .reduction.reducer import Reduction as Reduction
+    from .reduction.search import Progress as Progress
+    from .repair.fixing import Fixes as Fixes
+    from .rule_ids import Severity as Severity
+    from .settings.configuration import Configuration as Configuration
+    from .settings.errors import ConfigurationError as ConfigurationError
+    from .shapes import Dimension as Dimension
+    from .shapes import PartialShape as PartialShape
+    from .shapes import ShapeLike as ShapeLike
 
 _MODULES = {
     name: module
@@ -156,7 +100,7 @@ _MODULES = {
         "formats.ir.edits": "Edit",
         "formats.loading": "WeightsChoice",
         "graph.errors": "GraphError",
-        "graph.graph": "Graph merge",
+        "graph.graph": "Graph ModelLike merge",
         "graph.nodes": "GraphLayer Input Output",
         "graph.op": "op",
         "graph.patterns": "Match Pattern Wanted",
@@ -183,7 +127,6 @@ _MODULES = {
     for name in names.split()
 }
 """The module that defines each public name. A name is imported when it is first used."""
-
 
 _Declared = TypeVar("_Declared", bound=type | str)
 
@@ -688,19 +631,19 @@ def _sound(model: ModelLike, force: bool) -> Model:
 
 
 if not TYPE_CHECKING:
+    _functions = [
+        name
+        for name, value in globals().items()
+        if getattr(value, "__module__", "") == __name__ and not name.startswith("_")
+    ]
+    __all__ = sorted(["__version__", *_functions, *_MODULES])  # noqa: PLE0605
 
     def __getattr__(name: str) -> object:
-        if name == "ModelLike":
-            from .graph.graph import Graph
-            from .model.graph import Model
-
-            value = str | os.PathLike | Model | Graph
-        elif name in _MODULES:
-            from importlib import import_module
-
-            value = getattr(import_module(f"irshape.{_MODULES[name]}"), name)
-        else:
+        if name not in _MODULES:
             raise AttributeError(f"module 'irshape' has no attribute '{name}'")
+        from importlib import import_module
+
+        value = getattr(import_module(f"irshape.{_MODULES[name]}"), name)
         globals()[name] = value
         return value
 

@@ -221,3 +221,7 @@ def merge(
                 f"two Graphs are merged, got {type(each).__name__}: Graph.load(path) reads one"
             )
     return surgery.merged(first, second, connections, prefix, name)
+
+
+ModelLike = str | os.PathLike[str] | Model | Graph
+"""An argument that stands for a model: a path, a URL, or a model or graph in memory."""

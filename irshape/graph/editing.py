@@ -24,6 +24,7 @@ Dim = int | str | Dimension
 Selection = str | Collection[str] | Callable[[GraphLayer], bool]
 """Layers, by glob patterns of their names or types, or by a function."""
 
+_AT_ONCE = 1 << 24
 NEVER_EQUAL = ("parameter", "result", "readvalue", "assign", "randomuniform", "multinomial")
 """The types of layers that are never folded, and never merged with an equal layer."""
 
@@ -355,9 +356,12 @@ class Editing(Building):
     def _digest(self, offset: int, size: int) -> bytes:
         from hashlib import blake2b
 
-        digest = blake2b(self.bytes.view(offset, size)).digest()
-        self.bytes.release(offset, size)
-        return digest
+        digest = blake2b()
+        for start in range(offset, offset + size, _AT_ONCE):
+            part = min(_AT_ONCE, offset + size - start)
+            digest.update(self.bytes.view(start, part))
+            self.bytes.release(start, part)
+        return digest.digest()
 
     # inputs and outputs of the graph
 

@@ -29,7 +29,6 @@ from .explanations import (
     fact,
 )
 from .layerwise import ComputedLayer, LayerwiseRun
-from .measuring import measured
 from .narrowing import (
     Difference,
     decompressed_in_f32,
@@ -365,7 +364,7 @@ class CrosscheckRun(LayerwiseRun[int]):
     ) -> Row:
         """Returns the row with the verdict on two values. alone: see `tolerance_of`."""
         tolerance = self.tolerance_of(row.layer, alone=alone)
-        row = measured(row, inputs, mine, theirs, tolerance.difference)
+        row = row.measured(inputs, mine, theirs, tolerance.difference)
         if row.value != "differs" or mine.shape != theirs.shape:
             return row
         here = Difference(self.session, row.layer, row.port, inputs, mine, theirs, tolerance)

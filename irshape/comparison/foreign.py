@@ -27,7 +27,6 @@ from ..numpy_types import PLAIN, Array, dtype_of
 from ..shapes import PartialShape
 from ..spelling import suggestion
 from .answers import Answer
-from .measuring import measured
 from .parts import is_custom, left_out, values_of
 from .processes import ask_process
 from .progress import Progress
@@ -244,7 +243,7 @@ def _rows(
                 TensorType(str(theirs.dtype), PartialShape(theirs.shape)),
                 "equal" if fits else "differs",
             )
-            rows.append(measured(row, inputs, array, theirs, within, runtime=runtime, types=True))
+            rows.append(row.measured(inputs, array, theirs, within, runtime=runtime, types=True))
 
     try:
         session.run(fed, observe=observe)

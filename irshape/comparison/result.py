@@ -4,16 +4,18 @@ layer."""
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ..model.graph import Layer, Model
 from ..model.wiring import wire
-from ..numbers.statistics import Errors
+from ..numbers.statistics import Errors, errors, range_of
+from ..numpy_types import Array, element_type_of
 from ..shapes import PartialShape
 from .answers import Answer
-from .explanations import Kind, Remark
+from .explanations import Kind, Remark, fact
 
 Measured = Literal["equal", "differs", "not compared"]
 Verdict = Literal["equal", "tighter", "differs", "explained", "not compared"]
@@ -55,6 +57,41 @@ class Row(NamedTuple):
     """The errors of the layer by itself. None if its inputs agree; `errors` are then the layer's
     own."""
     own_remark: Remark | None = None
+
+    def measured(
+        self,
+        inputs: tuple[Array, ...],
+        mine: Array,
+        theirs: Array,
+        difference: Callable[[Array, Array], tuple[float | None, float | None, bool]],
+        *,
+        runtime: str = "OpenVINO",
+        types: bool = False,
+    ) -> Row:
+        """Returns the row with the difference of two values.
+
+        inputs: of the layer, whose ranges the row gets if the values differ.
+        difference: returns the largest error, the tolerance there, and whether the values agree.
+        types: whether the types of the arrays must agree too.
+        """
+        row, remark = self, None
+        if mine.shape == theirs.shape and (mine.dtype == theirs.dtype or not types):
+            error, allowed, same = difference(mine, theirs)
+            row = row._replace(error=error, allowed=allowed, errors=errors(mine, theirs))
+            if same:
+                return row._replace(value="equal")
+        else:
+            own, other = (
+                f"{array.dtype} {list(array.shape)}" if types else f"{list(array.shape)}"
+                for array in (mine, theirs)
+            )
+            remark = fact(f"irshape computes {own}, {runtime} {other}")
+        arrays = {f"input {index}": array for index, array in enumerate(inputs)}
+        arrays |= {"irshape": mine, runtime: theirs}
+        ranges = {
+            name: f"{element_type_of(each)} {range_of(each)}" for name, each in arrays.items()
+        }
+        return row._replace(value="differs", remark=remark, ranges=ranges)
 
     @property
     def value_verdict(self) -> Verdict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from ..inference.declarations import Declarations
 from ..model.graph import Layer, Model
 from ..model.names import inputs_of
 from ..numpy_types import Array, dtype_of, element_type_of
-from ..ops.infrastructure import Parameter
+from ..ops.infrastructure import Parameter, ReadValue_6
 from ..ops.registry import UnknownOperation
+from ..ops.tensors import Tensor
 from ..shapes import PartialShape
 from ..spelling import counted, with_article
 from .errors import ExecutionError
@@ -34,13 +36,47 @@ def by_id(fed: Fed) -> dict[str, Array]:
 
 
 class Feeds:
-    """Assigns given arrays to the Parameters of a model."""
+    """Assigns given arrays to the Parameters of a model, and checks the values of its variables."""
 
     def __init__(self, model: Model, declarations: Declarations) -> None:
+        self._model = model
         self._parameters = model.parameters
         self._subtracts_means = model.subtracts_means
         self._inputs = inputs_of(model)
         self._declarations = declarations
+
+    @cached_property
+    def _variables(self) -> dict[str, Tensor]:
+        """The declared type and shape of each variable that has one."""
+        declared: dict[str, Tensor] = {}
+        for layer in self._model.walk():
+            known = self._declarations.of(layer) if layer.folded_type == "readvalue" else None
+            if isinstance(known, tuple) and isinstance(known[0], ReadValue_6):
+                content = Tensor(known[0].variable_type, known[0].variable_shape)
+                declared[known[0].variable_id] = content
+        return declared
+
+    def check_state(self, state: Mapping[str, Array]) -> None:
+        """Checks that the variables accept their values. Raises `ExecutionError`."""
+        for name, array in state.items():
+            declared = self._variables.get(name)
+            if not isinstance(array, np.ndarray):
+                raise ExecutionError(
+                    f"the variable '{name}' holds {with_article(type(array).__name__)} "
+                    "instead of an array"
+                )
+            if declared is None:
+                continue
+            try:
+                kept = element_type_of(array)
+            except ValueError as problem:
+                raise ExecutionError(f"the variable '{name}': {problem}") from None
+            fits = declared.element_type.is_dynamic or kept is declared.element_type
+            if not fits or not declared.shape.encloses(PartialShape(array.shape)):
+                raise ExecutionError(
+                    f"the variable '{name}' is {declared.element_type}{declared.shape}, "
+                    f"but holds {kept}{list(array.shape)}"
+                )
 
     def bind(self, given: Given) -> Fed:
         """Returns the arrays by Parameter, each checked against its type and shape.

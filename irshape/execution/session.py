@@ -19,7 +19,6 @@ from .interpreter import MAX_ITERATIONS, Interpreter, Observer, Replaced, Run
 from .keeping import Keeper
 from .memory import default_max_memory, keep_freed_memory
 from .refusals import origin
-from .variables import Variables
 
 keep_freed_memory()
 
@@ -63,7 +62,6 @@ class Session:
         self._snapshot = Snapshot(model, ports=self._watches_ports)
         self.declarations = Declarations(model)
         self._feeds = Feeds(model, self.declarations)
-        self._variables = Variables(model, self.declarations)
         self._admission = Admission(model)
         self._result_names: list[str] | None = None
         self._compute_with(Constants(model, self.rounding))
@@ -148,7 +146,7 @@ class Session:
             raise ValueError(f"outputs is 'results' or 'all', got {outputs!r}")
         self._notice_changes()
         fed = self.bind(inputs)
-        self._variables.check(self.state)
+        self._feeds.check_state(self.state)
         self.check_fit(fed)
         kept: dict[str, Array] = {}
 

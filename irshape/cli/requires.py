@@ -160,7 +160,7 @@ def _reasons(subject: str, reasons: list[dict[str, Any]]) -> Iterator[_Row]:
 def _device(name: str, device: dict[str, Any], asked: str | None) -> Iterator[_Row]:
     verdict = device["verdict"]
     if not device["reasons"]:
-        yield name, verdict, f"no known obstacle in {device['openvino']}"
+        yield name, verdict, f"no obstacle known from {device['source']}"
     for reason in device["reasons"][:SHOWN]:
         again = "" if reason["verdict"] == verdict else f"{reason['verdict']}: "
         yield name, verdict, f"{again}{reason['reason']}, {counted(len(reason['layers']), 'layer')}"

@@ -16,6 +16,7 @@ from .comparing import (
     case,
     cell,
     error_table,
+    number,
     place,
     row,
     write_answer,
@@ -158,12 +159,25 @@ def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
             f"{first_of(close, 5)}"
         )
     lines += [f"  {note}" for note in comparison.notes]
+    lines += _outputs(comparison)
     differs = any(pair.state != "equal" for pair in comparison.pairs if not pair.constant)
     shown = comparison.worst((5 if differs else 0) if worst is None else worst)
     if shown:
         rows = [row(pair.errors, pair.state, cell(pair.second, pair.second_port)) for pair in shown]
         lines += error_table(rows, 4)
     return lines + _verdict(comparison)
+
+
+def _outputs(comparison: ModelComparison) -> list[str]:
+    """Returns a line for each of the five outputs of the models that differ most."""
+    lines = []
+    for pair in comparison.worst(len(comparison.pairs)):
+        if pair.second in comparison.outputs:
+            errors = pair.errors
+            size = f"error up to {number(errors.max_abs)} of values up to {number(errors.scale)}"
+            cosine = "" if errors.cosine is None else f", cosine {errors.cosine:.6f}"
+            lines.append(f"  output '{pair.name}': {pair.state}, {pair.reason or size + cosine}")
+    return [*lines[:5], *([f"  and {len(lines) - 5} more outputs"] if len(lines) > 5 else [])]
 
 
 def _verdict(comparison: ModelComparison) -> list[str]:

@@ -126,7 +126,8 @@ def answer_options(function: F) -> F:
             "--worst",
             type=click.IntRange(0),
             metavar="N",
-            help="Show the N largest errors. [default: 5 if something differs]",
+            help="Show the N largest errors, as multiples of the tolerance. "
+            "[default: 5 if something differs]",
         ),
     ):
         function = option(function)

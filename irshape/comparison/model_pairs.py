@@ -111,8 +111,8 @@ class ModelComparison:
         return "\n".join(lines)
 
     def counts(self) -> list[str]:
-        """Says how many tensors are equal within which tolerance, and where the largest error of
-        the tensors is that are equal only within it."""
+        """Says how many tensors are equal within which tolerance, and where the error of those
+        that are equal only within it comes closest to it."""
         pairs = [pair for pair in self.pairs if not pair.constant]
         states = [pair.state for pair in pairs]
         close = [pair for pair in pairs if pair.is_close]
@@ -125,10 +125,10 @@ class ModelComparison:
             + "".join(f", {states.count(kind)} {t}" for kind, t in kinds if kind in states)
         ]
         if close:
-            largest = max(close, key=lambda pair: pair.errors.max_abs or 0.0)
+            largest = max(close, key=lambda pair: pair.excess)
             lines.append(
                 f"{counted(len(close), 'tensor')} equal only within the tolerance; "
-                f"largest error {largest.errors.max_abs:.4g} at '{largest.name}'"
+                f"the largest error is {largest.excess:.2g} of it, at '{largest.name}'"
             )
         return lines
 
@@ -170,16 +170,9 @@ class ModelComparison:
         )
 
     def worst(self, count: int = 5) -> list[Pair]:
-        """Returns the tensors with the largest absolute errors, the largest first. Tensors with
-        different shapes, or with NaN or infinity on one side only, come first."""
-
-        def size(pair: Pair) -> float:
-            errors = pair.errors
-            apart = any(one != other for one, other in (errors.nan, errors.inf))
-            return math.inf if apart or errors.max_abs is None else errors.max_abs
-
+        """Returns the tensors with the largest errors, measured as multiples of the tolerance."""
         pairs = [pair for pair in self.pairs if pair.excess > 0 and not pair.constant]
-        return sorted(pairs, key=size, reverse=True)[:count]
+        return sorted(pairs, key=lambda pair: pair.excess, reverse=True)[:count]
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the document that `irshape compare --format json` prints."""

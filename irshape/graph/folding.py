@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ops.lazy import np
 from .editing import NEVER_EQUAL, Editing
-from .nodes import GraphLayer
+from .nodes import GraphLayer, Output
 
 if TYPE_CHECKING:
     from ..execution.session import Session
@@ -23,7 +23,8 @@ def fold(graph: Editing, *, max_bytes: int = MAX_BYTES, decompress: bool = False
     max_bytes: layers with larger outputs stay.
     decompress: also replace the layers that decompress weights, for example from i8 to f32.
     This makes the .bin larger. A device may decompress weights more exactly than the
-    intermediate types suggest.
+    intermediate types suggest. By default, only what is computed from decompressed constants alone
+    is replaced.
     """
     from ..execution.session import Session
 
@@ -35,7 +36,7 @@ def fold(graph: Editing, *, max_bytes: int = MAX_BYTES, decompress: bool = False
             if layer in kept:
                 continue
             arrays = _from_shapes(graph, layer)
-            if arrays is None and _foldable(layer, max_bytes):
+            if arrays is None and _foldable(layer, kept, max_bytes):
                 arrays = _evaluated(session, layer)
             if arrays is None:
                 continue
@@ -89,11 +90,11 @@ def _from_shapes(graph: Editing, layer: GraphLayer) -> list[Any] | None:
 
 
 def _evaluated(session: Session, layer: GraphLayer) -> list[Any] | None:
-    """Returns the outputs of a layer of constants; None if the evaluation fails or bytes are
-    missing."""
+    """Returns the outputs of a layer of constants, or of decompressed ones; None if the evaluation
+    fails or bytes are missing."""
     from ..execution.errors import ExecutionError
 
-    inputs = [end.source.layer.value for end in layer.inputs]
+    inputs = [_value(session, end.source) for end in layer.inputs]
     if any(array is None for array in inputs):
         return None
     try:
@@ -102,11 +103,21 @@ def _evaluated(session: Session, layer: GraphLayer) -> list[Any] | None:
         return None
 
 
-def _foldable(layer: GraphLayer, max_bytes: int) -> bool:
+def _value(session: Session, source: Output) -> Any:
+    if source.layer.raw.is_constant:
+        return source.layer.value
+    arrays = _evaluated(session, source.layer)
+    return None if arrays is None else arrays[source.index]
+
+
+def _foldable(layer: GraphLayer, kept: set[GraphLayer], max_bytes: int) -> bool:
     if not layer.inputs or layer.bodies or layer.raw.folded_type in NEVER_EQUAL:
         return False
-    if not all(end.source.layer.raw.is_constant for end in layer.inputs):
+    sources = [end.source.layer for end in layer.inputs]
+    if not all(each.raw.is_constant or each in kept for each in sources):
         return False
+    if layer.type == "FakeQuantize" and not kept.isdisjoint(sources):
+        return False  # it still decompresses
     for output in layer.outputs:
         shape = output.shape.static
         if shape is None or output.element_type.name == "string":

@@ -347,6 +347,24 @@ def test_folding_leaves_compressed_weights_as_they_are() -> None:
     assert after == {"f32", "i64"}
 
 
+@pytest.mark.parametrize(
+    ("text", "behind", "left"),
+    [("ReLU", (), ["Add"]), ("FakeQuantize", (0, 2, 0, 2), ["Add", "Convert", "FakeQuantize"])],
+)
+def test_folding_what_is_computed_from_decompressed_constants(
+    text: str, behind: tuple[float, ...], left: list[str]
+) -> None:
+    graph = irshape.Graph()
+    half = graph.add("Convert", graph.constant(np.float16([[-1, 2]])), destination_type="f32")
+    levels = {"levels": 3} if behind else {}
+    computed = graph.add(text, half, *map(np.float32, behind), **levels)
+    graph.result(graph.add("Add", graph.parameter("f32", "[1,2]", name="x"), computed), "y")
+    graph.fold()
+    types = {layer.type for layer in graph.layers} - {"Parameter", "Const", "Result"}
+    assert sorted(types) == left
+    assert irshape.run(graph, {"x": np.float32([[0, 0]])})["y"].tolist() == [[0, 2]]
+
+
 def test_preprocessing() -> None:
     graph = Graph(name="image")
     x = graph.parameter("f32", "[1,2,3,?]", name="x")

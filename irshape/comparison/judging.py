@@ -29,7 +29,7 @@ from .explanations import (
 )
 from .inside import look_inside
 from .result import Comparison, Row
-from .suspects import Patterns, Suspect
+from .suspects import Suspect, pattern_of
 
 MAX_PROBES = 6
 """How many runs on the device may be used to judge a model: layers run alone, and runs with fewer
@@ -74,7 +74,6 @@ class Judge:
         """The outputs without a tensor on the device, because it merges their layers."""
         self.recomputed: dict[OutputRef, Array] = {}
         """irshape's values of merged outputs that feed suspected layers."""
-        self.patterns = Patterns(self.layers, self.wiring)
         self.known: set[Hashable] = set()
         """The patterns of merged layers."""
         self.probes = run.circumstances.runs
@@ -166,8 +165,11 @@ class Judge:
         constants.
         """
         position = self.run.positions[row.layer]
-        computed = self.patterns.computed(position), row.port, self.constants_of(position)
-        return (self.patterns.of(position), row.port), computed
+        computed = pattern_of(self.layers, self.wiring, position)
+        users = [(user.input, self.layers[user.position]) for user in self.wiring.users[position]]
+        consumers = sorted((input, layer.type, layer.version) for input, layer in users)
+        around = computed, tuple(consumers), row.port
+        return around, (computed, row.port, self.constants_of(position))
 
     def explains_given(self, suspect: Suspect, inputs: tuple[Array, ...]) -> bool:
         """Returns whether a layer agrees with irshape's values of the inputs that are merged.

@@ -10,7 +10,6 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from ..execution.feeds import Fed, by_id
 from ..execution.session import ExecutionError, Session
@@ -31,22 +30,11 @@ _NAMED = re.compile(r"['\"]([\w/]+)['\"]|\bname:? +([\w/]+)|\b[Oo]peration:? +([
 sources."""
 
 
-class Part(NamedTuple):
-    """A device's answer for a part of a model.
-
-    runs: how many runs it took, irshape's and the device's. notes: how the part differs from the
-    model.
-    """
-
-    answer: Answer
-    runs: int
-    notes: list[str]
-
-
 def runnable_part(
     session: Session, fed: Fed, circumstances: Circumstances, refused: Answer
-) -> Part | None:
-    """Returns the answer of a device for the part of a model that it can run.
+) -> tuple[Answer, int, list[str]] | None:
+    """Returns the answer of a device for the part of a model that it can run, how many runs it
+    took, irshape's and the device's, and notes how the part differs from the model.
 
     The device is asked with inputs of known types, then without the layers that its message names,
     then without layers with bodies, until it gives values. If OpenVINO refuses the model, it is
@@ -79,7 +67,7 @@ def runnable_part(
             notes = [_typed_note(each, fed[each]) for each in open_inputs]
             if without:
                 notes.append(left_out("the device", without))
-            return Part(
+            return (
                 answer._replace(shapes=refused.shapes or answer.shapes, refused=refused.refused),
                 runs,
                 notes,

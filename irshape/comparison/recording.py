@@ -17,7 +17,8 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -157,12 +158,7 @@ class Recorder:
         self._add(_INDEX, json.dumps(index, indent=1).encode())
         self._archive.close()
         self._file.seek(0)
-        write_atomically(Path(path), _chunks(self._file))
-
-
-def _chunks(file: BinaryIO) -> Iterator[bytes]:
-    while chunk := file.read(1 << 20):
-        yield chunk
+        write_atomically(Path(path), iter(partial(self._file.read, 1 << 20), b""))
 
 
 class RecordedTensor:

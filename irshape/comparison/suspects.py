@@ -6,6 +6,7 @@ layer of a pattern that is run alone on the device answers for the others.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..model.graph import Layer
@@ -15,7 +16,7 @@ from ..numpy_types import Array
 Pattern = tuple[object, ...]
 
 REACH = 2
-"""How many edges away from a layer its pattern extends, in both directions."""
+"""How many edges before a layer its pattern extends."""
 
 
 class Given(NamedTuple):
@@ -38,37 +39,22 @@ class Suspect(NamedTuple):
     given: tuple[Given, ...]
 
 
-class Patterns:
-    """Describes the structure around each layer of a body: types, attributes and edges.
-
-    The values of constants are not part of it.
-    """
-
-    def __init__(self, layers: list[Layer], wiring: Wiring) -> None:
-        self._layers = layers
-        self._wiring = wiring
-
-    def of(self, position: int) -> Pattern:
-        """Returns the pattern of a layer. Layers in the same surroundings have equal patterns."""
-        consumers = sorted(
-            (user.input, self._layers[user.position].type, self._layers[user.position].version)
-            for user in self._wiring.users[position]
-        )
-        return (*self.computed(position), tuple(consumers))
-
-    def computed(self, position: int, reach: int = REACH) -> Pattern:
-        """Returns the pattern of a layer and its producers, without its consumers."""
-        layer = self._layers[position]
-        here = (
-            layer.type,
-            layer.version,
-            () if layer.is_constant else tuple(layer.items),
-            tuple(port.precision for port in layer.outputs),
-        )
-        if not reach:
-            return here
-        producers = tuple(
-            None if source is None else (source[1], self.computed(source[0], reach - 1))
-            for source in self._wiring.sources[position]
-        )
-        return (*here, producers)
+def pattern_of(
+    layers: Sequence[Layer], wiring: Wiring, position: int, reach: int = REACH
+) -> Pattern:
+    """Returns the types, attributes and edges of a layer and its producers, without the values of
+    constants."""
+    layer = layers[position]
+    here = (
+        layer.type,
+        layer.version,
+        () if layer.is_constant else tuple(layer.items),
+        tuple(port.precision for port in layer.outputs),
+    )
+    if not reach:
+        return here
+    producers = tuple(
+        None if source is None else (source[1], pattern_of(layers, wiring, source[0], reach - 1))
+        for source in wiring.sources[position]
+    )
+    return (*here, producers)

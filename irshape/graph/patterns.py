@@ -278,18 +278,11 @@ def matches(graph: Structure, pattern: Wanted) -> Iterator[Match]:
             continue
         if not types or type(layer.operation).type_name() in types:
             for output in layer.outputs:
-                match = match_at(output, pattern)
-                if match is not None:
-                    yield match
+                state = next(_match(output, pattern, _State()), None)
+                if state is not None:
+                    yield Match(output, state.captured, tuple(state.layers))
         for body in layer.bodies.values():
             yield from matches(body, pattern)
-
-
-def match_at(output: Output, pattern: Wanted) -> Match | None:
-    """Returns the match of a pattern whose last layer has this output."""
-    for state in _match(output, pattern, _State()):
-        return Match(output, state.captured, tuple(state.layers))
-    return None
 
 
 def why_not(graph: Structure, pattern: Wanted) -> str:

@@ -457,8 +457,11 @@ class CrosscheckRun(LayerwiseRun[int]):
 
         def explained(row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array) -> Row:
             if row.layer in levels:
-                at_ties = self.agrees_at_ties(row.layer, inputs, theirs)
-                return row._replace(remark=row.own_remark or shared) if at_ties else row
+                own = self.session.evaluate(row.layer, inputs)[row.port]
+                judged = self.compared_values(row, inputs, own, theirs, alone=False)
+                if judged.value_verdict not in ("equal", "explained"):
+                    return row
+                return row._replace(remark=row.own_remark or shared)
             agrees = row.own_verdict == "equal" and self.alike(row.layer, mine, theirs, alone=False)
             return row._replace(remark=shared) if agrees else row
 
@@ -553,18 +556,6 @@ class CrosscheckRun(LayerwiseRun[int]):
         left_out = [layer for layer in self.left_out if self.theirs(layer, 0) is not None]
         own = [*self.cut_to_16_bits, *self.on_levels, *left_out]
         return {*layers, *own}
-
-    def agrees_at_ties(self, layer: Layer, inputs: tuple[Array, ...], theirs: Array) -> bool:
-        """Returns whether a layer gives the device's values, or differs only in an explained way.
-
-        One level at a tie counts as explained.
-        """
-        mine = self.session.evaluate(layer, inputs)[0]
-        tolerance = self.tolerance_of(layer, alone=False)
-        here = Difference(self.session, layer, 0, inputs, mine, theirs, tolerance)
-        return mine.shape == theirs.shape and (
-            tolerance.alike(mine, theirs) or explanation(here) is not None
-        )
 
 
 def departs_by_rounding(narrow: Array, mine: Array, theirs: Array) -> bool:

@@ -55,22 +55,6 @@ RUNTIMES = {
 """The runtimes that a `Format` may name."""
 
 
-class ForeignComparison(Comparison):
-    """The rows of a cross-check with a runtime other than OpenVINO; `version` names it."""
-
-    def __init__(
-        self, model: Model, device: str, answer: Answer, rows: list[Row], problems: list[str]
-    ) -> None:
-        super().__init__(model, device, answer, rows, problems)
-        self.runtime = answer.version
-
-    def to_dict(self) -> dict[str, Any]:
-        document = super().to_dict()
-        return {
-            "runtime" if name == "openvino" else name: value for name, value in document.items()
-        }
-
-
 def crosscheck(
     model: Model,
     inputs: Given,
@@ -80,7 +64,7 @@ def crosscheck(
     atol: float | None,
     seed: int,
     progress: Progress,
-) -> ForeignComparison:
+) -> Comparison:
     """Compares every named value that irshape computes with the value of the format's runtime.
 
     Raises `ValueError` for a device that the format does not have, `RuntimeError` if the package of
@@ -108,7 +92,7 @@ def crosscheck(
         values = _without(custom, model, session, fed, runtime)
         notes = [left_out(runtime, custom)] if values else []
     rows = _rows(model, session, fed, values, problems, answer.version, rtol, atol, progress)
-    comparison = ForeignComparison(model, runtime, answer, rows, problems)
+    comparison = Comparison(model, runtime, answer, rows, problems, runtime=answer.version)
     comparison.notes += [*notes, *doubtful(comparison.equal, atol)]
     return comparison
 

@@ -198,15 +198,24 @@ class Explained(NamedTuple):
 
 class Comparison:
     """The rows of a cross-check in topological order, and the problems that kept it from
-    completing."""
+    completing.
+
+    runtime: the name and version of a runtime other than OpenVINO.
+    """
 
     def __init__(
-        self, model: Model, device: str, answer: Answer, rows: list[Row], problems: list[str]
+        self,
+        model: Model,
+        device: str,
+        answer: Answer,
+        rows: list[Row],
+        problems: list[str],
+        runtime: str | None = None,
     ) -> None:
         self.model = model
         self.device = device
         self.version = answer.version
-        self.runtime = f"OpenVINO {answer.version}"
+        self.runtime = runtime or f"OpenVINO {answer.version}"
         self.device_name = answer.device
         self.rows = rows
         self.problems = problems
@@ -350,7 +359,7 @@ class Comparison:
             "version": 1,
             "model": self.model.path,
             "device": self.device,
-            "openvino": self.version,
+            "runtime" if self.runtime == self.version else "openvino": self.version,
             "hint": self.hint,
             "ok": self.ok,
             "blamed": None if blamed is None else reference(blamed.layer, blamed.port),

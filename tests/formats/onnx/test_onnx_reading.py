@@ -291,7 +291,7 @@ def test_recognised_by_content(
 def test_without_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The file itself is an error; in a folder of other models it is skipped, and stderr says so."""
+    """The file itself is an error; in a folder of other models it is skipped, as stderr says."""
     from irshape.formats.onnx import package
 
     path = written(reduction(13, axes=[1]), tmp_path)

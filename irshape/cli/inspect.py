@@ -222,7 +222,11 @@ def _constants(inspection: Inspection) -> Iterator[str]:
     used, whole = inspection.used_bytes, inspection.bin_bytes
     unused = "" if whole is None or whole == used else f"; the .bin has {_bytes(whole)}"
     count, elements = sum(row.constants for row in rows), sum(row.elements for row in rows)
-    yield f"{counted(count, 'constant')}, {counted(elements, 'element')}, {_bytes(used)}{unused}"
+    once = "" if used == sum(row.bytes for row in rows) else ", shared bytes counted once"
+    yield (
+        f"{counted(count, 'constant')}, {counted(elements, 'element')}, "
+        f"{_bytes(used)}{once}{unused}"
+    )
     yield from _indented(
         [
             (row.element_type, f"{row.constants:,}", f"{row.elements:,}", _bytes(row.bytes))

@@ -59,7 +59,8 @@ def explain(inference: Inference, tensor: str, axis: int | None) -> list[Explana
         return [reasons.of_rank(tensor, body, position, port)]
     rank = len(shape.dims)
     if axis is not None and not -rank <= axis < rank:
-        raise ValueError(f"'{tensor}' {shape} has no axis {axis}")
+        label = body.body.layers[position].label
+        raise ValueError(f"'{tensor}' {shape}, of {label}, has no axis {axis}")
     axes = range(rank) if axis is None else (axis % rank,)
     return [
         reasons.explanation(tensor, Place(body, position, port, "dimension", at)) for at in axes

@@ -13,7 +13,7 @@ from ..model.ports import Port
 from ..model.weights import Constant
 from ..ops.kinds import INTS
 from ..ops.tensors import Tensor, Value
-from ..rule_ids import OVERLAPPING_CONSTANTS
+from ..rule_ids import CONSTANT_OUT_OF_RANGE, OVERLAPPING_CONSTANTS
 from ..rules.attribute_values import fitting_values
 from .attributes import Candidate, value_change
 from .change import Change
@@ -126,9 +126,10 @@ def _place(sites: Sites, site: Site, finding: Finding) -> Iterator[Candidate]:
         needed = _needed(constant)
         if constant.size not in (2 * needed, 4 * needed, 8 * needed):  # as of a wider type
             said.append(("size", str(needed)))
-    if constant is not None and finding.rule == OVERLAPPING_CONSTANTS:
+    misplaced = finding.rule in (CONSTANT_OUT_OF_RANGE, OVERLAPPING_CONSTANTS)
+    if constant is not None and misplaced:
         gaps = _gaps(sites, layer, constant.size)
-        said = [("offset", str(gaps[0]))] if len(gaps) == 1 else []
+        said += [("offset", str(gaps[0]))] if len(gaps) == 1 else []
     for name, value in said:
         text = layer.attribute(name)
         items = with_attribute(layer.items, name, value)

@@ -185,9 +185,7 @@ FAULTS: dict[str, Fault] = {
     "k": Fault("IR201 text best", value("k", 0, 4)),
     # Places of constants
     "a size of a constant": Fault("IR503 image dense", attribute("dense", "size", "76")),
-    "an offset beyond the file": Fault(
-        "IR502 image dense (left)", attribute("dense", "offset", "99999")
-    ),
+    "an offset beyond the file": Fault("IR502 image dense", attribute("dense", "offset", "99999")),
     "an offset of a constant": Fault("IR506 image dense", attribute("dense", "offset", "520")),
     "a shape of a constant": Fault("IR503 image dense", attribute("dense", "shape", "5, 3")),
     "a type of a constant": Fault("IR507 image dense", attribute("dense", "element_type", "f16")),

@@ -168,42 +168,15 @@ WEIGHTS_LIMIT = RuleId("IR907", "weights-limit", "error")
 LAYERS_LIMIT = RuleId("IR908", "layers-limit", "error")
 
 
-class RetiredRule(NamedTuple):
-    """A code that irshape no longer reports, and its replacement."""
-
-    code: str
-    name: str
-    successor: str
-
-
 RETIRED = {
-    each.code: each
-    for each in (
-        RetiredRule(
-            "IR127",
-            "misdirected-edge",
-            "a mismatch that an edge causes is reported as IR201, IR205 or IR206 at its port, "
-            "with the edge among its causes",
-        ),
-        RetiredRule(
-            "IR305",
-            "contradicted-attribute",
-            "a port that an attribute contradicts is reported as IR201, IR202 or IR203, with the "
-            "attribute among its causes",
-        ),
-        RetiredRule(
-            "IR508",
-            "contradicted-constant",
-            "a port or layer that a constant contradicts is reported as IR2xx or IR4xx, with the "
-            "constant among its causes",
-        ),
-        RetiredRule(
-            "IR609",
-            "contradicted-operation",
-            "a layer that does not fit its operation is reported as IR301, IR302, IR402 to IR404, "
-            "or at its ports as IR2xx",
-        ),
-    )
+    "IR127": "misdirected-edge: a mismatch that an edge causes is reported as IR201, IR205 or "
+    "IR206 at its port, with the edge among its causes",
+    "IR305": "contradicted-attribute: a port that an attribute contradicts is reported as IR201, "
+    "IR202 or IR203, with the attribute among its causes",
+    "IR508": "contradicted-constant: a port or layer that a constant contradicts is reported as "
+    "IR2xx or IR4xx, with the constant among its causes",
+    "IR609": "contradicted-operation: a layer that does not fit its operation is reported as "
+    "IR301, IR302, IR402 to IR404, or at its ports as IR2xx",
 }
-"""The retired codes. They stay valid as selectors, in comments and in baselines, but match no
-finding."""
+"""The codes that irshape no longer reports, with their names and replacements. They stay valid as
+selectors, in comments and in baselines, but match no finding."""

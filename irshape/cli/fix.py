@@ -134,8 +134,7 @@ def command(
         for line in (*lines, *account.findings(result, fixed=alone or verbose)):
             click.echo(line, err=True)
     if not quiet:
-        for note in (*wanted.retired(), account.summary(alone=alone)):
-            click.echo(f"irshape: {note}", err=True)
+        click.echo(f"irshape: {account.summary(alone=alone)}", err=True)
     if account.status:
         raise click.exceptions.Exit(account.status)
 

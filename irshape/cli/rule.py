@@ -32,7 +32,7 @@ def command(code: str | None, every: bool, form: str) -> None:
     Exit status: 0; 2 if there is no such rule.
     """
     from ..rules import all_rules, rule_named
-    from ..settings.selectors import retired, similar_rule
+    from ..settings.selectors import similar_rule
 
     if code is None:
         chosen = all_rules()
@@ -42,8 +42,7 @@ def command(code: str | None, every: bool, form: str) -> None:
                 rule_named(code if code in {rule.name for rule in all_rules()} else code.upper()),
             )
         except KeyError:
-            gone = next(retired((code, code.upper())), None)
-            if gone is not None:
+            if gone := RETIRED.get(code.upper()):
                 echo(json.dumps({"code": code, "retired": gone}) if form == "json" else gone)
                 return
             close = similar_rule(code) or "; `irshape rule` lists them"
@@ -124,7 +123,7 @@ def markdown(rules: tuple[type[Rule], ...]) -> str:
         "is worth knowing. A rule that is *opt-in* runs only if it is selected.\n\n"
         "| Code | Name | Severity | |\n|---|---|---|---|\n"
     )
-    gone = "".join(f"- {each.code} `{each.name}`: {each.successor}\n" for each in RETIRED.values())
+    gone = "".join(f"- {code} {successor}\n" for code, successor in RETIRED.items())
     retired = f"Retired codes, which are accepted and match nothing:\n\n{gone}\n"
     return head + "\n".join(rows) + f"\n\n{retired}" + "\n".join(map(markdown_page, rules))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
@@ -39,24 +39,6 @@ class Chosen(NamedTuple):
     def without_cache(self) -> Chosen:
         """Returns the same choice without the cache of reports."""
         return self._replace(configuration=self.configuration._replace(cache=False))
-
-    def retired(self) -> Iterator[str]:
-        """Says what replaced retired codes that are selected, ignored or in the baseline."""
-        from ..settings.selectors import retired
-
-        named = [
-            selector
-            for each in (self.configuration, self.over)
-            for selectors in (each.select or (), each.extend_select, each.ignore)
-            for selector in selectors
-        ]
-        named += [each for _, codes in self.configuration.per_file_ignores for each in codes]
-        if self.configuration.baseline and os.path.exists(self.configuration.baseline):
-            from ..checking.baseline import read
-
-            entries = read(self.configuration.baseline)
-            named += sorted({code for keys in entries.values() for code, *_ in keys})
-        return retired(named)
 
 
 _OPTIONS = [

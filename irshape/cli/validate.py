@@ -303,7 +303,6 @@ def notes(
             f"git does not have '{path}', which a model in git needs: `git add` it, or name it in "
             ".gitignore"
         )
-    yield from wanted.retired()
     held = counted(finished.baselined, "finding")
     if wanted.update_baseline:
         yield f"{held} in the baseline '{wanted.configuration.baseline}'"

@@ -14,7 +14,7 @@ from ..model.source import Source
 from ..rule_ids import MISPLACED_SUPPRESSION, UNKNOWN_SUPPRESSION, UNUSED_SUPPRESSION
 from ..rules import all_rules
 from ..rules.settings import CustomRule
-from .selectors import MARK, covered, retired, similar_rule
+from .selectors import MARK, covered, similar_rule
 
 
 @cache
@@ -162,17 +162,7 @@ class Comments:
         for name in match["codes"].split(","):
             selector = name.strip()
             covers = frozenset(covered(selector, self.custom))
-            gone = next(retired((selector,)), None)
-            if gone is not None:
-                fault = Fault(
-                    UNUSED_SUPPRESSION,
-                    gone,
-                    actual=selector,
-                    help="remove it from the comment, or name the code that took its place",
-                    severity="info",
-                )
-                self.findings.append(Finding(fault, offset))
-            elif covers:
+            if covers:
                 codes.append((selector, covers))
             else:
                 self.findings.append(

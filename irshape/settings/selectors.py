@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -37,9 +37,8 @@ def _covered(
     rules: tuple[type[Rule], ...],
     plugin_codes: tuple[str, ...],
 ) -> list[str]:
-    gone = [each.code for each in RETIRED.values() if selector in (each.code, each.name)]
-    if gone:
-        return gone
+    if selector in RETIRED:
+        return [selector]
     codes = [*dict.fromkeys((*(rule.code for rule in rules), *CUSTOM_CODES, *plugin_codes))]
     if selector == "ALL":
         return codes
@@ -47,14 +46,6 @@ def _covered(
         return [code for code in codes if code.startswith(selector)]
     named = [rule.code for rule in rules if rule.name == selector]
     return named or [rule.id.code for rule in custom if rule.id.name == selector]
-
-
-def retired(selectors: Iterable[str]) -> Iterator[str]:
-    """Yields, for each retired code or name among some selectors, a text with its replacement."""
-    for selector in dict.fromkeys(selectors):
-        for each in RETIRED.values():
-            if selector in (each.code, each.name):
-                yield f"{each.code} ({each.name}) is no longer reported: {each.successor}"
 
 
 def check_selectors(

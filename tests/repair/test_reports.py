@@ -27,13 +27,11 @@ def test_a_retired_code_is_known_and_stops_nothing(code: str, tmp_path: Path) ->
     net.result(net.layer("ReLU", [net.parameter("2")], outputs=["FP32:2"]))
     path = net.save(tmp_path)
     status, _, stderr = call("validate", "--ignore", code, str(path))
-    assert status == 0
-    assert code in stderr
+    assert (status, stderr) == (0, "")
     assert call("rule", code)[0] == 0
     text = path.read_text()
     path.write_text(text.replace("<net", f"<!-- irshape: disable={code} -->\n<net", 1))
     assert call("validate", "--fail-level", "warning", str(path))[0] == 0
-    assert "IR013" in [each.code for each in irshape.validate(path).diagnostics]
 
 
 def test_trace_says_what_was_tried(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from .rule_ids import (
     Severity,
 )
 from .shapes import Dimension, PartialShape
+from .spelling import agreeing
 
 Relation = Literal[
     "equal",
@@ -82,7 +83,9 @@ def _written(limit: Number | None) -> str:
     return f"{limit:g}" if isinstance(limit, float) else str(limit)
 
 
-class _Facts(NamedTuple):
+class Fault(NamedTuple):
+    """A fault, independent of its place in a file."""
+
     rule: RuleId
     says: str | None
     """A sentence about the fault; None if the sentence of the relation is good enough."""
@@ -107,12 +110,6 @@ class _Facts(NamedTuple):
     accepted: bool = False
     """Whether OpenVINO accepts the fault, although the specification forbids it."""
 
-
-class Fault(_Facts):
-    """A fault, independent of its place in a file."""
-
-    __slots__ = ()
-
     @property
     def message(self) -> str:
         """A sentence that describes the fault."""
@@ -132,17 +129,11 @@ class Fault(_Facts):
     @property
     def actual_text(self) -> str | None:
         """The actual value as text."""
-        return wording.observation(self.relation, self.actual)
-
-    def _replace(self, **changes: Any) -> Fault:
-        """Returns the fault with other facts. `message` replaces the sentence."""
-        if "message" in changes:
-            changes["says"] = changes.pop("message")
-        return super()._replace(**changes)
+        return wording.short(self.relation, self.actual)
 
 
 class Stated(TypedDict, total=False):
-    """The facts that the code which detects a fault may state. `_Facts` explains them."""
+    """The facts that the code which detects a fault may state. `Fault` explains them."""
 
     at: str
     relation: Relation
@@ -168,7 +159,7 @@ def fault(says: str | None = None, *, rule: RuleId | None = None, **facts: Unpac
     if "given" in facts:
         facts["given"] = _fact(facts["given"])
     rule = rule or RULES[facts.get("relation", "other")]
-    return Fault(rule, None if says is None else wording.agreeing(says), **facts)
+    return Fault(rule, None if says is None else agreeing(says), **facts)
 
 
 _KEPT: Final = (type(None), str, bool, int, float, Between, ElementType, frozenset)
@@ -188,7 +179,7 @@ def _fact(value: Any) -> Any:
         return PartialShape([Dimension(dim.low, dim.high) for dim in value])
     if isinstance(value, tuple | list):
         return tuple(map(_fact, value)) if len(value) <= wording.MAX_LISTED else str(value)
-    if isinstance(value, _Facts):
+    if isinstance(value, Fault):
         return value
     try:
         return int(value.__index__())  # an integer of NumPy

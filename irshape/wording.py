@@ -17,8 +17,6 @@ from .element_types import (
 from .shapes import PartialShape
 from .spelling import agreeing
 
-__all__ = ["MAX_LISTED", "agreeing", "describe_types", "expectation", "in_words", "sentence"]
-
 MAX_LISTED: Final = 64
 """The largest number of elements of a list that a fault stores as values. It stores longer lists as
 text."""
@@ -47,15 +45,11 @@ def expectation(relation: str, expected: Any) -> str | None:
     if relation == "within" and isinstance(expected, tuple):
         low, high = expected
         return in_words(expected) if low is None or high is None else f"[{low}, {high}]"
-    return _short(relation, expected)
+    return short(relation, expected)
 
 
-def observation(relation: str, actual: Any) -> str | None:
-    """Returns the actual value as a short text."""
-    return _short(relation, actual)
-
-
-def _short(relation: str, value: Any) -> str | None:
+def short(relation: str, value: Any) -> str | None:
+    """Returns an expected or actual value as a short text."""
     if value is None:
         return None
     text = _ranks(value) if relation == "rank" else in_words(value)

@@ -127,7 +127,7 @@ class Builder:
         """
         outputs = self._added(type, inputs, version, name, attributes)
         if isinstance(outputs, Fault):  # nobody knows how many outputs there are
-            raise Violation.of(outputs._replace(message=outputs.message, at=""))
+            raise Violation.of(outputs._replace(says=outputs.message, at=""))
         return outputs
 
     def add(

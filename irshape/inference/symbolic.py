@@ -303,7 +303,7 @@ def _name_sources(result: BodyResult, sizes: NamedSizes, model: Model) -> None:
             conflict = sizes.facts.conflicts.get(layer)
             if isinstance(subject, Fault) and conflict is not None and conflict.earlier:
                 text = f"{subject.message}; it needs {contradiction(model, conflict)}"
-                part.observations[index] = Observation(layer, subject._replace(message=text))
+                part.observations[index] = Observation(layer, subject._replace(says=text))
 
 
 def _strip(result: BodyResult, sizes: NamedSizes) -> None:

@@ -255,7 +255,7 @@ class Context:
             *(text for sizes, text in inputs if sizes <= self._sizes_into(layer)),
             *conflicts.of(layer),
         ]
-        return finding._replace(fault=fault._replace(message="; ".join([fault.message, *reasons])))
+        return finding._replace(fault=fault._replace(says="; ".join([fault.message, *reasons])))
 
     def _sizes_into(self, layer: Layer) -> set[int]:
         """Returns the sizes of the inputs of a layer."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -64,7 +65,7 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
     nothing = True
     statuses: set[int] = set()
     rows: list[dict[str, Any]] = []
-    with Evaluator(timeout) as evaluator:
+    with closing(Evaluator(timeout)) as evaluator:
         try:
             evaluator.check(xpath)
         except XPathError as problem:

@@ -62,27 +62,14 @@ def settings(
 
     Raises `ConfigurationError` for an invalid selector.
     """
-    layers = [configuration] if over is None else [configuration, over]
-    extra = tuple(also)
-    plain = (
-        all(
-            layer.select is None and not layer.extend_select and not layer.ignore
-            for layer in layers
-        )
-        and not extra
-    )
-    enabled: frozenset[str] | None = None
-    ignored: frozenset[str] = frozenset()
-    opted: frozenset[str] = frozenset()
-    if not plain:
-        from ..rules import all_rules
+    from ..rules import all_rules
 
-        if extra:
-            layers[-1] = layers[-1]._replace(extend_select=layers[-1].extend_select + extra)
-        enabled, ignored = _chosen(layers)
-        opted = frozenset(
-            rule.code for rule in all_rules() if not rule.default and rule.code in enabled
-        )
+    layers = [configuration] if over is None else [configuration, over]
+    layers[-1] = layers[-1]._replace(extend_select=(*layers[-1].extend_select, *also))
+    enabled, ignored = _chosen(layers)
+    opted = frozenset(
+        rule.code for rule in all_rules() if not rule.default and rule.code in enabled
+    )
     policies, custom, contracts = configuration.applying_to(path)
     return Settings(
         enabled,

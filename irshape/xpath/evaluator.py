@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from threading import TIMEOUT_MAX, Timer
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from .frames import receive, send
@@ -45,23 +44,12 @@ class Matches(NamedTuple):
 
 
 class Evaluator:
-    """A worker that evaluates expressions. Use it as a context manager, or call `close`."""
+    """A worker that evaluates expressions. Call `close` in the end."""
 
     def __init__(self, seconds: float = DEFAULT_SECONDS) -> None:
         self.seconds = seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._document: tuple[bytes, dict[str, list[list[str]]], str | None] | None = None
-
-    def __enter__(self) -> Evaluator:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Ends the worker."""

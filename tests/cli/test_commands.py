@@ -62,27 +62,6 @@ def test_a_folder_is_searched_and_a_layer_read_from_standard_input() -> None:
     assert call("validate", "-", stdin=text)[0] == 0
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"\0\0\0",
-        b"<net",
-        b"<net version='6'></net>",
-        b"<a/>",
-        b"<!DOCTYPE net><net version='11'/>",
-        b"\xff\xfe<",
-        b"<net version='11'><layers><layer>",
-    ],
-)
-def test_what_is_no_ir_is_a_finding(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "m.xml"
-    path.write_bytes(content)
-    status, output = call("validate", "--format", "json", str(path))
-    assert status == 1
-    assert json.loads(output)["summary"]["errors"] >= 1
-
-
 def test_colours_are_asked_for_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(WRONG[0])
     assert "\033[" not in call("validate", path)[1]

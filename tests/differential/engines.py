@@ -13,7 +13,7 @@ import irshape
 from irshape.faults import Fault
 from irshape.rule_ids import DUPLICATE_VALUES
 
-from .cases import Case, Declared, build, feeds
+from .cases import Case, build, feeds
 from .compare import difference_of_types, difference_of_values, for_irshape, held
 from .elements import Array, Tensor
 from .oracle import Oracle
@@ -25,9 +25,9 @@ Outputs = list[tuple[str, Array]]
 """Element types and arrays."""
 
 
-def written(case: Case, folder: Path, declared: Declared | None = None) -> Path:
-    """The IR of a case as a file; outputs declare their types, or what `declared` says."""
-    xml, weights = build(case, declared)
+def written(case: Case, folder: Path) -> Path:
+    """The IR of a case as a file; outputs declare their types."""
+    xml, weights = build(case)
     path = folder / "case.xml"
     path.write_text(xml, encoding="utf-8")
     path.with_suffix(".bin").unlink(missing_ok=True)  # it may be mapped

@@ -28,6 +28,7 @@ def archive(name: str) -> bytes:
     return packed.getvalue()
 
 
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a21\nsize 12345\n"
 OTHERS = {
     "compiled for the CPU": (compiled, "the CPU", "compiled from"),
     "PyTorch": (lambda: archive("archive/data.pkl"), "PyTorch", "convert"),
@@ -35,6 +36,13 @@ OTHERS = {
     "a pickle": (lambda: pickle.dumps({"weights": [1.0]}), "pickle", "convert"),
     "TensorFlow Lite": (lambda: b"\x1c\0\0\0TFL3\x14\0 \0", "TensorFlow Lite", "convert"),
     "Keras": (lambda: b"\x89HDF\r\n\x1a\n\0\0\0", "HDF5", "convert"),
+    "HTML": (lambda: b"<!DOCTYPE html>\n<html><body>404</body></html>", "HTML", ""),
+    "HTML without a doctype": (lambda: b"<html><body>Not found</body></html>", "HTML", ""),
+    "JSON": (lambda: b'{"message": "Not Found"}', "", ""),
+    "a Git-LFS pointer": (lambda: LFS, "Git-LFS", "git lfs pull"),
+    "binary": (lambda: b"\x00\x01\x02blob" * 100, "", ""),
+    "a line of text": (lambda: b"404: Not Found", "", ""),
+    "empty": (lambda: b"", "empty", ""),
     "GGUF": (lambda: b"GGUF\x03\0\0\0", "GGUF", ".xml"),
 }
 
@@ -47,3 +55,6 @@ def test_a_file_of_another_kind_is_named(name: str, tmp_path: Path) -> None:
     (finding,) = irshape.validate(path).diagnostics
     assert (finding.code, what in finding.message) == ("IR003", True)
     assert hint in (finding.help or "")
+    assert (finding.line, finding.column) == (1, 1)
+    assert "\n" not in finding.message
+    assert irshape.fix(path, unsafe=True).edits == []

@@ -501,24 +501,3 @@ def test_frames_at_run_time() -> None:
             ISTFT(center=False, normalized=False).evaluate(
                 spectra, window, np.array(size), np.array(step), None
             )
-
-
-@pytest.mark.parametrize(
-    ("size", "step", "center"), [(8, 2, False), (8, 4, True), (7, 3, True), (5, 1, False)]
-)
-def test_signal_comes_back(size: int, step: int, center: bool) -> None:
-    """ISTFT undoes STFT wherever a frame with a window that is not 0 has seen the signal."""
-    from irshape.ops.signal.short_time import ISTFT, STFT
-
-    rng = np.random.default_rng(8)
-    signal = rng.normal(size=(2, size + 6 * step)).astype(np.float32)
-    window = rng.uniform(0.5, 1.5, size).astype(np.float32)
-    frame = (np.array(size), np.array(step))
-    spectra = STFT(transpose_frames=True).evaluate(signal, window, *frame)
-    back = ISTFT(center=center, normalized=False).evaluate(spectra, window, *frame, None)
-    margin = size // 2 if center else 0
-    np.testing.assert_allclose(back, signal[:, margin : signal.shape[1] - margin], atol=1e-5)
-    scaled = ISTFT(center=center, normalized=True).evaluate(
-        spectra / np.float32(np.sqrt(size)), window, *frame, None
-    )
-    np.testing.assert_allclose(scaled, back, atol=1e-5)

@@ -1,10 +1,8 @@
-"""Weights that are cut or another model's, files that are no IR, what irshape does not know."""
+"""Weights that are cut or another model's, and what irshape does not know."""
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -105,40 +103,6 @@ def test_weights_of_another_model_of_the_same_size(tmp_path: Path) -> None:
     assert irshape.fix(tmp_path / "m.xml", unsafe=True).edits == []
     (found,) = diagnostics(saved(tmp_path, text_network, value("order", 1, 1)))
     assert not any("another model" in cause["message"] for cause in found.get("causes", []))
-
-
-# Files that are no IR
-
-
-def zipped() -> bytes:
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        archive.writestr("archive/data.pkl", b"\x80\x02")
-    return data.getvalue()
-
-
-NO_IR = {
-    "HTML": b"<!DOCTYPE html>\n<html><head><title>404</title></head><body>404</body></html>",
-    "HTML without a doctype": b"<html><body>Not found</body></html>",
-    "zip": zipped(),
-    "JSON": b'{"message": "Not Found"}',
-    "a Git-LFS pointer": LFS,
-    "binary": b"\x00\x01\x02blob" * 100,
-    "a line of text": b"404: Not Found",
-    "empty": b"",
-}
-
-
-@pytest.mark.parametrize("name", NO_IR)
-def test_what_is_no_ir_is_said_in_one_line(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "m.xml"
-    path.write_bytes(NO_IR[name])
-    (found,) = diagnostics(path)
-    assert found["code"] == "IR003"
-    assert "\n" not in found["message"]
-    assert not found.get("causes")
-    assert not found.get("fixes")
-    assert irshape.fix(path, unsafe=True).edits == []
 
 
 # What is newer than irshape, and what is not OpenVINO's

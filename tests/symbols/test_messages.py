@@ -28,12 +28,6 @@ def test_validate(tmp_path: Path) -> None:
     assert found.message.endswith("; ids_1 is 128 in ids, 64 in mask")
 
 
-def test_validate_where_one_dimension_is_unknown(tmp_path: Path) -> None:
-    report = irshape.validate(attention(tmp_path, "?,128", "?,64"))
-    (seen,) = [seen for seen in report.diagnostics if seen.severity == "error"]
-    assert seen.message.endswith("; ids_1 is 128 in ids, 64 in mask")
-
-
 def test_several_layers_that_misfit_for_two_inputs_are_no_slips(tmp_path: Path) -> None:
     """No attribute and no constant of theirs is blamed; the first names the sizes."""
     net = Net()
@@ -72,29 +66,6 @@ def test_validate_two_inner_layers(tmp_path: Path) -> None:
     assert unplaced(seen.message).endswith(f"; {CONTRARY}")
 
 
-def test_validate_two_inner_layers_of_a_dynamic_size(tmp_path: Path) -> None:
-    report = irshape.validate(contrary(tmp_path, "?,3"))
-    (seen,) = [seen for seen in report.diagnostics if seen.severity == "error"]
-    assert seen.layer is not None
-    assert (seen.rule, seen.layer["name"]) == ("input-shapes", "second")
-    assert unplaced(seen.message).endswith("it needs x_0 == 8, but Concat 'first' needs x_0 == 4")
-
-
-@pytest.mark.parametrize(
-    ("widths", "errors"), [((4, 8), 1), ((4, 4), 0)], ids=["contrary", "the same"]
-)
-def test_validate_matrix_products(widths: tuple[int, int], errors: int, tmp_path: Path) -> None:
-    net = Net()
-    data = net.parameter("2,?", name="x")
-    for width in widths:
-        numbers = [net.constant([0.0] * width, "f32"), net.constant([width, 1])]
-        weights = net.layer("Reshape", numbers, 'special_zero="false"')
-        product = net.layer("MatMul", [data, weights], 'transpose_a="false" transpose_b="false"')
-        net.result(product)
-    report = irshape.validate(net.save(tmp_path))
-    assert report.count("error") == errors, report
-
-
 @pytest.mark.parametrize("size", [4, 8])
 def test_run_two_inner_layers(size: int, tmp_path: Path) -> None:
     """Whichever of the two refuses a size, the message names both."""
@@ -109,15 +80,6 @@ def test_run(tmp_path: Path) -> None:
     inputs = {"ids": np.ones((2, 6), np.float32), "mask": np.ones((2, 4), np.float32)}
     with pytest.raises(irshape.ExecutionError, match="ids_1 is 6 in ids, 4 in mask"):
         irshape.run(model, inputs)
-
-
-def test_infer(tmp_path: Path) -> None:
-    path = attention(tmp_path)
-    outcome = CliRunner().invoke(
-        cli, ["infer", str(path), "--shape", "ids=[2,6]", "--shape", "mask=[2,4]"]
-    )
-    assert outcome.exit_code == 1
-    assert "ids_1 is 6 in ids, 4 in mask" in outcome.output
 
 
 def test_names_of_inputs_that_are_ids_of_others(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
 from ..differences.content import sides_of
@@ -116,7 +116,8 @@ class Pairing:
         ]
         self.notes = [f"outputs paired by order: {first_of(paired, 5)}"] if paired else []
         self.notes += reordered("outputs", at, [end.name for end in theirs])
-        self._structure = _by_structure(first, second)
+        partners = matched(*sides_of(first, second))
+        self._structure = {b: a for a, b in partners.items()}
         self._partnered = set(self._structure.values())
 
     def of(self, layer: Layer, position: int, port: int) -> Match | None:
@@ -191,9 +192,3 @@ def _in_pairs(ours: Sequence[_End], theirs: Sequence[_End]) -> Iterator[tuple[_E
                 right.remove(b)
                 yield a, b, means
     yield from ((a, b, "position") for a, b in zip(left, right, strict=False))
-
-
-def _by_structure(first: Model, second: Model) -> Mapping[int, int]:
-    """Maps the position of each layer of the second model to the position of its partner in the
-    first."""
-    return {b: a for a, b in matched(*sides_of(first, second)).items()}

@@ -107,11 +107,18 @@ def built(
             tag: _Body(layer, tag, markers, ends).build(given[tag]) for tag in operation.bodies
         }
         if len(set(counts.values())) > 1:
-            told = ", ".join(f"`{tag}` {count}" for tag, count in counts.items())
+            told = ", ".join(f"`{tag}` {number}" for tag, number in counts.items())
             raise GraphError(
                 f"{kind}: the bodies return different numbers of values: {told}", operation=kind
             )
-        return _attached(graph, layer, next(iter(counts.values())))
+        count = next(iter(counts.values()))
+        layer.raw = mapped(layer.raw, len(layer._inputs), count, lines_of(layer.raw))
+        layer.raw.bodies = None
+        tensors = graph._inferred(layer)[:count]
+        layer._outputs = tuple(Output(layer, at, tensor) for at, tensor in enumerate(tensors))
+        graph._attach(layer)
+        graph._stale()
+        return layer
 
 
 def _refuse_unfit(kind: str, given: Sequence[Any]) -> None:
@@ -145,17 +152,6 @@ def _fed(graph: Any, layer: GraphLayer, marker: Any) -> Input | None:
     end = Input(layer, len(layer._inputs), source)
     layer._inputs += (end,)
     return end
-
-
-def _attached(graph: Any, layer: GraphLayer, outputs: int) -> GraphLayer:
-    """Infers the layer, adds it to the graph, and returns it."""
-    layer.raw = mapped(layer.raw, len(layer._inputs), outputs, lines_of(layer.raw))
-    layer.raw.bodies = None
-    tensors = graph._inferred(layer)[:outputs]
-    layer._outputs = tuple(Output(layer, at, tensor) for at, tensor in enumerate(tensors))
-    graph._attach(layer)
-    graph._stale()
-    return layer
 
 
 class _Body:

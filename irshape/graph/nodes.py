@@ -167,8 +167,10 @@ class Output(_Part):
 
         Raises `GraphError`, and `TypeError` for an invalid index.
         """
-        part: Output = self.layer.graph.part_of(self, index)
-        return part
+        from .indexing import indexed
+
+        with self.layer.graph.changes:
+            return indexed(self, index)
 
     @property
     def _truth(self) -> str:

@@ -26,8 +26,13 @@ sys.path[:0] = [
     path for path in (str(TESTS), str(TESTS.parent), str(TESTS / "ops")) if path not in sys.path
 ]
 
-from differential.cases import Case, build, feeds, parameters  # noqa: E402
-from differential.compare import for_irshape, held, with_declared_nodes  # noqa: E402
+from differential.cases import Case, build, feeds  # noqa: E402
+from differential.compare import (  # noqa: E402
+    computed,
+    diagnosed,
+    refusals,
+    with_declared_nodes,
+)
 from differential.coverage import cases, version_under_test  # noqa: E402
 from differential.elements import EPSILON, PLAIN, REAL, Tensor  # noqa: E402
 from differential.known_differences import KNOWN  # noqa: E402
@@ -102,12 +107,7 @@ class Corpus:
             return {}
         if not any(key and KNOWN[key].kind in WRONG_VALUES for key in _keys(case)):
             return execution.results
-        arrays = {name: array for name, (_, array) in (feeds(case) or {}).items()}
-        given = {
-            name: for_irshape(array, parameter.element_type)
-            for (name, array), parameter in zip(arrays.items(), parameters(case), strict=True)
-        }
-        outputs = held(irshape.run(irshape.load(path), given, force=True).values())
+        outputs = computed(case, irshape.load(path))
         return {
             name: Tensor.of(array, element_type)
             for name, (element_type, array) in zip(execution.results, outputs, strict=True)
@@ -137,11 +137,7 @@ def _write(case: Case, path: Path) -> None:
 
 
 def _requires(path: Path) -> str | None:
-    refused = any(
-        found.severity == "error" and not found.code.startswith("IR2")
-        for found in irshape.validate(path).diagnostics
-    )
-    return None if refused else irshape.requires(path).release
+    return None if refusals(diagnosed(path)) else irshape.requires(path).release
 
 
 def _stored(name: str, tensor: Tensor, values: BinaryIO) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from irshape.releases import MINOR_RELEASES, Release, written
 from irshape.shapes import PartialShape
 
 from . import elements, tables
-from .cases import Case, Node, build, feeds, parameters
+from .cases import Case, Node, build, feeds
 from .elements import EPSILON, REAL, Array, Tensor
 from .known_differences import KNOWN, Known
 from .oracle import Answer, Oracle
@@ -96,8 +96,7 @@ def _hold(case: Case, answer: Answer) -> None:
     import irshape
 
     xml, weights = build(case)
-    typed = feeds(case) if case.run else None
-    fed = None if typed is None else {name: array for name, (_, array) in typed.items()}
+    fed = feeds(case) if case.run else None
     talk = _Talk(case, xml, answer)
     known = _known(case, answer)
     path = _write(Path(_folder().name), xml, weights)
@@ -105,11 +104,7 @@ def _hold(case: Case, answer: Answer) -> None:
     diagnostics = diagnosed(
         declaring(case, path, answer.layers) if declares else with_declared_nodes(case, path)
     )
-    errors = [
-        found
-        for found in diagnostics
-        if found["severity"] == "error" and not found["code"].startswith("IR2")
-    ]
+    errors = refusals(diagnostics)
     talk.irshape = [
         _diagnostic(found) for found in diagnostics if not found["code"].startswith("IR2")
     ] or ["no diagnostics"]
@@ -118,7 +113,7 @@ def _hold(case: Case, answer: Answer) -> None:
         if fed is not None and case.expected is not None and not errors:
             model = irshape.load(str(path))
             layers = irshape.infer(model).to_dict()["layers"]
-            _computed(talk, model, fed, by_name(layers)["op"])
+            _computed(talk, model, by_name(layers)["op"])
         return
     for kind in ("lenient", "crash"):
         if kind in known:
@@ -135,7 +130,7 @@ def _hold(case: Case, answer: Answer) -> None:
     talk.irshape += [f"{name}: {_ports(ports)}" for name, ports in inferred.items()]
     _compare_shapes(talk, known, inferred)
     if fed is not None:
-        _compare_values(talk, known, model, fed, inferred["op"])
+        _compare_values(talk, known, model, inferred["op"])
     elif "values" in known or "hardware" in known:
         talk.fail(
             f"stale entry: {(known.get('values') or known['hardware'])!r}, but the case is not run"
@@ -157,12 +152,7 @@ def check_loosely(case: Case, oracle: Oracle) -> None:
     answer = oracle.ask(xml, weights)
     talk = _Talk(case, xml, answer)
     path = _write(Path(_folder().name), xml, weights)
-    diagnostics = diagnosed(with_declared_nodes(case, path))
-    errors = [
-        found
-        for found in diagnostics
-        if found["severity"] == "error" and not found["code"].startswith("IR2")
-    ]
+    errors = refusals(diagnosed(with_declared_nodes(case, path)))
     if answer.status == "refused" and not errors:
         talk.fail("OpenVINO refuses it; irshape reports no error")
     if answer.status != "accepted" or errors:
@@ -241,6 +231,15 @@ def diagnosed(path: Path) -> list[dict[str, Any]]:
     return diagnostics
 
 
+def refusals(diagnostics: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The errors other than IR2xx: what OpenVINO refuses."""
+    return [
+        found
+        for found in diagnostics
+        if found["severity"] == "error" and not found["code"].startswith("IR2")
+    ]
+
+
 def _not_accepted(talk: _Talk, known: dict[str, Known], errors: list[Any]) -> None:
     kind = "lenient" if talk.answer.status == "refused" else "crash"
     for other in known.keys() - {kind}:
@@ -311,12 +310,11 @@ def _compare_values(
     talk: _Talk,
     known: dict[str, Known],
     model: Any,
-    inputs: dict[str, Array],
     promised: list[tuple[str, str]],
 ) -> None:
     case, execution = talk.case, talk.answer.execution
     assert execution is not None
-    arrays = _computed(talk, model, inputs, promised)
+    arrays = _computed(talk, model, promised)
     if execution.status != "done":
         if case.run != "alone":
             talk.fail(
@@ -329,33 +327,28 @@ def _compare_values(
     _compare_with_theirs(talk, known, arrays)
 
 
-def _computed(
-    talk: _Talk, model: Any, inputs: dict[str, Array], promised: list[tuple[str, str]]
-) -> list[tuple[str, Array]]:
+def _computed(talk: _Talk, model: Any, promised: list[tuple[str, str]]) -> list[tuple[str, Array]]:
     """The values that irshape computes, held against its own types and shapes, and `expected`."""
-    import irshape
-
-    given = {
-        name: for_irshape(array, made.element_type)
-        for (name, array), made in zip(inputs.items(), parameters(talk.case), strict=True)
-    }
     try:
-        # the ports of a case declare nothing, which `validate` reports
-        computed = irshape.run(model, given, force=True)
-        outputs = [np.asarray(output) for output in computed.values()]
+        arrays = computed(talk.case, model)
     except Exception:
         talk.irshape += traceback.format_exc().rstrip().split("\n")
         talk.fail("irshape.run raised")
-    arrays = _named(talk, outputs)
+    for index, (name, array) in enumerate(arrays):
+        talk.irshape.append(f"result{index}: {name}{list(array.shape)} {_shown(array)}")
     _check_promises(talk, arrays, promised)
     return arrays
 
 
-def _named(talk: _Talk, outputs: list[Array]) -> list[tuple[str, Array]]:
-    arrays = held(outputs)
-    for index, (name, array) in enumerate(arrays):
-        talk.irshape.append(f"result{index}: {name}{list(array.shape)} {_shown(array)}")
-    return arrays
+def computed(case: Case, model: Any, max_memory: int | None = None) -> list[tuple[str, Array]]:
+    """What irshape computes of a case on its inputs."""
+    import irshape
+
+    given = [
+        for_irshape(array, tensor.element_type) for tensor, array in (feeds(case) or {}).values()
+    ]
+    # the ports of a case declare nothing, which `validate` reports
+    return held(irshape.run(model, given, force=True, max_memory=max_memory).values())
 
 
 def held(outputs: Iterable[Any]) -> list[tuple[str, Array]]:

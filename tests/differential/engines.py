@@ -13,8 +13,9 @@ import irshape
 from irshape.faults import Fault
 from irshape.rule_ids import DUPLICATE_VALUES
 
+from . import compare
 from .cases import Case, build, feeds
-from .compare import difference_of_types, difference_of_values, for_irshape, held
+from .compare import difference_of_types, difference_of_values
 from .elements import Array, Tensor
 from .oracle import Oracle
 
@@ -55,17 +56,12 @@ def refusals(case: Case) -> set[str]:
 
 def computed(case: Case) -> Outputs | str:
     """What irshape computes, or why it refuses to."""
-    fed = feeds(case)
-    assert fed is not None
     with tempfile.TemporaryDirectory() as folder:
         model = irshape.load(written(case, Path(folder)))
-        arrays = [for_irshape(array, tensor.element_type) for tensor, array in fed.values()]
         try:
-            # the ports of a case declare nothing, which `validate` reports
-            outputs = irshape.run(model, arrays, force=True, max_memory=LIMIT)
+            return compare.computed(case, model, LIMIT)
         except irshape.ExecutionError as refusal:
             return str(refusal)
-    return held(outputs.values())
 
 
 def contradiction(case: Case, ours: Outputs | str, oracle: Oracle) -> str:

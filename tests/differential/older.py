@@ -33,11 +33,12 @@ from irshape.shapes import PartialShape
 from .cases import Case, build, feeds, parameters
 from .compare import (
     by_name,
+    computed,
     declaring,
+    diagnosed,
     difference_of_types,
     difference_of_values,
-    for_irshape,
-    held,
+    refusals,
     with_declared_nodes,
 )
 from .coverage import version_under_test
@@ -150,7 +151,8 @@ def _expected(case: Case, releases: Iterable[str]) -> Expected:
             inference = irshape.infer(model)
             inferred = by_name(inference.to_dict()["layers"])
             told = _told(inference, releases)
-            outputs = _values(case, model)
+            if case.run and feeds(case) is not None:
+                outputs = computed(case, model)
     row = Row(case.id, version_under_test(case), error, _keys(case), _runs_nowhere(case), {}, told)
     return Expected(row, question(case), inferred, outputs)
 
@@ -190,10 +192,7 @@ def _refused(case: Case, path: Path) -> bool:
         path = with_declared_nodes(case, path)
         layers = irshape.infer(irshape.load(path)).to_dict()["layers"]
         path = declaring(case, path, by_name(layers))
-    return any(
-        found.severity == "error" and not found.code.startswith("IR2")
-        for found in irshape.validate(path).diagnostics
-    )
+    return bool(refusals(diagnosed(path)))
 
 
 def _told(inference: irshape.Inference, releases: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -230,17 +229,6 @@ def _facts(inference: irshape.Inference) -> tuple[tuple[str, Detail], ...]:
             for detail in details(site, kind)
         }
     )
-
-
-def _values(case: Case, model: irshape.Model) -> list[tuple[str, Array]]:
-    inputs = {name: array for name, (_, array) in ((case.run and feeds(case)) or {}).items()}
-    if not case.run or (not inputs and parameters(case)):
-        return []
-    given = {
-        name: for_irshape(array, parameter.element_type)
-        for (name, array), parameter in zip(inputs.items(), parameters(case), strict=True)
-    }
-    return held(irshape.run(model, given, force=True).values())
 
 
 def _verdict(case: Case, answer: Answer, expected: Expected) -> Verdict:

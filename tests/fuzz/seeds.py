@@ -369,35 +369,30 @@ def narrow() -> list[Case]:
 
 def onnx() -> list[Case]:
     """A few ONNX models, made here."""
-    from onnx import TensorProto, helper, numpy_helper
+    from formats.onnx.models import model, value
+    from onnx import TensorProto, helper
 
-    def model(nodes: list[object], initializers: tuple[object, ...] = ()) -> Case:
-        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 3, 8, 8])
-        y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
-        graph = helper.make_graph(nodes, "g", [x], [y], list(initializers))
-        opsets = [helper.make_opsetid("", 18)]
-        made = helper.make_model(graph, opset_imports=opsets, ir_version=9)
-        return Case("onnx", (made.SerializeToString(),))
-
-    axes = numpy_helper.from_array(np.array([1], np.int64), "axes")
-    kernel = numpy_helper.from_array(np.ones((2, 3, 3, 3), np.float32), "w")
-    branch = helper.make_graph(
-        [helper.make_node("Relu", ["x"], ["z"])],
-        "branch",
-        [],
-        [helper.make_tensor_value_info("z", TensorProto.FLOAT, None)],
-    )
+    node = helper.make_node
+    branch = helper.make_graph([node("Relu", ["x"], ["z"])], "branch", [], [value("z:f32")])
     truth = helper.make_tensor("t", TensorProto.BOOL, [], [True])
-    return [
-        model([helper.make_node("ReduceMean", ["x", "axes"], ["y"], keepdims=0)], (axes,)),
-        model([helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])], (kernel,)),
-        model(
+    constants = {"axes": np.array([1], np.int64), "w": np.ones((2, 3, 3, 3), np.float32)}
+    models: list[tuple[list[object], str]] = [
+        ([node("ReduceMean", ["x", "axes"], ["y"], keepdims=0)], "axes"),
+        ([node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])], "w"),
+        (
             [
-                helper.make_node("Constant", [], ["c"], value=truth),
-                helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch),
-            ]
+                node("Constant", [], ["c"], value=truth),
+                node("If", ["c"], ["y"], then_branch=branch, else_branch=branch),
+            ],
+            "",
         ),
     ]
+    cases = []
+    for nodes, name in models:
+        given = {name: constants[name]} if name else {}
+        made = model(nodes, ["x:f32[batch,3,8,8]"], ["y:f32"], 18, constants=given, ir_version=9)
+        cases.append(Case("onnx", (made.SerializeToString(),)))
+    return cases
 
 
 def wide() -> list[Case]:

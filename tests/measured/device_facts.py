@@ -1,6 +1,6 @@
 """Measures what a device makes of models, and writes the table of facts that follow from it.
 
-usage: device_facts.py --device GPU --measured FILE.tsv [--holdout PARTS] [-o FOLDER] MODELS...
+usage: device_facts.py --device GPU --measured FILE.tsv [-o FOLDER] MODELS...
 
 MODELS are folders of IRs. FILE.tsv has a line for each: its path, and `ok`, `refused: REASON` or
 `crash` (what `compile_model` of the installed OpenVINO made of it). Those without a line are asked
@@ -9,15 +9,11 @@ new FILE.tsv. GPU needs a device, or a library that stands for one in LD_LIBRARY
 
 device_rules.py learns the facts. device_variants.py writes more models to learn from, with other
 types and shapes of the inputs.
-
---holdout 2 learns from one half of the models, by a hash of their names, and judges the other;
---holdout 10 learns from nine tenths.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import re
 import subprocess
@@ -27,9 +23,7 @@ from datetime import date
 from multiprocessing import Pool
 from pathlib import Path
 
-from device_rules import Model, holds, layers_of, learn, stated
-
-from irshape.devices.facts import VERDICTS, Fact
+from device_rules import Model, layers_of, learn, stated
 
 ASK = """
 import sys, signal, openvino as ov
@@ -83,66 +77,6 @@ def said_last(text: str) -> str:
     """The answer among what the worker and the plugin have printed; a crash without one."""
     answers = re.findall(r"^(?:ok|unread|refused: .*)$", text, re.MULTILINE)
     return answers[-1] if answers else "crash"
-
-
-# judging, and writing the table
-
-
-def verdict(model: Model, facts: dict[str, list[Fact]]) -> str:
-    """The gravest verdict on a model."""
-    if model.obstacles:
-        return "fails" if "dynamic-rank" in model.obstacles else "likely"
-    verdicts = {
-        min(
-            (
-                fact.verdict
-                for fact in facts.get(layer.family, ())
-                if holds(fact.conditions, layer.values)
-            ),
-            key=VERDICTS.index,
-            default="unknown",
-        )
-        for layer in model.layers
-    }
-    return min(verdicts, key=VERDICTS.index, default="clear")
-
-
-def part(model: Model, parts: int) -> int:
-    return int.from_bytes(hashlib.sha1(model.name.encode()).digest()[:4]) % parts
-
-
-def holdout(device: str, models: list[Model], parts: int, listed: int) -> None:
-    """Learns from all parts of the models but one, and judges that; for two of the parts."""
-    for side in range(2):
-        facts = learn(device, [model for model in models if part(model, parts) != side])
-        counts: Counter[tuple[bool, str]] = Counter()
-        wrong = []
-        for model in models:
-            if part(model, parts) == side:
-                found = verdict(model, facts)
-                counts[model.compiles, found] += 1
-                if model.compiles == (found != "clear") and found != "unknown":
-                    why = [
-                        f"{fact.operation}: {' '.join(map(str, fact.conditions))} "
-                        f"{fact.refused}/{fact.compiled}"
-                        for layer in model.layers
-                        for fact in facts.get(layer.family, ())
-                        if fact.verdict != "clear" and holds(fact.conditions, layer.values)
-                    ]
-                    wrong.append((model, found, "; ".join(why)))
-        total = sum(counts.values())
-        refused = sum(count for (compiles, _), count in counts.items() if not compiles)
-        unknown = counts[True, "unknown"] + counts[False, "unknown"]
-        right = counts[True, "clear"] + counts[False, "fails"] + counts[False, "likely"]
-        print(
-            f"{total} judged by {sum(map(len, facts.values()))} facts: {unknown / total:.2%} "
-            f"unknown, of the others {right / (total - unknown):.2%} right; of {refused} refused "
-            f"{counts[False, 'clear']} clear ({counts[False, 'clear'] / refused:.2%}); of "
-            f"{total - refused} compiled {counts[True, 'fails']} fails, {counts[True, 'likely']} "
-            f"likely, {counts[True, 'unknown']} unknown"
-        )
-        for model, found, why in wrong[:listed]:
-            print(f"  {found}\t{model.name}\t{why or model.answer[:150]}")
 
 
 def measured(file: Path, folders: list[str], device: str) -> list[Model]:
@@ -218,13 +152,9 @@ def main() -> None:
     parser.add_argument("models", nargs="+")
     parser.add_argument("--device", required=True, choices=("CPU", "GPU"))
     parser.add_argument("--measured", type=Path, required=True)
-    parser.add_argument("--holdout", type=int, metavar="PARTS")
-    parser.add_argument("--list", type=int, default=0)
     parser.add_argument("-o", type=Path)
     given = parser.parse_args()
     models = measured(given.measured, given.models, given.device)
-    if given.holdout:
-        holdout(given.device, models, given.holdout, given.list)
     if given.o is not None:
         text = written(given.device, models)
         release = text.splitlines()[1].removeprefix("# release: ")

@@ -197,10 +197,6 @@ class Group:
         return len(self.models(layers)), (layers & self.working).bit_count()
 
 
-def holds(conditions: Iterable[Condition], values: dict[str, str]) -> bool:
-    return all(each.holds(lambda key: values.get(key, "")) for each in conditions)
-
-
 def groups_of(models: Iterable[Model]) -> dict[str, Group]:
     """The layers of each family. Where a refusal names no layer, and several families may be the
     reason, it is held against those that are refused most often when they are alone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,9 @@ from irshape.ops.tokenization.charsmaps import normalized, unicode_map
 TOKENIZERS = Path(__file__).parents[1] / "tokenizers"
 KINDS = ("bpe", "wordpiece", "unigram")
 PARTS = ("tokenizer", "detokenizer")
+
+STRINGS = int(os.environ.get("IRSHAPE_STRINGS", "100"))
+"""How many of many scripts each tokenizer is tried on."""
 
 PIECES = (
     "Hello", " ", "  ", "\n", "\t", "world!", "Größe", "Straße", "naïve", "e\u0301", "a\u0308",
@@ -100,7 +104,7 @@ def test_tokens_are_those_of_openvino(kind: str) -> None:
     back = core().compile_model(detokenizer, "CPU")
     session = irshape.Session(irshape.load(tokenizer))
     back_session = irshape.Session(irshape.load(detokenizer))
-    for text in strings(100, 1):
+    for text in strings(STRINGS, 1):
         batch = np.array([text], object)
         ours = session.run([batch])
         for port, value in compiled([text]).items():

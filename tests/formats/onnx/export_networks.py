@@ -1,22 +1,28 @@
 """Exports networks of random weights from torch and transformers to ONNX, by both exporters.
 
-Usage: `python export_networks.py FOLDER [full]`.
+Usage: `python export_networks.py FOLDER`.
 
-Needs torch, transformers, onnx and onnxscript. The files in `networks/` are small ones of it,
-without what exporters note of their sources (`stripped`).
+Needs torch, transformers, onnx and onnxscript. The files in `networks/` are some of it, without
+what exporters note of their sources (`stripped`).
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 
-def transformers_network(
-    name: str, full: bool
-) -> tuple[Any, tuple[Any, ...], list[str], list[str]]:
+class Network(NamedTuple):
     """A network, its inputs, and their names and those of the outputs."""
+
+    module: Any
+    given: tuple[Any, ...]
+    inputs: list[str]
+    outputs: list[str]
+
+
+def networks() -> dict[str, Network]:
     import torch
     import transformers as t
 
@@ -27,93 +33,51 @@ def transformers_network(
         "intermediate_size": 64,
     }
     torch.manual_seed(0)
-    length = 128 if full else 9
-    if name == "bert":
-        config = (
-            t.BertConfig()
-            if full
-            else t.BertConfig(vocab_size=100, max_position_embeddings=32, **small)
-        )
-        ids = torch.randint(0, config.vocab_size, (1, length))
-        return (
-            t.BertModel(config),
-            (ids, torch.ones_like(ids), torch.zeros_like(ids)),
-            ["input_ids", "attention_mask", "token_type_ids"],
-            ["hidden", "pooled"],
-        )
-    if name == "gpt2":
-        config = (
-            t.GPT2Config()
-            if full
-            else t.GPT2Config(vocab_size=100, n_positions=32, n_embd=32, n_layer=2, n_head=4)
-        )
-        config.use_cache = False
-        return (
-            t.GPT2LMHeadModel(config),
-            (torch.randint(0, config.vocab_size, (1, length)),),
-            ["input_ids"],
-            ["logits"],
-        )
-    if name == "vit":
-        config = t.ViTConfig() if full else t.ViTConfig(image_size=32, patch_size=8, **small)
-        return (
-            t.ViTForImageClassification(config),
-            (torch.randn(1, 3, config.image_size, config.image_size),),
-            ["pixel_values"],
-            ["logits"],
-        )
-    config = (
-        t.ResNetConfig()
-        if full
-        else t.ResNetConfig(embedding_size=8, hidden_sizes=[8, 16], depths=[1, 2])
-    )
-    return (
-        t.ResNetForImageClassification(config),
-        (torch.randn(1, 3, *((224, 224) if full else (32, 32))),),
-        ["pixel_values"],
-        ["logits"],
-    )
+    ids, image = torch.randint(0, 100, (1, 9)), torch.randn(1, 3, 32, 32)
+    bert = t.BertConfig(vocab_size=100, max_position_embeddings=32, **small)
+    gpt2 = t.GPT2Config(vocab_size=100, n_positions=32, n_embd=32, n_layer=2, n_head=4)
+    gpt2.use_cache = False
+    vit = t.ViTConfig(image_size=32, patch_size=8, **small)
+    resnet = t.ResNetConfig(embedding_size=8, hidden_sizes=[8, 16], depths=[1, 2])
+    masks = torch.ones_like(ids), torch.zeros_like(ids)
+    names = ["input_ids", "attention_mask", "token_type_ids"]
+    pixels, logits = ["pixel_values"], ["logits"]
+    return {
+        "resnet50": Network(t.ResNetForImageClassification(resnet), (image,), pixels, logits),
+        "bert": Network(t.BertModel(bert), (ids, *masks), names, ["hidden", "pooled"]),
+        "gpt2": Network(t.GPT2LMHeadModel(gpt2), (ids,), names[:1], logits),
+        "vit": Network(t.ViTForImageClassification(vit), (image,), pixels, logits),
+    }
 
 
-def export(folder: Path, full: bool) -> None:
+def export(folder: Path) -> None:
     import torch
 
     class Tuple(torch.nn.Module):
-        def __init__(self, network: Any, names: list[str], outputs: int) -> None:
+        def __init__(self, network: Network) -> None:
             super().__init__()
-            self.network, self.names, self.outputs = network, names, outputs
+            self.module, self.network = network.module.eval(), network
 
         def forward(self, *arguments: Any) -> Any:
-            made = self.network(**dict(zip(self.names, arguments, strict=True)), return_dict=False)
-            return tuple(made)[: self.outputs]
+            given = dict(zip(self.network.inputs, arguments, strict=True))
+            return tuple(self.module(**given, return_dict=False))[: len(self.network.outputs)]
 
-    for name in ("resnet50", "bert", "gpt2", "vit"):
-        network, arguments, inputs, outputs = transformers_network(name, full)
-        module = Tuple(network.eval(), inputs, len(outputs)).eval()
-        for dynamo in (False, True):
-            path = (
-                folder
-                / f"{name}_{'full' if full else 'small'}_{'dynamo' if dynamo else 'script'}.onnx"
-            )
-            try:
-                with torch.no_grad():
-                    torch.onnx.export(
-                        module,
-                        arguments,
-                        str(path),
-                        input_names=inputs,
-                        output_names=outputs,
-                        dynamo=dynamo,
-                        **({} if dynamo else {"opset_version": 17}),
-                    )
-            except Exception as problem:
-                print(
-                    f"{path.name}: {type(problem).__name__}: {str(problem)[:300]}", file=sys.stderr
+    for name, network in networks().items():
+        module = Tuple(network).eval()
+        for exporter in ("script", "dynamo"):
+            path = folder / f"{name}_small_{exporter}.onnx"
+            with torch.no_grad():
+                torch.onnx.export(
+                    module,
+                    network.given,
+                    str(path),
+                    input_names=network.inputs,
+                    output_names=network.outputs,
+                    dynamo=exporter == "dynamo",
+                    **({} if exporter == "dynamo" else {"opset_version": 17}),
                 )
-            else:
-                if not full:
-                    stripped(path)
-                print(path)
+            stripped(path)
+            print(path)
 
 
 def stripped(path: Path) -> None:
@@ -135,4 +99,4 @@ def stripped(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    export(Path(sys.argv[1]), sys.argv[2:] == ["full"])
+    export(Path(sys.argv[1]))

@@ -16,7 +16,7 @@ from ..shapes import UNBOUNDED, Dimension, PartialShape
 from ..symbols.bounds import Range
 from ..symbols.expressions import Expression, Symbol
 from .body_engine import BodyEngine
-from .input_sizes import Sizes, candidates, shape_of
+from .input_sizes import Sizes, candidates, grid, shape_of
 from .named_sizes import tensor_name, value_of
 from .result import BodyResult
 
@@ -67,6 +67,18 @@ class Proposals:
         for sizes in candidates(self.sizes):
             if self._holds(sizes):
                 return sizes
+        return None
+
+    def refusal(self) -> tuple[Layer, dict[str, str]] | None:
+        """Returns the first layer that refuses some sizes, and the shapes of the inputs then."""
+        for sizes in grid(self.sizes):
+            shapes = {
+                layer: shape_of(known, shape, sizes) for layer, known, shape in self._inputs()
+            }
+            refusing = _refusing(self._inferred(shapes)) - self._refused
+            if refusing:
+                named = {tensor_name(layer): str(shape) for layer, shape in shapes.items()}
+                return min(refusing, key=lambda layer: layer.offset), named
         return None
 
     def binding(

@@ -32,18 +32,22 @@ Sizes = dict[str, int]
 
 def candidates(sizes: NamedSizes) -> Iterator[Sizes]:
     """Yields sizes that break no known condition: batch 1 and those that constants demand first."""
-    wanted = dict(_demanded(sizes))
-    grid = (
-        {s.name: _within(sizes, s, wanted.get(s) or (size if s.axis else batch)) for s in symbols}
-        for symbols in [list(sizes.symbols)]
-        for size in GRID
-        for batch in (1, 2)
-    )
-    yield from (each for each in grid if not any(sizes.broken(each)))
+    yield from (each for each in grid(sizes) if not any(sizes.broken(each)))
     for number in range(DRAWN):
         drawn = sizes_for(sizes, random.Random(number) if number else None)
         if drawn is not None:
             yield drawn
+
+
+def grid(sizes: NamedSizes) -> Iterator[Sizes]:
+    """Yields the sizes of `GRID`, or those that constants demand, whatever they break."""
+    wanted = dict(_demanded(sizes))
+    for size in GRID:
+        for batch in (1, 2):
+            yield {
+                each.name: _within(sizes, each, wanted.get(each) or (size if each.axis else batch))
+                for each in sizes.symbols
+            }
 
 
 def shape_of(

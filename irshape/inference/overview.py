@@ -64,7 +64,18 @@ def overview(inference: Inference) -> Overview:
             for symbol, high, why in limits(inference)
         ),
         inference.model.path,
+        refused=_refused(reasons) if every and fix is None else "",
     )
+
+
+def _refused(reasons: Reasons) -> str:
+    """Names a layer that refuses sizes of the inputs, and these; empty if none is found."""
+    refusal = reasons.proposals.refusal()
+    if refusal is None:
+        return ""
+    layer, shapes = refusal
+    given = ", ".join(f"{name}={shape}" for name, shape in shapes.items())
+    return f"{layer.type} '{layer.name}' (line {reasons.line(layer)}) refuses {given}"
 
 
 def _bounding(reasons: Reasons) -> Binding | None:

@@ -154,6 +154,8 @@ class Overview(NamedTuple):
     """The file of the model."""
     obstacle: str = ""
     """The errors to correct before shapes can be proposed."""
+    refused: str = ""
+    """A layer and sizes of inputs that it refuses, if none are found that every layer accepts."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the document that `irshape explain MODEL --format json` prints."""
@@ -169,11 +171,14 @@ class Overview(NamedTuple):
             "contradictions": list(self.contradictions),
             "limits": list(self.limits),
             "obstacle": self.obstacle,
+            "refused": self.refused,
         }
 
     def behind(self, obstacle: str) -> Overview:
         """Returns the overview without proposals, since the model has errors."""
-        return self._replace(bind=None, unbounded=(), fix=None, dynamic=(), obstacle=obstacle)
+        return self._replace(
+            bind=None, unbounded=(), fix=None, dynamic=(), refused="", obstacle=obstacle
+        )
 
     def __str__(self) -> str:
         lines = [f"contradiction: {text}" for text in self.contradictions]
@@ -200,7 +205,8 @@ class Overview(NamedTuple):
             lines.append(f"{but} static with: {self._edit(self.fix)}")
             lines += [f"  except {text}" for text in self.dynamic]
         elif not self.obstacle and any(group.verdict == "input" for group in self.groups):
-            lines.append("found no sizes of the inputs that every layer accepts")
+            such = f"; {self.refused}" if self.refused else ""
+            lines.append(f"found no sizes of the inputs that every layer accepts{such}")
         if self.bind is not None or self.fix is not None:
             lines.append("these sizes are examples, unless a limit or a layer requires them")
             lines.append("irshape's shapes count; OpenVINO's own may stay wider, even unbounded")

@@ -138,6 +138,21 @@ def test_sizes_of_zero_are_left_out_where_they_unbind() -> None:
     assert unbounded(model, {"x": "[..8,..128,64]"})[0] == 2
 
 
+def test_a_layer_that_refuses_all_sizes_is_named() -> None:
+    graph = irshape.Graph()
+    x = graph.parameter("f32", "[1,3,?,8]", name="x")
+    pools = [
+        graph.add("MaxPool", x, strides=[stride, 1], kernel=[kernel, 1],
+                  pads_begin=[pad, 0], pads_end=[pad, 0], opset=1)
+        for kernel, stride, pad in ((1, 2, 0), (2, 1, 1))
+    ]  # fmt: skip
+    graph.result(graph.add("Concat", *pools, axis=1, name="joined"), "y")
+    overview = irshape.infer(graph.model(), symbols=True).overview()
+    assert overview.fix is None
+    assert overview.refused.startswith("Concat 'joined' (line ")
+    assert overview.refused in str(overview)
+
+
 def test_the_fixed_shapes_make_everything_static_but_what_data_decides(tmp_path: Path) -> None:
     overview = irshape.infer(cache(tmp_path), symbols=True).overview()
     assert overview.fix is not None

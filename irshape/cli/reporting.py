@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from ..diagnostics.report import Report
     from ..rule_ids import Severity
 
-    ParamType = click.ParamType["Form"]
-else:
-    ParamType = click.ParamType  # generic for type checkers only, in the click of some years
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 FOR_PEOPLE = ("text", "concise")
@@ -37,10 +33,18 @@ class Form(NamedTuple):
     path: str | None
 
 
-class _Completed:
-    """Lets shells complete the names of formats."""
+class FormatName(click.ParamType):  # type: ignore[type-arg]
+    """The name of a format, for commands that write one report."""
 
     name = "format"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from ..diagnostics.renderers import formats
+
+        known = formats()
+        if value not in known:
+            self.fail(f"'{value}' is not a format; expected one of {', '.join(known)}", param, ctx)
+        return value
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -52,37 +56,19 @@ class _Completed:
         return [CompletionItem(name) for name in formats() if name.startswith(incomplete)]
 
 
-class FormType(_Completed, ParamType):
+class FormType(FormatName):
     """Parses `FORMAT` or `FORMAT=FILE`."""
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         return "FORMAT[=FILE]"
 
-    def convert(
-        self, value: str | Form, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Form:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, Form):
             return value
-        from ..diagnostics.renderers import formats
-
         name, equals, path = value.partition("=")
-        if name not in formats():
-            self.fail(f"'{name}' is not one of {', '.join(formats())}.", param, ctx)
         if equals and not path:
             self.fail(f"'{value}' does not name a file.", param, ctx)
-        return Form(name, path or None)
-
-
-class FormatName(_Completed, click.ParamType):  # type: ignore[type-arg]
-    """The name of a format, for commands that write one report."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from ..diagnostics.renderers import formats
-
-        known = formats()
-        if value not in known:
-            self.fail(f"'{value}' is not a format; expected one of {', '.join(known)}", param, ctx)
-        return str(value)
+        return Form(super().convert(name, param, ctx), path or None)
 
 
 def report_text(report: Report, form: str) -> str:

@@ -36,10 +36,6 @@ class Chosen(NamedTuple):
 
         return shard(files, *self.shard)
 
-    def without_cache(self) -> Chosen:
-        """Returns the same choice without the cache of reports."""
-        return self._replace(configuration=self.configuration._replace(cache=False))
-
 
 _OPTIONS = [
     click.option(

@@ -92,7 +92,7 @@ def command(
     given = pairs(values, "--value")
     forms_chosen = destinations(counted_forms(forms) if statistics else forms, output_file)
     # a report of the cache does not say what was tried
-    wanted = chosen(selection).without_cache() if trace else chosen(selection)
+    wanted = chosen({**selection, "no_cache": selection["no_cache"] or trace})
     files, lacking = _chosen_files(paths, wanted, since)
     if view is not None and (len(files) != 1 or given):
         raise click.UsageError("--view draws one file, without --value")

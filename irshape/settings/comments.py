@@ -135,12 +135,10 @@ class Comments:
                     message = "this comment silences nothing: it is not inside a layer"
                     hint = (
                         "put it inside its layer; to disable a rule for the whole file, put it "
-                        "before "
-                        "the first element, or write disable-file"
+                        "before the first element, or write disable-file"
                     )
-                    self.findings.append(
-                        Finding(Fault(MISPLACED_SUPPRESSION, message, help=hint), token.start())
-                    )
+                    fault = Fault(MISPLACED_SUPPRESSION, message, help=hint)
+                    self.findings.append(Finding(fault, token.start()))
 
     def _parsed(self, text: str, offset: int) -> tuple[Suppression | None, bool]:
         """Returns a comment, and whether it applies to the whole file wherever it is.
@@ -153,10 +151,7 @@ class Comments:
                 "write <!-- irshape: disable=IR304 --> inside a layer, or <!-- irshape: "
                 "disable-file=IR304 -->"
             )
-            message = f"irshape does not understand the comment '{_short(text)}'"
-            self.findings.append(
-                Finding(Fault(UNKNOWN_SUPPRESSION, message, actual=_short(text), help=hint), offset)
-            )
+            self._unknown(offset, "irshape does not understand the comment", text, hint)
             return None, False
         codes = []
         for name in match["codes"].split(","):
@@ -165,10 +160,17 @@ class Comments:
             if covers:
                 codes.append((selector, covers))
             else:
-                self.findings.append(
-                    _unknown(selector, offset, len(self.findings) < MAX_SUGGESTIONS)
-                )
+                suggest = len(self.findings) < MAX_SUGGESTIONS and len(selector) < 60
+                close = similar_rule(selector) if suggest else ""
+                hint = "correct the code; `irshape rule` lists them"
+                self._unknown(offset, "there is no rule", selector, hint, close)
         return Suppression(offset, codes), match["verb"] == "disable-file"
+
+    def _unknown(self, offset: int, says: str, text: str, hint: str, close: str = "") -> None:
+        text = " ".join(text[:200].split())
+        text = text if len(text) <= 60 else text[:57] + "…"
+        fault = Fault(UNKNOWN_SUPPRESSION, f"{says} '{text}'{close}", actual=text, help=hint)
+        self.findings.append(Finding(fault, offset))
 
     def silence(self, code: str, problem: Finding) -> bool:
         """Returns whether a comment silences a finding.
@@ -204,35 +206,10 @@ class Comments:
                 for text, covers in comment.codes:
                     if not covers & scope.hits and covers & asked:
                         message = f"there is no {text} {where} to silence"
-                        yield Finding(
-                            Fault(
-                                UNUSED_SUPPRESSION,
-                                message,
-                                actual=text,
-                                help="remove it from the comment",
-                            ),
-                            comment.offset,
-                        )
+                        hint = "remove it from the comment"
+                        fault = Fault(UNUSED_SUPPRESSION, message, actual=text, help=hint)
+                        yield Finding(fault, comment.offset)
 
 
 MAX_SUGGESTIONS = 50
 """The largest number of misspelt codes in one file for which a similar code is suggested."""
-
-
-def _short(text: str) -> str:
-    text = " ".join(text[:200].split())
-    return text if len(text) <= 60 else text[:57] + "…"
-
-
-def _unknown(name: str, offset: int, suggest: bool) -> Finding:
-    close = similar_rule(name) if suggest and len(name) < 60 else ""
-    message = f"there is no rule '{_short(name)}'{close}"
-    return Finding(
-        Fault(
-            UNKNOWN_SUPPRESSION,
-            message,
-            actual=_short(name),
-            help="correct the code; `irshape rule` lists them",
-        ),
-        offset,
-    )

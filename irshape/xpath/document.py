@@ -11,7 +11,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from ..formats.ir.quoting import quoted
-from ..inference.result import BodyResult, Inference
+from ..inference.result import Inference
 from ..model.graph import Body, Layer, Model
 from .evaluator import SelectedNode
 
@@ -147,18 +147,12 @@ def element_offsets(
 
 def ports(inference: Inference) -> dict[str, list[list[str]]]:
     """Returns the inferred outputs of every layer by path and id: port id, element type, shape."""
-    return dict(_ports(inference.result))
-
-
-def _ports(result: BodyResult) -> Iterator[tuple[str, list[list[str]]]]:
-    for position, (layer, tensors) in enumerate(
-        zip(result.body.layers, result.outputs, strict=True)
-    ):
-        outputs = layer.inputs[:1] if layer.is_result else layer.outputs
-        rows = [
-            [port.id, str(tensor.element_type), str(tensor.shape)]
-            for port, tensor in zip(outputs, tensors, strict=False)
-        ]
-        yield "/".join((*layer.path, layer.id)), rows
-        for inner in result.inner.get(position, {}).values():
-            yield from _ports(inner)
+    known: dict[str, list[list[str]]] = {}
+    for result in inference.result.walk():
+        for layer, tensors in zip(result.body.layers, result.outputs, strict=True):
+            outputs = layer.inputs[:1] if layer.is_result else layer.outputs
+            known["/".join((*layer.path, layer.id))] = [
+                [port.id, str(tensor.element_type), str(tensor.shape)]
+                for port, tensor in zip(outputs, tensors, strict=False)
+            ]
+    return known

@@ -93,7 +93,8 @@ def sentence(
         has = _seen(relation, position, actual, seen)
         kind = "rank " if relation == "rank" else ""
         where = f"dimension {position} of " if _is_axis(relation, position) else ""
-        text = f"{where}{name} {has}; expected {kind}{wanted}{_ORIGINS[relation](source)}"
+        origin = _ORIGINS.get(relation, _as_in)(source)
+        text = f"{where}{name} {has}; expected {kind}{wanted}{origin}"
     return agreeing(text)
 
 
@@ -128,16 +129,12 @@ def _as_in(source: str) -> str:
 
 
 _ORIGINS: Final[dict[str, Callable[[str], str]]] = {
-    "equal": _as_in,
-    "within": _as_in,
-    "at least": _as_in,
-    "rank": _as_in,
-    "type": _as_in,
     "count": lambda source: f", one for each dimension of {source}" if source else "",
     "same size": lambda source: f", as many as {source} has" if source else "",
     "other": lambda source: f" for {source}" if source else "",
 }
-"""By relation, a function that returns the phrase with the origin of the expected value."""
+"""By relation, a function that returns the phrase with the origin of the expected value, if this
+is not `_as_in`."""
 
 
 def describe_types(allowed: frozenset[ElementType]) -> str:

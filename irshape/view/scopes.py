@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from typing import Literal, NamedTuple
 
@@ -64,16 +65,16 @@ class Run(NamedTuple):
     times: int
 
 
+@dataclass
 class _Scope:
     """A group that is being built."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.kind: Kind = "scope"
-        self.scopes: dict[str, _Scope] = {}
-        self.layers: list[int] = []
-        self.first = -1
-        """The position of its first layer in topological order."""
+    name: str
+    kind: Kind = "scope"
+    first: int = -1
+    """The position of its first layer in topological order."""
+    scopes: dict[str, _Scope] = field(default_factory=dict)
+    layers: list[int] = field(default_factory=list)
 
     @property
     def size(self) -> int:
@@ -400,11 +401,8 @@ def _block(scope: _Scope, run: list[str]) -> _Scope:
     if len(run) == 1:
         return scope.scopes[run[0]]
     first, last = scope.scopes[run[0]], scope.scopes[run[-1]]
-    block = _Scope(f"{first.name} … {last.name}")
-    block.kind = "repeat"
-    block.first = first.first
-    block.scopes = {name: scope.scopes[name] for name in run}
-    return block
+    blocks = {name: scope.scopes[name] for name in run}
+    return _Scope(f"{first.name} … {last.name}", "repeat", first.first, blocks)
 
 
 def _tandems(scope: _Scope, rank: dict[int, int], layers: Sequence[Layer]) -> None:
@@ -437,14 +435,11 @@ def _add_run(
     layers: Sequence[Layer],
 ) -> None:
     ends = [layers[members[at]].type for at in (0, run.period - 1)]
-    repeat = _Scope(" … ".join(dict.fromkeys(ends)))
-    repeat.kind = "repeat"
-    repeat.first = rank[members[0]]
+    repeat = _Scope(" … ".join(dict.fromkeys(ends)), "repeat", rank[members[0]])
     for number in range(run.times):
-        block = _Scope(str(number + 1))
-        block.layers = list(members[number * run.period : (number + 1) * run.period])
-        block.first = rank[block.layers[0]]
-        repeat.scopes[block.name] = block
+        own = list(members[number * run.period : (number + 1) * run.period])
+        name = str(number + 1)
+        repeat.scopes[name] = _Scope(name, first=rank[own[0]], layers=own)
     scope.scopes[f"{repeat.first} {repeat.name}"] = repeat
 
 
@@ -523,13 +518,14 @@ def _part(
         scope.scopes[member].name if isinstance(member, str) else _last_name(layers[member].name)
         for member in (members[0], members[-1])
     ]
-    part = _Scope(f"{ends[0]} … {ends[1]}")
-    part.kind = "part"
     first = members[0]
-    part.first = scope.scopes[first].first if isinstance(first, str) else rank[first]
-    part.layers = [member for member in members if isinstance(member, int)]
-    part.scopes = {member: scope.scopes[member] for member in members if isinstance(member, str)}
-    return part
+    return _Scope(
+        " … ".join(ends),
+        "part",
+        scope.scopes[first].first if isinstance(first, str) else rank[first],
+        {member: scope.scopes[member] for member in members if isinstance(member, str)},
+        [member for member in members if isinstance(member, int)],
+    )
 
 
 def _last_name(name: str) -> str:

@@ -57,7 +57,7 @@ class Editing(Building):
             old, layer = input.source, input.layer
             self._feed(input, source)
             if layer.raw.output_names:
-                own = self._leave_names(old, layer)
+                own = self._leave_names(old, layer, moved=True)
                 self._give_names(source, (*source._names, *own))
                 self._give_output_names(layer, own)
             by_value = layer.valued or layer.operation.signature.valued

@@ -364,11 +364,17 @@ class Structure:
     def _check_variables(self) -> None:
         raise NotImplementedError
 
-    def _leave_names(self, source: Output, result: GraphLayer) -> tuple[str, ...]:
+    def _leave_names(
+        self, source: Output, result: GraphLayer, moved: bool = False
+    ) -> tuple[str, ...]:
         """Removes from a tensor the names of a Result that it no longer feeds. Returns these
-        names."""
+        names.
+
+        moved: whether another tensor will feed the Result. Names that the port declares too then
+        go with it.
+        """
         own = names_in(result.raw.output_names)
-        kept = {*source.layer.raw.outputs[source.index].tensor_names}
+        kept = set() if moved else {*source.layer.raw.outputs[source.index].tensor_names}
         if source.layer.raw.is_parameter:
             kept.add(source.layer.name)  # the Result shares the name of the input
         kept |= self.claimed_names(source, result)

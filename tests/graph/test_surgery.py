@@ -581,6 +581,29 @@ def test_two_results_of_a_tensor_are_two_outputs(tmp_path: Path) -> None:
     check(merged)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda graph: graph.to_f16(),
+        lambda graph: graph.postprocess("y", element_type="f16"),
+        lambda graph: graph.tensor("y").insert_after("Abs"),
+        lambda graph: graph.tensor("y").replace_uses(graph.op.abs(graph.tensor("x"))),
+        lambda graph: graph.tensor("y").layer.remove(bypass=0),
+    ],
+)
+def test_a_result_keeps_names_that_its_port_declares_too(change: Any, tmp_path: Path) -> None:
+    graph = Graph()
+    graph.result(graph.op.relu(graph.parameter("f32", "[2,3]", name="x")), "y")
+    path = tmp_path / "both.xml"
+    graph.save(path)
+    path.write_text(path.read_text().replace('type="Result"', 'type="Result" output_names="y"'))
+    assert path.read_text().count('names="y"') == 2
+    graph = Graph.load(path)
+    change(graph)
+    assert names_in_openvino(graph, tmp_path) == [{"y"}]
+    check(graph)
+
+
 def test_inputs_and_outputs_keep_their_order() -> None:
     graph = Graph(name="order")
     a, b = (graph.parameter("f32", "[1,3,4,4]", name=name) for name in "ab")

@@ -13,12 +13,9 @@ from ..ops.kernels import Kernels
 from .admission import Admission
 from .computing import LayerKernels
 from .constants import Constants, Rounding
-from .errors import ExecutionError as ExecutionError
-from .errors import LayerRefusal
+from .errors import ExecutionError, LayerRefusal
 from .feeds import Fed, Feeds, Given, by_id
-from .interpreter import MAX_ITERATIONS as MAX_ITERATIONS
-from .interpreter import Interpreter, Replaced, Run
-from .interpreter import Observer as Observer
+from .interpreter import MAX_ITERATIONS, Interpreter, Observer, Replaced, Run
 from .keeping import Keeper
 from .memory import default_max_memory, keep_freed_memory
 from .refusals import origin
@@ -215,3 +212,12 @@ def _name_among(taken: Mapping[str, Array], layer: Layer, index: int) -> str:
     """Returns a name for an output of any layer that is not in `taken`."""
     name = port_name(layer, index)
     return name if name not in taken else f"{name}#{layer.id}"
+
+
+__all__ = [
+    "MAX_ITERATIONS",
+    "ExecutionError",
+    "Observer",
+    "Rounding",
+    "Session",
+]

@@ -80,8 +80,7 @@ class Corpus:
         while identifier in self.names:
             identifier, count = f"{case.id} ({count})", count + 1
         self.names.add(identifier)
-        known = [key for key in _keys(case) if key]
-        by_irshape = any(KNOWN[key].kind in WRONG_VALUES for key in known)
+        by_irshape = any(KNOWN[key].kind in WRONG_VALUES for key in case.keys)
         self.entries.append(
             {
                 "id": identifier,
@@ -96,7 +95,7 @@ class Corpus:
                 "results": [_stored(*item, values) for item in results.items()],
                 "source": "irshape" if by_irshape else "OpenVINO",
                 **_tolerance(case, results),
-                "known": known,
+                "known": case.keys,
             }
         )
 
@@ -105,7 +104,7 @@ class Corpus:
         execution = answer.execution
         if execution is None or execution.status != "done" or execution.engine != "CPU":
             return {}
-        if not any(key and KNOWN[key].kind in WRONG_VALUES for key in _keys(case)):
+        if not any(KNOWN[key].kind in WRONG_VALUES for key in case.keys):
             return execution.results
         outputs = computed(case, irshape.load(path))
         return {
@@ -118,10 +117,6 @@ def _of_the_file(answer: Answer, path: Path) -> dict[str, Any]:
     """The outputs of the layers at the top level, without those that OpenVINO has put there."""
     text = path.read_text(encoding="utf-8")
     return {name: ports for name, ports in answer.layers.items() if f'name="{name}"' in text}
-
-
-def _keys(case: Case) -> tuple[str, ...]:
-    return (case.known,) if isinstance(case.known, str) else tuple(case.known)
 
 
 def _write(case: Case, path: Path) -> None:

@@ -183,6 +183,11 @@ class Case:
     def __post_init__(self) -> None:
         self.id = re.sub(r"\s+", "", self.id or _describe(self))
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Those of the known differences."""
+        return tuple(filter(None, (self.known,) if isinstance(self.known, str) else self.known))
+
 
 def row(
     operation: str, attributes: dict[str, str] | None = None, *inputs: Input | str, **rest: Any

@@ -171,9 +171,8 @@ def check_loosely(case: Case, oracle: Oracle) -> None:
 
 
 def _known(case: Case, answer: Answer) -> dict[str, Known]:
-    keys = (case.known,) if isinstance(case.known, str) else case.known
     found: dict[str, Known] = {}
-    for key in filter(None, keys):
+    for key in case.keys:
         if key not in KNOWN:
             pytest.fail(f"{case.id}: `{key}` is no key of known_differences.KNOWN", pytrace=False)
         if answer.version.startswith(KNOWN[key].versions):

@@ -132,12 +132,8 @@ are then asked about parts again and again.
 
 
 def _differs_by_itself(case: Case) -> bool:
-    kinds = {KNOWN[key].kind for key in _keys(case)}
+    kinds = {KNOWN[key].kind for key in case.keys}
     return case.run == "alone" or not kinds.isdisjoint(("values", "hardware", "crash"))
-
-
-def _keys(case: Case) -> tuple[str, ...]:
-    return tuple(filter(None, (case.known,) if isinstance(case.known, str) else case.known))
 
 
 def _expected(case: Case, releases: Iterable[str]) -> Expected:
@@ -153,7 +149,7 @@ def _expected(case: Case, releases: Iterable[str]) -> Expected:
             told = _told(inference, releases)
             if case.run and feeds(case) is not None:
                 outputs = computed(case, model)
-    row = Row(case.id, version_under_test(case), error, _keys(case), _runs_nowhere(case), {}, told)
+    row = Row(case.id, version_under_test(case), error, case.keys, _runs_nowhere(case), {}, told)
     return Expected(row, question(case), inferred, outputs)
 
 
@@ -257,7 +253,7 @@ def _execution(case: Case, answer: Answer, outputs: Sequence[tuple[str, Array]])
 
 
 def _by_hardware(case: Case) -> bool:
-    return any(KNOWN[key].kind == "hardware" for key in _keys(case))
+    return any(KNOWN[key].kind == "hardware" for key in case.keys)
 
 
 def _shapes(answer: Answer, inferred: Ports) -> tuple[str, str]:

@@ -229,8 +229,7 @@ def _constants(model: Model) -> dict[str, list[Any]]:
 
 def rows(key: str) -> Iterator[Case]:
     for case in cases():
-        known = (case.known,) if isinstance(case.known, str) else case.known
-        if key in known and case.edit is None:
+        if key in case.keys and case.edit is None:
             yield case
 
 

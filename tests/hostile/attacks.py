@@ -75,7 +75,8 @@ LAUGHS = (
 )
 raw("billion laughs", LAUGHS + '<net name="&a11;" version="11"/>', "IR002")
 FILE = '[<!ENTITY x SYSTEM "file:///etc/passwd">]'
-raw("external entity", f'<!DOCTYPE net {FILE}><net name="&x;" version="11"/>', "IR002")
+ENTITY = RIGHT.replace("<net ", f"<!DOCTYPE net {FILE}>\n<net ").replace("p0", "&x;", 1)
+raw("an entity that names a file", ENTITY, "IR002")
 raw("external entity in a layer", f'<!DOCTYPE layer {FILE}><layer type="ReLU">&x;</layer>', "IR002")
 DTD = '<?xml version="1.0"?><!DOCTYPE net SYSTEM "http://127.0.0.1:9/x.dtd">'
 raw("external DTD", f'{DTD}<net name="m" version="11"/>', "IR002")
@@ -224,6 +225,11 @@ small(
     f"Broadcast-3(mode=numpy f32[1] i64{{[{BIG}, {BIG}]}})",
     "IR210",
 )
+small(
+    "a tensor that exhausts the memory",
+    f"Broadcast-3(mode=numpy f32{{[1.0]}} i64{{[{10**6}, {10**6}]}})",
+    "",
+)
 small("a tile without end", f"Tile-1(f32[2,3] i64{{[{BIG}, {BIG}]}})", "IR210")
 small(
     "a pad without end",
@@ -294,8 +300,11 @@ PLACES = {"2^63": 2**63, "2^64": 2**64, "negative": -8, "a hundred digits": 10**
 for what, offset in PLACES.items():
     constant(f"a constant at {what}", ("f32", "2", offset, 8), NOTHING, "IR")
     constant(f"a constant of size {what}", ("f32", "2", 0, offset), NOTHING, "IR")
-huge = f"{2**31},{2**31},4"
-constant("a constant of huge shape", ("f32", huge, 0, 8), NOTHING, "IR503", huge)
+huge, bin_of_64 = f"{2**32},{2**32}", bytes(64)
+constant("a size that overflows", ("f32", huge, 0, 64), bin_of_64, "IR503", huge)
+constant("a size that is too small", ("f32", "1000", 0, 64), bin_of_64, "IR503", "1000")
+constant("an offset past the end", ("f32", "2", 1 << 40, 8), bin_of_64, "IR502")
+constant("an offset whose end overflows", ("f32", "4", (1 << 64) - 8, 16), bin_of_64, "IR502", "4")
 constant("a constant whose size overflows", ("f32", MOST, 0, 0), NOTHING, "IR503", str(MOST))
 constant("a scalar of no bytes", ("f32", "", 0, 0), NOTHING, "IR503", "")
 for packed in ("u1", "u2", "u3", "u4", "u6", "i4", "nf4", "f4e2m1"):
@@ -304,15 +313,16 @@ for packed in ("u1", "u2", "u3", "u4", "u6", "i4", "nf4", "f4e2m1"):
     constant(f"{packed} of odd size", (packed, "7", 0, 1), b"\xff", code, "7", precision)
 
 
-def strings(name: str, payload: bytes) -> None:
-    data = ("string", "2", 0, len(payload))
-    constant(f"strings: {name}", data, payload, "IR503", precision="STRING")
+def strings(name: str, payload: bytes, shape: str = "2") -> None:
+    data = ("string", shape, 0, len(payload))
+    constant(f"strings: {name}", data, payload, "IR503", shape, "STRING")
 
 
 strings("a count of 2^31", struct.pack("<iii", 2**31 - 1, 0, 1) + b"ab")
 strings("a negative count", struct.pack("<iiii", -2, 0, 1, 2) + b"ab")
 strings("offsets past the end", struct.pack("<iiii", 2, 0, 1, 2**31 - 1) + b"ab")
-strings("offsets that go back", struct.pack("<iiii", 2, 2, 1, 0) + b"ab")
+strings("an end before its beginning", struct.pack("<iiii", 2, 0, 4, 2) + b"abcd")
+strings("more strings than there are", struct.pack("<iii", 3, 0, 2) + b"abcd", "3")
 strings("negative offsets", struct.pack("<iiii", 2, -5, 1, 2) + b"ab")
 strings("cut short", b"\2\0\0")
 
@@ -393,6 +403,7 @@ changed(
     'from-layer="1" from-port="1" to-layer="1"',
     "IR114",
 )
+raw("two layers with one id", RIGHT.replace('<layer id="1"', '<layer id="0"', 1), "IR101")
 raw(
     "a thousand layers of one id",
     RIGHT.replace(

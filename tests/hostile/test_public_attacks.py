@@ -26,7 +26,7 @@ max-layers = 100000
 
 
 class Public(NamedTuple):
-    """A published kind of attack: its name in `ATTACKS`, the code, and whether OpenVINO reads it."""
+    """A published kind of attack: its name in `ATTACKS`, the code, and what OpenVINO does."""
 
     attack: str
     code: str

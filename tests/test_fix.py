@@ -284,6 +284,8 @@ def test_all_ports_follow_an_edited_input(tmp_path: Path) -> None:
     right = path.read_text()
     path.write_text(right.replace("<dim>2</dim>", "<dim>-1</dim>"))
     fixes = irshape.fix(path)
+    (found,) = (each for each in irshape.validate(path).diagnostics if each.code == "IR204")
+    assert [each["safe"] for each in found.fixes] == [True]
     assert fixes.text == right
     assert [each.code for each in fixes.fixed] == ["IR204"]
     assert irshape.fix(path, config=irshape.Configuration(ignore=["IR204"])).edits == []

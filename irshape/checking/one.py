@@ -50,14 +50,12 @@ def report_on(diagnosis: Diagnosis) -> FileReport:
     source = context.model.source
     diagnostics, trace = [], []
     for finding in diagnosis.findings:
-        told = diagnostic(finding, source)
+        fixes, causes = diagnosis.fixes(finding), diagnosis.causes(finding)
+        told = diagnostic(finding, source)._replace(
+            fixes=tuple(_fix(each, source) for each in fixes),
+            causes=tuple(_cause(each, fixes, source) for each in causes),
+        )
         if finding.severity != "info":
-            fixes = diagnosis.fixes(finding)
-            causes = diagnosis.causes(finding)
-            told = told._replace(
-                fixes=tuple(_fix(each, source) for each in fixes),
-                causes=tuple(_cause(each, fixes, source) for each in causes),
-            )
             trials = tuple(map(_trial, diagnosis.tried(finding)))
             trace.append(Trace(told.line, told.column, told.code, told.message, trials))
         diagnostics.append(told)

@@ -429,8 +429,8 @@ class LooserDeclaration(Rule):
     ```
 
     ## How to fix it
-    Declare the size, or leave it as it is. If the port is that of an edited Parameter, `irshape fix`
-    makes all ports follow it.
+    Declare the size, or leave it as it is. After an edit of a Parameter, `irshape fix` makes all
+    ports follow it.
 
     ## Use instead
     ```xml

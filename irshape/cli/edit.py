@@ -470,7 +470,7 @@ _SECTIONS = {
             "--keep PATTERN...",
             ("f16", "compress_to_f16"),
             "With --f16 and --compress-to-f16: do not change layers whose name or type matches, "
-            "as '*norm*' or Softmax.",
+            "as '*norm*' or SoftMax.",
         ),
         _Change(
             "--strip-weights",
@@ -531,7 +531,7 @@ def command(
       irshape edit m.xml --rename x=image y=scores -o renamed.xml
       irshape edit m.xml --reshape 'x=[1,3,224,224]' --fold -o static.xml
       irshape edit m.xml --input-type x=u8 --input-layout x=NHWC:NCHW -o n.xml
-      irshape edit m.xml --f16 --keep '*norm*' Softmax -o half.xml
+      irshape edit m.xml --f16 --keep '*norm*' SoftMax -o half.xml
       irshape edit m.xml --cut encoder/out --add-output mean -o decoder.xml
 
     Exit status: 0; 1 if the model is not sound or a change cannot be made; 2 if a name does not

@@ -515,7 +515,7 @@ class Editing(Building):
 
     def matching(self, selection: Selection) -> list[GraphLayer]:
         """Returns the layers whose name or type matches a glob pattern or one of several, or for
-        which a function is true."""
+        which a function is true. The case of types does not matter, as for OpenVINO."""
         if callable(selection):
             return [layer for layer in self.layers if selection(layer)]
         patterns = [selection] if isinstance(selection, str) else list(selection)
@@ -523,6 +523,7 @@ class Editing(Building):
             layer
             for layer in self.layers
             if any(
-                fnmatchcase(text, each) for each in patterns for text in (layer.name, layer.type)
+                fnmatchcase(layer.name, each) or fnmatchcase(layer.type.lower(), each.lower())
+                for each in patterns
             )
         ]

@@ -7,8 +7,9 @@ from typing import Any
 
 from ..element_types import DYNAMIC_TYPE, ElementType
 from ..model.weights import Constant
+from ..spelling import suggestion
 from .editing import Editing, Selection
-from .errors import GraphError
+from .errors import GraphError, UnknownNameError
 from .nodes import GraphLayer, Output
 
 F16, F32 = ElementType.of("f16"), ElementType.of("f32")
@@ -19,9 +20,10 @@ def to_f16(graph: Editing, *, keep: Selection = ()) -> int:
 
     Inputs and outputs of the graph stay f32. So do layers that accept only f32, layers with
     bodies, and layers with an input of dynamic element type.
-    keep: layers that stay f32, by glob patterns of names or types or by a function.
+    keep: layers that stay f32, by glob patterns of names or types or by a function. Raises
+    `GraphError` for a pattern that matches no layer.
     """
-    kept = set(graph.matching(keep))
+    kept = _kept(graph, keep)
     half: dict[Output, Output] = {}
     count = 0
     same = {layer for layer in graph.layers if _converts_nothing(layer)}
@@ -50,6 +52,18 @@ def to_f16(graph: Editing, *, keep: Selection = ()) -> int:
                 graph.rename_tensor(new, tensor_names)
                 graph._give_info(new.layer, info)
     return count
+
+
+def _kept(graph: Editing, keep: Selection) -> set[GraphLayer]:
+    if not callable(keep):
+        for pattern in [keep] if isinstance(keep, str) else keep:
+            if not graph.matching(pattern):
+                known = [text for layer in graph.layers for text in (layer.type, layer.name)]
+                raise UnknownNameError(
+                    f"keep: no layer has a name or a type like '{pattern}'"
+                    f"{suggestion(pattern, list(dict.fromkeys(known)))}"
+                )
+    return set(graph.matching(keep))
 
 
 def _halve(graph: Editing, layer: GraphLayer, half: dict[Output, Output]) -> bool:
@@ -152,7 +166,7 @@ def compress_to_f16(graph: Editing, *, keep: Selection = ()) -> int:
     """
     if any(_is_optimized(layer) for layer in graph.walk()):
         return 0
-    kept = set(graph.matching(keep))
+    kept = _kept(graph, keep)
     with graph.changes:
         return _compressed(graph, kept)
 

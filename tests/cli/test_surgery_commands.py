@@ -188,6 +188,7 @@ keep without f16 | edit m.xml --keep a | 2 | --keep needs --f16
 beam_idx alone | edit m.xml --beam-idx b | 2 | --beam-idx needs --make-stateful
 a layout that is none | edit m.xml --input-type x=u8 --input-layout x=NC --scale x=2 | 2
     | Error: --input-layout: expected FROM:TO
+nothing to keep | edit m.xml --f16 --keep nosuch | 2 | nosuch
 a scale of 0 | edit m.xml --scale x=0 | 1 | --scale: the scale contains 0
 a mean of other channels | edit m.xml --input-type x=u8 --mean x=1,2 --scale x=2 | 1
     | irshape: --mean: 2 numbers for the channels

@@ -312,39 +312,6 @@ def test_names_of_a_port_in_any_manner(names: str, read: str, form: str, tmp_pat
     assert (port.id, port.precision, port.names, port.dims) == ("0", "FP32", read, (-1, 3, 4))
 
 
-@pytest.mark.parametrize(
-    ("usual", "instead"), [manner[1:] for manner in MANNERS], ids=[manner[0] for manner in MANNERS]
-)
-def test_faults_keep_their_places_in_any_manner(usual: str, instead: str, tmp_path: Path) -> None:
-    """Ports written in another manner do not move the line and column of faults before them."""
-    text = (EXAMPLES / "control_flow.xml").read_text()
-    at = text.index("<dim>")
-    text = text[:at] + "<dim>x</dim>" + text[at:]
-    at = text.index("<port ", at) + len("<port ")
-    text = text[:at] + 'colour="red" ' + text[at:]
-    at = text.index('<port id="', at) + len('<port id="')
-    text = text[:at] + "+" + text[at:]
-    (tmp_path / "m.xml").write_text(text)
-    expected = [
-        (finding.rule.name, finding.offset, finding.port)
-        for finding in irshape.load(tmp_path / "m.xml").findings
-    ]
-    assert [rule for rule, _, _ in expected] == [
-        "malformed-dim",
-        "unknown-port-attribute",
-        "malformed-id",
-    ]
-    at = text.rindex(usual) if usual in text else -1
-    (tmp_path / "m.xml").write_text(
-        text if at < 0 else text[:at] + instead + text[at + len(usual) :]
-    )
-    assert [
-        (finding.rule.name, finding.offset, finding.port)
-        for finding in irshape.load(tmp_path / "m.xml").findings
-        if finding.rule.name != "stray-text"
-    ] == expected
-
-
 def test_the_same_fault_in_two_ports_is_told_twice(tmp_path: Path) -> None:
     text = (EXAMPLES / "control_flow.xml").read_text().replace("</port>", "<odd/></port>", 3)
     (tmp_path / "m.xml").write_text(text)

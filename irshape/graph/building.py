@@ -19,6 +19,7 @@ from ..spelling import suggestion
 from .constants import array_bytes, as_array, fitting_type, kind_of
 from .control_flow import built
 from .errors import GraphError, calling_place, checked_name, is_plain_text
+from .indexing import indexed
 from .inferring import Inferring
 from .nodes import GraphLayer, Input, Output
 from .port_maps import captured
@@ -258,6 +259,11 @@ class Building(Inferring):
         ):
             return self._joined(list(value), element_type)
         return self.constant(value, element_type)
+
+    def part_of(self, output: Output, index: Any) -> Output:
+        """See `Output.__getitem__`."""
+        with self.changes:
+            return indexed(output, index)
 
     def _joined(self, values: list[Any], element_type: ElementType | None) -> Output:
         """Returns one tensor of rank 1 that joins scalars."""

@@ -167,10 +167,8 @@ class Output(_Part):
 
         Raises `GraphError`, and `TypeError` for an invalid index.
         """
-        from .indexing import indexed
-
-        with self.layer.graph.changes:
-            return indexed(self, index)
+        part: Output = self.layer.graph.part_of(self, index)
+        return part
 
     @property
     def _truth(self) -> str:

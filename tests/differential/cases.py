@@ -189,15 +189,6 @@ class Case:
         return tuple(filter(None, (self.known,) if isinstance(self.known, str) else self.known))
 
 
-def row(
-    operation: str, attributes: dict[str, str] | None = None, *inputs: Input | str, **rest: Any
-) -> Case:
-    """A case of an operation version such as `Softmax-8`; `f32[2,?]` is an input of `data`."""
-    type, _, opset = operation.rpartition("-")
-    made = [data(*each.split("[", 1)) if isinstance(each, str) else each for each in inputs]
-    return Case(type, f"opset{opset}", attributes or {}, made, **rest)
-
-
 def case_id(case: Case) -> str:
     """For `parametrize(ids=…)`; pytest numbers the ones that repeat."""
     return case.id

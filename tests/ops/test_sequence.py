@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential.cases import Case, Data, Input, case_id, const, data, node, row
+from differential.cases import Case, Data, Input, case_id, const, data, node
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import row
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 FUNCTIONS = {"RNN": "tanh", "GRU": "sigmoid, tanh", "LSTM": "sigmoid, tanh, tanh"}

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential.cases import Case, Input, case_id, const, data, node, row
+from differential.cases import Case, Input, case_id, const, data, node
 from differential.compare import check
 from differential.oracle import Oracle
+from rows import row
 
 TRANSFORMS = ("DFT", "IDFT", "RDFT", "IRDFT")
 SINCE = {"DFT": "opset7", "IDFT": "opset7", "RDFT": "opset9", "IRDFT": "opset9"}

@@ -9,6 +9,7 @@ from ..collection import collection_paused
 from ..inference.result import BodyResult
 from ..model import rt_info
 from ..model.graph import PORT_MAPS, Body, Layer, Model
+from ..model.ports import names_in
 from ..model.weights import Constant, small_values
 from ..model.wiring import OutputRef, wire
 from ..ops.tensors import Tensor
@@ -249,6 +250,10 @@ class _Pair:
         one, other = self.first.layers[a], self.second.layers[b]
         if one.path:
             return
+        if one.is_result and one.output_names != other.output_names:
+            before, after = _names(self.first, a), _names(self.second, b)
+            if before != after:
+                yield Change("tensor-names", "names", _listed(before), _listed(after))
         for index, (old, new) in enumerate(zip(one.outputs, other.outputs, strict=False)):
             outer = (
                 one.is_parameter
@@ -369,6 +374,15 @@ def _connections(
             for edge in layer.bodies[tag].back_edges
         }
     return lines
+
+
+def _names(side: Side, position: int) -> set[str]:
+    """Returns the names of an output of the model: of its Result, and of the tensor."""
+    names = set(names_in(side.layers[position].output_names))
+    for source in side.sources[position]:
+        if source is not None:
+            names.update(side.layers[source[0]].outputs[source[1]].tensor_names)
+    return names
 
 
 def _end(side: Side, position: int) -> str:

@@ -185,6 +185,18 @@ EDITS = {
 }
 
 
+def test_names_of_a_result(tmp_path: Path) -> None:
+    graph = Graph()
+    y = graph.op.relu(graph.parameter("f32", "[2]", name="x"))
+    graph.result(y, "a")
+    graph.result(y, "b")
+    graph.save(tmp_path / "m.xml")
+    text = (tmp_path / "m.xml").read_text()
+    (tmp_path / "n.xml").write_text(text.replace('output_names="b"', 'output_names="c"'))
+    (changed,) = irshape.diff(tmp_path / "m.xml", tmp_path / "n.xml").to_dict()["changed"]
+    assert [each["aspect"] for each in changed["changes"]] == ["tensor-names"]
+
+
 def replaced(graph: Graph, name: str, type: str) -> None:
     layer = graph[name]
     sources = [end.source for end in layer.inputs]

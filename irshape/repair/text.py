@@ -105,9 +105,9 @@ def _unclosed(data: bytes) -> tuple[int, bytes, int] | None:
     element follows, or an element begins that it cannot contain.
     """
     opened: list[tuple[bytes, int]] = []
-    for tag in MARKUP.finditer(data):
+    for tag in _tags(data):
         name = tag["name"]
-        if not name or tag[0].endswith(b"/>"):
+        if tag[0].endswith(b"/>"):
             continue
         if tag["close"]:
             if opened and opened[-1][0] == name:
@@ -125,6 +125,18 @@ def _unclosed(data: bytes) -> tuple[int, bytes, int] | None:
                 return tag.start(), *opened[-1]
         opened.append((name, tag.start()))
     return None
+
+
+def _tags(data: bytes) -> Iterator[re.Match[bytes]]:
+    """Yields the tags of a text, up to the first that has no end.
+
+    A search for tags behind it would take time that grows with the square of the text.
+    """
+    at = data.find(b"<")
+    while at >= 0 and (match := MARKUP.match(data, at)):
+        if match["name"]:
+            yield match
+        at = data.find(b"<", match.end())
 
 
 def _children(name: bytes) -> tuple[str, ...] | None:

@@ -146,6 +146,7 @@ class TensorIterator(Iteration):
         sizes = [
             inputs[binding.external or 0].shape[binding.axis or 0].low
             for binding in self.sliced(view, tuple(inputs))
+            if self.sliced_shape(binding, inputs[binding.external or 0]).rank  # the axis exists
         ]
         return min(sizes) > 0 if sizes else (self.count(view, tuple(inputs)) or 0) > 0
 

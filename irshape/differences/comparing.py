@@ -251,7 +251,7 @@ class _Pair:
         if one.path:
             return
         if one.is_result and one.output_names != other.output_names:
-            before, after = _names(self.first, a), _names(self.second, b)
+            before, after = set(_names(self.first, a)), set(_names(self.second, b))
             if before != after:
                 yield Change("tensor-names", "names", _listed(before), _listed(after))
         for index, (old, new) in enumerate(zip(one.outputs, other.outputs, strict=False)):
@@ -376,20 +376,17 @@ def _connections(
     return lines
 
 
-def _names(side: Side, position: int) -> set[str]:
-    """Returns the names of an output of the model: of its Result, and of the tensor."""
-    names = set(names_in(side.layers[position].output_names))
-    for source in side.sources[position]:
-        if source is not None:
-            names.update(side.layers[source[0]].outputs[source[1]].tensor_names)
-    return names
+def _names(side: Side, position: int) -> list[str]:
+    """Returns the names of an input or output of the model: of its Result, and of its tensor."""
+    source = next(iter(side.sources[position]), None) or (position, 0)
+    ports = side.layers[source[0]].outputs[source[1] :]
+    own = names_in(side.layers[position].output_names)
+    return [*own, *(ports[0].tensor_names if ports else ())]
 
 
 def _end(side: Side, position: int) -> str:
-    """Returns the name of an input or output of a model: of its tensor, if that has any."""
-    source = next(iter(side.sources[position]), None) or (position, 0)
-    ports = side.layers[source[0]].outputs[source[1] :]
-    return next(iter(ports[0].tensor_names if ports else ()), side.layers[position].name)
+    """Returns the name of an input or output of a model: of its layer, if it has no other."""
+    return next(iter(_names(side, position)), side.layers[position].name)
 
 
 def _is_output(side: Side, position: int, index: int) -> bool:

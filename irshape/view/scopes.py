@@ -238,7 +238,9 @@ class _Untangling:
             count = len(scope.scopes)
             names, direct = list(scope.scopes), scope.layers
             sources, inside = _members(scope, edges, self.member_of)
-            circles = [circle for circle in _circles(sources) if min(circle) < count]
+            circles = [
+                circle for circle in _circles(sources) if len(circle) > 1 and min(circle) < count
+            ]
             if not circles:
                 for inner, within in zip(scope.scopes.values(), inside, strict=True):
                     self(inner, within)
@@ -312,8 +314,8 @@ def _members(
 
 
 def _circles(sources: Sequence[Iterable[int]]) -> Iterator[list[int]]:
-    """Yields the sets of several numbers that lead to each other (strongly connected components,
-    by Tarjan's algorithm)."""
+    """Yields the sets of numbers that lead to each other, of one number too (strongly connected
+    components, by Tarjan's algorithm)."""
     seen: dict[int, int] = {}
     low: dict[int, int] = {}
     stack: list[int] = []
@@ -336,8 +338,7 @@ def _circles(sources: Sequence[Iterable[int]]) -> Iterator[list[int]]:
                 if low[at] == seen[at]:
                     circle = _popped(stack, at)
                     low.update(dict.fromkeys(circle, len(sources)))  # no longer on the stack
-                    if len(circle) > 1:
-                        yield circle
+                    yield circle
 
 
 def _popped(stack: list[int], last: int) -> list[int]:

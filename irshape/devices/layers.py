@@ -44,6 +44,21 @@ class DeviceLayer:
         """Whether each input is a constant after constants are folded."""
 
     @property
+    def key(self) -> object:
+        """A key that layers share for which all conditions have the same values."""
+        own = self.layer
+        return (
+            own.type,
+            own.version,
+            own.items,
+            self.inputs,
+            self.outputs,
+            self.constant,
+            self.used,
+            bool(own.path),
+        )
+
+    @property
     def operation(self) -> type[Operation] | None:
         """Its operation; None if no opset contains it."""
         return declaration_of(self.layer)
@@ -209,23 +224,19 @@ def _counted(size: Dimension) -> str:
     return str(size.low) if size.low < 2 else "many"
 
 
-def device_layers(
-    result: BodyResult, wanted: Callable[[Layer], bool] = lambda layer: True
-) -> Iterator[DeviceLayer]:
-    """Yields the layers of a body, and of bodies inside it, that are not folded, producers first.
-
-    wanted: selects the layers.
-    """
+def device_layers(result: BodyResult) -> Iterator[DeviceLayer]:
+    """Yields the layers of a body, and of bodies inside it, that are not folded, producers
+    first."""
     layers, sources = result.body.layers, result.wiring.sources
     folded = folded_layers(result)
     taken = {source for row in sources for source in row if source is not None}
     for index in result.wiring.order:
-        if index not in folded and wanted(layers[index]):
+        if index not in folded:
             constant = tuple([each is not None and each[0] in folded for each in sources[index]])
             yield DeviceLayer(layers[index], result, index, constant, taken)
         if index in result.inner:
             for inner in result.inner[index].values():
-                yield from device_layers(inner, wanted)
+                yield from device_layers(inner)
 
 
 def folded_layers(result: BodyResult) -> set[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -37,7 +37,13 @@ class DeviceVerdict:
     no known obstacle, which does not mean that it will run.
     """
 
-    def __init__(self, inference: Inference, facts: Facts, max_alloc: int | None = None) -> None:
+    def __init__(
+        self,
+        inference: Inference,
+        layers: Sequence[tuple[Layer, DeviceLayer]],
+        facts: Facts,
+        max_alloc: int | None = None,
+    ) -> None:
         self.device = facts.device
         self.release = facts.release
         """The release of OpenVINO that the facts describe."""
@@ -45,7 +51,8 @@ class DeviceVerdict:
         self.hardware = facts.hardware
         self.model: Model = inference.model
         self.obstacles: list[Obstacle] = sorted(
-            _obstacles(inference, facts, max_alloc), key=lambda each: VERDICTS.index(each.verdict)
+            _obstacles(inference, layers, facts, max_alloc),
+            key=lambda each: VERDICTS.index(each.verdict),
         )
         """The obstacles for the model, most severe first."""
 
@@ -114,16 +121,31 @@ class DeviceVerdict:
         return f"<DeviceVerdict: {self.device} {self.verdict}>"
 
 
-def judge(inference: Inference, device: str, max_alloc: int | None = None) -> DeviceVerdict:
-    """Judges whether a device can compile a model that has been inferred.
+def judge(
+    inference: Inference, devices: Iterable[str], max_alloc: int | None = None
+) -> dict[str, DeviceVerdict]:
+    """Judges whether each device can compile a model that has been inferred.
 
-    device: `CPU`, `GPU` or `NPU`. max_alloc: the size of its largest buffer in bytes, if it is not
-    the usual one.
+    devices: names such as `CPU`. max_alloc: the size of the largest buffer in bytes, if it is not
+    the usual one of the device.
     """
-    return DeviceVerdict(inference, facts_of(device), max_alloc)
+    alike: dict[Any, DeviceLayer] = {}
+    layers = [
+        (each.layer, alike.setdefault(each.key, each)) for each in device_layers(inference.result)
+    ]
+    return {name: DeviceVerdict(inference, layers, facts_of(name), max_alloc) for name in devices}
 
 
-def _obstacles(inference: Inference, facts: Facts, max_alloc: int | None) -> Iterator[Obstacle]:
+def _obstacles(
+    inference: Inference,
+    layers: Sequence[tuple[Layer, DeviceLayer]],
+    facts: Facts,
+    max_alloc: int | None,
+) -> Iterator[Obstacle]:
+    """Yields the obstacles for a model.
+
+    layers: each with the first one that has the same properties.
+    """
     cures = Cures(inference.model)
     told: set[Layer] = set()
     for shown in model_obstacles(inference, facts, max_alloc, cures):
@@ -131,21 +153,11 @@ def _obstacles(inference: Inference, facts: Facts, max_alloc: int | None) -> Ite
         told.add(shown.layer)
         yield Obstacle(shown.fact.verdict, shown.layer, shown.reason, source, shown.cure)
     of_kind = _FactsOfKinds(facts)
-    memory: dict[Any, Fact | None] = {}
-    for layer in device_layers(inference.result, lambda layer: not _clear(of_kind[layer])):
-        own = layer.layer
-        key = (
-            own.type,
-            own.version,
-            own.items,
-            layer.inputs,
-            layer.constant,
-            layer.used,
-            bool(own.path),
-        )
-        if key not in memory:
-            memory[key] = _gravest(layer, of_kind[own])
-        fact = memory[key]
+    memory: dict[DeviceLayer, Fact | None] = {}
+    for own, layer in layers:
+        if layer not in memory:
+            memory[layer] = _gravest(layer, of_kind[own])
+        fact = memory[layer]
         if fact is not None and own not in told:
             source = fact.source or facts.source
             told.add(own)
@@ -188,11 +200,6 @@ class _FactsOfKinds:
             if (conditions := fact.conditions_on(name, opset)) is not None
         ]
         return sorted(concerning, key=lambda each: VERDICTS.index(each[1].verdict))
-
-
-def _clear(candidates: _Candidates) -> bool:
-    """Returns whether a device takes every layer of a kind."""
-    return bool(candidates) and not candidates[0][0] and candidates[0][1].verdict == "clear"
 
 
 def _gravest(layer: DeviceLayer, candidates: _Candidates) -> Fact | None:

@@ -75,7 +75,7 @@ class Requirements:
     def devices(self) -> dict[str, DeviceVerdict]:
         """The verdict of each device on the model, from the facts about the newest release: `CPU`,
         `GPU` and `NPU`, each with its `verdict`, `layers` and `unjudged`."""
-        return {name: judge(self._inference, name) for name in DEVICES}
+        return judge(self._inference, DEVICES)
 
     @property
     def oldest_running(self) -> Release:

@@ -18,7 +18,7 @@ def _verdicts(context: Context) -> list[DeviceVerdict]:
     from ..devices.verdicts import judge
 
     devices = context.settings.devices
-    return [judge(context.inference, name, devices.max_alloc) for name in devices.names]
+    return list(judge(context.inference, devices.names, devices.max_alloc).values())
 
 
 class _DeviceRule(Rule):

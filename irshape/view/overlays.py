@@ -7,7 +7,7 @@ the most important first). `focus` lists the layers to show first.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..byte_sizes import written_size
@@ -82,7 +82,7 @@ def static_overlays(
         overlays.append(_dynamic(symbols, numbering))
     if inference.model.format.layers_as_written:
         overlays.append(_releases(inference, numbering, target))
-        overlays += [_device(inference, numbering, name, devices) for name in DEVICES]
+        overlays += _devices(inference, numbering, devices)
     return [overlay for overlay in overlays if overlay.values]
 
 
@@ -261,22 +261,22 @@ VERDICT_TONES: Groups = (("fails", "bad"), ("likely", "warn"), ("unknown", "note
 """The verdicts on layers. Layers without an obstacle have no colour."""
 
 
-def _device(inference: Inference, numbering: Numbering, name: str, devices: Devices) -> Overlay:
-    judged = judge(inference, name, devices.max_alloc)
+def _devices(inference: Inference, numbering: Numbering, devices: Devices) -> Iterator[Overlay]:
     order = [verdict for verdict, _ in VERDICT_TONES]
-    values: dict[int, tuple[int, float, str]] = {}
-    for each in judged.obstacles:
-        at, note = numbering.at[each.layer], f"{each.reason}; {each.cure.text}"
-        values.setdefault(at, (at, float(order.index(each.verdict)), note))
-    return Overlay(
-        f"device-{name.lower()}",
-        f"Device: {name}",
-        f"The known obstacles to compiling the layers on {name} with OpenVINO "
-        f"{judged.release}: {judged.source}.",
-        list(values.values()),
-        VERDICT_TONES,
-        first=name in devices.names,
-    )
+    for name, judged in judge(inference, DEVICES, devices.max_alloc).items():
+        values: dict[int, tuple[int, float, str]] = {}
+        for each in judged.obstacles:
+            at, note = numbering.at[each.layer], f"{each.reason}; {each.cure.text}"
+            values.setdefault(at, (at, float(order.index(each.verdict)), note))
+        yield Overlay(
+            f"device-{name.lower()}",
+            f"Device: {name}",
+            f"The known obstacles to compiling the layers on {name} with OpenVINO "
+            f"{judged.release}: {judged.source}.",
+            list(values.values()),
+            VERDICT_TONES,
+            first=name in devices.names,
+        )
 
 
 # results of runs

@@ -44,6 +44,7 @@ def extracted(graph: G, inputs: Names | None, outputs: Names | None, *, again: b
         starts[old] = old if fixed else part._replace_by_parameter(old, name or old.name)
     ends = [(name, starts.get(output, output), result) for name, output, result in wanted]
     once = {(output, result): (name, output, result) for name, output, result in ends}
+    names = {new: new.names for new in starts.values()}
     _keep_results(part, ends if again else list(once.values()))
     needed = part._reachable(part.results)
     needed |= _states_of(part, needed)
@@ -62,6 +63,7 @@ def extracted(graph: G, inputs: Names | None, outputs: Names | None, *, again: b
         new = starts[old]
         if new is old or not name:
             continue
+        part._give_names(new, names[new])  # those of removed Results too
         if name not in part.content.by_name:
             part._give_name(new.layer, name)
         elif name not in part.content.by_tensor:
@@ -271,19 +273,22 @@ def _part(graph: G, groups: list[set[GraphLayer]], number: int, fixed: Collectio
     crossing = feeding((each for each in inside if not each.raw.is_result), group.union(fixed))
     last = number == len(groups) - 1
     later = set().union(*groups[number + 1 :])
-    given = [
+    own = {
+        *group,
+        *(each for each in graph.layers if last and (each.raw.is_parameter or each in fixed)),
+    }
+    given = [output for output in graph.outputs if output.layer in own]
+    given += [
         output
-        for layer in graph.layers
-        if layer in group or (last and (layer.raw.is_parameter or layer in fixed))
+        for layer in inside
         for output in layer.outputs
-        if output._results or (layer in group and any(user.layer in later for user in output.users))
+        if not output._results and any(user.layer in later for user in output.users)
     ]
-    order = {output: at for at, output in enumerate(graph.outputs)}
-    given.sort(key=lambda output: order.get(output, len(order)))
     return extracted(
         graph,
         map(_named, (*crossing, *(each for each in given if each.layer.raw.is_parameter))),
         map(_named, given),
+        again=True,
     )
 
 

@@ -579,6 +579,14 @@ def test_two_results_of_a_tensor_are_two_outputs(tmp_path: Path) -> None:
     ]
     check(graph)
     check(merged)
+    graph = two_results()
+    graph.result(op.exp(graph.tensor("a")), "c")
+    parts = graph.split("a")
+    assert [[each.output_names[0] for each in part.results] for part in parts] == [
+        ["a", "b"],
+        ["same", "c"],
+    ]
+    assert parts[1].inputs[1].names == ("a", "b")
 
 
 @pytest.mark.parametrize(

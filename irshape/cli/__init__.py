@@ -97,17 +97,6 @@ def _know_extensions(context: click.Context, _: click.Parameter, names: tuple[st
         context.with_resource(extensions_known(known))
 
 
-class FileName(click.types.StringParamType):
-    """A text that shells complete as a file name."""
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[Any]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(incomplete, type="file")]
-
-
 class LazyGroup(click.Group):
     """A group that imports a command's module when the command is named."""
 
@@ -124,7 +113,7 @@ class LazyGroup(click.Group):
                 command.params.append(option)
         for parameter in command.params:
             if parameter.type is click.STRING and FILES.search(parameter.metavar or ""):
-                parameter.type = FileName()
+                parameter.type = click.Path(readable=False)  # shells complete it
         return command
 
     def resolve_command(

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import pairs
+from .common import Decorator, pairs
 
 if TYPE_CHECKING:
     from ..model.graph import Model
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Option(click.Option):
@@ -86,53 +84,30 @@ def _is_value_of(option: click.Option, word: str) -> bool:
     return "=" in (option.metavar or "") and "=" in word and not os.path.exists(word)
 
 
-def value_option(function: F) -> F:
-    return click.option(
-        "--value",
-        "values",
-        multiple=True,
-        metavar="INPUT=VALUE",
-        help="The value of an input of a single layer, by port id, position or name: axes=[0,2].",
-    )(function)
-
-
-def extension_option(function: F) -> F:
-    return click.option(
-        "--extension",
-        "extensions",
-        multiple=True,
-        metavar="TYPE[@VERSION]",
-        help="A custom operation: irshape uses the declared ports of its layers.",
-    )(function)
+value_option = click.option(
+    "--value",
+    "values",
+    multiple=True,
+    metavar="INPUT=VALUE",
+    help="The value of an input of a single layer, by port id, position or name: axes=[0,2].",
+)
+extension_option = click.option(
+    "--extension",
+    "extensions",
+    multiple=True,
+    metavar="TYPE[@VERSION]",
+    help="A custom operation: irshape uses the declared ports of its layers.",
+)
 
 
 def shape_option(
     help: str = "The shape of an input, by tensor name, layer name, position or id (id:3), as "
     "x=[1,3,?,?]; a model of one input needs no NAME.",
-) -> Callable[[F], F]:
-    """Returns the option `--shape`. `given_shapes` reads its values.
-
-    The options of `irshape edit` for sizes are refused with the name of this one.
-    """
-
-    def with_option(function: F) -> F:
-        for name in ("--seq", "--batch"):
-            function = click.option(
-                name, metavar="SIZE", hidden=True, expose_value=False, callback=_belongs_to_edit
-            )(function)
-        return click.option(
-            "-s", "--shape", "shapes", multiple=True, metavar="[NAME=]SHAPE...", help=help
-        )(function)
-
-    return with_option
-
-
-def _belongs_to_edit(context: click.Context, option: click.Parameter, size: str | None) -> None:
-    if size is not None:
-        raise click.UsageError(
-            f"{option.opts[0]} is of `irshape edit`; --shape NAME=SHAPE gives the sizes of inputs",
-            context,
-        )
+) -> Decorator:
+    """Returns the option `--shape`. `given_shapes` reads its values."""
+    return click.option(
+        "-s", "--shape", "shapes", multiple=True, metavar="[NAME=]SHAPE...", help=help
+    )
 
 
 def given_shapes(model: Model, shapes: Sequence[str]) -> dict[str, str]:

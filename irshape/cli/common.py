@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,7 +20,7 @@ from ..urls import is_url, without_credentials
 if TYPE_CHECKING:
     from ..model.graph import Model
 
-F = TypeVar("F", bound=Callable[..., Any])
+Decorator = Callable[[Any], Any]
 
 FOREIGN = {".json": "oneDNN graph", ".onnx": "ONNX model"}
 """The formats other than IR, by the suffix of their files."""
@@ -262,14 +262,6 @@ def _identity(path: str | os.PathLike[str]) -> tuple[int, int]:
     return state.st_dev, state.st_ino
 
 
-def overwrite_option(function: F) -> F:
-    return click.option(
-        "--overwrite",
-        is_flag=True,
-        help="Allow the output to replace the model that irshape reads.",
-    )(function)
-
-
 def wants_colour(choice: str) -> bool:
     """Returns whether to colour the output: `always`, `never`, or `auto`.
 
@@ -284,17 +276,41 @@ def wants_colour(choice: str) -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def colour_option(function: F) -> F:
-    return click.option(
-        "--color",
-        type=click.Choice(["auto", "always", "never"]),
-        default="auto",
-        show_default=True,
-        help="When to colour the output.",
-    )(function)
+def options(*several: Decorator) -> Decorator:
+    """Returns a decorator that adds several options, in their order."""
+
+    def add(function: Any) -> Any:
+        for option in reversed(several):
+            function = option(function)
+        return function
+
+    return add
 
 
-def form_option(*forms: str, help: str = "Output format.") -> Callable[[F], F]:
+colour_option = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="When to colour the output.",
+)
+overwrite_option = click.option(
+    "--overwrite",
+    is_flag=True,
+    help="Allow the output to replace the model that irshape reads.",
+)
+quiet_option = click.option(
+    "-q", "--quiet", is_flag=True, help="Do not print on standard error what was written."
+)
+weights_option = click.option(
+    "--weights",
+    metavar="FILE|none",
+    default="beside",
+    help="The .bin, or none to read the model without one. [default: the one beside the .xml]",
+)
+
+
+def form_option(*forms: str, help: str = "Output format.") -> Decorator:
     """Returns the option `--format`, passed as `form`, with a command's own formats.
 
     The first one is the default.
@@ -308,15 +324,6 @@ def form_option(*forms: str, help: str = "Output format.") -> Callable[[F], F]:
         show_default=True,
         help=help,
     )
-
-
-def weights_option(function: F) -> F:
-    return click.option(
-        "--weights",
-        metavar="FILE|none",
-        default="beside",
-        help="The .bin, or none to read the model without one. [default: the one beside the .xml]",
-    )(function)
 
 
 def load_or_exit(path: str, weights: str) -> Model:

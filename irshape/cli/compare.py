@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..spelling import counted, first_of
 from .arguments import Command
 from .common import keep_apart, load_or_exit
-from .comparing import (
-    Outcome,
-    answer_options,
-    case,
-    cell,
-    error_table,
-    number,
-    place,
-    row,
-    write_answer,
-)
-from .pages import view_option
+from .comparing import answer_options, cell, error_table, number, place, row, write_answer
+from .pages import view_option, write_beside
 from .running import (
     force_option,
     gathered,
@@ -33,7 +23,6 @@ from .running import (
 
 if TYPE_CHECKING:
     from ..comparison.model_pairs import ModelComparison
-    from ..diagnostics.renderers.as_junit import Case
     from ..model.graph import Model
 
 
@@ -58,15 +47,12 @@ def command(
     inputs: tuple[str, ...],
     seed: int,
     shapes: tuple[str, ...],
-    rtol: float | None,
-    atol: float | None,
-    runtime: Literal["onnxruntime", "irshape"] | None,
     worst: int | None,
     form: str,
     output_file: str | None,
     view: str | None,
-    max_memory: int | None,
     force: bool,
+    **options: Any,
 ) -> None:
     """Compare two models tensor by tensor; name the first that differs.
 
@@ -87,17 +73,10 @@ def command(
     for model in models:
         sound_or_exit(model, force)
     try:
-        fed = gathered(models[0], inputs, True, seed, shapes, max_memory, common_shapes(*models))
+        shared = common_shapes(*models)
+        fed = gathered(models[0], inputs, True, seed, shapes, options["max_memory"], shared)
         with ticking(models[0], 2) as progress:
-            comparison = compare(
-                *models,
-                fed,
-                rtol=rtol,
-                atol=atol,
-                max_memory=max_memory,
-                runtime=runtime,
-                progress=progress,
-            )
+            comparison = compare(*models, fed, progress=progress, **options)
     except (ExecutionError, ValueError) as problem:
         click.echo(f"{_refusing(problem, models)}: {problem}", err=True)
         if not inputs and not shapes:
@@ -109,19 +88,14 @@ def command(
     from ..checking.differences import comparison_report
 
     if view is not None:
-        from .pages import write_beside
-
         write_beside(view, *models, compared=comparison.to_dict())
-
-    answer = Outcome(
-        comparison.ok,
-        f"{comparison.first.path} {comparison.second.path}",
+    write_answer(
+        comparison,
         lambda: _text(comparison, worst),
-        comparison.to_dict,
-        lambda: _cases(comparison),
         lambda: comparison_report(comparison),
+        form,
+        output_file,
     )
-    write_answer(answer, form, output_file)
 
 
 def _refusing(problem: Exception, models: Sequence[Model]) -> str:
@@ -205,20 +179,3 @@ def _verdict(comparison: ModelComparison) -> list[str]:
     elif diverging is not None:
         lines.append("  no layer differs by itself: small errors add up")
     return lines
-
-
-def _cases(comparison: ModelComparison) -> list[Case]:
-    cases = []
-    for pair in comparison.pairs:
-        if pair.constant:
-            continue
-        fails = pair.own_verdict == "differs" or (
-            pair.verdict == "differs" and pair.second in comparison.outputs
-        )
-        error = "" if pair.errors.max_abs is None else f", largest error {pair.errors.max_abs:.6g}"
-        said = "; ".join(
-            [pair.state + error, *([pair.reason] if pair.reason else []), *pair.causes]
-        )
-        remark = said if fails or pair.verdict != "equal" else ""
-        cases.append(case(place(pair.second, pair.second_port), remark, fails=fails))
-    return cases

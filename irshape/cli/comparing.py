@@ -1,23 +1,23 @@
-"""Shows the results of `crosscheck` and `compare`: a table of errors, and test cases."""
+"""Shows the results of `crosscheck` and `compare`: a table of errors, and all formats."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
-from .common import echo
+from ..diagnostics.renderers.common import json_text, plain
+from .common import echo, options
 from .reporting import FormatName, FormatOption, report_text
 from .tables import fitted, text_table
 
 if TYPE_CHECKING:
-    from ..diagnostics.renderers.as_junit import Case
+    from ..comparison.model_pairs import ModelComparison
+    from ..comparison.result import Comparison
     from ..diagnostics.report import Report
     from ..model.graph import Layer
     from ..numbers.statistics import Errors
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 HEAD = (
     "max abs",
@@ -35,8 +35,6 @@ HEAD = (
 
 def place(layer: Layer, port: int | None = None) -> str:
     """Describes a layer by the ids that lead to it, with one of its outputs if `port` is given."""
-    from ..diagnostics.renderers.common import plain
-
     return plain(
         f"{layer.type} '{layer.name}' (id {'/'.join([*layer.path, layer.id])})"
         + ("" if port is None else f" output {port}")
@@ -46,8 +44,6 @@ def place(layer: Layer, port: int | None = None) -> str:
 def cell(layer: Layer, port: int) -> str:
     """Describes an output in a table: the id, type and name of its layer, and its port if it has
     several."""
-    from ..diagnostics.renderers.common import plain
-
     index = f":{port}" if len(layer.outputs) > 1 else ""
     return plain(f"{'/'.join([*layer.path, layer.id])} {layer.type} '{layer.name}'{index}")
 
@@ -96,75 +92,53 @@ def error_table(rows: Iterable[Sequence[str]], indent: int = 0) -> list[str]:
     )
 
 
-def case(name: str, said: str, *, fails: bool) -> Case:
-    """Returns a test case of a JUnit report for an output. said: empty if there is no remark."""
-    from ..diagnostics.renderers.as_junit import Case
-
-    return Case(name, said, (said.partition("\n")[0], "difference") if fails else None)
-
-
-def answer_options(function: F) -> F:
-    """Adds `--worst`, `--format` and `--output-file`, which both commands have."""
-    for option in (
-        click.option(
-            "-o",
-            "--output-file",
-            metavar="FILE",
-            help="Write the output to a file instead of stdout.",
-        ),
-        click.option(
-            "-f",
-            "--format",
-            "form",
-            cls=FormatOption,
-            type=FormatName(),
-            default="text",
-            show_default=True,
-            help="Output format.",
-        ),
-        click.option(
-            "--worst",
-            type=click.IntRange(0),
-            metavar="N",
-            help="Show the N largest errors, as multiples of the tolerance. "
-            "[default: 5 if something differs]",
-        ),
-    ):
-        function = option(function)
-    return function
+output_file_option = click.option(
+    "-o", "--output-file", metavar="FILE", help="Write the output to a file instead of stdout."
+)
+answer_options = options(
+    click.option(
+        "--worst",
+        type=click.IntRange(0),
+        metavar="N",
+        help="Show the N largest errors, as multiples of the tolerance. "
+        "[default: 5 if something differs]",
+    ),
+    click.option(
+        "-f",
+        "--format",
+        "form",
+        cls=FormatOption,
+        type=FormatName(),
+        default="text",
+        show_default=True,
+        help="Output format.",
+    ),
+    output_file_option,
+)
+"""The options that both commands have."""
 
 
-class Outcome(NamedTuple):
-    """The result of a command, in each of its own formats."""
+def write_answer(
+    comparison: Comparison | ModelComparison,
+    lines: Callable[[], list[str]],
+    report: Callable[[], Report],
+    form: str,
+    output_file: str | None,
+) -> None:
+    """Writes the result in a format. If something differs, exits with status 1.
 
-    ok: bool
-    suite: str
-    """The name of the test suite: the paths of the models."""
-    lines: Callable[[], list[str]]
-    document: Callable[[], dict[str, Any]]
-    cases: Callable[[], list[Case]]
-    """A test case for each output, for JUnit."""
-    report: Callable[[], Report]
-    """The result for the other formats, which show findings."""
-
-
-def write_answer(answer: Outcome, form: str, output_file: str | None) -> None:
-    """Writes the result in a format. If something differs, exits with status 1."""
-    from ..diagnostics.renderers.as_junit import Suite, document
-    from ..diagnostics.renderers.common import json_text, plain
-
-    on_terminal = output_file in (None, "-")
+    lines: the result as text. report: the result for the formats that show findings.
+    """
     if form == "text":
-        lines = map(plain, answer.lines())
-        text = "".join(f"{line}\n" for line in (fitted(lines) if on_terminal else lines))
+        shown = map(plain, lines())
+        on_terminal = output_file in (None, "-")
+        text = "".join(f"{line}\n" for line in (fitted(shown) if on_terminal else shown))
     elif form == "json":
-        text = json_text(answer.document(), 1) + "\n"
-    elif form == "junit":
-        text = document([Suite(answer.suite, answer.cases(), is_file=False)])
+        text = json_text(comparison.to_dict(), 1) + "\n"
     else:
-        text = report_text(answer.report(), form)
+        text = report_text(report(), form)
     deliver(text, output_file)
-    if not answer.ok:
+    if not comparison.ok:
         raise click.exceptions.Exit(1)
 
 

@@ -8,11 +8,12 @@ from .arguments import Command, given_shapes, shape_option
 from .common import (
     load_or_exit,
     overwrite_option,
+    quiet_option,
     refuse_overwriting,
     usage_errors,
     weights_option,
 )
-from .graphs import account, quiet_option
+from .graphs import account
 from .running import force_option, sound_or_exit
 
 

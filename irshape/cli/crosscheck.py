@@ -10,17 +10,8 @@ import click
 from ..spelling import counted
 from .arguments import Command
 from .common import keep_apart, load_or_exit, weights_option
-from .comparing import (
-    Outcome,
-    answer_options,
-    case,
-    cell,
-    error_table,
-    place,
-    row,
-    write_answer,
-)
-from .pages import view_option
+from .comparing import answer_options, cell, error_table, place, row, write_answer
+from .pages import view_option, write_result
 from .running import (
     force_option,
     gathered,
@@ -32,7 +23,6 @@ from .running import (
 
 if TYPE_CHECKING:
     from ..comparison.result import Comparison, Row
-    from ..diagnostics.renderers.as_junit import Case
 
 
 @click.command("crosscheck", cls=Command)
@@ -139,26 +129,16 @@ def command(
     from ..checking.differences import crosscheck_report
 
     if view is not None:
-        _draw(view, comparison)
-    answer = Outcome(
-        comparison.ok,
-        comparison.model.path,
+        from ..view.overlays import crosscheck_overlays
+
+        write_result(view, comparison.model, crosscheck_overlays, comparison.to_dict())
+    write_answer(
+        comparison,
         lambda: _text(comparison, verbose, worst),
-        comparison.to_dict,
-        lambda: _cases(comparison),
         lambda: crosscheck_report(comparison),
+        form,
+        output_file,
     )
-    write_answer(answer, form, output_file)
-
-
-def _draw(output: str, comparison: Comparison) -> None:
-    from ..view.overlays import crosscheck_overlays
-    from ..view.showing import Subject
-    from .pages import lay_over, write_view
-
-    subject = Subject(comparison.model)
-    lay_over(subject, crosscheck_overlays, comparison.to_dict())
-    write_view(output, subject)
 
 
 def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]:
@@ -298,32 +278,3 @@ def _inside(comparison: Comparison) -> list[str]:
     if inside.comparison.saved is not None:
         lines.append(f"    saved: {inside.comparison.saved}")
     return lines + _inside(inside.comparison)
-
-
-def _cases(comparison: Comparison) -> list[Case]:
-    cases = [
-        case(f"problem {number}", problem, fails=True)
-        for number, problem in enumerate(comparison.problems)
-    ]
-    for output in comparison.rows:
-        fails = comparison.counts(output)
-        reasons = " ".join(
-            reason for reason in dict.fromkeys((output.reason, output.own_reason)) if reason
-        )
-        error = (
-            f"error {output.error:.6g}, allowed there {output.allowed:.6g}"
-            if output.error is not None and output.allowed is not None
-            else ""
-        )
-        said = (
-            f"irshape {output.inferred}, {comparison.runtime} {output.runtime}"
-            if output.shape_verdict == "differs"
-            else error
-        )
-        state = output.state
-        text = "; ".join(
-            part for part in (state if state != "equal" else "", said, reasons) if part
-        )
-        remark = text if fails or state != "equal" else ""
-        cases.append(case(place(output.layer, output.port), remark, fails=fails))
-    return cases

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from ..diagnostics.renderers.common import json_text, plain
 from ..spelling import counted, first_of
 from .arguments import Command
 from .common import colour_option, form_option, keep_apart, load_or_none, usage_errors, wants_colour
-from .comparing import deliver, place
-from .pages import view_option
+from .comparing import deliver, output_file_option, place
+from .pages import view_option, write_beside
 from .tables import fitted
 
 if TYPE_CHECKING:
@@ -29,9 +30,7 @@ TONES = {"-": "red", "+": "green", "~": "yellow"}
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @form_option("text", "json")
-@click.option(
-    "-o", "--output-file", metavar="FILE", help="Write the output to a file instead of stdout."
-)
+@output_file_option
 @click.option(
     "--ignore",
     multiple=True,
@@ -104,8 +103,6 @@ def command(
         keep_apart([path], output_file, view, weights=its_weights)
     difference = diff(_loaded(first, weights), _loaded(second, second_weights), aspects)
     if view is not None:
-        from .pages import write_beside
-
         write_beside(view, difference.first, difference.second)
     if not quiet:
         _write(difference, form, output_file, limit, color)
@@ -126,8 +123,6 @@ def _write(
     """Prints the difference, or writes it to a file, which appears complete or not at all."""
     to_file = output_file not in (None, "-")
     if form == "json":
-        from ..diagnostics.renderers.common import json_text
-
         output = json_text(difference.to_dict(), 1) + "\n"
     else:
         lines = list(_text(difference, limit))
@@ -144,8 +139,6 @@ def _write(
 
 def _text(difference: ModelDiff, limit: int) -> Iterator[str]:
     """Yields the difference as text. Lines begin with ~ for changed, - for removed, + for added."""
-    from ..diagnostics.renderers.common import plain
-
     yield f"A {plain(difference.first.path)}"
     yield f"B {plain(difference.second.path)}"
     yield difference.in_brief

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..diagnostics.renderers.common import plain
 from ..model.names import layer_and_index, port_name
 from ..shapes import UNBOUNDED, Dimension, PartialShape
 from ..spelling import counted, suggestion
 from .arguments import Command, Option
-from .common import pairs
+from .common import options, pairs
 from .graphs import (
     check_outputs,
     graph_or_exit,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from ..graph.graph import Graph
     from ..graph.nodes import Output
 
-F = TypeVar("F", bound=Callable[..., Any])
 Given = Mapping[str, Any]
 """The options by the names of their parameters."""
 Apply = Callable[["Graph", Given], "str | None"]
@@ -490,20 +490,15 @@ _SECTIONS = {
 """The options by section of the help. The changes are made in this order."""
 
 
-_EVERY = [each for section in _SECTIONS.values() for each in section]
-
-
-def _edit_options(function: F) -> F:
-    for section, options in reversed(_SECTIONS.items()):
-        for each in reversed(options):
-            option = click.option(each.flag, cls=Option, section=section, **each.attributes)
-            function = option(function)
-    return function
-
-
 @click.command("edit", cls=Command)
 @click.argument("model", metavar="MODEL")
-@_edit_options
+@options(
+    *(
+        click.option(each.flag, cls=Option, section=section, **each.attributes)
+        for section, changes in _SECTIONS.items()
+        for each in changes
+    )
+)
 @output_options
 def command(
     model: str,
@@ -538,7 +533,6 @@ def command(
     exist, a value cannot be read, or a path cannot be opened. Files appear completely or not at
     all.
     """
-    from ..diagnostics.renderers.common import plain
     from .kept_batches import first_axes, kept_batches
 
     steps = _steps(given)
@@ -574,8 +568,10 @@ def _steps(given: Given) -> dict[Apply, list[str]]:
     Raises `UsageError` for an option that belongs to one that is missing.
     """
     steps: dict[Apply, list[str]] = {}
-    asked = [each for each in _EVERY if _asked(given[each.parameter])]
-    for each in asked:
+    every = [each for section in _SECTIONS.values() for each in section]
+    for each in every:
+        if not _asked(given[each.parameter]):
+            continue
         if callable(each.applies):
             steps.setdefault(each.applies, []).append(each.flag)
         elif not any(_asked(given[other]) for other in each.applies):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from ..diagnostics.renderers.common import plain
 from ..rule_ids import SEVERITIES
 from ..spelling import counted
 from ..urls import is_url, without_credentials
@@ -285,8 +286,6 @@ class _Account:
 
     def file(self, result: _Result) -> Iterator[str]:
         """Yields a line if the file changes."""
-        from ..diagnostics.renderers.common import plain
-
         if result.fixes.edits:
             counts = _fixed(len(result.fixes.fixed), self.done, _infos(result.fixes))
             yield f"{plain(result.fixes.path)}: {counts}"
@@ -294,8 +293,6 @@ class _Account:
     def findings(self, result: _Result, *, fixed: bool) -> Iterator[str]:
         """Yields a line for each finding that is left; with `fixed`, first one for each that is
         fixed."""
-        from ..diagnostics.renderers.common import plain
-
         listed = [(f"{self.done} ", each) for each in result.fixes.fixed] if fixed else []
         listed += [(f"left: {each.severity}", each) for each in result.left]
         for mark, each in listed:
@@ -343,8 +340,6 @@ def _for_terminal(diff: str, colour: bool) -> str:
     """Returns the diff; for a terminal without control characters, and with `colour` in colour."""
     if not colour and not sys.stdout.isatty():
         return diff
-    from ..diagnostics.renderers.common import plain
-
     tones = {"-": "red", "+": "green", "@": "cyan"}
     lines = []
     for line in diff.splitlines():

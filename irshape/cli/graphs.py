@@ -6,12 +6,21 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
+from ..diagnostics.renderers.common import plain
 from ..spelling import counted
-from .common import echo, load_or_exit, refuse_overwriting
+from .common import (
+    echo,
+    load_or_exit,
+    options,
+    overwrite_option,
+    quiet_option,
+    refuse_overwriting,
+    weights_option,
+)
 
 if TYPE_CHECKING:
     from ..graph.errors import GraphError
@@ -20,34 +29,25 @@ if TYPE_CHECKING:
 MOST_ERRORS = 10
 """The largest number of errors to print for a model that cannot be changed."""
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def output_options(function: F) -> F:
-    """Adds the options of commands that write one model."""
-    from .common import overwrite_option, weights_option
-
-    function = overwrite_option(weights_option(function))
-    function = quiet_option(function)
-    function = click.option(
-        "--name",
-        metavar="NAME",
-        help="The name of the new model. [default: the name of MODEL or A]",
-    )(function)
-    return click.option(
+output_options = options(
+    click.option(
         "-o",
         "--output",
         required=True,
         metavar="OUT.xml",
         help="The IR to write; its .bin goes beside it. With -, the .xml goes to standard output "
         "and no .bin is written: the original .bin must contain all constants.",
-    )(function)
-
-
-def quiet_option(function: F) -> F:
-    return click.option(
-        "-q", "--quiet", is_flag=True, help="Do not print on standard error what was written."
-    )(function)
+    ),
+    click.option(
+        "--name",
+        metavar="NAME",
+        help="The name of the new model. [default: the name of MODEL or A]",
+    ),
+    quiet_option,
+    overwrite_option,
+    weights_option,
+)
+"""The options of commands that write one model."""
 
 
 def graph_or_exit(path: str, weights: str) -> Graph:
@@ -61,8 +61,6 @@ def graph_or_exit(path: str, weights: str) -> Graph:
     try:
         return Graph(model)
     except LoadError as problem:
-        from ..diagnostics.renderers.common import plain
-
         told = set[str]()
         for diagnostic in problem.diagnostics[:MOST_ERRORS]:
             click.echo(plain(f"{problem.path}:{diagnostic}"), err=True)
@@ -92,7 +90,6 @@ def refusals(
     change.
     flags: the options that ask for the change. why: returns a further line on a refusal.
     """
-    from ..diagnostics.renderers.common import plain
     from ..graph.errors import GraphError
 
     def prefix(argument: str | None = None) -> str:
@@ -198,18 +195,10 @@ def _text_alone(graph: Graph) -> bytes:
 def account(path: str, layers: int, **ends: Iterable[tuple[Sequence[str], str]]) -> str:
     """Describes a written model: its number of layers, and the names and types of inputs and
     outputs."""
-    from ..diagnostics.renderers.common import plain
-
     lines = [f"{plain(path)}: {counted(layers, 'layer')}"]
     for word, tensors in ends.items():
         lines += [f"  {word:6} {plain(', '.join(names))}  {tensor}" for names, tensor in tensors]
     return "\n".join(lines)
-
-
-def listed(names: Sequence[str], limit: int = 8) -> str:
-    """Returns names for a message, only the first `limit` of them if there are many."""
-    more = f", and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(f"'{name}'" for name in names[:limit]) + more
 
 
 def paths_of_parts(output: str, count: int) -> list[str]:

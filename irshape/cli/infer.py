@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..diagnostics.renderers.common import plain
 from ..spelling import counted
 from .arguments import Command, given_shapes, shape_option, value_option
 from .common import (
@@ -179,8 +180,6 @@ def _reasons(inference: Inference, verbose: bool, named: bool) -> list[str]:
 
 def _outputs_table(layers: list[dict[str, Any]], marks: Marks, names: list[str]) -> list[str]:
     """Returns a table of the outputs of a model, by the names with which users refer to them."""
-    from ..diagnostics.renderers.common import plain
-
     rows = []
     for layer, name in zip(layers, names, strict=True):
         mark = marks.get((str(layer["id"]),), "")
@@ -222,8 +221,6 @@ def _table(
     are these alone."""
     if names is not None:
         return _outputs_table(layers, marks, names)
-    from ..diagnostics.renderers.common import plain
-
     rows = []
     hidden = 0
     for layer in layers:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..diagnostics.renderers.common import plain
 from ..shapes import UNBOUNDED, Dimension
 from ..spelling import counted
 from .arguments import Command, given_shapes, shape_option
@@ -133,7 +134,6 @@ def _memory(inspection: Inspection, device: str | None, context: int | None) -> 
 
 def _of_memory(memory: DeviceMemory) -> Iterator[str]:
     """Describes the memory that a device needs, as far as it is known."""
-    from ..diagnostics.renderers.common import plain
     from ..inspection.device_memory import UNCOUNTED
 
     rows = [("weights, as stored", _bytes(memory.weights), "exact")]
@@ -162,8 +162,6 @@ def _of_memory(memory: DeviceMemory) -> Iterator[str]:
 
 
 def _text(inspection: Inspection, top: int, sort: str) -> Iterator[str]:
-    from ..diagnostics.renderers.common import plain
-
     model, needs = inspection.model, inspection.requirements
     version = f" version {model.version}" if needs is not None else ""
     reads = "" if needs is None else f", read by OpenVINO {needs.release} and newer"
@@ -188,8 +186,6 @@ def _text(inspection: Inspection, top: int, sort: str) -> Iterator[str]:
 
 
 def _ports(ports: list[Port]) -> Iterator[str]:
-    from ..diagnostics.renderers.common import plain
-
     yield from _indented(
         [
             (
@@ -203,8 +199,6 @@ def _ports(ports: list[Port]) -> Iterator[str]:
 
 
 def _layers(inspection: Inspection) -> Iterator[str]:
-    from ..diagnostics.renderers.common import plain
-
     inside = sum(1 for layer in inspection.model.walk() if layer.path)
     count = sum(count for _, _, count in inspection.types)
     bodies = f", {inside:,} of them in bodies" if inside else ""
@@ -258,7 +252,6 @@ def _costs(inspection: Inspection) -> Iterator[str]:
 
 def _expensive(inspection: Inspection, top: int, sort: str) -> Iterator[str]:
     """Yields the table of the most expensive layers."""
-    from ..diagnostics.renderers.common import plain
     from ..inspection.costs import by_largest
 
     costs = by_largest(inspection.costs, SORTS[sort])

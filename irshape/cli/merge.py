@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..spelling import first_of
 from .arguments import Command
 from .common import pairs
 from .graphs import (
     check_outputs,
     graph_or_exit,
-    listed,
     output_options,
     refusals,
     write_graphs,
@@ -96,7 +96,7 @@ def _by_default(first: Graph, second: Graph) -> dict[str, str]:
         return {ends[0]: starts[0]}
     raise click.UsageError(
         "no output of A has the name of an input of B; connect them with --connect OUT=IN: "
-        f"A gives {listed(ends) or 'nothing'}, B takes {listed(starts) or 'nothing'}"
+        f"A gives {first_of(ends, 8) or 'nothing'}, B takes {first_of(starts, 8) or 'nothing'}"
     )
 
 

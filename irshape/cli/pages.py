@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import echo
+from .common import Decorator, echo
 
 if TYPE_CHECKING:
     from ..model.graph import Model
@@ -17,11 +17,10 @@ if TYPE_CHECKING:
     from ..view.overlays import Overlay
     from ..view.showing import Subject
 
-F = TypeVar("F", bound=Callable[..., Any])
 Reader = Callable[[Mapping[str, Any], "Numbering"], "list[Overlay]"]
 
 
-def view_option(help: str) -> Callable[[F], F]:
+def view_option(help: str) -> Decorator:
     """Returns the option `--view FILE`, passed as `view`."""
     return click.option("--view", metavar="FILE", help=help)
 
@@ -66,11 +65,17 @@ def write_view(output: str, *subjects: Subject, beside: dict[str, Any] | None = 
         write_atomically(Path(output), text.encode())
 
 
+def write_result(output: str, model: Model, reader: Reader, result: Mapping[str, Any]) -> None:
+    """Writes the page of a model with the result of a run. Raises `ValueError`."""
+    from ..view.showing import Subject
+
+    subject = Subject(model)
+    lay_over(subject, reader, result)
+    write_view(output, subject)
+
+
 def write_beside(
-    output: str,
-    first: Model,
-    second: Model,
-    compared: Mapping[str, Any] | None = None,
+    output: str, first: Model, second: Model, compared: Mapping[str, Any] | None = None
 ) -> None:
     """Writes the page of two models side by side. Raises `ValueError`."""
     from ..view.beside import beside_document

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..diagnostics.renderers.common import plain
 from ..spelling import counted
 from .arguments import Command
 from .common import echo_json, expand, form_option, load_among
@@ -158,8 +159,6 @@ def _shape(dims: tuple[int, ...]) -> str:
 def _lines(path: str, matched: list[dict[str, Any]], form: str, count: bool) -> Iterator[str]:
     """Yields the lines to print for one file."""
     import json
-
-    from ..diagnostics.renderers.common import plain
 
     if count:
         value = matched[0]["value"] if matched and "value" in matched[0] else len(matched)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from .common import echo, wants_colour
+from .common import echo, options, wants_colour
 
 if TYPE_CHECKING:
     from ..diagnostics.renderers import Options
     from ..diagnostics.report import Report
     from ..rule_ids import Severity
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 FOR_PEOPLE = ("text", "concise")
 """The formats that a terminal shows directly, in its encoding and in colour."""
@@ -95,12 +92,8 @@ class FormatOption(click.Option):
         return record[0], f"{record[1]} One of: {', '.join(formats())}."
 
 
-def format_options(function: F) -> F:
-    """Adds `--format`, passed as `forms`, and `--output-file`."""
-    function = click.option(
-        "-o", "--output-file", metavar="FILE", help="Write the report to a file instead of stdout."
-    )(function)
-    return click.option(
+format_options = options(
+    click.option(
         "-f",
         "--format",
         "--output-format",
@@ -110,7 +103,11 @@ def format_options(function: F) -> F:
         multiple=True,
         help="Output format. Can be repeated if all but one name a FILE. "
         "[default: text; github under GITHUB_ACTIONS=true]",
-    )(function)
+    ),
+    click.option(
+        "-o", "--output-file", metavar="FILE", help="Write the report to a file instead of stdout."
+    ),
+)
 
 
 def destinations(forms: tuple[Form, ...], output_file: str | None) -> list[Form]:
@@ -168,7 +165,7 @@ def write_report(
     from ..diagnostics.renderers import Options, render
 
     root = _root()
-    options = Options(
+    shown = Options(
         infos=verbose or fail_level == "info",
         fixes=fixes,
         statistics=statistics,
@@ -178,13 +175,13 @@ def write_report(
     files: dict[Path, bytes] = {}
     for form in chosen:
         if form.path is not None:
-            files[Path(form.path)] = render(report, form.name, options).encode(
+            files[Path(form.path)] = render(report, form.name, shown).encode(
                 "utf-8", "backslashreplace"
             )
         elif not quiet:
             for_people = form.name in FOR_PEOPLE
             text = render(
-                report, form.name, options._replace(colour=for_people and wants_colour(color))
+                report, form.name, shown._replace(colour=for_people and wants_colour(color))
             )
             encoding = getattr(sys.stdout, "encoding", None) if for_people else None
             echo(text.encode(encoding or "utf-8", "backslashreplace"), newline=False)
@@ -193,7 +190,7 @@ def write_report(
 
         write_together(files)
     if any(form.name == "github" for form in chosen):
-        add_step_summary(report, options)
+        add_step_summary(report, shown)
 
 
 def add_step_summary(report: Report, options: Options) -> None:

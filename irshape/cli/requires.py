@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..diagnostics.renderers.common import plain
 from ..spelling import counted
 from .arguments import Command
 from .common import echo, echo_json, expand, form_option, load_among, usage_errors
@@ -113,8 +114,6 @@ The first two are empty if they are the same as in the row before.
 
 def _text(requirements: Requirements, asked: dict[str, str]) -> list[str]:
     """Returns the table: releases that read and run the model, libraries, and devices."""
-    from ..diagnostics.renderers.common import plain
-
     answer = requirements.to_dict()
     rows = [*_reasons("read by", answer["reasons"]), *_reasons("run by", answer["running_reasons"])]
     for library in answer["libraries"]:
@@ -134,8 +133,6 @@ def _text(requirements: Requirements, asked: dict[str, str]) -> list[str]:
 
 def _table(rows: list[_Row]) -> Iterator[str]:
     import textwrap
-
-    from ..diagnostics.renderers.common import plain
 
     first, second = (max(len(row[column]) for row in rows) + 2 for column in (0, 1))
     width = max((terminal_width() or WIDTH) - first - second - 2, 20)

@@ -8,7 +8,7 @@ import click
 
 from .arguments import Command
 from .common import echo, echo_json, form_option, keep_apart, load_or_exit, weights_option
-from .pages import view_option
+from .pages import view_option, write_result
 from .running import (
     force_option,
     gathered,
@@ -117,7 +117,9 @@ def command(
     if output_dir is not None:
         _write(arrays, output_dir)
     if view is not None:
-        _draw(view, loaded, rows)
+        from ..view.overlays import stats_overlays
+
+        write_result(view, loaded, stats_overlays, ranges.stats_dict(loaded, rows))
     if form == "json":
         echo_json(_json(loaded, arrays, rows, simulation, stats))
     elif simulation is not None or stats:
@@ -127,17 +129,6 @@ def command(
         _ranges(arrays)
     if simulation is not None and simulation.first is not None and simulation.first.breaks:
         raise click.exceptions.Exit(1)
-
-
-def _draw(output: str, model: Model, rows: list[Range]) -> None:
-    from ..execution.ranges import stats_dict
-    from ..view.overlays import stats_overlays
-    from ..view.showing import Subject
-    from .pages import lay_over, write_view
-
-    subject = Subject(model)
-    lay_over(subject, stats_overlays, stats_dict(model, rows))
-    write_view(output, subject)
 
 
 def _write(arrays: dict[str, Any], output_dir: str) -> None:

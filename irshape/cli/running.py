@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..byte_sizes import parse_size
 from ..spelling import counted
 from .arguments import given_shapes, shape_option
-from .common import usage_errors
+from .common import options, usage_errors
 from .progress import Line
 
 if TYPE_CHECKING:
     from ..model.graph import Layer, Model
     from ..shapes import ShapeLike
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def input_options(function: F) -> F:
-    """Adds `--input`, `--seed` and `--shape`."""
-    function = shape_option("The shape of a random input: x=[1,3,224,224].")(function)
-    function = click.option(
-        "--seed", type=int, default=0, show_default=True, help="The seed of the random inputs."
-    )(function)
-    return click.option(
+input_options = options(
+    click.option(
         "-i",
         "--input",
         "inputs",
@@ -38,7 +30,12 @@ def input_options(function: F) -> F:
         help="An input, by tensor name, layer name, position or id (id:3), or in order: a file, or "
         "a value such as [[1,2,3]]. "
         "[default: MODEL.input0.npy … beside the model, if they exist]",
-    )(function)
+    ),
+    click.option(
+        "--seed", type=int, default=0, show_default=True, help="The seed of the random inputs."
+    ),
+    shape_option("The shape of a random input: x=[1,3,224,224]."),
+)
 
 
 def _size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
@@ -50,24 +47,18 @@ def _size(context: click.Context, parameter: click.Parameter, value: str | None)
         raise click.BadParameter(str(problem)) from None
 
 
-def memory_option(function: F) -> F:
-    """Adds `--max-memory`, in bytes; None without it."""
-    return click.option(
-        "--max-memory",
-        metavar="SIZE",
-        callback=_size,
-        help="Refuse a run that needs more memory, such as 8G or 512M. "
-        "[default: three quarters of the machine's]",
-    )(function)
-
-
-def force_option(function: F) -> F:
-    """Adds `--force`, for `sound_or_exit`."""
-    return click.option(
-        "--force",
-        is_flag=True,
-        help="Run a model although `irshape validate` rejects it.",
-    )(function)
+memory_option = click.option(
+    "--max-memory",
+    metavar="SIZE",
+    callback=_size,
+    help="Refuse a run that needs more memory, such as 8G or 512M. "
+    "[default: three quarters of the machine's]",
+)
+force_option = click.option(
+    "--force",
+    is_flag=True,
+    help="Run a model although `irshape validate` rejects it.",
+)
 
 
 def sound_or_exit(model: Model, force: bool) -> None:

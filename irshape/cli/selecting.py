@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from .arguments import extension_option
-from .common import usage_errors
+from .common import options, usage_errors
 
 if TYPE_CHECKING:
     from ..rules.settings import Devices
     from ..settings.configuration import Configuration
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Chosen(NamedTuple):
@@ -37,7 +35,7 @@ class Chosen(NamedTuple):
         return shard(files, *self.shard)
 
 
-_OPTIONS = [
+fixing_options = options(
     click.option(
         "--select",
         multiple=True,
@@ -109,9 +107,11 @@ _OPTIONS = [
         help="Skip files that are not models, also those named on the command line. For validate, "
         "data stand for their model, and the configuration and plugins for all models in git.",
     ),
-]
+)
+"""The options of a command that corrects the selected findings."""
 
-_OF_REPORTS = [
+selection_options = options(
+    fixing_options,
     click.option(
         "--max-errors",
         type=click.IntRange(1),
@@ -128,21 +128,8 @@ _OF_REPORTS = [
         help="The folder of the cache. "
         "[default: IRSHAPE_CACHE_DIR, or the cache folder of the user]",
     ),
-]
-"""Options that concern a report of all findings."""
-
-
-def selection_options(function: F) -> F:
-    for option in reversed((*_OPTIONS, *_OF_REPORTS)):
-        function = option(function)
-    return function
-
-
-def fixing_options(function: F) -> F:
-    """Adds the options of a command that corrects the selected findings."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
+)
+"""The same, and the options that concern a report of all findings."""
 
 
 def chosen(given: dict[str, Any]) -> Chosen:

@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .arguments import Command
-from .common import echo, echo_json, form_option, overwrite_option, weights_option
+from .common import (
+    echo,
+    echo_json,
+    form_option,
+    overwrite_option,
+    quiet_option,
+    weights_option,
+)
 from .graphs import (
     check_outputs,
     graph_account,
     graph_or_exit,
     paths_of_parts,
-    quiet_option,
     refusals,
     write_graphs,
 )

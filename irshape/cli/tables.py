@@ -6,6 +6,8 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from ..diagnostics.renderers.common import shortened
+
 GAP = 2
 """Spaces between two columns."""
 NOTHING = ("", "-", "?")
@@ -61,8 +63,6 @@ def text_table(
     right: the columns that are right-aligned, as numbers are.
     dropped: the columns that are dropped, in this order. Columns without information go first.
     """
-    from ..diagnostics.renderers.common import shortened
-
     columns = {name: [*cells] for name, *cells in zip(head, head, *rows, strict=True)}
     width = terminal_width()
     if width is not None:

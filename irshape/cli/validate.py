@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..diagnostics.renderers.common import plain, plain_path
 from ..spelling import counted, suggestion
 from .arguments import Command, value_option
 from .common import (
@@ -155,8 +156,6 @@ def _chosen_files(
 
 def _traced(report: Report) -> Iterator[str]:
     """Yields for each finding the changes that were tried, with cost and outcome."""
-    from ..diagnostics.renderers.common import plain, plain_path
-
     for file in report.files:
         for finding in file.trace:
             place = f"{plain_path(file.path)}:{finding.line}:{finding.column}"

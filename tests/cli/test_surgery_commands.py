@@ -205,7 +205,7 @@ inline what has no body | edit m.xml --inline shift | 1 | --inline:
 iterations without a loop | edit m.xml --max-iterations 3 | 2 | --max-iterations needs --inline
 drop what is no output | edit m.xml --drop-output double | 1 | is not an output of the graph
 merge without saying what | merge m.xml m.xml | 2
-    | A gives 'positive', 'turned', B takes 'x', 'bias'
+    | A gives positive, turned, B takes x, bias
 merge what does not exist | merge m.xml tail.xml --connect positve=y | 2 | did you mean 'positive'?
 merge what does not fit | merge cache.xml tail.xml --connect present=y | 1 | takes f32 [?,3]
 merge names that clash | merge m.xml m.xml --connect positive=x | 1 | as in --prefix

@@ -63,8 +63,6 @@ MISTAKES = table(
 a command misspelt | crosschek whole.xml | 2 | no command 'crosschek'; did you mean 'crosscheck'?
 a command in capitals | Infer whole.xml | 2 | did you mean 'infer'?
 no such command | frobnicate | 2 | `irshape --help` lists them
-an option of edit | inspect whole.xml --seq 128 | 2 | --shape NAME=SHAPE
-another option of edit | infer whole.xml --batch 1 | 2 | --shape NAME=SHAPE
 an operation misspelt | ops ReduceMeen | 2 | did you mean 'ReduceMean'?
 the beginning of an operation | ops lstm | 2 | did you mean 'LSTMCell'?
 no such operation | ops Xyzzy | 2 | `irshape ops` lists them

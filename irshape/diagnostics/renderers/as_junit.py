@@ -26,35 +26,22 @@ class Case(NamedTuple):
     failure: tuple[str, str] | None = None
 
 
-class Suite(NamedTuple):
-    """Test cases under a name, which is a path if `is_file`."""
-
-    name: str
-    cases: Sequence[Case]
-    is_file: bool = True
-
-
 def render(report: Report, options: Options = DEFAULTS) -> str:
     failing = SEVERITIES[: SEVERITIES.index(options.fail_level) + 1]
-    return document([Suite(file.path, _cases(file, failing)) for file in report.files])
-
-
-def document(suites: Sequence[Suite]) -> str:
-    """Returns a JUnit document."""
-    cases = [case for suite in suites for case in suite.cases]
+    suites = [(file.path, _cases(file, failing)) for file in report.files]
+    every = [case for _, cases in suites for case in cases]
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<testsuites name="irshape" {_counts(cases)} time="0">\n'
-        f"{''.join(map(_suite, suites))}</testsuites>\n"
+        f'<testsuites name="irshape" {_counts(every)} time="0">\n'
+        f"{''.join(_suite(path, cases) for path, cases in suites)}</testsuites>\n"
     )
 
 
-def _suite(suite: Suite) -> str:
-    shown = _attribute(suite.name)
-    file = f' file="{shown}"' if suite.is_file else ""
+def _suite(path: str, cases: Sequence[Case]) -> str:
+    shown = _attribute(path)
     return (
-        f'<testsuite name="{shown}"{file} {_counts(suite.cases)} skipped="0" time="0">\n'
-        f"{''.join(_case(shown, case) for case in suite.cases)}</testsuite>\n"
+        f'<testsuite name="{shown}" file="{shown}" {_counts(cases)} skipped="0" time="0">\n'
+        f"{''.join(_case(shown, case) for case in cases)}</testsuite>\n"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -119,7 +118,7 @@ def described(cls: type[Operation]) -> dict[str, Any]:
         "library": library.library if library else None,
         "introduced": library.introduced if library else None,
         "category": module.split(".")[0],
-        "documentation": inspect.cleandoc(cls.__doc__ or ""),
+        "documentation": cls.documentation(),
         "infer": cls.is_inferred(),
         "evaluate": supported(cls),
         "attributes": attributes,

@@ -113,7 +113,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Absolute value. Specification: Abs-1.
+        """Absolute value.
+        Specification: Abs-1.
 
         data: an input.
         """
@@ -125,7 +126,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Inverse cosine. Specification: Acos-1.
+        """Inverse cosine.
+        Specification: Acos-1.
 
         data: an input.
         """
@@ -150,7 +152,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The mean of each window. Specification: AdaptiveAvgPool-8.
+        """The mean of each window.
+        Specification: AdaptiveAvgPool-8.
 
         data: rank 3 or 4 or 5.
         output_shape: an input.
@@ -167,7 +170,6 @@ class Operations:
     ) -> tuple[Output, Output]:
         """The largest element of each window, and its index among the spatial elements of its
         channel.
-
         Specification: AdaptiveMaxPool-8.
 
         data: rank 3 or 4 or 5.
@@ -185,7 +187,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Sum; integers wrap around. Specification: Add-1.
+        """Sum; integers wrap around.
+        Specification: Add-1.
 
         a: an input.
         b: an input.
@@ -200,7 +203,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Inverse sine. Specification: Asin-1.
+        """Inverse sine.
+        Specification: Asin-1.
 
         data: an input.
         """
@@ -226,7 +230,8 @@ class Operations:
         opset: Literal[6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """Assigns a new value to a variable and returns it. Specification: Assign-6.
+        """Assigns a new value to a variable and returns it.
+        Specification: Assign-6.
 
         new_value: an input.
         variable_id: a string.
@@ -249,7 +254,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Inverse tangent. Specification: Atan-1.
+        """Inverse tangent.
+        Specification: Atan-1.
 
         data: an input.
         """
@@ -282,7 +288,8 @@ class Operations:
         opset: Literal[16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """The mean of each window, which may be dilated. Specification: AvgPool-16.
+        """The mean of each window, which may be dilated.
+        Specification: AvgPool-16.
 
         data: rank 3 or 4 or 5.
         strides: a list of whole numbers of at least 0.
@@ -341,7 +348,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """Batch normalization with given statistics; `data` comes first.
-
         Specification: BatchNormInference-5.
 
         data: shape [batch,channels,...].
@@ -377,7 +383,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """Elements of the batch rearranged into spatial blocks, and the result cropped.
-
         Specification: BatchToSpace-2.
 
         data: rank 2 or more.
@@ -394,7 +399,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, ...]:
-        """Like RGBtoNV12, but from an image with blue first. Specification: BGRtoNV12-17.
+        """Like RGBtoNV12, but from an image with blue first.
+        Specification: BGRtoNV12-17.
 
         image: shape [batch,height,width,3].
         single_plane: "true" or "false".
@@ -419,7 +425,6 @@ class Operations:
 
         The padding is 0 for a `pad_value` of 0, as in OpenVINO's CPU plugin, 1 for 1, and -1
         otherwise.
-
         Specification: BinaryConvolution-1.
 
         data: rank 4.
@@ -443,7 +448,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Bits that are set in both. Specification: BitwiseAnd-13.
+        """Bits that are set in both.
+        Specification: BitwiseAnd-13.
 
         a: an input.
         b: an input.
@@ -461,11 +467,12 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`a` shifted towards the high bits by `b` places. Specification: BitwiseLeftShift-15.
+        """`a` shifted towards the high bits by `b` places.
 
         The specification leaves the result open for places below 0 or beyond the bits of `a`. As
         in
         OpenVINO's kernels, places are taken modulo 32, or modulo 64 if `a` has 64 bits.
+        Specification: BitwiseLeftShift-15.
 
         a: an input.
         b: an input.
@@ -480,7 +487,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Every bit inverted. Specification: BitwiseNot-13.
+        """Every bit inverted.
+        Specification: BitwiseNot-13.
 
         data: an input.
         """
@@ -495,7 +503,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Bits that are set in at least one of the two. Specification: BitwiseOr-13.
+        """Bits that are set in at least one of the two.
+        Specification: BitwiseOr-13.
 
         a: an input.
         b: an input.
@@ -514,7 +523,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """`a` shifted towards the low bits by `b` places; the sign stays.
-
         Specification: BitwiseRightShift-15.
 
         a: an input.
@@ -533,7 +541,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Bits that are set in exactly one of the two. Specification: BitwiseXor-13.
+        """Bits that are set in exactly one of the two.
+        Specification: BitwiseXor-13.
 
         a: an input.
         b: an input.
@@ -554,7 +563,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """`data` broadcast to `target_shape`; in mode `bidirectional`, to their common shape.
-
         Specification: Broadcast-3.
 
         data: an input.
@@ -588,7 +596,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """The index of the bucket of each element, between sorted boundaries.
-
         Specification: Bucketize-3.
 
         data: an input.
@@ -604,7 +611,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The smallest whole number not below the input. Specification: Ceiling-1.
+        """The smallest whole number not below the input.
+        Specification: Ceiling-1.
 
         data: an input.
         """
@@ -620,7 +628,6 @@ class Operations:
     ) -> Output:
         """The input clipped to the range from `min` to `max`. For integers, both are rounded
         inwards.
-
         Specification: Clamp-1.
 
         data: an input.
@@ -642,7 +649,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """An image assembled from sliding blocks. Overlapping blocks are added.
-
         Specification: Col2Im-15.
 
         data: rank 2 or 3.
@@ -661,7 +667,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The inputs concatenated along `axis`. Specification: Concat-1.
+        """The inputs concatenated along `axis`.
+        Specification: Concat-1.
 
         inputs: an input.
         axis: a whole number.
@@ -676,7 +683,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """The input in another element type (`conversion.py` states the rounding).
-
         Specification: Convert-1.
 
         data: an input.
@@ -691,7 +697,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input in the element type of `like`. Specification: ConvertLike-1.
+        """The input in the element type of `like`.
+        Specification: ConvertLike-1.
 
         data: an input.
         like: an input.
@@ -708,12 +715,13 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """Both inputs in an element type that holds either. Specification: ConvertPromoteTypes-14.
+        """Both inputs in an element type that holds either.
 
         Without `promote_unsafe`, a promotion that could lose digits is refused. With
         `pytorch_scalar_promotion`, a scalar gets the type of the other input if both are integers
         or
         both are reals.
+        Specification: ConvertPromoteTypes-14.
 
         input_0: an input.
         input_1: an input.
@@ -738,7 +746,6 @@ class Operations:
         """Cross-correlation of `data` `[N, C, …]` with `filters` `[O, C, …]`.
 
         There are one, two or three spatial dimensions.
-
         Specification: Convolution-1.
 
         data: rank 3 or 4 or 5.
@@ -768,7 +775,6 @@ class Operations:
         """Transposed convolution of `data` `[N, C, …]` with `filters` `[C, O, …]`.
 
         `output_shape` or the attributes give the spatial sizes of the result.
-
         Specification: ConvolutionBackpropData-1.
 
         data: rank 3 or 4 or 5.
@@ -789,7 +795,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Cosine. Specification: Cos-1.
+        """Cosine.
+        Specification: Cos-1.
 
         data: an input.
         """
@@ -801,7 +808,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Hyperbolic cosine. Specification: Cosh-1.
+        """Hyperbolic cosine.
+        Specification: Cosh-1.
 
         data: an input.
         """
@@ -818,7 +826,6 @@ class Operations:
         """The best path through the classes, without blanks.
 
         `sequence_mask` is 0 from the end of a sequence on.
-
         Specification: CTCGreedyDecoder-1.
 
         data: shape [time,batch,classes].
@@ -839,7 +846,6 @@ class Operations:
         name: str | None = None,
     ) -> tuple[Output, Output]:
         """The best path through the classes, without blanks, and its length.
-
         Specification: CTCGreedyDecoderSeqLen-6.
 
         data: shape [batch,time,classes].
@@ -865,7 +871,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """The negative logarithm of the probability that the logits decode to the labels.
-
         Specification: CTCLoss-4.
 
         logits: shape [batch,time,classes].
@@ -893,7 +898,6 @@ class Operations:
         `exclusive` leaves out the element itself; `reverse` sums from the end. The specification
         makes
         `axis` optional; OpenVINO does not.
-
         Specification: CumSum-3.
 
         data: an input.
@@ -924,7 +928,6 @@ class Operations:
         """Deformable convolution with each sampling point weighted by `mask`.
 
         With `bilinear_interpolation_pad`, the data is surrounded by zeros.
-
         Specification: DeformableConvolution-8.
 
         data: shape [batch,channels,height,width].
@@ -981,7 +984,6 @@ class Operations:
         Each bin has its own channels. A region with batch item -1 ends the list; the rest of the
         result
         is 0.
-
         Specification: DeformablePSROIPooling-1.
 
         data: rank 4.
@@ -1006,7 +1008,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Channels rearranged into spatial blocks. Specification: DepthToSpace-1.
+        """Channels rearranged into spatial blocks.
+        Specification: DepthToSpace-1.
 
         data: rank 3 or more.
         block_size: a whole number.
@@ -1041,7 +1044,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """Like DetectionOutput-1, but the inputs determine the number of classes.
-
         Specification: DetectionOutput-8.
 
         box_logits: shape [images,coordinates].
@@ -1105,7 +1107,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The spectrum of a complex signal. Specification: DFT-7.
+        """The spectrum of a complex signal.
+        Specification: DFT-7.
 
         data: shape [...,?,2].
         axes: rank 1.
@@ -1124,7 +1127,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """Quotient. For integers it is rounded down, or towards zero with `m_pythondiv="false"`.
-
         Specification: Divide-1.
 
         a: an input.
@@ -1144,7 +1146,6 @@ class Operations:
         """Einstein summation: axes of one label are multiplied elementwise, and labels that the
         output
         does not have are summed over.
-
         Specification: Einsum-7.
 
         inputs: an input.
@@ -1159,7 +1160,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`alpha * (exp(x) - 1)` where x is negative, else x. Specification: Elu-1.
+        """`alpha * (exp(x) - 1)` where x is negative, else x.
+        Specification: Elu-1.
 
         data: an input.
         alpha: a number.
@@ -1178,7 +1180,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """Like EmbeddingBagOffsetsSum, but with a choice of sums or means.
-
         Specification: EmbeddingBagOffsets-15.
 
         emb_table: rank 1 or more.
@@ -1201,7 +1202,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """Sums of bags, each of which begins at an offset into the indices.
-
         Specification: EmbeddingBagOffsetsSum-3.
 
         emb_table: rank 1 or more.
@@ -1222,7 +1222,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """Like EmbeddingBagPackedSum, but with a choice of sums or means.
-
         Specification: EmbeddingBagPacked-15.
 
         emb_table: rank 1 or more.
@@ -1240,8 +1239,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Sums of bags of equal size; each bag is a row of indices. Specification:
-        EmbeddingBagPackedSum-3.
+        """Sums of bags of equal size; each bag is a row of indices.
+        Specification: EmbeddingBagPackedSum-3.
 
         emb_table: rank 1 or more.
         indices: shape [bags,indices].
@@ -1261,7 +1260,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """Sums of the rows whose indices belong to the same segment.
-
         Specification: EmbeddingSegmentsSum-3.
 
         emb_table: rank 1 or more.
@@ -1282,7 +1280,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether the two inputs are equal. Specification: Equal-1.
+        """Whether the two inputs are equal.
+        Specification: Equal-1.
 
         a: an input.
         b: an input.
@@ -1297,7 +1296,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Gauss error function. Specification: Erf-1.
+        """Gauss error function.
+        Specification: Erf-1.
 
         data: an input.
         """
@@ -1310,7 +1310,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """Inverse of the error function; infinite at -1 and 1, NaN outside.
-
         Specification: ErfInv-17.
 
         data: an input.
@@ -1323,7 +1322,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """e to the power of the input. Specification: Exp-1.
+        """e to the power of the input.
+        Specification: Exp-1.
 
         data: an input.
         """
@@ -1349,7 +1349,6 @@ class Operations:
         """Boxes, classes and scores of the best detections.
 
         There are `max_detections_per_image` rows; unused ones are 0. Class 0 is the background.
-
         Specification: ExperimentalDetectronDetectionOutput-6.
 
         input_rois: shape [regions,4].
@@ -1383,7 +1382,6 @@ class Operations:
         """Boxes and scores of the best proposals.
 
         There are `post_nms_count` rows; unused ones are 0.
-
         Specification: ExperimentalDetectronGenerateProposalsSingleImage-6.
 
         input_im_info: shape [3].
@@ -1414,7 +1412,6 @@ class Operations:
 
         The result has room for the whole feature map; a smaller grid leaves the rest undefined,
         here 0.
-
         Specification: ExperimentalDetectronPriorGridGenerator-6.
 
         priors: shape [priors,4].
@@ -1443,7 +1440,6 @@ class Operations:
         The averages come from the feature map of the pyramid that fits the size of the region. A
         region
         without area gives 0.
-
         Specification: ExperimentalDetectronROIFeatureExtractor-6.
 
         input_rois: shape [regions,4].
@@ -1464,7 +1460,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """The `max_rois` regions of highest probability; unused rows are undefined, here 0.
-
         Specification: ExperimentalDetectronTopKROIs-6.
 
         input_rois: shape [regions,4].
@@ -1484,7 +1479,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """Patches of an image, with the elements of each patch as channels.
-
         Specification: ExtractImagePatches-3.
 
         data: rank 4.
@@ -1505,7 +1499,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Matrices with ones on a diagonal. Specification: Eye-9.
+        """Matrices with ones on a diagonal.
+        Specification: Eye-9.
 
         num_rows: an input.
         num_columns: an input.
@@ -1525,7 +1520,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """`data · scale - shift` converted to a type of 8 bits and back, clipped to its range.
-
         Specification: FakeConvert-13.
 
         data: an input.
@@ -1550,7 +1544,6 @@ class Operations:
     ) -> Output:
         """`data` clipped to the range from `input_low` to `input_high`, rounded to one of `levels`
         equally spaced values, and mapped to the range from `output_low` to `output_high`.
-
         Specification: FakeQuantize-1.
 
         data: an input.
@@ -1570,7 +1563,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The largest whole number not above the input. Specification: Floor-1.
+        """The largest whole number not above the input.
+        Specification: Floor-1.
 
         data: an input.
         """
@@ -1586,7 +1580,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """Remainder of floor division. It has the sign of `b`, as in Python.
-
         Specification: FloorMod-1.
 
         a: an input.
@@ -1609,7 +1602,6 @@ class Operations:
         """Slices of `data` along `axis` at `indices`, batch by batch.
 
         Negative indices count from the end; those out of range give zeros.
-
         Specification: Gather-8.
 
         data: an input.
@@ -1651,7 +1643,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """The elements of `data` at `indices` along `axis`; along other axes the position is kept.
-
         Specification: GatherElements-6.
 
         data: rank 1 or more.
@@ -1669,7 +1660,8 @@ class Operations:
         opset: Literal[8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """Slices of `data` at tuples of indices. Specification: GatherND-8.
+        """Slices of `data` at tuples of indices.
+        Specification: GatherND-8.
 
         data: rank 1 or more.
         indices: rank 1 or more.
@@ -1698,7 +1690,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """The beams of a beam search, each assembled backwards from parent to parent.
-
         Specification: GatherTree-1.
 
         step_ids: an input.
@@ -1716,7 +1707,8 @@ class Operations:
         opset: Literal[7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """`x * Φ(x)`, by the error function or by an approximation with tanh. Specification: Gelu-7.
+        """`x * Φ(x)`, by the error function or by an approximation with tanh.
+        Specification: Gelu-7.
 
         data: an input.
         approximation_mode: one of "ERF", "TANH".
@@ -1748,7 +1740,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """Boxes, scores, and the number of boxes of each image. Specification: GenerateProposals-9.
+        """Boxes, scores, and the number of boxes of each image.
+        Specification: GenerateProposals-9.
 
         im_info: shape [images,?].
         anchors: shape [?,?,?,4].
@@ -1773,7 +1766,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether `a` is above `b`. Specification: Greater-1.
+        """Whether `a` is above `b`.
+        Specification: Greater-1.
 
         a: an input.
         b: an input.
@@ -1791,7 +1785,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether `a` is not below `b`. Specification: GreaterEqual-1.
+        """Whether `a` is not below `b`.
+        Specification: GreaterEqual-1.
 
         a: an input.
         b: an input.
@@ -1811,7 +1806,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """Samples of an NCHW image at normalized points, from -1 at one border to 1 at the other.
-
         Specification: GridSample-9.
 
         data: shape [batch,channels,height,width].
@@ -1830,7 +1824,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """`data` divided by the L2 norm over its channels (axis 1), with `bias` added to its square.
-
         Specification: GRN-1.
 
         data: rank 2 or 3 or 4.
@@ -1852,7 +1845,6 @@ class Operations:
     ) -> Output:
         """Convolution of groups of channels, each with its own part of `filters` `[groups, O, C,
         …]`.
-
         Specification: GroupConvolution-1.
 
         data: rank 3 or 4 or 5.
@@ -1882,7 +1874,6 @@ class Operations:
         """Transposed convolution of groups of channels, each with its own part of `filters`.
 
         `filters` are `[groups, C, O, …]`.
-
         Specification: GroupConvolutionBackpropData-1.
 
         data: rank 3 or 4 or 5.
@@ -1910,7 +1901,6 @@ class Operations:
         """Standardizes the channels of each sample in `num_groups` groups, then scales and shifts
         them
         by a value for each channel.
-
         Specification: GroupNormalization-12.
 
         data: shape [batch,channels,...].
@@ -1931,7 +1921,6 @@ class Operations:
     ) -> Output:
         """A matrix product for each group: of pairs of matrices `[G,M,K]` and `[G,N,K]`, or of rows
         `[T,K]`, which `offsets` assign to groups, with `[G,N,K]`.
-
         Specification: GroupedMatMul-17.
 
         mat_a: an input.
@@ -1956,7 +1945,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """One step of gated recurrent units. Specification: GRUCell-3.
+        """One step of gated recurrent units.
+        Specification: GRUCell-3.
 
         X: shape [batch,input_size].
         initial_hidden_state: shape [batch,hidden_size].
@@ -1990,7 +1980,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """Gated recurrent units along time. Specification: GRUSequence-5.
+        """Gated recurrent units along time.
+        Specification: GRUSequence-5.
 
         X: shape [batch,time,input_size].
         initial_hidden_state: shape [batch,?,hidden_size].
@@ -2016,7 +2007,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`alpha * x + beta`, clipped to the range from 0 to 1. Specification: HardSigmoid-1.
+        """`alpha * x + beta`, clipped to the range from 0 to 1.
+        Specification: HardSigmoid-1.
 
         data: an input.
         alpha: an input.
@@ -2030,7 +2022,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`min(max(x + 3, 0), 6) / 6`. Specification: HSigmoid-5.
+        """`min(max(x + 3, 0), 6) / 6`.
+        Specification: HSigmoid-5.
 
         data: an input.
         """
@@ -2042,7 +2035,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`x * min(max(x + 3, 0), 6) / 6`. Specification: HSwish-4.
+        """`x * min(max(x + 3, 0), 6) / 6`.
+        Specification: HSwish-4.
 
         data: an input.
         """
@@ -2056,7 +2050,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Like I420toRGB, but with blue first. Specification: I420toBGR-8.
+        """Like I420toRGB, but with blue first.
+        Specification: I420toBGR-8.
 
         y: shape [batch,height,width,1].
         u: shape [batch,chroma_height,chroma_width,1], may be left out.
@@ -2073,7 +2068,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """An image with three planes, of luma and of each chroma, as RGB.
-
         Specification: I420toRGB-8.
 
         y: shape [batch,height,width,1].
@@ -2088,7 +2082,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input, unchanged. Specification: Identity-16.
+        """The input, unchanged.
+        Specification: Identity-16.
 
         data: an input.
         """
@@ -2102,7 +2097,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The complex signal of a spectrum. Specification: IDFT-7.
+        """The complex signal of a spectrum.
+        Specification: IDFT-7.
 
         data: shape [...,?,2].
         axes: rank 1.
@@ -2118,7 +2114,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Any:
-        """The results of one of two bodies, which `condition` selects. Specification: If-8.
+        """The results of one of two bodies, which `condition` selects.
+        Specification: If-8.
 
         condition: rank 0 or 1.
         inputs: may be left out.
@@ -2143,7 +2140,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """Like Interpolate-4, but with one input for sizes or scales, and with the modes of Pillow.
-
         Specification: Interpolate-11.
 
         image: an input.
@@ -2210,7 +2206,6 @@ class Operations:
         """The inverse of the square matrices in the last two axes; NaN for a singular matrix.
 
         With `adjoint`, the inverse is transposed, as OpenVINO 2026.4 computes it.
-
         Specification: Inverse-14.
 
         data: shape [...,rows,columns].
@@ -2226,7 +2221,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The real signal of half a spectrum. Specification: IRDFT-9.
+        """The real signal of half a spectrum.
+        Specification: IRDFT-9.
 
         data: shape [...,?,2].
         axes: rank 1.
@@ -2240,7 +2236,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether each element is neither infinite nor NaN. Specification: IsFinite-10.
+        """Whether each element is neither infinite nor NaN.
+        Specification: IsFinite-10.
 
         data: an input.
         """
@@ -2254,7 +2251,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether each element is infinite, with a sign that is detected. Specification: IsInf-10.
+        """Whether each element is infinite, with a sign that is detected.
+        Specification: IsInf-10.
 
         data: an input.
         detect_negative: "true" or "false".
@@ -2268,7 +2266,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether each element is NaN. Specification: IsNaN-10.
+        """Whether each element is NaN.
+        Specification: IsNaN-10.
 
         data: an input.
         """
@@ -2289,7 +2288,6 @@ class Operations:
         """The real signal whose frames have the given spectra.
 
         Overlapping frames are added. The sum is divided by the sum of the squared windows.
-
         Specification: ISTFT-16.
 
         data: rank 3 or 4.
@@ -2311,7 +2309,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether `a` is below `b`. Specification: Less-1.
+        """Whether `a` is below `b`.
+        Specification: Less-1.
 
         a: an input.
         b: an input.
@@ -2329,7 +2328,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether `a` is not above `b`. Specification: LessEqual-1.
+        """Whether `a` is not above `b`.
+        Specification: LessEqual-1.
 
         a: an input.
         b: an input.
@@ -2344,7 +2344,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Natural logarithm. Specification: Log-1.
+        """Natural logarithm.
+        Specification: Log-1.
 
         data: an input.
         """
@@ -2357,7 +2358,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Natural logarithm of SoftMax. Specification: LogSoftmax-5.
+        """Natural logarithm of SoftMax.
+        Specification: LogSoftmax-5.
 
         data: an input.
         axis: a whole number.
@@ -2373,7 +2375,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether both are true. Specification: LogicalAnd-1.
+        """Whether both are true.
+        Specification: LogicalAnd-1.
 
         a: an input.
         b: an input.
@@ -2391,7 +2394,6 @@ class Operations:
         """Whether the input is false.
 
         OpenVINO also accepts numbers, for which it returns 0 and 1 in their type.
-
         Specification: LogicalNot-1.
 
         data: an input.
@@ -2407,7 +2409,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether at least one of the two is true. Specification: LogicalOr-1.
+        """Whether at least one of the two is true.
+        Specification: LogicalOr-1.
 
         a: an input.
         b: an input.
@@ -2425,7 +2428,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether exactly one of the two is true. Specification: LogicalXor-1.
+        """Whether exactly one of the two is true.
+        Specification: LogicalXor-1.
 
         a: an input.
         b: an input.
@@ -2443,7 +2447,6 @@ class Operations:
         name: str | None = None,
     ) -> Any:
         """Runs a body `trip_count` times, or as long as the condition of the body is true.
-
         Specification: Loop-5.
 
         trip_count: rank 0 or 1.
@@ -2465,7 +2468,6 @@ class Operations:
     ) -> Output:
         """`data / (bias + alpha / sizeⁿ · s)^beta`, where `s` is the sum of squares over a
         neighbourhood of `size` elements along each of the n `axes`.
-
         Specification: LRN-1.
 
         data: an input.
@@ -2495,7 +2497,6 @@ class Operations:
         name: str | None = None,
     ) -> tuple[Output, Output]:
         """One step of long short-term memory: the new hidden state and the new cell state.
-
         Specification: LSTMCell-4.
 
         X: shape [batch,input_size].
@@ -2554,7 +2555,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """Long short-term memory along time. Specification: LSTMSequence-5.
+        """Long short-term memory along time.
+        Specification: LSTMSequence-5.
 
         X: shape [batch,time,input_size].
         initial_hidden_state: shape [batch,?,hidden_size].
@@ -2583,7 +2585,6 @@ class Operations:
     ) -> Output:
         """The product of the matrices in the last two axes of `a` and `b`. The axes before are
         broadcast. A vector is a row on the left and a column on the right.
-
         Specification: MatMul-1.
 
         a: an input.
@@ -2650,7 +2651,6 @@ class Operations:
         """The largest element of each window and its index; with `ceil_torch` no window starts in
         the
         padding at the end.
-
         Specification: MaxPool-14.
 
         data: rank 3 or 4 or 5.
@@ -2708,7 +2708,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The larger of the two inputs. Specification: Maximum-1.
+        """The larger of the two inputs.
+        Specification: Maximum-1.
 
         a: an input.
         b: an input.
@@ -2726,7 +2727,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The smaller of the two inputs. Specification: Minimum-1.
+        """The smaller of the two inputs.
+        Specification: Minimum-1.
 
         a: an input.
         b: an input.
@@ -2741,7 +2743,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`x * tanh(ln(1 + exp(x)))`. Specification: Mish-4.
+        """`x * tanh(ln(1 + exp(x)))`.
+        Specification: Mish-4.
 
         data: an input.
         """
@@ -2757,7 +2760,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """Remainder of division rounded towards zero. It has the sign of `a`, as in C.
-
         Specification: Mod-1.
 
         a: an input.
@@ -2842,7 +2844,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """Classes drawn by their probabilities, `num_samples` for each row of `probs`.
-
         Specification: Multinomial-13.
 
         probs: rank 2.
@@ -2864,7 +2865,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Product; integers wrap around. Specification: Multiply-1.
+        """Product; integers wrap around.
+        Specification: Multiply-1.
 
         a: an input.
         b: an input.
@@ -2884,7 +2886,8 @@ class Operations:
         opset: Literal[6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """Mean-variance normalization along `axes`. Specification: MVN-6.
+        """Mean-variance normalization along `axes`.
+        Specification: MVN-6.
 
         data: an input.
         axes: an input.
@@ -2915,7 +2918,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Value with its sign changed. Specification: Negative-1.
+        """Value with its sign changed.
+        Specification: Negative-1.
 
         data: an input.
         """
@@ -2935,7 +2939,6 @@ class Operations:
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
         """Suppression of boxes given as [center x, center y, width, height, angle in radians].
-
         Specification: NMSRotated-13.
 
         boxes: shape [batch,num_boxes,5].
@@ -2967,7 +2970,6 @@ class Operations:
         """Like NonMaxSuppression-5, but soft suppression also lowers scores beyond `iou_threshold`.
 
         It drops no box for overlapping another.
-
         Specification: NonMaxSuppression-9.
 
         boxes: shape [batch,num_boxes,4].
@@ -3054,7 +3056,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """The indices of the elements that are not zero, with a row for each axis.
-
         Specification: NonZero-3.
 
         data: an input.
@@ -3074,7 +3075,6 @@ class Operations:
         """`data` divided by its L2 norm along `axes`.
 
         `eps` is added to the sum of squares, or is its lower limit.
-
         Specification: NormalizeL2-1.
 
         data: an input.
@@ -3093,7 +3093,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether the two inputs differ. Specification: NotEqual-1.
+        """Whether the two inputs differ.
+        Specification: NotEqual-1.
 
         a: an input.
         b: an input.
@@ -3109,7 +3110,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Like NV12toRGB, but with blue first. Specification: NV12toBGR-8.
+        """Like NV12toRGB, but with blue first.
+        Specification: NV12toBGR-8.
 
         y: shape [batch,height,width,1].
         uv: shape [batch,?,?,2], may be left out.
@@ -3124,7 +3126,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """An image with a plane of luma and a plane of interleaved chroma, as RGB.
-
         Specification: NV12toRGB-8.
 
         y: shape [batch,height,width,1].
@@ -3144,7 +3145,8 @@ class Operations:
         opset: Literal[16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """OneHot in which negative indices may count from the end. Specification: OneHot-16.
+        """OneHot in which negative indices may count from the end.
+        Specification: OneHot-16.
 
         indices: an input.
         depth: an input.
@@ -3179,7 +3181,8 @@ class Operations:
         opset: Literal[12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """Like Pad-1, but a negative number removes elements. Specification: Pad-12.
+        """Like Pad-1, but a negative number removes elements.
+        Specification: Pad-12.
 
         data: an input.
         pads_begin: rank 1.
@@ -3212,7 +3215,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """`a` to the power of `b`. Integers wrap around; their negative powers are truncated.
-
         Specification: Power-1.
 
         a: an input.
@@ -3233,7 +3235,6 @@ class Operations:
 
         A slope of rank 1 with as many elements as axis 1 is applied along that axis. Others are
         broadcast.
-
         Specification: PReLU-1.
 
         data: an input.
@@ -3267,7 +3268,6 @@ class Operations:
         With `min_max_aspect_ratios_order`, the box of maximal size comes before the boxes of the
         aspect
         ratios, otherwise after them.
-
         Specification: PriorBox-8.
 
         output_size: rank 1.
@@ -3325,7 +3325,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Boxes of given widths and heights. Specification: PriorBoxClustered-1.
+        """Boxes of given widths and heights.
+        Specification: PriorBoxClustered-1.
 
         output_size: rank 1.
         image_size: rank 1.
@@ -3366,7 +3367,6 @@ class Operations:
         """Like Proposal-1, but with the probabilities as a second output.
 
         A probability is 0 where there is no box; the CPU plugin leaves it uninitialised.
-
         Specification: Proposal-4.
 
         class_probs: shape [images,?,?,?].
@@ -3432,7 +3432,6 @@ class Operations:
         Each bin, or part, has its own channels. A region with batch item -1 ends the list; the
         rest of
         the result is 0.
-
         Specification: PSROIPooling-1.
 
         data: rank 4.
@@ -3462,11 +3461,10 @@ class Operations:
         PyTorch
         (Mersenne Twister).
 
-        Specification: RandomUniform-8.
-
         A session of OpenVINO draws the next numbers at each inference. This operation always
         draws the
         numbers of the first inference.
+        Specification: RandomUniform-8.
 
         out_shape: rank 1.
         min_val: a scalar or one element.
@@ -3490,7 +3488,6 @@ class Operations:
     ) -> Output:
         """The numbers from `start` to before `stop`, `step` apart, in `output_type`. For an integer
         type, the three inputs are first rounded towards zero.
-
         Specification: Range-4.
 
         start: rank 0.
@@ -3519,7 +3516,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The spectrum of a real signal. Specification: RDFT-9.
+        """The spectrum of a real signal.
+        Specification: RDFT-9.
 
         data: rank 1 or more.
         axes: rank 1.
@@ -3539,7 +3537,6 @@ class Operations:
     ) -> Output:
         """The value of a variable; `init_value` until a value is assigned, or zeros if there is
         none.
-
         Specification: ReadValue-6.
 
         init_value: may be left out.
@@ -3567,7 +3564,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Sum of absolute values. Specification: ReduceL1-4.
+        """Sum of absolute values.
+        Specification: ReduceL1-4.
 
         data: an input.
         axes: rank 0 or 1.
@@ -3583,7 +3581,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Square root of the sum of squares. Specification: ReduceL2-4.
+        """Square root of the sum of squares.
+        Specification: ReduceL2-4.
 
         data: an input.
         axes: rank 0 or 1.
@@ -3599,7 +3598,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether all elements are true. Specification: ReduceLogicalAnd-1.
+        """Whether all elements are true.
+        Specification: ReduceLogicalAnd-1.
 
         data: an input.
         axes: rank 0 or 1.
@@ -3615,7 +3615,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether any element is true. Specification: ReduceLogicalOr-1.
+        """Whether any element is true.
+        Specification: ReduceLogicalOr-1.
 
         data: an input.
         axes: rank 0 or 1.
@@ -3631,7 +3632,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Maximum. Specification: ReduceMax-1.
+        """Maximum.
+        Specification: ReduceMax-1.
 
         data: an input.
         axes: rank 0 or 1.
@@ -3651,7 +3653,6 @@ class Operations:
 
         The mean of integers is rounded towards zero. The mean of no elements is 0, as in
         OpenVINO.
-
         Specification: ReduceMean-1.
 
         data: an input.
@@ -3668,7 +3669,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Minimum. Specification: ReduceMin-1.
+        """Minimum.
+        Specification: ReduceMin-1.
 
         data: an input.
         axes: rank 0 or 1.
@@ -3684,7 +3686,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Product; integers wrap around. Specification: ReduceProd-1.
+        """Product; integers wrap around.
+        Specification: ReduceProd-1.
 
         data: an input.
         axes: rank 0 or 1.
@@ -3700,7 +3703,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Sum; integers wrap around. Specification: ReduceSum-1.
+        """Sum; integers wrap around.
+        Specification: ReduceSum-1.
 
         data: an input.
         axes: rank 0 or 1.
@@ -3727,7 +3731,6 @@ class Operations:
         With `do_softmax`, also applies softmax over the classes, and joins the axes from `axis`
         to
         `end_axis`.
-
         Specification: RegionYolo-1.
 
         data: rank 4.
@@ -3748,7 +3751,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input, with 0 in place of negative elements. Specification: ReLU-1.
+        """The input, with 0 in place of negative elements.
+        Specification: ReLU-1.
 
         data: an input.
         """
@@ -3762,7 +3766,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """Moves blocks of stride * stride points into channels, in the order of the YOLO reference.
-
         Specification: ReorgYolo-1.
 
         data: rank 4.
@@ -3782,7 +3785,6 @@ class Operations:
 
         In the pattern, -1 stands for the remaining elements. With `special_zero`, 0 copies the
         dimension of the input at the same index.
-
         Specification: Reshape-1.
 
         data: an input.
@@ -3800,7 +3802,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """The elements in reverse order along the axes of a list or a mask.
-
         Specification: Reverse-1.
 
         data: an input.
@@ -3821,7 +3822,6 @@ class Operations:
         """The first elements along `seq_axis` in reverse order, for each position of `batch_axis`.
 
         `seq_lengths` gives the number of reversed elements.
-
         Specification: ReverseSequence-1.
 
         data: rank 2 or more.
@@ -3839,7 +3839,6 @@ class Operations:
         name: str | None = None,
     ) -> tuple[Output, ...]:
         """An RGB image as a plane of luma and a plane of interleaved chroma, in one output or two.
-
         Specification: RGBtoNV12-17.
 
         image: shape [batch,height,width,3].
@@ -3862,7 +3861,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """One step of a plain recurrent network. Specification: RNNCell-1.
+        """One step of a plain recurrent network.
+        Specification: RNNCell-1.
 
         X: shape [batch,input_size].
         initial_hidden_state: shape [batch,hidden_size].
@@ -3894,7 +3894,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """A plain recurrent network along time. Specification: RNNSequence-5.
+        """A plain recurrent network along time.
+        Specification: RNNSequence-5.
 
         X: shape [batch,time,input_size].
         initial_hidden_state: shape [batch,?,hidden_size].
@@ -3927,7 +3928,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """Like ROIAlign-3, but with a choice of the positions of the points of the feature map.
-
         Specification: ROIAlign-9.
 
         data: rank 4.
@@ -3974,7 +3974,6 @@ class Operations:
         """Average of interpolated samples in each bin of a rotated region.
 
         A region is [center x, center y, width, height, angle in radians].
-
         Specification: ROIAlignRotated-15.
 
         data: rank 4.
@@ -4004,7 +4003,6 @@ class Operations:
         """The maximum of each bin of a region, or one interpolated sample of the bin.
 
         A region with batch item -1 ends the list; the rest of the result is 0.
-
         Specification: ROIPooling-1.
 
         data: rank 4.
@@ -4027,7 +4025,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """The elements shifted along `axes`; those shifted beyond the end return at the beginning.
-
         Specification: Roll-7.
 
         data: an input.
@@ -4044,7 +4041,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """The nearest whole number; halves go to the even one or away from zero.
-
         Specification: Round-5.
 
         data: an input.
@@ -4095,7 +4091,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """`data` with elements along an axis replaced by, or combined with, elements of `updates`.
-
         Specification: ScatterElementsUpdate-12.
 
         data: an input.
@@ -4131,7 +4126,6 @@ class Operations:
     ) -> Output:
         """`data` with slices at tuples of indices replaced by, or combined with, slices of
         `updates`.
-
         Specification: ScatterNDUpdate-15.
 
         data: rank 1 or more.
@@ -4162,7 +4156,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """`data` with the slices along `axis` at `indices` replaced by the slices of `updates`.
-
         Specification: ScatterUpdate-3.
 
         data: an input.
@@ -4184,7 +4177,6 @@ class Operations:
         """The position at which each value would be inserted into a sorted sequence.
 
         There is one sequence for all values, or one for each row.
-
         Specification: SearchSorted-15.
 
         sorted_sequence: rank 1 or more.
@@ -4203,7 +4195,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The largest element of each segment of rows. Specification: SegmentMax-16.
+        """The largest element of each segment of rows.
+        Specification: SegmentMax-16.
 
         data: shape [rows,...].
         segment_ids: shape [rows].
@@ -4222,7 +4215,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Elements of `then` where `cond` is true, of `else` elsewhere. Specification: Select-1.
+        """Elements of `then` where `cond` is true, of `else` elsewhere.
+        Specification: Select-1.
 
         cond: an input.
         then: an input.
@@ -4241,7 +4235,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """`lambda * x` where x is positive, else `alpha * lambda * (exp(x) - 1)`.
-
         Specification: Selu-1.
 
         data: an input.
@@ -4258,7 +4251,8 @@ class Operations:
         opset: Literal[3, "opset3", 4, "opset4", 5, "opset5", 6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16", 17, "opset17"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """The sizes of a tensor's dimensions. Specification: ShapeOf-3.
+        """The sizes of a tensor's dimensions.
+        Specification: ShapeOf-3.
 
         data: an input.
         output_type: one of i32, i64.
@@ -4284,7 +4278,6 @@ class Operations:
     ) -> Output:
         """The channels in another order: the first of each group, then the second of each, and so
         on.
-
         Specification: ShuffleChannels-1.
 
         data: an input.
@@ -4299,7 +4292,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`1 / (1 + exp(-x))`. Specification: Sigmoid-1.
+        """`1 / (1 + exp(-x))`.
+        Specification: Sigmoid-1.
 
         data: an input.
         """
@@ -4311,7 +4305,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """-1, 0 or 1, by the sign of the input. Specification: Sign-1.
+        """-1, 0 or 1, by the sign of the input.
+        Specification: Sign-1.
 
         data: an input.
         """
@@ -4323,7 +4318,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Sine. Specification: Sin-1.
+        """Sine.
+        Specification: Sin-1.
 
         data: an input.
         """
@@ -4335,7 +4331,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Hyperbolic sine. Specification: Sinh-1.
+        """Hyperbolic sine.
+        Specification: Sinh-1.
 
         data: an input.
         """
@@ -4351,7 +4348,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The part of `data` from `start` to `stop` by `step` along `axes`. Specification: Slice-8.
+        """The part of `data` from `start` to `stop` by `step` along `axes`.
+        Specification: Slice-8.
 
         data: rank 1 or more.
         start: rank 1.
@@ -4373,7 +4371,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """`data` with the part that Slice would select replaced by `updates`.
-
         Specification: SliceScatter-15.
 
         data: rank 1 or more.
@@ -4393,7 +4390,8 @@ class Operations:
         opset: Literal[8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """`exp(x)` divided by its sum along the axis. Specification: SoftMax-8.
+        """`exp(x)` divided by its sum along the axis.
+        Specification: SoftMax-8.
 
         data: an input.
         axis: a whole number.
@@ -4416,7 +4414,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`ln(1 + exp(x))`. Specification: SoftPlus-4.
+        """`ln(1 + exp(x))`.
+        Specification: SoftPlus-4.
 
         data: an input.
         """
@@ -4428,7 +4427,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`x / (1 + |x|)`. Specification: SoftSign-9.
+        """`x / (1 + |x|)`.
+        Specification: SoftSign-9.
 
         data: an input.
         """
@@ -4444,7 +4444,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """The input padded with zeros, with its spatial blocks rearranged into the batch.
-
         Specification: SpaceToBatch-2.
 
         data: rank 2 or more.
@@ -4462,7 +4461,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Spatial blocks rearranged into channels. Specification: SpaceToDepth-1.
+        """Spatial blocks rearranged into channels.
+        Specification: SpaceToDepth-1.
 
         data: rank 3 or more.
         block_size: a whole number.
@@ -4480,7 +4480,6 @@ class Operations:
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
         """A sparse matrix with one element added to every empty row.
-
         Specification: SparseFillEmptyRows-16.
 
         values: rank 1.
@@ -4498,7 +4497,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, ...]:
-        """`num_splits` parts of equal length along `axis`. Specification: Split-1.
+        """`num_splits` parts of equal length along `axis`.
+        Specification: Split-1.
 
         data: an input.
         axis: rank 0.
@@ -4512,7 +4512,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Square root; NaN for negative numbers. Specification: Sqrt-1.
+        """Square root; NaN for negative numbers.
+        Specification: Sqrt-1.
 
         data: an input.
         """
@@ -4527,7 +4528,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Square of the difference. Specification: SquaredDifference-1.
+        """Square of the difference.
+        Specification: SquaredDifference-1.
 
         a: an input.
         b: an input.
@@ -4550,7 +4552,6 @@ class Operations:
         `allow_axis_skip`: where it is unknown whether an axis stays, the rank of the result is
         unknown,
         too.
-
         Specification: Squeeze-15.
 
         data: an input.
@@ -4579,7 +4580,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The spectrum of each frame of a real signal. Specification: STFT-15.
+        """The spectrum of each frame of a real signal.
+        Specification: STFT-15.
 
         signal: rank 1 or 2.
         window: rank 1.
@@ -4606,7 +4608,6 @@ class Operations:
         """The part of `data` from `begin` to `end` by `strides`.
 
         The masks insert, remove or keep axes.
-
         Specification: StridedSlice-1.
 
         data: an input.
@@ -4629,7 +4630,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Strings cut out of one array of bytes. Specification: StringTensorPack-15.
+        """Strings cut out of one array of bytes.
+        Specification: StringTensorPack-15.
 
         begins: an input.
         ends: an input.
@@ -4644,7 +4646,6 @@ class Operations:
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
         """The bytes of all strings in one array, and the begin and end of each string.
-
         Specification: StringTensorUnpack-15.
 
         data: an input.
@@ -4660,7 +4661,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Difference; integers wrap around. Specification: Subtract-1.
+        """Difference; integers wrap around.
+        Specification: Subtract-1.
 
         a: an input.
         b: an input.
@@ -4676,7 +4678,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`x * sigmoid(beta * x)`, where `beta` is 1 if the input is absent. Specification: Swish-4.
+        """`x * sigmoid(beta * x)`, where `beta` is 1 if the input is absent.
+        Specification: Swish-4.
 
         data: an input.
         beta: rank 0, may be left out.
@@ -4689,7 +4692,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Tangent. Specification: Tan-1.
+        """Tangent.
+        Specification: Tan-1.
 
         data: an input.
         """
@@ -4701,7 +4705,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Hyperbolic tangent. Specification: Tanh-1.
+        """Hyperbolic tangent.
+        Specification: Tanh-1.
 
         data: an input.
         """
@@ -4713,7 +4718,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Any:
-        """Runs a body for each slice of its inputs. Specification: TensorIterator-1.
+        """Runs a body for each slice of its inputs.
+        Specification: TensorIterator-1.
 
         inputs: may be left out.
         """
@@ -4726,7 +4732,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` repeated `repeats` times along each axis. Specification: Tile-1.
+        """`data` repeated `repeats` times along each axis.
+        Specification: Tile-1.
 
         data: an input.
         repeats: rank 1.
@@ -4746,7 +4753,8 @@ class Operations:
         opset: Literal[11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """Like TopK-3, but `stable` keeps equal elements in their order. Specification: TopK-11.
+        """Like TopK-3, but `stable` keeps equal elements in their order.
+        Specification: TopK-11.
 
         data: rank 1 or more.
         k: rank 0.
@@ -4794,7 +4802,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """The input with its axes in another order; reversed where `order` is empty.
-
         Specification: Transpose-1.
 
         data: an input.
@@ -4815,7 +4822,6 @@ class Operations:
         """The distinct elements, or distinct slices along an axis. Further outputs give the first
         index
         of each, the position of each input among them, and their counts.
-
         Specification: Unique-10.
 
         data: an input.
@@ -4834,7 +4840,6 @@ class Operations:
         name: str | None = None,
     ) -> Output:
         """The input with axes of size 1 inserted. `axes` gives their positions in the result.
-
         Specification: Unsqueeze-1.
 
         data: an input.
@@ -4851,7 +4856,6 @@ class Operations:
         name: str | None = None,
     ) -> tuple[Output, ...]:
         """Parts of the given lengths along `axis`; a length of -1 is the rest of the axis.
-
         Specification: VariadicSplit-1.
 
         data: an input.

@@ -205,7 +205,7 @@ def signature(versions: tuple[type[Operation], ...]) -> inspect.Signature:
 def docstring(versions: tuple[type[Operation], ...]) -> str:
     """Returns the docstring of the function of an operation."""
     newest = versions[-1]
-    lines = [inspect.cleandoc(newest.__doc__ or newest.type_name()), ""]
+    lines = [newest.documentation(), ""]
     for operand in newest.operands:
         notes = [operand.describe_shape(), "may be left out" if operand.optional else None]
         told = ", ".join(note for note in notes if note)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ReLU(UnaryWithValue):
-    """The input, with 0 in place of negative elements. Specification: ReLU-1."""
+    """The input, with 0 in place of negative elements."""
 
     since = 1
     leaves_nan_open = True
@@ -48,10 +48,7 @@ class ReLU(UnaryWithValue):
 
 
 class Clamp(UnaryWithValue):
-    """The input clipped to the range from `min` to `max`. For integers, both are rounded inwards.
-
-    Specification: Clamp-1.
-    """
+    """The input clipped to the range from `min` to `max`. For integers, both are rounded inwards."""
 
     since = 1
     leaves_nan_open = True
@@ -91,7 +88,7 @@ class Clamp(UnaryWithValue):
 
 
 class Elu(Unary):
-    """`alpha * (exp(x) - 1)` where x is negative, else x. Specification: Elu-1."""
+    """`alpha * (exp(x) - 1)` where x is negative, else x."""
 
     since = 1
     data = operand(NUMERIC_OR_BOOLEAN)
@@ -110,8 +107,6 @@ class PReLU(Operation):
 
     A slope of rank 1 with as many elements as axis 1 is applied along that axis. Others are
     broadcast.
-
-    Specification: PReLU-1.
     """
 
     since = 1
@@ -165,10 +160,7 @@ class PReLU(Operation):
 
 
 class Selu(Operation):
-    """`lambda * x` where x is positive, else `alpha * lambda * (exp(x) - 1)`.
-
-    Specification: Selu-1.
-    """
+    """`lambda * x` where x is positive, else `alpha * lambda * (exp(x) - 1)`."""
 
     since = 1
     data = operand(FLOATING)
@@ -194,7 +186,7 @@ class Selu(Operation):
 
 
 class HardSigmoid(Operation):
-    """`alpha * x + beta`, clipped to the range from 0 to 1. Specification: HardSigmoid-1."""
+    """`alpha * x + beta`, clipped to the range from 0 to 1."""
 
     since = 1
     data = operand(ANY)
@@ -233,7 +225,7 @@ def not_floating(name: str, tensor: Tensor) -> Iterator[Fault]:
 
 
 class Sigmoid(Unary):
-    """`1 / (1 + exp(-x))`. Specification: Sigmoid-1."""
+    """`1 / (1 + exp(-x))`."""
 
     since = 1
 
@@ -264,7 +256,7 @@ def _swish(data: Array, out: Array) -> None:
 
 
 class Swish(Operation):
-    """`x * sigmoid(beta * x)`, where `beta` is 1 if the input is absent. Specification: Swish-4."""
+    """`x * sigmoid(beta * x)`, where `beta` is 1 if the input is absent."""
 
     since = 4
     data = operand(FLOATING)
@@ -282,10 +274,7 @@ class Swish(Operation):
 
 
 class Gelu_2(Unary):
-    """`x * Φ(x)`, where Φ is the distribution function of the normal distribution.
-
-    Specification: Gelu-2.
-    """
+    """`x * Φ(x)`, where Φ is the distribution function of the normal distribution."""
 
     since = 2
     data = operand(FLOATING)
@@ -295,7 +284,7 @@ class Gelu_2(Unary):
 
 
 class Gelu_7(Gelu_2):
-    """`x * Φ(x)`, by the error function or by an approximation with tanh. Specification: Gelu-7."""
+    """`x * Φ(x)`, by the error function or by an approximation with tanh."""
 
     since = 7
     approximation_mode: str = attribute(Choice("ERF", "TANH"), default="ERF")
@@ -320,7 +309,7 @@ def _gelu_by_tanh(data: Array, out: Array) -> None:
 
 
 class HSigmoid(Unary):
-    """`min(max(x + 3, 0), 6) / 6`. Specification: HSigmoid-5."""
+    """`min(max(x + 3, 0), 6) / 6`."""
 
     since = 5
 
@@ -336,7 +325,7 @@ def _hard_sigmoid(data: Array) -> Array:
 
 
 class HSwish(Unary):
-    """`x * min(max(x + 3, 0), 6) / 6`. Specification: HSwish-4."""
+    """`x * min(max(x + 3, 0), 6) / 6`."""
 
     since = 4
 
@@ -347,7 +336,7 @@ class HSwish(Unary):
 
 
 class Mish(Unary):
-    """`x * tanh(ln(1 + exp(x)))`. Specification: Mish-4."""
+    """`x * tanh(ln(1 + exp(x)))`."""
 
     since = 4
     differs = facts(
@@ -369,7 +358,7 @@ class Mish(Unary):
 
 
 class SoftPlus(Unary):
-    """`ln(1 + exp(x))`. Specification: SoftPlus-4."""
+    """`ln(1 + exp(x))`."""
 
     since = 4
     data = operand(FLOATING)
@@ -384,7 +373,7 @@ class SoftPlus(Unary):
 
 
 class SoftSign(Unary):
-    """`x / (1 + |x|)`. Specification: SoftSign-9."""
+    """`x / (1 + |x|)`."""
 
     since = 9
     data = operand(FLOATING)
@@ -439,8 +428,6 @@ class NormalizedExponential(AlongAxis):
 class SoftMax_1(NormalizedExponential):
     """`exp(x)` divided by its sum along the axis, which counts from the front.
 
-    Specification: SoftMax-1.
-
     If `axis` is absent, OpenVINO uses 0, and the specification 1.
     """
 
@@ -473,7 +460,7 @@ def _softmax(data: Array, out: Array, axis: int) -> Array:
 
 
 class SoftMax_8(SoftMax_1):
-    """`exp(x)` divided by its sum along the axis. Specification: SoftMax-8."""
+    """`exp(x)` divided by its sum along the axis."""
 
     since = 8
 
@@ -482,7 +469,7 @@ class SoftMax_8(SoftMax_1):
 
 
 class LogSoftmax(NormalizedExponential):
-    """Natural logarithm of SoftMax. Specification: LogSoftmax-5."""
+    """Natural logarithm of SoftMax."""
 
     since = 5
 

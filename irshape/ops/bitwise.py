@@ -10,7 +10,7 @@ BITS = INTEGER | BOOLEAN_TYPE
 
 
 class BitwiseNot(Unary):
-    """Every bit inverted. Specification: BitwiseNot-13."""
+    """Every bit inverted."""
 
     since = 13
     keeps_integers = True
@@ -29,7 +29,7 @@ class BitwiseBinary(Binary):
 
 
 class BitwiseAnd(BitwiseBinary):
-    """Bits that are set in both. Specification: BitwiseAnd-13."""
+    """Bits that are set in both."""
 
     since = 13
 
@@ -38,7 +38,7 @@ class BitwiseAnd(BitwiseBinary):
 
 
 class BitwiseOr(BitwiseBinary):
-    """Bits that are set in at least one of the two. Specification: BitwiseOr-13."""
+    """Bits that are set in at least one of the two."""
 
     since = 13
 
@@ -47,7 +47,7 @@ class BitwiseOr(BitwiseBinary):
 
 
 class BitwiseXor(BitwiseBinary):
-    """Bits that are set in exactly one of the two. Specification: BitwiseXor-13."""
+    """Bits that are set in exactly one of the two."""
 
     since = 13
 
@@ -56,7 +56,7 @@ class BitwiseXor(BitwiseBinary):
 
 
 class BitwiseLeftShift(BitwiseBinary):
-    """`a` shifted towards the high bits by `b` places. Specification: BitwiseLeftShift-15.
+    """`a` shifted towards the high bits by `b` places.
 
     The specification leaves the result open for places below 0 or beyond the bits of `a`. As in
     OpenVINO's kernels, places are taken modulo 32, or modulo 64 if `a` has 64 bits.
@@ -71,10 +71,7 @@ class BitwiseLeftShift(BitwiseBinary):
 
 
 class BitwiseRightShift(BitwiseLeftShift):
-    """`a` shifted towards the low bits by `b` places; the sign stays.
-
-    Specification: BitwiseRightShift-15.
-    """
+    """`a` shifted towards the low bits by `b` places; the sign stays."""
 
     since = 15
 

@@ -53,7 +53,7 @@ class ElementwiseComparison(Binary):
 
 
 class Equal(ElementwiseComparison):
-    """Whether the two inputs are equal. Specification: Equal-1."""
+    """Whether the two inputs are equal."""
 
     since = 1
 
@@ -71,7 +71,7 @@ class Equal(ElementwiseComparison):
 
 
 class NotEqual(ElementwiseComparison):
-    """Whether the two inputs differ. Specification: NotEqual-1."""
+    """Whether the two inputs differ."""
 
     since = 1
 
@@ -89,7 +89,7 @@ class NotEqual(ElementwiseComparison):
 
 
 class Less(ElementwiseComparison):
-    """Whether `a` is below `b`. Specification: Less-1."""
+    """Whether `a` is below `b`."""
 
     since = 1
     leaves_nan_open = True
@@ -105,7 +105,7 @@ class Less(ElementwiseComparison):
 
 
 class LessEqual(ElementwiseComparison):
-    """Whether `a` is not above `b`. Specification: LessEqual-1."""
+    """Whether `a` is not above `b`."""
 
     since = 1
     leaves_nan_open = True
@@ -121,7 +121,7 @@ class LessEqual(ElementwiseComparison):
 
 
 class Greater(ElementwiseComparison):
-    """Whether `a` is above `b`. Specification: Greater-1."""
+    """Whether `a` is above `b`."""
 
     since = 1
     leaves_nan_open = True
@@ -137,7 +137,7 @@ class Greater(ElementwiseComparison):
 
 
 class GreaterEqual(ElementwiseComparison):
-    """Whether `a` is not below `b`. Specification: GreaterEqual-1."""
+    """Whether `a` is not below `b`."""
 
     since = 1
     leaves_nan_open = True

@@ -14,7 +14,7 @@ from .tensors import Number, Tensor, Value
 
 
 class Select(Broadcasting):
-    """Elements of `then` where `cond` is true, of `else` elsewhere. Specification: Select-1."""
+    """Elements of `then` where `cond` is true, of `else` elsewhere."""
 
     since = 1
     cond = operand(BOOLEAN_TYPE)
@@ -105,7 +105,7 @@ class NumberTest(Unary):
 
 
 class IsNaN(NumberTest):
-    """Whether each element is NaN. Specification: IsNaN-10."""
+    """Whether each element is NaN."""
 
     since = 10
 
@@ -114,7 +114,7 @@ class IsNaN(NumberTest):
 
 
 class IsFinite(NumberTest):
-    """Whether each element is neither infinite nor NaN. Specification: IsFinite-10."""
+    """Whether each element is neither infinite nor NaN."""
 
     since = 10
 
@@ -123,7 +123,7 @@ class IsFinite(NumberTest):
 
 
 class IsInf(NumberTest):
-    """Whether each element is infinite, with a sign that is detected. Specification: IsInf-10."""
+    """Whether each element is infinite, with a sign that is detected."""
 
     since = 10
     detect_negative: bool = attribute(BOOLEAN, default=True)

@@ -2,7 +2,7 @@
 and shapes, and NumPy evaluation.
 
     class ReduceMean(ArithmeticReduction):
-        \"\"\"Arithmetic mean of `data` over `axes`. Specification: ReduceMean-1.\"\"\"
+        \"\"\"Arithmetic mean of `data` over `axes`.\"\"\"
 
         since = 1
         data = operand(NUMERIC)
@@ -240,6 +240,16 @@ class Operation:
     def type_name(cls) -> str:
         """Returns the `type` of the operation's layers: the class name without its version."""
         return cls._type_name
+
+    @classmethod
+    def documentation(cls) -> str:
+        """Returns the docstring, with the name of the version in OpenVINO's documentation."""
+        from inspect import cleandoc
+
+        text = cleandoc(cls.__doc__ or "")
+        if cls.custom_version is not None or "Specification:" in text:
+            return text
+        return f"{text}\nSpecification: {cls.type_name()}-{cls.since}.".lstrip()
 
     @classmethod
     def version_name(cls) -> str:

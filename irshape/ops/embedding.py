@@ -146,19 +146,13 @@ class OffsetsLookup(EmbeddingLookup):
 
 
 class EmbeddingBagOffsetsSum(OffsetsLookup):
-    """Sums of bags, each of which begins at an offset into the indices.
-
-    Specification: EmbeddingBagOffsetsSum-3.
-    """
+    """Sums of bags, each of which begins at an offset into the indices."""
 
     since = 3
 
 
 class EmbeddingBagOffsets(OffsetsLookup):
-    """Like EmbeddingBagOffsetsSum, but with a choice of sums or means.
-
-    Specification: EmbeddingBagOffsets-15.
-    """
+    """Like EmbeddingBagOffsetsSum, but with a choice of sums or means."""
 
     since = 15
     reduction: str = attribute(Choice("sum", "mean"), default="sum")
@@ -190,27 +184,20 @@ class PackedLookup(EmbeddingLookup):
 
 
 class EmbeddingBagPackedSum(PackedLookup):
-    """Sums of bags of equal size; each bag is a row of indices. Specification:
-    EmbeddingBagPackedSum-3."""
+    """Sums of bags of equal size; each bag is a row of indices."""
 
     since = 3
 
 
 class EmbeddingBagPacked(PackedLookup):
-    """Like EmbeddingBagPackedSum, but with a choice of sums or means.
-
-    Specification: EmbeddingBagPacked-15.
-    """
+    """Like EmbeddingBagPackedSum, but with a choice of sums or means."""
 
     since = 15
     reduction: str = attribute(Choice("sum", "mean"), default="sum")
 
 
 class EmbeddingSegmentsSum(EmbeddingLookup):
-    """Sums of the rows whose indices belong to the same segment.
-
-    Specification: EmbeddingSegmentsSum-3.
-    """
+    """Sums of the rows whose indices belong to the same segment."""
 
     since = 3
     differs = facts(

@@ -88,7 +88,7 @@ def _overflow(site: Site) -> bool:
 
 
 class Parameter(Operation):
-    """An input of the model. Specification: Parameter-1."""
+    """An input of the model."""
 
     since = 1
     differs = facts(
@@ -200,7 +200,7 @@ class Const(Operation):
 
 
 class Result(Operation):
-    """An output of the model: its input, unchanged. Specification: Result-1."""
+    """An output of the model: its input, unchanged."""
 
     since = 1
     differs = facts(
@@ -220,7 +220,7 @@ class Result(Operation):
 
 
 class Identity(Result):
-    """The input, unchanged. Specification: Identity-16."""
+    """The input, unchanged."""
 
     since = 16
     differs = facts(
@@ -243,10 +243,7 @@ def _alike(one: Tensor, other: Tensor) -> bool:
 
 
 class ReadValue_3(Operation):
-    """The value of a variable; `init_value` until a value is assigned.
-
-    Specification: ReadValue-3.
-    """
+    """The value of a variable; `init_value` until a value is assigned."""
 
     since = 3
     differs = facts(
@@ -268,10 +265,7 @@ class ReadValue_3(Operation):
 
 
 class ReadValue_6(Operation):
-    """The value of a variable; `init_value` until a value is assigned, or zeros if there is none.
-
-    Specification: ReadValue-6.
-    """
+    """The value of a variable; `init_value` until a value is assigned, or zeros if there is none."""
 
     since = 6
     differs = facts(
@@ -344,7 +338,7 @@ def check_assigned(variable: str, held: Tensor, new: Tensor) -> None:
 
 
 class Assign_3(Operation):
-    """Assigns a new value to a variable and returns it. Specification: Assign-3."""
+    """Assigns a new value to a variable and returns it."""
 
     since = 3
     keeps_state = True
@@ -358,7 +352,7 @@ class Assign_3(Operation):
 
 
 class Assign_6(Assign_3):
-    """Assigns a new value to a variable and returns it. Specification: Assign-6."""
+    """Assigns a new value to a variable and returns it."""
 
     since = 6
     tolerated = ("variable_type", "variable_shape")

@@ -18,7 +18,7 @@ class LogicalBinary(ElementwiseComparison):
 
 
 class LogicalAnd(LogicalBinary):
-    """Whether both are true. Specification: LogicalAnd-1."""
+    """Whether both are true."""
 
     since = 1
 
@@ -30,7 +30,7 @@ class LogicalAnd(LogicalBinary):
 
 
 class LogicalOr(LogicalBinary):
-    """Whether at least one of the two is true. Specification: LogicalOr-1."""
+    """Whether at least one of the two is true."""
 
     since = 1
 
@@ -42,7 +42,7 @@ class LogicalOr(LogicalBinary):
 
 
 class LogicalXor(LogicalBinary):
-    """Whether exactly one of the two is true. Specification: LogicalXor-1."""
+    """Whether exactly one of the two is true."""
 
     since, written = 1, 2
 
@@ -63,8 +63,6 @@ class LogicalNot(UnaryWithValue):
     """Whether the input is false.
 
     OpenVINO also accepts numbers, for which it returns 0 and 1 in their type.
-
-    Specification: LogicalNot-1.
     """
 
     since = 1

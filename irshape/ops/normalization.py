@@ -173,7 +173,7 @@ class BatchNormalization(Operation):
 
 
 class BatchNormInference_1(BatchNormalization):
-    """Batch normalization with given statistics. Specification: BatchNormInference-1."""
+    """Batch normalization with given statistics."""
 
     since = 1
     data_at = 2
@@ -190,10 +190,7 @@ class BatchNormInference_1(BatchNormalization):
 
 
 class BatchNormInference_5(BatchNormalization):
-    """Batch normalization with given statistics; `data` comes first.
-
-    Specification: BatchNormInference-5.
-    """
+    """Batch normalization with given statistics; `data` comes first."""
 
     since = 5
     data_at = 0
@@ -221,8 +218,6 @@ class MVN_1(Operation):
 
     Without `reduction_axes` it uses all axes after the batch, or with `across_channels` false all
     after the channels.
-
-    Specification: MVN-1.
     """
 
     since, written = 1, 2
@@ -243,7 +238,7 @@ class MVN_1(Operation):
 
 
 class MVN_6(Operation):
-    """Mean-variance normalization along `axes`. Specification: MVN-6."""
+    """Mean-variance normalization along `axes`."""
 
     since = 6
     differs = facts(
@@ -286,8 +281,6 @@ class MVN_6(Operation):
 class LRN(Operation):
     """`data / (bias + alpha / sizeⁿ · s)^beta`, where `s` is the sum of squares over a
     neighbourhood of `size` elements along each of the n `axes`.
-
-    Specification: LRN-1.
     """
 
     since = 1
@@ -338,8 +331,6 @@ class NormalizeL2(Operation):
     """`data` divided by its L2 norm along `axes`.
 
     `eps` is added to the sum of squares, or is its lower limit.
-
-    Specification: NormalizeL2-1.
     """
 
     since = 1
@@ -377,8 +368,6 @@ def _without_spatial_axes(site: Site) -> bool:
 class GroupNormalization(Operation):
     """Standardizes the channels of each sample in `num_groups` groups, then scales and shifts them
     by a value for each channel.
-
-    Specification: GroupNormalization-12.
     """
 
     since = 12
@@ -422,10 +411,7 @@ class GroupNormalization(Operation):
 
 
 class GRN(Operation):
-    """`data` divided by the L2 norm over its channels (axis 1), with `bias` added to its square.
-
-    Specification: GRN-1.
-    """
+    """`data` divided by the L2 norm over its channels (axis 1), with `bias` added to its square."""
 
     since = 1
     data = operand(NUMERIC_OR_BOOLEAN, rank=(2, 3, 4))

@@ -30,8 +30,6 @@ def _wide_limits(site: Site) -> bool:
 class FakeQuantize(Broadcasting):
     """`data` clipped to the range from `input_low` to `input_high`, rounded to one of `levels`
     equally spaced values, and mapped to the range from `output_low` to `output_high`.
-
-    Specification: FakeQuantize-1.
     """
 
     since = 1
@@ -151,10 +149,7 @@ def _capitals(site: Site) -> bool:
 
 
 class FakeConvert(Operation):
-    """`data · scale - shift` converted to a type of 8 bits and back, clipped to its range.
-
-    Specification: FakeConvert-13.
-    """
+    """`data · scale - shift` converted to a type of 8 bits and back, clipped to its range."""
 
     since = 13
     differs = facts(

@@ -140,8 +140,6 @@ class ReduceMean(Reduction):
     """Arithmetic mean.
 
     The mean of integers is rounded towards zero. The mean of no elements is 0, as in OpenVINO.
-
-    Specification: ReduceMean-1.
     """
 
     since = 1
@@ -165,7 +163,7 @@ class ReduceMean(Reduction):
 
 
 class ReduceSum(Reduction):
-    """Sum; integers wrap around. Specification: ReduceSum-1."""
+    """Sum; integers wrap around."""
 
     since = 1
     sums_up = "sum"
@@ -192,7 +190,7 @@ def clipped(number: int | float) -> int | float:
 
 
 class ReduceProd(Reduction):
-    """Product; integers wrap around. Specification: ReduceProd-1."""
+    """Product; integers wrap around."""
 
     since = 1
 
@@ -250,7 +248,7 @@ def extreme_value(
 
 
 class ReduceMax(Reduction):
-    """Maximum. Specification: ReduceMax-1."""
+    """Maximum."""
 
     since = 1
     leaves_nan_open = True
@@ -263,7 +261,7 @@ class ReduceMax(Reduction):
 
 
 class ReduceMin(Reduction):
-    """Minimum. Specification: ReduceMin-1."""
+    """Minimum."""
 
     since = 1
     leaves_nan_open = True
@@ -276,7 +274,7 @@ class ReduceMin(Reduction):
 
 
 class ReduceL1(Reduction):
-    """Sum of absolute values. Specification: ReduceL1-4."""
+    """Sum of absolute values."""
 
     since = 4
 
@@ -288,7 +286,7 @@ class ReduceL1(Reduction):
 
 
 class ReduceL2(Reduction):
-    """Square root of the sum of squares. Specification: ReduceL2-4."""
+    """Square root of the sum of squares."""
 
     since = 4
 
@@ -308,7 +306,7 @@ class LogicalReduction(Reduction):
 
 
 class ReduceLogicalAnd(LogicalReduction):
-    """Whether all elements are true. Specification: ReduceLogicalAnd-1."""
+    """Whether all elements are true."""
 
     since = 1
 
@@ -317,7 +315,7 @@ class ReduceLogicalAnd(LogicalReduction):
 
 
 class ReduceLogicalOr(LogicalReduction):
-    """Whether any element is true. Specification: ReduceLogicalOr-1."""
+    """Whether any element is true."""
 
     since = 1
 

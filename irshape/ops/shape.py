@@ -66,14 +66,14 @@ class ShapeOf(Operation):
 
 
 class ShapeOf_1(ShapeOf):
-    """The sizes of a tensor's dimensions, as i64. Specification: ShapeOf-1."""
+    """The sizes of a tensor's dimensions, as i64."""
 
     since = 1
     tolerated = ("output_type",)
 
 
 class ShapeOf_3(ShapeOf):
-    """The sizes of a tensor's dimensions. Specification: ShapeOf-3."""
+    """The sizes of a tensor's dimensions."""
 
     since = 3
     output_type: ElementType = attribute(INDEX_TYPE)
@@ -107,8 +107,6 @@ class Reshape(Reinterpretation):
 
     In the pattern, -1 stands for the remaining elements. With `special_zero`, 0 copies the
     dimension of the input at the same index.
-
-    Specification: Reshape-1.
     """
 
     since = 1
@@ -497,7 +495,7 @@ class Squeeze(Reinterpretation):
 
 
 class Squeeze_1(Squeeze):
-    """The input without the given axes, which have size 1. Specification: Squeeze-1."""
+    """The input without the given axes, which have size 1."""
 
     since = 1
     decompresses = "exactly"
@@ -509,8 +507,6 @@ class Squeeze_15(Squeeze):
 
     `allow_axis_skip`: where it is unknown whether an axis stays, the rank of the result is unknown,
     too.
-
-    Specification: Squeeze-15.
     """
 
     since = 15
@@ -519,10 +515,7 @@ class Squeeze_15(Squeeze):
 
 
 class Unsqueeze(Reinterpretation):
-    """The input with axes of size 1 inserted. `axes` gives their positions in the result.
-
-    Specification: Unsqueeze-1.
-    """
+    """The input with axes of size 1 inserted. `axes` gives their positions in the result."""
 
     since = 1
     decompresses = "exactly"

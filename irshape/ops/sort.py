@@ -117,24 +117,21 @@ class TopK(Operation):
 
 
 class TopK_1(TopK):
-    """The `k` largest or smallest elements along an axis, and their indices.
-
-    Specification: TopK-1.
-    """
+    """The `k` largest or smallest elements along an axis, and their indices."""
 
     since = 1
     k = operand(types("i8 i32 i64"), rank=0, value=True)
 
 
 class TopK_3(TopK):
-    """Like TopK-1, but `k` has any integer type. Specification: TopK-3."""
+    """Like TopK-1, but `k` has any integer type."""
 
     since = 3
     tolerated = ("stable",)
 
 
 class TopK_11(TopK):
-    """Like TopK-3, but `stable` keeps equal elements in their order. Specification: TopK-11."""
+    """Like TopK-3, but `stable` keeps equal elements in their order."""
 
     since = 11
     stable: bool = attribute(BOOLEAN, default=False)
@@ -153,10 +150,7 @@ class TopK_11(TopK):
 
 
 class NonZero(Operation):
-    """The indices of the elements that are not zero, with a row for each axis.
-
-    Specification: NonZero-3.
-    """
+    """The indices of the elements that are not zero, with a row for each axis."""
 
     since = 3
     data = operand(ANY, value=True, packed=True)
@@ -189,8 +183,6 @@ def _places_unused(site: Site) -> bool:
 class Unique(Operation):
     """The distinct elements, or distinct slices along an axis. Further outputs give the first index
     of each, the position of each input among them, and their counts.
-
-    Specification: Unique-10.
     """
 
     since = 10
@@ -311,10 +303,7 @@ def slices(data: Tensor, axis: int) -> tuple[tuple[float, ...], ...] | None:
 
 
 class Bucketize(Operation):
-    """The index of the bucket of each element, between sorted boundaries.
-
-    Specification: Bucketize-3.
-    """
+    """The index of the bucket of each element, between sorted boundaries."""
 
     since = 3
     data = operand(NUMERIC)
@@ -352,8 +341,6 @@ class SearchSorted(Operation):
     """The position at which each value would be inserted into a sorted sequence.
 
     There is one sequence for all values, or one for each row.
-
-    Specification: SearchSorted-15.
     """
 
     since = 15

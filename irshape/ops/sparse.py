@@ -25,7 +25,7 @@ def _open_segments(site: Site) -> bool:
 
 
 class SegmentMax(Operation):
-    """The largest element of each segment of rows. Specification: SegmentMax-16."""
+    """The largest element of each segment of rows."""
 
     since = 16
     differs = facts(
@@ -99,10 +99,7 @@ class SegmentMax(Operation):
 
 
 class SparseFillEmptyRows(Operation):
-    """A sparse matrix with one element added to every empty row.
-
-    Specification: SparseFillEmptyRows-16.
-    """
+    """A sparse matrix with one element added to every empty row."""
 
     since = 16
     values = operand(ANY, rank=1)

@@ -12,7 +12,7 @@ from .tensors import Tensor
 
 
 class StringTensorPack(Operation):
-    """Strings cut out of one array of bytes. Specification: StringTensorPack-15."""
+    """Strings cut out of one array of bytes."""
 
     since = 15
     begins = operand(I32_I64, known_type=True, value=True)
@@ -42,10 +42,7 @@ def _no_strings(site: Site) -> bool:
 
 
 class StringTensorUnpack(Operation):
-    """The bytes of all strings in one array, and the begin and end of each string.
-
-    Specification: StringTensorUnpack-15.
-    """
+    """The bytes of all strings in one array, and the begin and end of each string."""
 
     since = 15
     differs = facts(

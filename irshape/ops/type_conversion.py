@@ -86,10 +86,7 @@ def _converts_to(*names: str, source: str = "") -> When:
 
 
 class Convert(Operation):
-    """The input in another element type (`conversion.py` states the rounding).
-
-    Specification: Convert-1.
-    """
+    """The input in another element type (`conversion.py` states the rounding)."""
 
     since = 1
     differs = facts(
@@ -133,7 +130,7 @@ class Convert(Operation):
 
 
 class ConvertLike(Operation):
-    """The input in the element type of `like`. Specification: ConvertLike-1."""
+    """The input in the element type of `like`."""
 
     since = 1
     data = operand(ANY)
@@ -176,7 +173,7 @@ def _promoted(site: Site) -> bool:
 
 
 class ConvertPromoteTypes(Operation):
-    """Both inputs in an element type that holds either. Specification: ConvertPromoteTypes-14.
+    """Both inputs in an element type that holds either.
 
     Without `promote_unsafe`, a promotion that could lose digits is refused. With
     `pytorch_scalar_promotion`, a scalar gets the type of the other input if both are integers or

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 from ..ops.constraints import constraints
@@ -28,7 +27,7 @@ def operation_page(operation: type[Operation]) -> dict[str, Any]:
         inputs.append([operand.name, ", ".join(note for note in notes if note)])
     return {
         "category": operation.__module__.split(".ops.", 1)[-1].split(".")[0],
-        "text": inspect.cleandoc(operation.__doc__ or ""),
+        "text": operation.documentation(),
         "inputs": inputs,
         "attributes": attributes,
         "constraints": [constraint.message for constraint in constraints(operation)],

@@ -42,7 +42,7 @@ class NumPyFunction(Binary):
 
 
 class Add(NumPyFunction):
-    """Sum; integers wrap around. Specification: Add-1."""
+    """Sum; integers wrap around."""
 
     since = 1
     decompresses = "rounding"
@@ -56,7 +56,7 @@ class Add(NumPyFunction):
 
 
 class Subtract(NumPyFunction):
-    """Difference; integers wrap around. Specification: Subtract-1."""
+    """Difference; integers wrap around."""
 
     since = 1
     decompresses = "rounding"
@@ -70,7 +70,7 @@ class Subtract(NumPyFunction):
 
 
 class Multiply(NumPyFunction):
-    """Product; integers wrap around. Specification: Multiply-1."""
+    """Product; integers wrap around."""
 
     since = 1
     decompresses = "rounding"
@@ -86,10 +86,7 @@ class Multiply(NumPyFunction):
 
 
 class Divide(NumPyFunction):
-    """Quotient. For integers it is rounded down, or towards zero with `m_pythondiv="false"`.
-
-    Specification: Divide-1.
-    """
+    """Quotient. For integers it is rounded down, or towards zero with `m_pythondiv="false"`."""
 
     since = 1
     function = "divide"
@@ -137,10 +134,7 @@ class Divide(NumPyFunction):
 
 
 class Mod(NumPyFunction):
-    """Remainder of division rounded towards zero. It has the sign of `a`, as in C.
-
-    Specification: Mod-1.
-    """
+    """Remainder of division rounded towards zero. It has the sign of `a`, as in C."""
 
     since = 1
     function = "fmod"
@@ -164,10 +158,7 @@ class Mod(NumPyFunction):
 
 
 class FloorMod(NumPyFunction):
-    """Remainder of floor division. It has the sign of `b`, as in Python.
-
-    Specification: FloorMod-1.
-    """
+    """Remainder of floor division. It has the sign of `b`, as in Python."""
 
     since = 1
     function = "remainder"
@@ -199,10 +190,7 @@ def _below(size: Number, divisor: Interval) -> Number:
 
 
 class Power(Binary):
-    """`a` to the power of `b`. Integers wrap around; their negative powers are truncated.
-
-    Specification: Power-1.
-    """
+    """`a` to the power of `b`. Integers wrap around; their negative powers are truncated."""
 
     since = 1
 
@@ -243,7 +231,7 @@ def _integer_power(a: Array, b: Array) -> Array:
 
 
 class Maximum(NumPyFunction):
-    """The larger of the two inputs. Specification: Maximum-1."""
+    """The larger of the two inputs."""
 
     since = 1
     leaves_nan_open = True
@@ -257,7 +245,7 @@ class Maximum(NumPyFunction):
 
 
 class Minimum(NumPyFunction):
-    """The smaller of the two inputs. Specification: Minimum-1."""
+    """The smaller of the two inputs."""
 
     since = 1
     leaves_nan_open = True
@@ -279,7 +267,7 @@ def _ranks_differ(site: Site) -> bool:
 
 
 class SquaredDifference(Binary):
-    """Square of the difference. Specification: SquaredDifference-1."""
+    """Square of the difference."""
 
     since = 1
     differs = facts(

@@ -20,8 +20,6 @@ class CumSum(Operation):
 
     `exclusive` leaves out the element itself; `reverse` sums from the end. The specification makes
     `axis` optional; OpenVINO does not.
-
-    Specification: CumSum-3.
     """
 
     since = 3

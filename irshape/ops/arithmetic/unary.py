@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Abs(UnaryWithValue):
-    """Absolute value. Specification: Abs-1."""
+    """Absolute value."""
 
     since = 1
     keeps_integers = True
@@ -41,7 +41,7 @@ class Abs(UnaryWithValue):
 
 
 class Negative(UnaryWithValue):
-    """Value with its sign changed. Specification: Negative-1."""
+    """Value with its sign changed."""
 
     since = 1
     keeps_integers = True
@@ -57,7 +57,7 @@ class Negative(UnaryWithValue):
 
 
 class Sign(UnaryWithValue):
-    """-1, 0 or 1, by the sign of the input. Specification: Sign-1."""
+    """-1, 0 or 1, by the sign of the input."""
 
     since = 1
     leaves_nan_open = True
@@ -93,7 +93,7 @@ class WholeNumber(UnaryWithValue):
 
 
 class Floor(WholeNumber):
-    """The largest whole number not above the input. Specification: Floor-1."""
+    """The largest whole number not above the input."""
 
     since = 1
 
@@ -108,7 +108,7 @@ class Floor(WholeNumber):
 
 
 class Ceiling(WholeNumber):
-    """The smallest whole number not below the input. Specification: Ceiling-1."""
+    """The smallest whole number not below the input."""
 
     since = 1
 
@@ -123,10 +123,7 @@ class Ceiling(WholeNumber):
 
 
 class Round(WholeNumber):
-    """The nearest whole number; halves go to the even one or away from zero.
-
-    Specification: Round-5.
-    """
+    """The nearest whole number; halves go to the even one or away from zero."""
 
     since = 5
     data = operand(NUMERIC_OR_BOOLEAN)
@@ -150,7 +147,7 @@ class Round(WholeNumber):
 
 
 class Sqrt(UnaryWithValue):
-    """Square root; NaN for negative numbers. Specification: Sqrt-1."""
+    """Square root; NaN for negative numbers."""
 
     since = 1
 
@@ -166,7 +163,7 @@ class Sqrt(UnaryWithValue):
 
 
 class Erf(Unary):
-    """Gauss error function. Specification: Erf-1."""
+    """Gauss error function."""
 
     since = 1
 
@@ -175,10 +172,7 @@ class Erf(Unary):
 
 
 class ErfInv(Unary):
-    """Inverse of the error function; infinite at -1 and 1, NaN outside.
-
-    Specification: ErfInv-17.
-    """
+    """Inverse of the error function; infinite at -1 and 1, NaN outside."""
 
     since = 17
     data = operand(FLOATING)
@@ -200,14 +194,14 @@ class NumPyFunction(Unary):
 
 
 class Exp(NumPyFunction):
-    """e to the power of the input. Specification: Exp-1."""
+    """e to the power of the input."""
 
     since = 1
     function = "exp"
 
 
 class Log(NumPyFunction):
-    """Natural logarithm. Specification: Log-1."""
+    """Natural logarithm."""
 
     since = 1
     function = "log"
@@ -217,63 +211,63 @@ class Log(NumPyFunction):
 
 
 class Sin(NumPyFunction):
-    """Sine. Specification: Sin-1."""
+    """Sine."""
 
     since = 1
     function = "sin"
 
 
 class Cos(NumPyFunction):
-    """Cosine. Specification: Cos-1."""
+    """Cosine."""
 
     since = 1
     function = "cos"
 
 
 class Tan(NumPyFunction):
-    """Tangent. Specification: Tan-1."""
+    """Tangent."""
 
     since = 1
     function = "tan"
 
 
 class Sinh(NumPyFunction):
-    """Hyperbolic sine. Specification: Sinh-1."""
+    """Hyperbolic sine."""
 
     since = 1
     function = "sinh"
 
 
 class Cosh(NumPyFunction):
-    """Hyperbolic cosine. Specification: Cosh-1."""
+    """Hyperbolic cosine."""
 
     since = 1
     function = "cosh"
 
 
 class Tanh(NumPyFunction):
-    """Hyperbolic tangent. Specification: Tanh-1."""
+    """Hyperbolic tangent."""
 
     since = 1
     function = "tanh"
 
 
 class Asin(NumPyFunction):
-    """Inverse sine. Specification: Asin-1."""
+    """Inverse sine."""
 
     since = 1
     function = "arcsin"
 
 
 class Acos(NumPyFunction):
-    """Inverse cosine. Specification: Acos-1."""
+    """Inverse cosine."""
 
     since = 1
     function = "arccos"
 
 
 class Atan(NumPyFunction):
-    """Inverse tangent. Specification: Atan-1."""
+    """Inverse tangent."""
 
     since = 1
     function = "arctan"

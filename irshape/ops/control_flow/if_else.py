@@ -57,7 +57,7 @@ def _branch_inputs(site: Site) -> bool:
 
 
 class If(ControlFlow):
-    """The results of one of two bodies, which `condition` selects. Specification: If-8."""
+    """The results of one of two bodies, which `condition` selects."""
 
     since = 8
     differs = facts(

@@ -39,10 +39,7 @@ def _states(site: Site) -> bool:
 
 
 class Loop(Iteration):
-    """Runs a body `trip_count` times, or as long as the condition of the body is true.
-
-    Specification: Loop-5.
-    """
+    """Runs a body `trip_count` times, or as long as the condition of the body is true."""
 
     since = 5
     differs = facts(

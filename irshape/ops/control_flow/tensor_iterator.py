@@ -28,7 +28,7 @@ def _joined_axis(site: Site) -> bool:
 
 
 class TensorIterator(Iteration):
-    """Runs a body for each slice of its inputs. Specification: TensorIterator-1."""
+    """Runs a body for each slice of its inputs."""
 
     since = 1
     differs = facts(

@@ -152,8 +152,6 @@ class ConvolutionBackpropData(BackwardConvolution):
     """Transposed convolution of `data` `[N, C, …]` with `filters` `[C, O, …]`.
 
     `output_shape` or the attributes give the spatial sizes of the result.
-
-    Specification: ConvolutionBackpropData-1.
     """
 
     since = 1
@@ -178,8 +176,6 @@ class GroupConvolutionBackpropData(BackwardConvolution):
     """Transposed convolution of groups of channels, each with its own part of `filters`.
 
     `filters` are `[groups, C, O, …]`.
-
-    Specification: GroupConvolutionBackpropData-1.
     """
 
     since = 1

@@ -20,8 +20,6 @@ class BinaryConvolution(Sliding):
     """Convolution of zeros and ones, which stand for -1 and 1.
 
     The padding is 0 for a `pad_value` of 0, as in OpenVINO's CPU plugin, 1 for 1, and -1 otherwise.
-
-    Specification: BinaryConvolution-1.
     """
 
     since = 1

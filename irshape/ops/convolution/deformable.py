@@ -23,8 +23,6 @@ class DeformableConvolution_1(Sliding):
     """Two-dimensional convolution whose sampling points are moved by pairs of `offsets`.
 
     Points outside the data count as 0.
-
-    Specification: DeformableConvolution-1.
     """
 
     since = 1
@@ -138,8 +136,6 @@ class DeformableConvolution_8(DeformableConvolution_1):
     """Deformable convolution with each sampling point weighted by `mask`.
 
     With `bilinear_interpolation_pad`, the data is surrounded by zeros.
-
-    Specification: DeformableConvolution-8.
     """
 
     since = 8

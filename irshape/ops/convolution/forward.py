@@ -40,8 +40,6 @@ class Convolution(ForwardConvolution):
     """Cross-correlation of `data` `[N, C, …]` with `filters` `[O, C, …]`.
 
     There are one, two or three spatial dimensions.
-
-    Specification: Convolution-1.
     """
 
     since = 1
@@ -65,10 +63,7 @@ class Convolution(ForwardConvolution):
 
 
 class GroupConvolution(ForwardConvolution):
-    """Convolution of groups of channels, each with its own part of `filters` `[groups, O, C, …]`.
-
-    Specification: GroupConvolution-1.
-    """
+    """Convolution of groups of channels, each with its own part of `filters` `[groups, O, C, …]`."""
 
     since = 1
     filter_lead = 3

@@ -311,10 +311,7 @@ def require_images(name: str, tensor: Tensor, images: Dimension) -> None:
 
 
 class DetectionOutput_1(DetectionOutputs):
-    """Decodes boxes, drops boxes that overlap better ones of their class, and lists the best.
-
-    Specification: DetectionOutput-1.
-    """
+    """Decodes boxes, drops boxes that overlap better ones of their class, and lists the best."""
 
     since = 1
     num_classes: int = attribute(INT, within=at_least(1))
@@ -324,10 +321,7 @@ class DetectionOutput_1(DetectionOutputs):
 
 
 class DetectionOutput_8(DetectionOutputs):
-    """Like DetectionOutput-1, but the inputs determine the number of classes.
-
-    Specification: DetectionOutput-8.
-    """
+    """Like DetectionOutput-1, but the inputs determine the number of classes."""
 
     since = 8
 

@@ -29,8 +29,6 @@ class ExperimentalDetectronDetectionOutput(Operation):
     """Boxes, classes and scores of the best detections.
 
     There are `max_detections_per_image` rows; unused ones are 0. Class 0 is the background.
-
-    Specification: ExperimentalDetectronDetectionOutput-6.
     """
 
     since = 6
@@ -129,8 +127,6 @@ class ExperimentalDetectronGenerateProposalsSingleImage(Operation):
     """Boxes and scores of the best proposals.
 
     There are `post_nms_count` rows; unused ones are 0.
-
-    Specification: ExperimentalDetectronGenerateProposalsSingleImage-6.
     """
 
     since = 6
@@ -177,8 +173,6 @@ class ExperimentalDetectronPriorGridGenerator(Operation):
     """Prior boxes moved to the center of every cell of a grid.
 
     The result has room for the whole feature map; a smaller grid leaves the rest undefined, here 0.
-
-    Specification: ExperimentalDetectronPriorGridGenerator-6.
     """
 
     since = 6
@@ -228,8 +222,6 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
 
     The averages come from the feature map of the pyramid that fits the size of the region. A region
     without area gives 0.
-
-    Specification: ExperimentalDetectronROIFeatureExtractor-6.
     """
 
     since = 6
@@ -289,10 +281,7 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
 
 
 class ExperimentalDetectronTopKROIs(Operation):
-    """The `max_rois` regions of highest probability; unused rows are undefined, here 0.
-
-    Specification: ExperimentalDetectronTopKROIs-6.
-    """
+    """The `max_rois` regions of highest probability; unused rows are undefined, here 0."""
 
     since = 6
     also_under = ("experimental", "extension")

@@ -208,8 +208,6 @@ class NonMaxSuppression_1(BoxSuppression):
 
     They are padded with -1 to min(boxes, max_output_boxes_per_class * classes) rows. The CPU plugin
     returns the rows of kept boxes only, and may exceed that number for several batch items.
-
-    Specification: NonMaxSuppression-1.
     """
 
     since = 1
@@ -267,10 +265,7 @@ def limit_of(limit: Tensor | None) -> Dimension:
 
 
 class NonMaxSuppression_3(NonMaxSuppression_1):
-    """Like NonMaxSuppression-1, but with a choice of the type of the indices.
-
-    Specification: NonMaxSuppression-3.
-    """
+    """Like NonMaxSuppression-1, but with a choice of the type of the indices."""
 
     since = 3
     output_type: ElementType = attribute(INDEX_TYPE, default=I64)
@@ -280,8 +275,6 @@ class NonMaxSuppression_4(NonMaxSuppression_3):
     """Like NonMaxSuppression-3, but with a different number of rows.
 
     There are min(boxes, max_output_boxes_per_class) rows for each class of each batch item.
-
-    Specification: NonMaxSuppression-4.
     """
 
     since = 4
@@ -308,8 +301,6 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
     """Triplets and scores of the kept boxes, without padding, and their number.
 
     With `soft_nms_sigma` suppression is soft up to `iou_threshold`.
-
-    Specification: NonMaxSuppression-5.
     """
 
     since = 5
@@ -342,8 +333,6 @@ class NonMaxSuppression_9(NonMaxSuppression_5):
     """Like NonMaxSuppression-5, but soft suppression also lowers scores beyond `iou_threshold`.
 
     It drops no box for overlapping another.
-
-    Specification: NonMaxSuppression-9.
     """
 
     since = 9
@@ -376,10 +365,7 @@ def as_outputs(
 
 
 class NMSRotated(BoxSuppression):
-    """Suppression of boxes given as [center x, center y, width, height, angle in radians].
-
-    Specification: NMSRotated-13.
-    """
+    """Suppression of boxes given as [center x, center y, width, height, angle in radians]."""
 
     since = 13
     differs = facts()

@@ -116,10 +116,7 @@ def boxes_around(
 
 
 class PriorBox_1(PriorBoxes):
-    """Boxes of fixed sizes, then of minimal and maximal sizes and of aspect ratios.
-
-    Specification: PriorBox-1.
-    """
+    """Boxes of fixed sizes, then of minimal and maximal sizes and of aspect ratios."""
 
     since = 1
     min_size: tuple[float, ...] = attribute(FLOATS, default=())
@@ -256,8 +253,6 @@ class PriorBox_8(PriorBox_1):
 
     With `min_max_aspect_ratios_order`, the box of maximal size comes before the boxes of the aspect
     ratios, otherwise after them.
-
-    Specification: PriorBox-8.
     """
 
     since = 8
@@ -265,7 +260,7 @@ class PriorBox_8(PriorBox_1):
 
 
 class PriorBoxClustered(PriorBoxes):
-    """Boxes of given widths and heights. Specification: PriorBoxClustered-1."""
+    """Boxes of given widths and heights."""
 
     since = 1
     tolerated = ("flip", "img_h", "img_size", "img_w")

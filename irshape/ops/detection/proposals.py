@@ -43,8 +43,6 @@ class Proposal_1(Operation):
     """Boxes [image, x1, y1, x2, y2], `post_nms_topn` rows for each image.
 
     Where an image has fewer boxes, a row with image -1 ends them, and the rest is 0.
-
-    Specification: Proposal-1.
     """
 
     since = 1
@@ -180,8 +178,6 @@ class Proposal_4(Proposal_1):
     """Like Proposal-1, but with the probabilities as a second output.
 
     A probability is 0 where there is no box; the CPU plugin leaves it uninitialised.
-
-    Specification: Proposal-4.
     """
 
     since = 4
@@ -213,7 +209,7 @@ def refined(anchors: Array, deltas: Array, height: Array, width: Array, margin: 
 
 
 class GenerateProposals(Operation):
-    """Boxes, scores, and the number of boxes of each image. Specification: GenerateProposals-9."""
+    """Boxes, scores, and the number of boxes of each image."""
 
     since = 9
     im_info = operand(ANY, shape=("images", "?"))

@@ -116,8 +116,6 @@ class ROIAlign_3(AlignedPooling):
     """Average or maximum of interpolated samples in each bin of a region [x1, y1, x2, y2].
 
     A maximum is at least 0.
-
-    Specification: ROIAlign-3.
     """
 
     since = 3
@@ -137,10 +135,7 @@ class ROIAlign_3(AlignedPooling):
 
 
 class ROIAlign_9(ROIAlign_3):
-    """Like ROIAlign-3, but with a choice of the positions of the points of the feature map.
-
-    Specification: ROIAlign-9.
-    """
+    """Like ROIAlign-3, but with a choice of the positions of the points of the feature map."""
 
     since = 9
     aligned_mode = attribute(
@@ -152,8 +147,6 @@ class ROIAlignRotated(AlignedPooling):
     """Average of interpolated samples in each bin of a rotated region.
 
     A region is [center x, center y, width, height, angle in radians].
-
-    Specification: ROIAlignRotated-15.
     """
 
     since = 15
@@ -221,8 +214,6 @@ class ROIPooling(Operation):
     """The maximum of each bin of a region, or one interpolated sample of the bin.
 
     A region with batch item -1 ends the list; the rest of the result is 0.
-
-    Specification: ROIPooling-1.
     """
 
     differs = facts(
@@ -359,8 +350,6 @@ class PSROIPooling(PositionSensitivePooling):
 
     Each bin, or part, has its own channels. A region with batch item -1 ends the list; the rest of
     the result is 0.
-
-    Specification: PSROIPooling-1.
     """
 
     since = 1
@@ -453,8 +442,6 @@ class DeformablePSROIPooling(PositionSensitivePooling):
 
     Each bin has its own channels. A region with batch item -1 ends the list; the rest of the result
     is 0.
-
-    Specification: DeformablePSROIPooling-1.
     """
 
     since = 1

@@ -28,8 +28,6 @@ class RegionYolo(Operation):
 
     With `do_softmax`, also applies softmax over the classes, and joins the axes from `axis` to
     `end_axis`.
-
-    Specification: RegionYolo-1.
     """
 
     since = 1
@@ -113,10 +111,7 @@ def _open_height(site: Site) -> bool:
 
 
 class ReorgYolo(Operation):
-    """Moves blocks of stride * stride points into channels, in the order of the YOLO reference.
-
-    Specification: ReorgYolo-1.
-    """
+    """Moves blocks of stride * stride points into channels, in the order of the YOLO reference."""
 
     differs = facts(
         not_run("2023.1", "a ReorgYolo of an interval of heights", _open_height),

@@ -16,7 +16,7 @@ from ..tensors import Tensor
 
 
 class Eye(Operation):
-    """Matrices with ones on a diagonal. Specification: Eye-9."""
+    """Matrices with ones on a diagonal."""
 
     since = 9
     num_rows = operand(I32_I64, known_type=True, value=True)

@@ -17,10 +17,7 @@ from ..tensors import Tensor
 
 
 class Multinomial(Operation):
-    """Classes drawn by their probabilities, `num_samples` for each row of `probs`.
-
-    Specification: Multinomial-13.
-    """
+    """Classes drawn by their probabilities, `num_samples` for each row of `probs`."""
 
     since = 13
     differs = facts(

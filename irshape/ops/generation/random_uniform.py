@@ -81,8 +81,6 @@ class RandomUniform(Operation):
     """Random numbers from `min_val` to below `max_val`, drawn as by TensorFlow (Philox) or PyTorch
     (Mersenne Twister).
 
-    Specification: RandomUniform-8.
-
     A session of OpenVINO draws the next numbers at each inference. This operation always draws the
     numbers of the first inference.
     """

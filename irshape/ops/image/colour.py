@@ -159,10 +159,7 @@ def _doubled(bound: int) -> int:
 
 
 class NV12toRGB(FromPlanes):
-    """An image with a plane of luma and a plane of interleaved chroma, as RGB.
-
-    Specification: NV12toRGB-8.
-    """
+    """An image with a plane of luma and a plane of interleaved chroma, as RGB."""
 
     since = 8
     differs = facts(
@@ -190,17 +187,14 @@ class NV12toRGB(FromPlanes):
 
 
 class NV12toBGR(NV12toRGB):
-    """Like NV12toRGB, but with blue first. Specification: NV12toBGR-8."""
+    """Like NV12toRGB, but with blue first."""
 
     since = 8
     blue_first = True
 
 
 class I420toRGB(FromPlanes):
-    """An image with three planes, of luma and of each chroma, as RGB.
-
-    Specification: I420toRGB-8.
-    """
+    """An image with three planes, of luma and of each chroma, as RGB."""
 
     since = 8
     chroma_names = ("u", "v")
@@ -225,17 +219,14 @@ class I420toRGB(FromPlanes):
 
 
 class I420toBGR(I420toRGB):
-    """Like I420toRGB, but with blue first. Specification: I420toBGR-8."""
+    """Like I420toRGB, but with blue first."""
 
     since = 8
     blue_first = True
 
 
 class RGBtoNV12(Operation):
-    """An RGB image as a plane of luma and a plane of interleaved chroma, in one output or two.
-
-    Specification: RGBtoNV12-17.
-    """
+    """An RGB image as a plane of luma and a plane of interleaved chroma, in one output or two."""
 
     since = 17
     blue_first: ClassVar[bool] = False
@@ -276,7 +267,7 @@ class RGBtoNV12(Operation):
 
 
 class BGRtoNV12(RGBtoNV12):
-    """Like RGBtoNV12, but from an image with blue first. Specification: BGRtoNV12-17."""
+    """Like RGBtoNV12, but from an image with blue first."""
 
     since = 17
     blue_first = True

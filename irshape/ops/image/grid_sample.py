@@ -17,10 +17,7 @@ CUBIC_A: Final = -0.75
 
 
 class GridSample(Operation):
-    """Samples of an NCHW image at normalized points, from -1 at one border to 1 at the other.
-
-    Specification: GridSample-9.
-    """
+    """Samples of an NCHW image at normalized points, from -1 at one border to 1 at the other."""
 
     since = 9
     data = operand(ANY, shape=("batch", "channels", "height", "width"))

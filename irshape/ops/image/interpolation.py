@@ -264,7 +264,7 @@ class InterpolateAttributes(Operation):
 
 
 class Interpolate_1(Operation):
-    """Resizes the axes that the attribute `axes` names. Specification: Interpolate-1."""
+    """Resizes the axes that the attribute `axes` names."""
 
     since = 1
     differs = InterpolateAttributes.differs
@@ -342,7 +342,7 @@ class Interpolate_1(Operation):
 
 
 class Interpolate_4(InterpolateAttributes):
-    """Resizes axes to `sizes`, or by `scales`. Specification: Interpolate-4."""
+    """Resizes axes to `sizes`, or by `scales`."""
 
     since = 4
     sizes = operand(SIZE_TYPES, known_type=True, value=True)
@@ -366,10 +366,7 @@ class Interpolate_4(InterpolateAttributes):
 
 
 class Interpolate_11(InterpolateAttributes):
-    """Like Interpolate-4, but with one input for sizes or scales, and with the modes of Pillow.
-
-    Specification: Interpolate-11.
-    """
+    """Like Interpolate-4, but with one input for sizes or scales, and with the modes of Pillow."""
 
     since = 11
     mode: str = attribute(

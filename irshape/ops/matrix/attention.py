@@ -80,7 +80,6 @@ class ScaledDotProductAttention(Operation):
 
     With `causal`, a query sees the keys up to its own position, whatever the mask. `sink` adds to
     each softmax a score without a value.
-    Specification: ScaledDotProductAttention-13.
     """
 
     since = 13

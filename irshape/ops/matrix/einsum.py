@@ -87,8 +87,6 @@ def _label_sizes(site: Site) -> bool:
 class Einsum(Operation):
     """Einstein summation: axes of one label are multiplied elementwise, and labels that the output
     does not have are summed over.
-
-    Specification: Einsum-7.
     """
 
     since = 7

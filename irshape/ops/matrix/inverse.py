@@ -16,8 +16,6 @@ class Inverse(Operation):
     """The inverse of the square matrices in the last two axes; NaN for a singular matrix.
 
     With `adjoint`, the inverse is transposed, as OpenVINO 2026.4 computes it.
-
-    Specification: Inverse-14.
     """
 
     since = 14

@@ -27,8 +27,6 @@ def _product_of_nothing(site: Site) -> bool:
 class MatMul(Operation):
     """The product of the matrices in the last two axes of `a` and `b`. The axes before are
     broadcast. A vector is a row on the left and a column on the right.
-
-    Specification: MatMul-1.
     """
 
     since = 1
@@ -144,8 +142,6 @@ def product(a: Array, b: Array) -> Array:
 class GroupedMatMul(Operation):
     """A matrix product for each group: of pairs of matrices `[G,M,K]` and `[G,N,K]`, or of rows
     `[T,K]`, which `offsets` assign to groups, with `[G,N,K]`.
-
-    Specification: GroupedMatMul-17.
     """
 
     since = 17

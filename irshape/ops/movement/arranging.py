@@ -28,10 +28,7 @@ from ..tensors import Tensor, Value
 
 
 class Transpose(Operation):
-    """The input with its axes in another order; reversed where `order` is empty.
-
-    Specification: Transpose-1.
-    """
+    """The input with its axes in another order; reversed where `order` is empty."""
 
     since = 1
     differs = facts(
@@ -86,10 +83,7 @@ class Transpose(Operation):
 
 
 class Reverse(Operation):
-    """The elements in reverse order along the axes of a list or a mask.
-
-    Specification: Reverse-1.
-    """
+    """The elements in reverse order along the axes of a list or a mask."""
 
     differs = facts(
         not_run("2023.1", "a result of the model that is drawn or reversed, of i64", result_of_i64),
@@ -137,10 +131,7 @@ def _open_roll(site: Site) -> bool:
 
 
 class Roll(Operation):
-    """The elements shifted along `axes`; those shifted beyond the end return at the beginning.
-
-    Specification: Roll-7.
-    """
+    """The elements shifted along `axes`; those shifted beyond the end return at the beginning."""
 
     since = 7
     differs = facts(
@@ -175,8 +166,6 @@ class ReverseSequence(Operation):
     """The first elements along `seq_axis` in reverse order, for each position of `batch_axis`.
 
     `seq_lengths` gives the number of reversed elements.
-
-    Specification: ReverseSequence-1.
     """
 
     since = 1
@@ -225,10 +214,7 @@ class ReverseSequence(Operation):
 
 
 class ShuffleChannels(Operation):
-    """The channels in another order: the first of each group, then the second of each, and so on.
-
-    Specification: ShuffleChannels-1.
-    """
+    """The channels in another order: the first of each group, then the second of each, and so on."""
 
     since = 1
     moves = ("data",)

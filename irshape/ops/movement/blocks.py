@@ -59,7 +59,7 @@ class DepthOrSpace(Operation):
 
 
 class DepthToSpace(DepthOrSpace):
-    """Channels rearranged into spatial blocks. Specification: DepthToSpace-1."""
+    """Channels rearranged into spatial blocks."""
 
     since = 1
 
@@ -82,7 +82,7 @@ class DepthToSpace(DepthOrSpace):
 
 
 class SpaceToDepth(DepthOrSpace):
-    """Spatial blocks rearranged into channels. Specification: SpaceToDepth-1."""
+    """Spatial blocks rearranged into channels."""
 
     since = 1
 
@@ -155,10 +155,7 @@ def _blocks_in_space(block_shape: Array) -> list[int]:
 
 
 class BatchToSpace(Operation):
-    """Elements of the batch rearranged into spatial blocks, and the result cropped.
-
-    Specification: BatchToSpace-2.
-    """
+    """Elements of the batch rearranged into spatial blocks, and the result cropped."""
 
     since = 2
     moves = ("data",)
@@ -227,10 +224,7 @@ class BatchToSpace(Operation):
 
 
 class SpaceToBatch(Operation):
-    """The input padded with zeros, with its spatial blocks rearranged into the batch.
-
-    Specification: SpaceToBatch-2.
-    """
+    """The input padded with zeros, with its spatial blocks rearranged into the batch."""
 
     since = 2
     data = operand(ANY, rank=at_least(2))
@@ -331,10 +325,7 @@ def _empty_patches(site: Site) -> bool:
 
 
 class ExtractImagePatches(Operation):
-    """Patches of an image, with the elements of each patch as channels.
-
-    Specification: ExtractImagePatches-3.
-    """
+    """Patches of an image, with the elements of each patch as channels."""
 
     since = 3
     differs = facts(
@@ -409,10 +400,7 @@ _PER_AXIS = ("strides", "dilations", "pads_begin", "pads_end")
 
 
 class Col2Im(Operation):
-    """An image assembled from sliding blocks. Overlapping blocks are added.
-
-    Specification: Col2Im-15.
-    """
+    """An image assembled from sliding blocks. Overlapping blocks are added."""
 
     since = 15
     differs = facts(

@@ -296,7 +296,7 @@ class Broadcast(Operation):
 
 
 class Broadcast_1(Broadcast):
-    """`data` broadcast to `target_shape`. Specification: Broadcast-1."""
+    """`data` broadcast to `target_shape`."""
 
     since = 1
     mode: str = attribute(Choice("numpy", "explicit", "none", "pdpd"), default="explicit")
@@ -317,10 +317,7 @@ class Broadcast_1(Broadcast):
 
 
 class Broadcast_3(Broadcast):
-    """`data` broadcast to `target_shape`; in mode `bidirectional`, to their common shape.
-
-    Specification: Broadcast-3.
-    """
+    """`data` broadcast to `target_shape`; in mode `bidirectional`, to their common shape."""
 
     since = 3
     mode: str = attribute(
@@ -347,7 +344,7 @@ class Broadcast_3(Broadcast):
 
 
 class Tile(Operation):
-    """`data` repeated `repeats` times along each axis. Specification: Tile-1."""
+    """`data` repeated `repeats` times along each axis."""
 
     since = 1
     differs = facts(

@@ -184,7 +184,7 @@ def _merged(data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
 
 
 class Gather_1(Gather):
-    """Slices of `data` along `axis` at `indices`. Specification: Gather-1."""
+    """Slices of `data` along `axis` at `indices`."""
 
     since = 1
     indices = operand(NUMERIC_OR_BOOLEAN, specified=INTEGER, value=True, packed=True)
@@ -203,7 +203,7 @@ class Gather_1(Gather):
 
 
 class Gather_7(Gather):
-    """Slices of `data` along `axis` at `indices`, batch by batch. Specification: Gather-7."""
+    """Slices of `data` along `axis` at `indices`, batch by batch."""
 
     since = 7
     batch_dims: int = attribute(INT, default=0)
@@ -213,8 +213,6 @@ class Gather_8(Gather):
     """Slices of `data` along `axis` at `indices`, batch by batch.
 
     Negative indices count from the end; those out of range give zeros.
-
-    Specification: Gather-8.
     """
 
     since = 8
@@ -223,10 +221,7 @@ class Gather_8(Gather):
 
 
 class GatherElements(Operation):
-    """The elements of `data` at `indices` along `axis`; along other axes the position is kept.
-
-    Specification: GatherElements-6.
-    """
+    """The elements of `data` at `indices` along `axis`; along other axes the position is kept."""
 
     since = 6
     moves = ("data",)
@@ -307,10 +302,7 @@ class GatherND(Operation):
 
 
 class GatherND_5(GatherND):
-    """Slices of `data` at tuples of indices; the batch dimensions become one.
-
-    Specification: GatherND-5.
-    """
+    """Slices of `data` at tuples of indices; the batch dimensions become one."""
 
     since = 5
 
@@ -322,16 +314,13 @@ class GatherND_5(GatherND):
 
 
 class GatherND_8(GatherND):
-    """Slices of `data` at tuples of indices. Specification: GatherND-8."""
+    """Slices of `data` at tuples of indices."""
 
     since = 8
 
 
 class GatherTree(Operation):
-    """The beams of a beam search, each assembled backwards from parent to parent.
-
-    Specification: GatherTree-1.
-    """
+    """The beams of a beam search, each assembled backwards from parent to parent."""
 
     since = 1
     step_ids = operand(NUMERIC, like="step_ids")

@@ -20,7 +20,7 @@ MAX_OUTPUTS = 1 << 20
 
 
 class Concat(Operation):
-    """The inputs concatenated along `axis`. Specification: Concat-1."""
+    """The inputs concatenated along `axis`."""
 
     since = 1
     inputs = operand(ANY, like="inputs", variadic=True)
@@ -146,7 +146,7 @@ def _of_rank(data: Tensor) -> Tensor:
 
 
 class Split(Operation):
-    """`num_splits` parts of equal length along `axis`. Specification: Split-1."""
+    """`num_splits` parts of equal length along `axis`."""
 
     since = 1
     data = operand(ANY)
@@ -181,10 +181,7 @@ class Split(Operation):
 
 
 class VariadicSplit(Operation):
-    """Parts of the given lengths along `axis`; a length of -1 is the rest of the axis.
-
-    Specification: VariadicSplit-1.
-    """
+    """Parts of the given lengths along `axis`; a length of -1 is the rest of the axis."""
 
     since = 1
     data = operand(ANY)

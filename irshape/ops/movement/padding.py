@@ -203,12 +203,12 @@ class Pad(Operation):
 
 
 class Pad_1(Pad):
-    """`data` with elements added at the beginning and end of each axis. Specification: Pad-1."""
+    """`data` with elements added at the beginning and end of each axis."""
 
     since = 1
 
 
 class Pad_12(Pad):
-    """Like Pad-1, but a negative number removes elements. Specification: Pad-12."""
+    """Like Pad-1, but a negative number removes elements."""
 
     since = 12

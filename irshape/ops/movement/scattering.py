@@ -66,10 +66,7 @@ def combined(
 
 
 class ScatterUpdate(Operation):
-    """`data` with the slices along `axis` at `indices` replaced by the slices of `updates`.
-
-    Specification: ScatterUpdate-3.
-    """
+    """`data` with the slices along `axis` at `indices` replaced by the slices of `updates`."""
 
     since = 3
     differs = facts(
@@ -180,10 +177,7 @@ class ScatterNDUpdate_4(ScatterNDUpdate):
 
 
 class ScatterNDUpdate_15(ScatterNDUpdate):
-    """`data` with slices at tuples of indices replaced by, or combined with, slices of `updates`.
-
-    Specification: ScatterNDUpdate-15.
-    """
+    """`data` with slices at tuples of indices replaced by, or combined with, slices of `updates`."""
 
     since = 15
     reduction: str = attribute(Choice("none", "sum", "sub", "prod", "min", "max"), default="none")
@@ -291,16 +285,13 @@ def _neutral(dtype: np.dtype[np.generic], reduction: str) -> float | int | bool:
 
 
 class ScatterElementsUpdate_3(ScatterElementsUpdate):
-    """`data` with elements along an axis replaced. Specification: ScatterElementsUpdate-3."""
+    """`data` with elements along an axis replaced."""
 
     since = 3
 
 
 class ScatterElementsUpdate_12(ScatterElementsUpdate):
-    """`data` with elements along an axis replaced by, or combined with, elements of `updates`.
-
-    Specification: ScatterElementsUpdate-12.
-    """
+    """`data` with elements along an axis replaced by, or combined with, elements of `updates`."""
 
     since = 12
     reduction: str = attribute(Choice("none", "sum", "prod", "min", "max", "mean"), default="none")
@@ -308,10 +299,7 @@ class ScatterElementsUpdate_12(ScatterElementsUpdate):
 
 
 class SliceScatter(Operation):
-    """`data` with the part that Slice would select replaced by `updates`.
-
-    Specification: SliceScatter-15.
-    """
+    """`data` with the part that Slice would select replaced by `updates`."""
 
     since = 15
     differs = facts(

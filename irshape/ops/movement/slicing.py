@@ -99,7 +99,7 @@ def selected(sizes: Sequence[int], lists: Sequence[Array | None]) -> tuple[slice
 
 
 class Slice(Operation):
-    """The part of `data` from `start` to `stop` by `step` along `axes`. Specification: Slice-8."""
+    """The part of `data` from `start` to `stop` by `step` along `axes`."""
 
     since = 8
     data = operand(ANY, rank=at_least(1))
@@ -164,8 +164,6 @@ class StridedSlice(Operation):
     """The part of `data` from `begin` to `end` by `strides`.
 
     The masks insert, remove or keep axes.
-
-    Specification: StridedSlice-1.
     """
 
     since = 1

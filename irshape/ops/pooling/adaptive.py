@@ -53,7 +53,7 @@ class AdaptivePooling(Operation):
 
 
 class AdaptiveAvgPool(AdaptivePooling):
-    """The mean of each window. Specification: AdaptiveAvgPool-8."""
+    """The mean of each window."""
 
     since = 8
 
@@ -78,10 +78,7 @@ class AdaptiveAvgPool(AdaptivePooling):
 
 
 class AdaptiveMaxPool(AdaptivePooling):
-    """The largest element of each window, and its index among the spatial elements of its channel.
-
-    Specification: AdaptiveMaxPool-8.
-    """
+    """The largest element of each window, and its index among the spatial elements of its channel."""
 
     since = 8
     leaves_nan_open = True

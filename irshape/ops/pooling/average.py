@@ -79,23 +79,20 @@ def inside(along: Along, size: int, count: int) -> Array:
 
 
 class AvgPool_1(AveragePooling):
-    """The mean of each window. Specification: AvgPool-1."""
+    """The mean of each window."""
 
     since = 1
 
 
 class AvgPool_14(AveragePooling):
-    """The mean of each window; with `ceil_torch` no window starts in the padding at the end.
-
-    Specification: AvgPool-14.
-    """
+    """The mean of each window; with `ceil_torch` no window starts in the padding at the end."""
 
     since = 14
     rounding_type: str = attribute(ROUNDING_TORCH, default="floor")
 
 
 class AvgPool_16(AveragePooling):
-    """The mean of each window, which may be dilated. Specification: AvgPool-16."""
+    """The mean of each window, which may be dilated."""
 
     since = 16
     dilations: Sizes = attribute(NATURALS, default=None)

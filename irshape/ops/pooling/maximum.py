@@ -17,7 +17,7 @@ from .base import I64, ROUNDING_TORCH, Pooling, Sizes, largest, lowest
 
 
 class MaxPool_1(Pooling):
-    """The largest element of each window. Specification: MaxPool-1."""
+    """The largest element of each window."""
 
     since = 1
     leaves_nan_open = True
@@ -30,10 +30,7 @@ class MaxPool_1(Pooling):
 
 
 class MaxPool_8(Pooling):
-    """The largest element of each window, and its index in the data flattened from `axis` on.
-
-    Specification: MaxPool-8.
-    """
+    """The largest element of each window, and its index in the data flattened from `axis` on."""
 
     since = 8
     leaves_nan_open = True
@@ -85,8 +82,6 @@ class MaxPool_8(Pooling):
 class MaxPool_14(MaxPool_8):
     """The largest element of each window and its index; with `ceil_torch` no window starts in the
     padding at the end.
-
-    Specification: MaxPool-14.
     """
 
     since = 14

@@ -64,8 +64,6 @@ class CTCGreedyDecoder(Operation):
     """The best path through the classes, without blanks.
 
     `sequence_mask` is 0 from the end of a sequence on.
-
-    Specification: CTCGreedyDecoder-1.
     """
 
     since = 1
@@ -87,10 +85,7 @@ class CTCGreedyDecoder(Operation):
 
 
 class CTCGreedyDecoderSeqLen(Operation):
-    """The best path through the classes, without blanks, and its length.
-
-    Specification: CTCGreedyDecoderSeqLen-6.
-    """
+    """The best path through the classes, without blanks, and its length."""
 
     since = 6
     data = operand(NUMERIC, shape=("batch", "time", "classes"))
@@ -138,10 +133,7 @@ class CTCGreedyDecoderSeqLen(Operation):
 
 
 class CTCLoss(Operation):
-    """The negative logarithm of the probability that the logits decode to the labels.
-
-    Specification: CTCLoss-4.
-    """
+    """The negative logarithm of the probability that the logits decode to the labels."""
 
     since = 4
     logits = operand(REAL, known_type=True, shape=("batch", "time", "classes"))

@@ -22,8 +22,6 @@ class OneHot_1(Operation):
     elsewhere.
 
     An index out of range sets nothing.
-
-    Specification: OneHot-1.
     """
 
     since = 1
@@ -70,7 +68,7 @@ class OneHot_1(Operation):
 
 
 class OneHot_16(OneHot_1):
-    """OneHot in which negative indices may count from the end. Specification: OneHot-16."""
+    """OneHot in which negative indices may count from the end."""
 
     since = 16
     negative_indices_mode: str = attribute(

@@ -350,7 +350,7 @@ class LongShortTermStep(Recurrent):
 
 
 class RNNCell(Cell, PlainStep):
-    """One step of a plain recurrent network. Specification: RNNCell-1."""
+    """One step of a plain recurrent network."""
 
     since = 1
     also_under = ("experimental", "extension")
@@ -362,7 +362,7 @@ class RNNCell(Cell, PlainStep):
 
 
 class GRUCell(Cell, GatedStep):
-    """One step of gated recurrent units. Specification: GRUCell-3."""
+    """One step of gated recurrent units."""
 
     since = 3
     also_under = ("experimental", "extension")
@@ -398,10 +398,7 @@ def _cell_input(site: Site) -> bool:
 
 
 class LSTMCell_4(Cell, LongShortTermStep):
-    """One step of long short-term memory: the new hidden state and the new cell state.
-
-    Specification: LSTMCell-4.
-    """
+    """One step of long short-term memory: the new hidden state and the new cell state."""
 
     since = 4
     differs = facts(
@@ -429,8 +426,6 @@ class LSTMCell_1(LSTMCell_4):
 
     With `input_forget` the gates are coupled: i = 1 - f. The order of the gates is f, i, c, o, as
     in the specification; OpenVINO writes `weights_format` and ignores it.
-
-    Specification: LSTMCell-1.
     """
 
     since = 1

@@ -128,7 +128,7 @@ class Recurrence(Recurrent):
 
 
 class RNNSequence(Recurrence, PlainStep):
-    """A plain recurrent network along time. Specification: RNNSequence-5."""
+    """A plain recurrent network along time."""
 
     since = 5
     X = operand(ANY, shape=("batch", "time", "input_size"))
@@ -140,7 +140,7 @@ class RNNSequence(Recurrence, PlainStep):
 
 
 class GRUSequence(Recurrence, GatedStep):
-    """Gated recurrent units along time. Specification: GRUSequence-5."""
+    """Gated recurrent units along time."""
 
     since = 5
     activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh"))
@@ -154,7 +154,7 @@ class GRUSequence(Recurrence, GatedStep):
 
 
 class LSTMSequence(Recurrence, LongShortTermStep):
-    """Long short-term memory along time. Specification: LSTMSequence-5."""
+    """Long short-term memory along time."""
 
     since = 5
     activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh", "tanh"))

@@ -270,13 +270,13 @@ class ComplexTransform(Transform):
 
 
 class DFT(ComplexTransform):
-    """The spectrum of a complex signal. Specification: DFT-7."""
+    """The spectrum of a complex signal."""
 
     since = 7
 
 
 class IDFT(ComplexTransform):
-    """The complex signal of a spectrum. Specification: IDFT-7."""
+    """The complex signal of a spectrum."""
 
     since = 7
     function = "ifft"
@@ -316,7 +316,7 @@ def _spectrum(size: Expression) -> Expression | None:
 
 
 class RDFT(RealTransform):
-    """The spectrum of a real signal. Specification: RDFT-9."""
+    """The spectrum of a real signal."""
 
     since = 9
     pairs = 0
@@ -342,7 +342,7 @@ class RDFT(RealTransform):
 
 
 class IRDFT(RealTransform):
-    """The real signal of half a spectrum. Specification: IRDFT-9."""
+    """The real signal of half a spectrum."""
 
     since = 9
 

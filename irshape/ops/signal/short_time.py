@@ -65,7 +65,7 @@ def centred(window: Array, size: int) -> Array:
 
 
 class STFT(Operation):
-    """The spectrum of each frame of a real signal. Specification: STFT-15."""
+    """The spectrum of each frame of a real signal."""
 
     since = 15
     signal = operand(REAL, rank=(1, 2))
@@ -119,8 +119,6 @@ class ISTFT(Operation):
     """The real signal whose frames have the given spectra.
 
     Overlapping frames are added. The sum is divided by the sum of the squared windows.
-
-    Specification: ISTFT-16.
     """
 
     since = 16

@@ -32,6 +32,7 @@ class TokenizerOperation(LibraryOperation):
     """An operation of openvino_tokenizers.
 
     Source of all attributes, types, shapes and values: the C++ code of openvino_tokenizers 2026.4.
+    Its files have the names of the operations.
     """
 
     library = "openvino_tokenizers"

@@ -37,10 +37,7 @@ def _require_segment(segments: tuple[Tensor, ...], first: int) -> Tensor:
 
 
 class RaggedTensorPack(TokenizerOperation):
-    """The elements of a ragged tensor, without its rows.
-
-    Source: openvino_tokenizers, ragged_tensor_pack.cpp.
-    """
+    """The elements of a ragged tensor, without its rows."""
 
     introduced = "2023.3"
     begins = i32_operand()
@@ -55,10 +52,7 @@ class RaggedTensorPack(TokenizerOperation):
 
 
 class FuzeRagged(TokenizerOperation):
-    """One string for each row of a ragged string tensor, from its first string to its last.
-
-    Source: openvino_tokenizers, fuze.cpp.
-    """
+    """One string for each row of a ragged string tensor, from its first string to its last."""
 
     introduced = "2024.1"
     ragged_begins = i32_operand()
@@ -82,8 +76,6 @@ class FuzeRagged(TokenizerOperation):
 class RaggedToDense(TokenizerOperation):
     """A ragged tensor as a matrix. Rows are truncated or padded to one length. The second result
     tells which elements are not padding.
-
-    Source: openvino_tokenizers, ragged_to_dense.cpp.
     """
 
     introduced = "2023.3"
@@ -146,10 +138,7 @@ class RaggedToDense(TokenizerOperation):
 
 
 class RaggedToSparse(TokenizerOperation):
-    """The indices of the elements of a ragged tensor: the row, and the position in the row.
-
-    Source: openvino_tokenizers, ragged_to_sparse.cpp.
-    """
+    """The indices of the elements of a ragged tensor: the row, and the position in the row."""
 
     introduced = "2024.1"
     begins = i32_operand()
@@ -172,10 +161,7 @@ class RaggedToSparse(TokenizerOperation):
 
 
 class RaggedToRagged(TokenizerOperation):
-    """The begin and the end of each row of a ragged tensor, from the row of each element.
-
-    Source: openvino_tokenizers, ragged_to_ragged.cpp.
-    """
+    """The begin and the end of each row of a ragged tensor, from the row of each element."""
 
     introduced = "2024.1"
     row_ids = i32_operand()
@@ -215,8 +201,6 @@ class RaggedToRagged(TokenizerOperation):
 class CombineSegments(TokenizerOperation):
     """Several ragged tensors concatenated row by row. The last three results give the number of the
     tensor of each element, from the last input.
-
-    Source: openvino_tokenizers, combine_segments.cpp.
     """
 
     introduced = "2023.3"
@@ -267,7 +251,7 @@ class Truncate(TokenizerOperation):
     """One or two ragged tensors, truncated to a length. For two, it is their total length.
 
     Inputs after the ragged tensors: the length, the side (`left` or `right`) and the mode
-    (`only_first`, `only_second` or `longest_first`). Source: openvino_tokenizers, truncate.cpp.
+    (`only_first`, `only_second` or `longest_first`).
     """
 
     introduced = "2025.2"

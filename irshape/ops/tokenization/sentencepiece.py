@@ -26,7 +26,6 @@ class SentencepieceTokenizer(TokenizerOperation):
 
     After the model come the strings, as one input or three (begins, ends, chars), and optionally
     special tokens (begins, ends, chars, numbers).
-    Source: openvino_tokenizers, sentence_piece.cpp.
     """
 
     introduced = "2023.3"
@@ -62,10 +61,7 @@ class SentencepieceTokenizer(TokenizerOperation):
 
 
 class SentencepieceDetokenizer(TokenizerOperation):
-    """The strings of tokens, by a SentencePiece model.
-
-    Source: openvino_tokenizers, sentence_piece.cpp.
-    """
+    """The strings of tokens, by a SentencePiece model."""
 
     introduced = "2023.3"
     model = operand(U8_ONLY, known_type=True)
@@ -78,8 +74,6 @@ class SentencepieceDetokenizer(TokenizerOperation):
 class SentencepieceStreamDetokenizer(SentencepieceDetokenizer):
     """The strings of tokens, piece by piece, with the bytes of byte tokens. irshape does not
     evaluate it.
-
-    Source: openvino_tokenizers, sentence_piece.cpp.
     """
 
     introduced = "2023.3"

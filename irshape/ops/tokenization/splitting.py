@@ -101,7 +101,6 @@ class RegexSplit(RaggedStringOperation):
 
     After the strings come, in order: optional flags of strings that stay whole, the pattern, and
     optional texts that stay whole (three inputs). Flags and texts are not given together.
-    Source: openvino_tokenizers, regex_split.cpp.
     """
 
     introduced = "2023.3"
@@ -187,7 +186,6 @@ class SpecialTokensSplit(RaggedStringOperation):
     """Strings split at special tokens. The last result tells which pieces are special tokens.
 
     After the strings come, in order: optional flags of strings that stay whole, and the pattern.
-    Source: openvino_tokenizers, special_tokens_split.cpp.
     """
 
     introduced = "2024.5"
@@ -252,10 +250,7 @@ def byte_alphabet() -> list[bytes]:
 
 
 class BytesToChars(RaggedStringOperation):
-    """Every byte as a printable character of byte-level BPE. Flagged strings stay unchanged.
-
-    Source: openvino_tokenizers, bytes_to_chars.cpp.
-    """
+    """Every byte as a printable character of byte-level BPE. Flagged strings stay unchanged."""
 
     introduced = "2023.3"
     skips = operand(ANY, optional=True)
@@ -283,10 +278,7 @@ class BytesToChars(RaggedStringOperation):
 
 
 class CharsToBytes(RaggedStringOperation):
-    """The bytes of the characters of byte-level BPE. The strings of a row are joined.
-
-    Source: openvino_tokenizers, chars_to_bytes.cpp.
-    """
+    """The bytes of the characters of byte-level BPE. The strings of a row are joined."""
 
     introduced = "2023.3"
 

@@ -44,10 +44,7 @@ MODE = Choice("begins_ends", case_sensitive=True)
 
 
 class StringTensorPack(TokenizerOperation):
-    """Strings cut out of one array of bytes; superseded by StringTensorPack-15.
-
-    Source: openvino_tokenizers, string_tensor_pack.hpp.
-    """
+    """Strings cut out of one array of bytes; superseded by StringTensorPack-15."""
 
     introduced = "2023.3"
     begins = operand(I32_I64, known_type=True, value=True)
@@ -66,8 +63,6 @@ class StringTensorUnpack(TokenizerOperation):
     """The bytes of all strings in one array, and the begin and end of each string; superseded by
     StringTensorUnpack-15. It also reads strings packed into u8: their number, the begin of each,
     the end of the last, and the bytes.
-
-    Source: openvino_tokenizers, string_tensor_unpack.cpp.
     """
 
     differs = UnpackOfOpset15.differs
@@ -95,10 +90,7 @@ class StringTensorUnpack(TokenizerOperation):
 
 
 class EqualStr(StringOperation):
-    """1 where the strings of two tensors are equal, else 0. Either tensor may be a single string.
-
-    Source: openvino_tokenizers, equal_str.cpp.
-    """
+    """1 where the strings of two tensors are equal, else 0. Either tensor may be a single string."""
 
     introduced = "2024.1"
     chars = operand(ANY)
@@ -118,10 +110,7 @@ class EqualStr(StringOperation):
 
 
 class NumericToString(TokenizerOperation):
-    """Numbers as decimal text. A float has at most six digits.
-
-    Source: openvino_tokenizers, numeric_to_string.cpp.
-    """
+    """Numbers as decimal text. A float has at most six digits."""
 
     custom_version = "openvino_tokenizers"
     introduced = "2026.2"
@@ -145,10 +134,7 @@ class NumericToString(TokenizerOperation):
 
 
 class StringToHashBucket(StringOperation):
-    """The hash of each string by FarmHash (Fingerprint64), from 0 to `num_buckets` - 1.
-
-    Source: openvino_tokenizers, string_to_hash_bucket.cpp.
-    """
+    """The hash of each string by FarmHash (Fingerprint64), from 0 to `num_buckets` - 1."""
 
     introduced = "2024.2"
     chars = operand(ANY)
@@ -160,10 +146,7 @@ class StringToHashBucket(StringOperation):
 
 
 class ContribStringJoin(StringOperation):
-    """The strings along an axis, joined with a separator (ai.onnx.contrib StringJoin).
-
-    Source: openvino_tokenizers, contrib_string_ops.cpp.
-    """
+    """The strings along an axis, joined with a separator (ai.onnx.contrib StringJoin)."""
 
     introduced = "2026.3"
     separator = operand(U8_ONLY, rank=1)
@@ -208,8 +191,6 @@ class ContribStringJoin(StringOperation):
 class ContribStringSplit(StringOperation):
     """Strings split at a separator, as a sparse tensor (ai.onnx.contrib StringSplit). The tensor is
     given by indices, strings and shape.
-
-    Source: openvino_tokenizers, contrib_string_ops.cpp.
     """
 
     introduced = "2026.3"
@@ -249,8 +230,6 @@ class ContribStringSplit(StringOperation):
 class UTF8Validate(StringOperation):
     """Strings with bytes that are not UTF-8 removed, or replaced by U+FFFD. Unlike the library,
     irshape takes surrogates for such bytes.
-
-    Source: openvino_tokenizers, utf8_validate.cpp.
     """
 
     introduced = "2024.4"
@@ -263,10 +242,7 @@ class UTF8Validate(StringOperation):
 
 
 class ByteFallback(StringOperation):
-    """Byte tokens such as `<0x0A>`, replaced by their bytes.
-
-    Source: openvino_tokenizers, byte_fallback.cpp.
-    """
+    """Byte tokens such as `<0x0A>`, replaced by their bytes."""
 
     introduced = "2024.3"
 
@@ -312,10 +288,7 @@ class SkippingNormalization(Normalization):
 
 
 class CaseFold(SkippingNormalization):
-    """Strings in lower case by simple case folding, or in one case for ASCII only.
-
-    Source: openvino_tokenizers, case_fold.cpp.
-    """
+    """Strings in lower case by simple case folding, or in one case for ASCII only."""
 
     introduced = "2023.3"
     encoding: str = attribute(STRING, default="utf-8")
@@ -346,10 +319,7 @@ class CaseFold(SkippingNormalization):
 
 
 class NormalizeUnicode(SkippingNormalization):
-    """Strings in a Unicode normalization form, by SentencePiece's maps of characters.
-
-    Source: openvino_tokenizers, normalize_unicode.cpp.
-    """
+    """Strings in a Unicode normalization form, by SentencePiece's maps of characters."""
 
     introduced = "2023.3"
     normalization_form: str = attribute(
@@ -371,8 +341,7 @@ class CharsMapNormalization(Normalization):
     """Strings rewritten by a map of characters, as by SentencePiece's normalizer.
 
     After the strings come optional flags of strings that stay unchanged, and an optional
-    precompiled map. A normalization form replaces the map. Source: openvino_tokenizers,
-    charsmap_normalization.cpp.
+    precompiled map. A normalization form replaces the map.
     """
 
     differs = facts(
@@ -420,7 +389,7 @@ class RegexNormalization(Normalization):
     """Strings with matches of a pattern replaced.
 
     After the strings come optional flags of strings that stay unchanged, then the pattern and the
-    replacement. Source: openvino_tokenizers, regex_normalization.cpp.
+    replacement.
     """
 
     introduced = "2023.3"

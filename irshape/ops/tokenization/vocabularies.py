@@ -34,10 +34,7 @@ from .unigram import UnigramModel
 
 
 class VocabEncoder(StringOperation):
-    """The number of each string in a vocabulary, or a default for a string that is not in it.
-
-    Source: openvino_tokenizers, vocab_encoder.cpp.
-    """
+    """The number of each string in a vocabulary, or a default for a string that is not in it."""
 
     introduced = "2024.1"
     vocab_begins, vocab_ends, vocab_chars = string_tensor()
@@ -73,8 +70,6 @@ def _skipped_tokens(site: Site) -> bool:
 class VocabDecoder(TokenizerOperation):
     """The texts of tokens, with a row of texts for each row of tokens. Tokens that are skipped, or
     that the vocabulary does not contain, have an empty text.
-
-    Source: openvino_tokenizers, vocab_decoder.cpp.
     """
 
     differs = facts(
@@ -136,7 +131,6 @@ class BPETokenizer(TokenizingOperation):
     After the strings and the vocabulary come the merges. The merges are three inputs
     of texts with a space in each, or six inputs for their left and right halves. Then come optional
     added tokens (three inputs) with their numbers.
-    Source: openvino_tokenizers, bpe_tokenizer.cpp.
     """
 
     introduced = "2023.3"
@@ -210,8 +204,6 @@ def _byte_pairs(parts: tuple[bytes, ...], count: int, settings: tuple[str, str, 
 class WordpieceTokenizer(TokenizingOperation):
     """The tokens of words by WordPiece, which takes the longest vocabulary entry at each position.
     A word that entries do not cover, or that is too long, becomes the unknown token.
-
-    Source: openvino_tokenizers, wordpiece_tokenizer.cpp.
     """
 
     introduced = "2023.3"
@@ -252,10 +244,7 @@ def _word_pieces(parts: tuple[bytes, ...], indicator: bytes) -> tuple[Trie, Trie
 
 
 class UnigramTokenizer(TokenizingOperation):
-    """The tokens of strings by a Unigram language model, with the highest total score.
-
-    Source: openvino_tokenizers, unigram_tokenizer.cpp.
-    """
+    """The tokens of strings by a Unigram language model, with the highest total score."""
 
     introduced = "2025.1"
     scores = operand(ANY)
@@ -276,10 +265,7 @@ def _unigram(parts: tuple[bytes, ...], unknown: int) -> UnigramModel:
 
 
 class TrieTokenizer(TokenizingOperation):
-    """The tokens of strings by the longest vocabulary entry at each position (RWKV).
-
-    Source: openvino_tokenizers, trie_tokenizer.cpp.
-    """
+    """The tokens of strings by the longest vocabulary entry at each position (RWKV)."""
 
     introduced = "2024.1"
     values = i32_operand()

@@ -168,8 +168,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """The largest element of each window, and its index among the spatial elements of its
-        channel.
+        """The largest element of each window, and its index among the elements of its channel.
         Specification: AdaptiveMaxPool-8.
 
         data: rank 3 or 4 or 5.
@@ -626,8 +625,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input clipped to the range from `min` to `max`. For integers, both are rounded
-        inwards.
+        """The input clipped to numbers from `min` to `max`. For integers, both are rounded inwards.
         Specification: Clamp-1.
 
         data: an input.
@@ -1843,8 +1841,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Convolution of groups of channels, each with its own part of `filters` `[groups, O, C,
-        …]`.
+        """Convolution of groups of channels, each with its part of `filters` `[groups, O, C, …]`.
         Specification: GroupConvolution-1.
 
         data: rank 3 or 4 or 5.
@@ -3535,8 +3532,7 @@ class Operations:
         opset: Literal[6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """The value of a variable; `init_value` until a value is assigned, or zeros if there is
-        none.
+        """The value of a variable; `init_value` until a value is assigned, or zeros without it.
         Specification: ReadValue-6.
 
         init_value: may be left out.
@@ -4124,8 +4120,7 @@ class Operations:
         opset: Literal[15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` with slices at tuples of indices replaced by, or combined with, slices of
-        `updates`.
+        """`data` with slices at tuples of indices replaced by, or combined with, those of `updates`.
         Specification: ScatterNDUpdate-15.
 
         data: rank 1 or more.
@@ -4276,8 +4271,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The channels in another order: the first of each group, then the second of each, and so
-        on.
+        """The channels in another order: the first of each group, then the second, and so on.
         Specification: ShuffleChannels-1.
 
         data: an input.

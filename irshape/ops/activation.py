@@ -48,7 +48,7 @@ class ReLU(UnaryWithValue):
 
 
 class Clamp(UnaryWithValue):
-    """The input clipped to the range from `min` to `max`. For integers, both are rounded inwards."""
+    """The input clipped to numbers from `min` to `max`. For integers, both are rounded inwards."""
 
     since = 1
     leaves_nan_open = True

@@ -265,7 +265,7 @@ class ReadValue_3(Operation):
 
 
 class ReadValue_6(Operation):
-    """The value of a variable; `init_value` until a value is assigned, or zeros if there is none."""
+    """The value of a variable; `init_value` until a value is assigned, or zeros without it."""
 
     since = 6
     differs = facts(

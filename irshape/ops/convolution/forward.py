@@ -63,7 +63,7 @@ class Convolution(ForwardConvolution):
 
 
 class GroupConvolution(ForwardConvolution):
-    """Convolution of groups of channels, each with its own part of `filters` `[groups, O, C, …]`."""
+    """Convolution of groups of channels, each with its part of `filters` `[groups, O, C, …]`."""
 
     since = 1
     filter_lead = 3

@@ -214,7 +214,7 @@ class ReverseSequence(Operation):
 
 
 class ShuffleChannels(Operation):
-    """The channels in another order: the first of each group, then the second of each, and so on."""
+    """The channels in another order: the first of each group, then the second, and so on."""
 
     since = 1
     moves = ("data",)

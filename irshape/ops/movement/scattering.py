@@ -177,7 +177,7 @@ class ScatterNDUpdate_4(ScatterNDUpdate):
 
 
 class ScatterNDUpdate_15(ScatterNDUpdate):
-    """`data` with slices at tuples of indices replaced by, or combined with, slices of `updates`."""
+    """`data` with slices at tuples of indices replaced by, or combined with, those of `updates`."""
 
     since = 15
     reduction: str = attribute(Choice("none", "sum", "sub", "prod", "min", "max"), default="none")

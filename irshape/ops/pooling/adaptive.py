@@ -78,7 +78,7 @@ class AdaptiveAvgPool(AdaptivePooling):
 
 
 class AdaptiveMaxPool(AdaptivePooling):
-    """The largest element of each window, and its index among the spatial elements of its channel."""
+    """The largest element of each window, and its index among the elements of its channel."""
 
     since = 8
     leaves_nan_open = True

@@ -90,7 +90,7 @@ class StringTensorUnpack(TokenizerOperation):
 
 
 class EqualStr(StringOperation):
-    """1 where the strings of two tensors are equal, else 0. Either tensor may be a single string."""
+    """1 where strings of two tensors are equal, else 0. Either tensor may be a single string."""
 
     introduced = "2024.1"
     chars = operand(ANY)

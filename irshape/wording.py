@@ -14,7 +14,7 @@ from .element_types import (
     REAL,
     ElementType,
 )
-from .shapes import PartialShape
+from .shapes import Dimension, PartialShape
 from .spelling import agreeing
 
 MAX_LISTED: Final = 64
@@ -92,7 +92,7 @@ def sentence(
     else:
         has = _seen(relation, position, actual, seen)
         kind = "rank " if relation == "rank" else ""
-        where = f"dimension {position} of " if _is_axis(relation, position) else ""
+        where = f"dimension {position} of " if _is_axis(relation, position, actual) else ""
         origin = _ORIGINS.get(relation, _as_in)(source)
         text = f"{where}{name} {has}; expected {kind}{wanted}{origin}"
     return agreeing(text)
@@ -105,8 +105,8 @@ def _out_of_range(seen: str, of: str, rank: Any, wanted: str) -> str:
     return f"axis {seen} is out of range for `{of}`{shown}: expected {wanted}"
 
 
-def _is_axis(relation: str, position: int | None) -> bool:
-    return relation == "equal" and position is not None
+def _is_axis(relation: str, position: int | None, actual: Any) -> bool:
+    return position is not None and (relation == "equal" or isinstance(actual, Dimension))
 
 
 def _seen(relation: str, position: int | None, actual: Any, seen: str) -> str:
@@ -119,7 +119,7 @@ def _seen(relation: str, position: int | None, actual: Any, seen: str) -> str:
         return f"has rank {seen}"
     if relation == "type" or isinstance(actual, ElementType):
         return f"has element type {seen}"
-    if position is None or _is_axis(relation, position):
+    if position is None or _is_axis(relation, position, actual):
         return f"is {seen}"
     return f"contains {seen} at index {position}"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeVar
 
+from ..element_types import ElementType
 from ..faults import Between, Number, Relation, Violation
 from ..rule_ids import INPUT_RANK, INPUT_SHAPES, INPUT_VALUE, RuleId
 from ..shapes import Dimension, PartialShape
@@ -21,6 +22,7 @@ RELATIONS: Final[dict[str, Relation]] = {
     "distinct": "distinct",
     "equal": "equal",
     "merged": "equal",
+    "of_type": "type",
     "count": "count",
     "rank": "rank",
     "sums_to": "sum",
@@ -73,19 +75,26 @@ def out_of_range(
 
 
 def between(
-    numbers: Iterable[Number],
+    numbers: Number | Iterable[Number],
     low: Number | None,
     high: Number | None,
     *,
     at: str,
+    relation: Relation = "within",
     rule: RuleId = INPUT_VALUE,
 ) -> None:
-    """Requires that each number lies between two limits, both included."""
+    """Requires that a number, or each number of a list, lies between two limits, both included."""
     limits = Between(low, high)
-    for index, number in enumerate(numbers):
+    listed = (numbers,) if isinstance(numbers, int | float) else numbers
+    for index, number in enumerate(listed):
         if number not in limits:
             raise Violation(
-                at=at, relation="within", expected=limits, actual=number, position=index, rule=rule
+                at=at,
+                relation=relation,
+                expected=limits,
+                actual=number,
+                position=None if listed is not numbers else index,
+                rule=rule,
             )
 
 
@@ -93,17 +102,13 @@ def at_least(
     numbers: Number | Iterable[Number], least: Number, *, at: str, rule: RuleId = INPUT_VALUE
 ) -> None:
     """Requires that a number, or each number of a list, is `least` or more."""
-    listed = (numbers,) if isinstance(numbers, int | float) else numbers
-    for index, number in enumerate(listed):
-        if number < least:
-            raise Violation(
-                at=at,
-                relation="at least",
-                expected=Between(least, None),
-                actual=number,
-                position=None if listed is not numbers else index,
-                rule=rule,
-            )
+    between(numbers, least, None, at=at, relation="at least", rule=rule)
+
+
+def of_type(actual: ElementType, expected: ElementType, *, at: str, of: str = "") -> None:
+    """Requires that a tensor has the expected element type."""
+    if actual is not expected:
+        raise Violation(at=at, relation="type", expected=expected, actual=actual, of=of)
 
 
 def distinct(

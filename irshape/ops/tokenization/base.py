@@ -7,13 +7,13 @@ tensor has two more tensors in front: the begin and the end of each row among th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from ...element_types import DYNAMIC_TYPE, ElementType, types
 from ...faults import require
 from ...rule_ids import INPUT_COUNT
-from ...shapes import DYNAMIC, Dimension, PartialShape
-from ..conditions import equal, rank
+from ...shapes import DYNAMIC, PartialShape
+from ..conditions import of_type, rank
 from ..declaration import LibraryOperation, operand
 from ..lazy import Array, np
 from ..operands import Operand
@@ -64,25 +64,13 @@ def require_types(tensors: Sequence[Tensor], *names: str) -> None:
     OpenVINO refuses other types, and a dynamic type.
     """
     for name, tensor in zip(names, tensors, strict=False):
-        wanted = U8 if name.endswith("chars") else I32
-        require(
-            tensor.element_type is wanted,
-            at=name,
-            relation="type",
-            expected=wanted,
-            actual=tensor.element_type,
-        )
+        of_type(tensor.element_type, U8 if name.endswith("chars") else I32, at=name)
 
 
 def require_bytes(name: str, tensor: Tensor) -> None:
     """Raises `Violation` unless the input is one text: a list of u8."""
-    require(
-        tensor.element_type in (U8, DYNAMIC_TYPE),
-        at=name,
-        relation="type",
-        expected="u8",
-        actual=tensor.element_type,
-    )
+    if tensor.element_type is not DYNAMIC_TYPE:
+        of_type(tensor.element_type, U8, at=name)
     rank(tensor.rank, 1, at=name)
 
 
@@ -96,12 +84,6 @@ def require_count(operation: TokenizerOperation, count: int, *allowed: int) -> N
         actual=count,
         rule=INPUT_COUNT,
     )
-
-
-def require_same_count(keys: Tensor, values: Tensor, key_name: str, value_name: str) -> None:
-    """Raises `Violation` unless there are as many values as keys, if their number is known."""
-    if keys.shape.is_static:
-        equal(values.shape, keys.shape, at=value_name, of=key_name)
 
 
 def string_outputs(shape: PartialShape) -> tuple[Tensor, ...]:
@@ -120,11 +102,6 @@ def ragged_string_outputs(shape: PartialShape) -> tuple[Tensor, ...]:
     """Returns the five tensors of a ragged tensor of strings."""
     rows, places = Tensor(I32, shape), Tensor(I32, ONE_AXIS)
     return rows, rows, places, places, Tensor(U8, ONE_AXIS)
-
-
-def first_axis(tensor: Tensor) -> Dimension:
-    """Returns the size of the first axis."""
-    return DYNAMIC if tensor.shape.dims is None else tensor.shape[0]
 
 
 def texts(begins: Array, ends: Array, chars: Array) -> list[bytes]:
@@ -156,23 +133,3 @@ def ragged(lists: Sequence[Sequence[int]], shape: tuple[int, ...]) -> tuple[Arra
     """Returns the three arrays of a ragged tensor of i32 from its rows."""
     flat = np.fromiter((number for row in lists for number in row), np.int32)
     return (*_bounds(lists, shape), flat)
-
-
-def tokenized(
-    ragged_begins: Array,
-    ragged_ends: Array,
-    strings: Sequence[bytes],
-    tokens: Callable[[bytes], Sequence[int]],
-) -> tuple[Array, Array, Array]:
-    """Returns the tokens of the strings of each row, as a ragged tensor."""
-    known: dict[bytes, Sequence[int]] = {}
-    lists: list[list[int]] = []
-    for row in rows(ragged_begins, ragged_ends):
-        numbers: list[int] = []
-        for position in row:
-            text = strings[position]
-            if text not in known:
-                known[text] = tokens(text)
-            numbers.extend(known[text])
-        lists.append(numbers)
-    return ragged(lists, ragged_begins.shape)

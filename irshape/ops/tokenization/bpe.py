@@ -40,7 +40,7 @@ class BytePairs:
         for left, right in merges:
             remaining.pop(left + right, None)
         self.remaining = remaining
-        self.trie = Trie(remaining.items())
+        self.trie = Trie(remaining)
 
     def tokens(self, text: bytes) -> list[int]:
         """Returns the tokens of one text."""

@@ -14,7 +14,6 @@ from .base import (
     ONE_AXIS,
     U8_ONLY,
     TokenizerOperation,
-    first_axis,
     require_count,
     require_types,
     string_outputs,
@@ -41,13 +40,9 @@ class SentencepieceTokenizer(TokenizerOperation):
         count = 1 + len(strings)
         require_count(self, count, 2, 4, 6, 8)
         if count in (2, 6):
-            require(
-                strings[0].element_type.name in ("string", "f32"),
-                at="strings",
-                relation="type",
-                expected="string",
-                actual=strings[0].element_type,
-            )
+            seen = strings[0].element_type
+            allowed = seen.name in ("string", "f32")
+            require(allowed, at="strings", relation="type", expected="string", actual=seen)
         else:
             require_types(strings, "begins", "ends", "chars")
         if count > 4:
@@ -68,7 +63,7 @@ class SentencepieceDetokenizer(TokenizerOperation):
     tokens = operand(types("i32 i64"), rank=2)
 
     def infer(self, model: Tensor, tokens: Tensor) -> tuple[Tensor, ...]:
-        return string_outputs(PartialShape([first_axis(tokens)]))
+        return string_outputs(PartialShape([tokens.shape[0] if tokens.rank else DYNAMIC]))
 
 
 class SentencepieceStreamDetokenizer(SentencepieceDetokenizer):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 
 class Trie:
-    """A vocabulary that maps texts to numbers. A text that is added again gets the later number."""
+    """A vocabulary that maps texts to numbers."""
 
-    def __init__(self, entries: Iterable[tuple[bytes, int]]) -> None:
-        self.values: dict[bytes, int] = dict(entries)
+    def __init__(self, values: dict[bytes, int]) -> None:
+        self.values = values
         self.prefixes = {text[:end] for text in self.values for end in range(1, len(text) + 1)}
 
     def longest(self, text: bytes, start: int) -> tuple[int, int]:

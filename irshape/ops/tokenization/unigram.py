@@ -17,7 +17,7 @@ class UnigramModel:
 
     def __init__(self, vocabulary: Sequence[bytes], scores: Array, unknown: int) -> None:
         entries = [text.split(b"\0")[0] for text in vocabulary]
-        self.trie = Trie((text, number) for number, text in enumerate(entries))
+        self.trie = Trie({text: number for number, text in enumerate(entries)})
         self.scores = list(scores)
         self.unknown = unknown
         self.unknown_score = np.float32(float(min(self.scores)) - UNKNOWN_PENALTY)

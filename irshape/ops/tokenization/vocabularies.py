@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache
 
 from ...faults import require
-from ...rule_ids import INPUT_SHAPES
 from ...shapes import PartialShape
+from ..conditions import equal, of_type
 from ..declaration import ANY, I32_I64, attribute, operand, types
 from ..differences import Site, facts, not_run
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, NATURAL, STRING
@@ -18,14 +19,14 @@ from .base import (
     TokenizerOperation,
     i32_operand,
     packed,
+    ragged,
     ragged_outputs,
     ragged_string_outputs,
     require_count,
-    require_same_count,
     require_types,
+    rows,
     string_tensor,
     texts,
-    tokenized,
 )
 from .bpe import BytePairs
 from .splitting import RaggedStringOperation
@@ -43,15 +44,10 @@ class VocabEncoder(StringOperation):
 
     def infer(self, *inputs: Tensor) -> Tensor:
         values, default = inputs[6:]
-        require_same_count(inputs[3], values, "vocab_begins", "values")
-        require(
-            default.element_type.is_dynamic or default.element_type is values.element_type,
-            at="default",
-            relation="type",
-            expected=values.element_type,
-            actual=default.element_type,
-            of="values",
-        )
+        if inputs[3].shape.is_static:
+            equal(values.shape, inputs[3].shape, at="values", of="vocab_begins")
+        if not default.element_type.is_dynamic:
+            of_type(default.element_type, values.element_type, at="default", of="values")
         return Tensor(values.element_type, inputs[0].shape)
 
     def evaluate(self, *inputs: Array) -> Array:
@@ -82,25 +78,13 @@ class VocabDecoder(TokenizerOperation):
     skipped = operand(types("i32"), optional=True)
     skip_tokens: tuple[int, ...] = attribute(INTS, default=())
 
-    def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
-        tokens = inputs[0]
-        assert tokens is not None
-        require(
-            bool(tokens.rank),
-            at="tokens",
-            relation="rank",
-            expected=2,
-            actual=tokens.shape,
-            rule=INPUT_SHAPES,
-        )
+    def infer(self, tokens: Tensor, *_: Tensor | None) -> tuple[Tensor, ...]:
+        require(tokens.rank, at="tokens", relation="rank", expected=2, actual=tokens.shape)
         return ragged_string_outputs(PartialShape([tokens.shape[0]]))
 
-    def evaluate(self, *inputs: Array | None) -> tuple[Array, ...]:
-        tokens, begins, ends, chars, skipped = inputs
-        assert tokens is not None
-        assert begins is not None
-        assert ends is not None
-        assert chars is not None
+    def evaluate(
+        self, tokens: Array, begins: Array, ends: Array, chars: Array, skipped: Array | None
+    ) -> tuple[Array, ...]:
         vocabulary = texts(begins, ends, chars)
         skip = set(self.skip_tokens if skipped is None else skipped.ravel().tolist())
         batch, length = tokens.shape
@@ -109,20 +93,38 @@ class VocabDecoder(TokenizerOperation):
             for token in tokens.ravel().tolist()
         ]
         step = max(length, 1)
-        if length == 0:
-            strings = [b""] * batch
-        ragged_begins = np.arange(batch, dtype=np.int32) * step
-        ragged_ends = (ragged_begins + step).astype(np.int32)
-        return (ragged_begins, ragged_ends, *packed(strings, (len(strings),)))
+        strings = strings or [b""] * batch
+        ragged_begins = np.arange(batch, dtype=np.int32) * np.int32(step)
+        return (ragged_begins, ragged_begins + np.int32(step), *packed(strings, (len(strings),)))
+
+
+Tokens = Callable[[bytes], Sequence[int]]
 
 
 class TokenizingOperation(RaggedStringOperation):
     """An operation that converts ragged strings to ragged tokens."""
 
     vocab_begins, vocab_ends, vocab_chars = string_tensor()
+    built: tuple[tuple[bytes, ...], Tokens] | None = None
+    """The last model, and the bytes of the inputs from which it was built."""
 
     def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         return ragged_outputs(inputs[0].shape, I32)
+
+    def model(self, *inputs: Array) -> Tokens:
+        """Returns a function from a string to its tokens. inputs: those after the strings."""
+        raise NotImplementedError
+
+    def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
+        source = tuple(array.tobytes() for array in inputs[5:])
+        if self.built is None or self.built[0] != source:
+            self.built = source, self.model(*inputs[5:])
+        tokens, strings = cache(self.built[1]), texts(*inputs[2:5])
+        lists = [
+            [token for position in row for token in tokens(strings[position])]
+            for row in rows(*inputs[:2])
+        ]
+        return ragged(lists, inputs[0].shape)
 
 
 class BPETokenizer(TokenizingOperation):
@@ -151,54 +153,27 @@ class BPETokenizer(TokenizingOperation):
         if count in (15, 18):
             added = ("added_begins", "added_ends", "added_chars", "added_ids")
             require_types(inputs[-4:], *added)
-            require_same_count(inputs[-4], inputs[-1], "added_begins", "added_ids")
+            if inputs[-4].shape.is_static:
+                equal(inputs[-1].shape, inputs[-4].shape, at="added_ids", of="added_begins")
         return super().infer(*inputs)
 
-    def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
-        model = _byte_pairs(
-            tuple(array.tobytes() for array in inputs[5:]),
-            len(inputs),
-            (self.unk_token, self.end_suffix, self.byte_fallback),
-        )
-        return tokenized(inputs[0], inputs[1], texts(*inputs[2:5]), model.tokens)
-
-
-def _stored(part: bytes, element_type: str = "int32") -> Array:
-    return np.frombuffer(part, element_type)
-
-
-def _strings(parts: tuple[bytes, ...], first: int) -> list[bytes]:
-    """Returns the strings whose begins, ends and bytes are three consecutive parts from `first`."""
-    begins, ends = _stored(parts[first]), _stored(parts[first + 1])
-    return texts(begins, ends, _stored(parts[first + 2], "uint8"))
-
-
-@lru_cache(maxsize=4)
-def _byte_pairs(parts: tuple[bytes, ...], count: int, settings: tuple[str, str, bool]) -> BytePairs:
-    """Returns the model of a BPETokenizer from the bytes of its inputs after the strings."""
-    vocabulary = {text: number for number, text in enumerate(_strings(parts, 0))}
-    merges: list[tuple[bytes, bytes]] = []
-    if count in (11, 15):
-        for text in _strings(parts, 3):
-            left, space, right = text.partition(b" ")
-            merges.append((left, right if space else text))
-    else:
-        merges = list(zip(_strings(parts, 3), _strings(parts, 6), strict=True))
-    if count in (15, 18):
-        added: dict[bytes, int] = {}
-        first = count - 9
-        numbers = _stored(parts[-1]).tolist()
-        for text, number in zip(_strings(parts, first), numbers, strict=True):
-            added.setdefault(text, number)
-        vocabulary = added | vocabulary
-    unknown, end_suffix, byte_fallback = settings
-    return BytePairs(
-        vocabulary,
-        merges,
-        unknown=unknown.encode(),
-        end_suffix=end_suffix.encode(),
-        byte_fallback=byte_fallback,
-    )
+    def model(self, *inputs: Array) -> Tokens:
+        vocabulary = {text: number for number, text in enumerate(texts(*inputs[:3]))}
+        if len(inputs) in (6, 10):
+            split = [text.partition(b" ") for text in texts(*inputs[3:6])]
+            merges = [(left, right if space else left) for left, space, right in split]
+        else:
+            merges = list(zip(texts(*inputs[3:6]), texts(*inputs[6:9]), strict=True))
+        if len(inputs) in (10, 13):
+            added = zip(texts(*inputs[-4:-1]), inputs[-1].ravel().tolist(), strict=True)
+            vocabulary = dict(reversed(list(added))) | vocabulary
+        return BytePairs(
+            vocabulary,
+            merges,
+            unknown=self.unk_token.encode(),
+            end_suffix=self.end_suffix.encode(),
+            byte_fallback=self.byte_fallback,
+        ).tokens
 
 
 class WordpieceTokenizer(TokenizingOperation):
@@ -211,10 +186,16 @@ class WordpieceTokenizer(TokenizingOperation):
     suffix_indicator: str = attribute(STRING, default="##")
     max_bytes_per_word: int = attribute(INT, default=100)
 
-    def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
-        parts = tuple(array.tobytes() for array in inputs[5:8])
-        words, suffixes = _word_pieces(parts, self.suffix_indicator.encode())
-        unknown = int(inputs[8].ravel()[0])
+    def model(self, *inputs: Array) -> Tokens:
+        indicator, unknown = self.suffix_indicator.encode(), int(inputs[3].ravel()[0])
+        beginnings: dict[bytes, int] = {}
+        continuations: dict[bytes, int] = {}
+        for number, text in enumerate(texts(*inputs[:3])):
+            if text.startswith(indicator):
+                continuations[text.removeprefix(indicator)] = number
+            else:
+                beginnings[text] = number
+        words, suffixes = Trie(beginnings), Trie(continuations)
 
         def tokens(word: bytes) -> list[int]:
             if not word or len(word) > self.max_bytes_per_word:
@@ -226,21 +207,7 @@ class WordpieceTokenizer(TokenizingOperation):
                 result.append(token)
             return [unknown] if token == -1 else result
 
-        return tokenized(inputs[0], inputs[1], texts(*inputs[2:5]), tokens)
-
-
-@lru_cache(maxsize=4)
-def _word_pieces(parts: tuple[bytes, ...], indicator: bytes) -> tuple[Trie, Trie]:
-    """Returns the entries that begin a word, and those that continue a word."""
-    entries = list(enumerate(_strings(parts, 0)))
-    return (
-        Trie((text, number) for number, text in entries if not text.startswith(indicator)),
-        Trie(
-            (text[len(indicator) :], number)
-            for number, text in entries
-            if text.startswith(indicator)
-        ),
-    )
+        return tokens
 
 
 class UnigramTokenizer(TokenizingOperation):
@@ -253,15 +220,8 @@ class UnigramTokenizer(TokenizingOperation):
     fuse_unk: bool = attribute(BOOLEAN, default=False)
     min_score: float = attribute(FLOAT, default=float("inf"))
 
-    def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
-        parts = tuple(array.tobytes() for array in inputs[5:9])
-        model = _unigram(parts, self.unk_token_id)
-        return tokenized(inputs[0], inputs[1], texts(*inputs[2:5]), model.tokens)
-
-
-@lru_cache(maxsize=4)
-def _unigram(parts: tuple[bytes, ...], unknown: int) -> UnigramModel:
-    return UnigramModel(_strings(parts, 0), _stored(parts[3], "float32"), unknown)
+    def model(self, *inputs: Array) -> Tokens:
+        return UnigramModel(texts(*inputs[:3]), inputs[3].ravel(), self.unk_token_id).tokens
 
 
 class TrieTokenizer(TokenizingOperation):
@@ -270,8 +230,8 @@ class TrieTokenizer(TokenizingOperation):
     introduced = "2024.1"
     values = i32_operand()
 
-    def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
-        trie = _trie(tuple(array.tobytes() for array in inputs[5:9]))
+    def model(self, *inputs: Array) -> Tokens:
+        trie = Trie(dict(zip(texts(*inputs[:3]), inputs[3].ravel().tolist(), strict=True)))
 
         def tokens(text: bytes) -> list[int]:
             result, place = [], 0
@@ -283,9 +243,4 @@ class TrieTokenizer(TokenizingOperation):
                 place = reached
             return result
 
-        return tokenized(inputs[0], inputs[1], texts(*inputs[2:5]), tokens)
-
-
-@lru_cache(maxsize=4)
-def _trie(parts: tuple[bytes, ...]) -> Trie:
-    return Trie(zip(_strings(parts, 0), _stored(parts[3]).tolist(), strict=True))
+        return tokens

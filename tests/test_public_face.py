@@ -299,7 +299,14 @@ MISTAKES = {
     "a selector among none": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(ignore="IR301")),
         irshape.ConfigurationError,
-        "ignore: expected a list of texts, got one text; write ('IR301',)",
+        "ignore: expected a list of texts, as ('IR301',), got 'IR301'",
+    ),
+    "ignores in a table": Given(
+        lambda path: irshape.validate(
+            path, config=irshape.Configuration(per_file_ignores={"legacy/**": ("IR2",)})
+        ),
+        irshape.ConfigurationError,
+        "per_file_ignores: expected pairs of a pattern and its selectors, as (('legacy/**'",
     ),
     "a release as a text": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(target="2024.6")),

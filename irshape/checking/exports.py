@@ -26,6 +26,22 @@ MAX_JSON = 4 << 20
 """The largest size of a configuration that irshape reads, in bytes."""
 
 
+def configurations_of(path: str) -> set[str]:
+    """Returns the real paths of the configurations whose content matters to an exported model.
+
+    They need not exist.
+    """
+    folder, name = os.path.split(os.path.abspath(path))
+    if not _is_exported(name):
+        return set()
+    places = (folder, os.path.dirname(folder))
+    return {os.path.realpath(os.path.join(place, name)) for place in places for name in JSON_FILES}
+
+
+def _is_exported(name: str) -> bool:
+    return name.startswith("openvino_") and name.endswith(".xml")
+
+
 def check_exports(reports: Sequence[FileReport], request: Request) -> list[FileReport]:
     """Returns the reports, after adding the findings on exported folders among the files."""
     folders = _exported([report.path for report in reports])
@@ -42,7 +58,7 @@ def check_exports(reports: Sequence[FileReport], request: Request) -> list[FileR
 
         for member, finding in check_export(export):
             path = member.model.path
-            chosen = settings(request.configuration, path, over=request.over, also=request.also)
+            chosen = settings(request.configuration, path)
             if path not in by_path or not Filter(chosen, member.model.source).keep(finding):
                 continue
             report = changed[by_path[path]]
@@ -62,7 +78,7 @@ def _exported(paths: Sequence[str]) -> dict[str, list[str]]:
     folders: dict[str, list[str]] = {}
     for path in paths:
         folder, name = os.path.split(path)
-        if name.startswith("openvino_") and name.endswith(".xml"):
+        if _is_exported(name):
             folders.setdefault(folder, []).append(path)
     exported: dict[str, list[str]] = {}
     for folder, members in folders.items():

@@ -42,17 +42,13 @@ def task(
     path: str | os.PathLike[str],
     configuration: Configuration,
     *,
-    over: Configuration | None = None,
     weights: WeightsChoice = "beside",
     unsafe: bool = False,
 ) -> Task:
-    """Returns the task of fixing a file. over: the selectors of the command line.
-
-    Raises `ConfigurationError` for an invalid selector.
-    """
+    """Returns the task of fixing a file. Raises `ConfigurationError` for an invalid selector."""
     name = path_of(path)
     spared = ignored_in(name, configuration)
-    return Task(name, weights, unsafe, settings(configuration, name, over=over), spared)
+    return Task(name, weights, unsafe, settings(configuration, name), spared)
 
 
 def fixes_of(task: Task) -> Fixes:

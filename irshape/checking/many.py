@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections import deque
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,15 +18,16 @@ from ..model.source import Source
 from ..rule_ids import INTERNAL_ERROR, UNREADABLE_FILE, RuleId
 from ..rules.plugins import registers_anything
 from ..rules.settings import Settings
-from ..settings.configuration import Configuration
 from ..settings.plugin_files import load, loaded
 from ..settings.selection import settings
 from ..urls import is_url, without_credentials
-from .one import UnfitValue, validate_file, validate_model
+from .one import Target, UnfitValue, validate_file, validate_model
 from .processes import with_processes
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
+
+    from .request import Request
 
 FEW = 8
 SMALL = 4 << 20
@@ -94,45 +95,35 @@ def _source_of(path: str) -> Source:
         return Source(path, b"")
 
 
-def validate_many(
-    targets: Sequence[str | Model],
-    configuration: Configuration,
-    *,
-    over: Configuration | None = None,
-    weights: str | os.PathLike[str] = "beside",
-    values: Mapping[str, str] | None = None,
-    also: Collection[str] = (),
-    jobs: int = 1,
-    executor: Executor | None = None,
-    cache: str | None = None,
-) -> Iterator[FileReport]:
+def validate_many(targets: Sequence[Target], request: Request) -> Iterator[FileReport]:
     """Yields the reports on several files or models, in order.
 
     Raises `ConfigurationError` for invalid settings. The contents of a file never cause an
     exception.
     """
+    configuration, executor = request.configuration, request.executor
     known: dict[tuple[Any, ...], Settings] = {}
 
     def settings_for(path: str) -> Settings:
         applying = configuration.applying_to(path)
         if applying not in known:
-            known[applying] = settings(configuration, path, over=over, also=also)
+            known[applying] = settings(configuration, path)
         return known[applying]
 
-    folder = None if registers_anything() else cache or configuration.cache_dir
+    folder = None if registers_anything() else request.cache or configuration.cache_dir
     here = os.getcwd() if executor is not None else None
-    plugins = loaded()
+    weights, values, plugins = os.fspath(request.weights), request.values or None, loaded()
     tasks = [
         target
         if isinstance(target, Model)
         else Task(
-            target, settings_for(target), os.fspath(weights), values or None, folder, here, plugins
+            path := os.fspath(target), settings_for(path), weights, values, folder, here, plugins
         )
         for target in targets
     ]
     workable = [task for task in tasks if isinstance(task, Task) and task.path != "-"]
     answers = (
-        with_processes(check, died, workable, jobs)
+        with_processes(check, died, workable, request.jobs)
         if executor is None
         else _with_executor(workable, executor)
     )

@@ -129,39 +129,29 @@ def validate_file(
     """
     # the model is freed before the collector runs again, so the collector need not examine it
     with collection_paused(), extensions_known(settings.extensions):
-        return _validate_file(path, weights, values, settings, cache, leaves)
-
-
-def _validate_file(
-    path: str | os.PathLike[str],
-    weights: WeightsChoice,
-    values: Mapping[str, str] | None,
-    settings: Settings,
-    cache: str | None,
-    leaves: bool,
-) -> FileReport:
-    try:
-        opened = open_model(path, weights)
-        cacheable = os.fspath(path) != "-" and not is_url(path)
-        if cache is not None and not values and cacheable:
-            return _validate_cached(opened, settings, cache)
-        model = read_source(*opened)
-    except NotReadable as unreadable:
-        return not_readable(unreadable, settings)
-    if values:
-        from ..formats.ir.fragments import give_values
-
         try:
-            give_values(model, values)
-        except ValueError as problem:
-            raise UnfitValue(str(problem)) from None
-    return validate_model(model, settings, leaves=leaves)
+            opened = open_model(path, weights)
+            cacheable = os.fspath(path) != "-" and not is_url(path)
+            if cache is not None and not values and cacheable:
+                return _validate_cached(opened, settings, cache)
+            model = read_source(*opened)
+        except NotReadable as unreadable:
+            return not_readable(unreadable, settings)
+        if values:
+            from ..formats.ir.fragments import give_values
+
+            try:
+                give_values(model, values)
+            except ValueError as problem:
+                raise UnfitValue(str(problem)) from None
+        return validate_model(model, settings, leaves=leaves)
 
 
 def _validate_cached(opened: Opened, settings: Settings, cache: str) -> FileReport:
     """Returns the report from the cache if it has one for this content. Otherwise stores a new
     one."""
     from ..model.weights import Weights
+    from ..rules.plugins import plugin_rules
     from .cache import Entry
 
     source = opened.source
@@ -176,15 +166,9 @@ def _validate_cached(opened: Opened, settings: Settings, cache: str) -> FileRepo
     if model.format.self_contained:
         if model.weights is not None:
             entry.weights.reads = model.weights.reads
-        entry.put(report, whole=bool(settings.also) or _has_plugin_rules())
+        # which bytes of the .bin the rules of plugins read is not known
+        entry.put(report, whole=bool(settings.also or plugin_rules()))
     return report
-
-
-def _has_plugin_rules() -> bool:
-    """Returns whether plugins add rules. It is unknown which bytes of the .bin these rules read."""
-    from ..rules.plugins import plugin_rules
-
-    return bool(plugin_rules())
 
 
 def not_readable(unreadable: NotReadable, settings: Settings) -> FileReport:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..settings.configuration import Configuration
@@ -14,14 +14,11 @@ if TYPE_CHECKING:
 
 
 class Request(NamedTuple):
-    """The options of a validation. over: the selectors of the command line, which take precedence
-    over the configuration."""
+    """The options of a validation."""
 
     configuration: Configuration
-    over: Configuration | None = None
     weights: WeightsChoice = "beside"
     values: Mapping[str, str] | None = None
-    also: Collection[str] = ()
     jobs: int = 1
     executor: Executor | None = None
     cache: str | None = None

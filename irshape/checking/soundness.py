@@ -7,14 +7,12 @@ rule states whether it stops runs (`Rule.stops_runs`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING
 
 from ..diagnostics.report import FileReport, filtered
 from ..examination import in_file_order
 from ..execution.errors import ExecutionError
 from ..model.graph import Finding, Layer, Model
-from ..model.snapshot import Snapshot
 from ..repair.diagnosis import diagnose
 from ..rules.settings import PLAIN
 from ..settings.selection import Filter
@@ -24,64 +22,28 @@ if TYPE_CHECKING:
     from ..rules import Context
 
 
-class Blocking(NamedTuple):
-    """The errors that stop a run, as `validate` reports them, and the layer of the first error."""
-
-    report: FileReport
-    layer: Layer | None
-
-
 class UnsoundModel(ExecutionError):
     """Raised if irshape does not compute a model because of errors that `validate` reports.
 
-    `diagnostics` contains the errors.
+    `diagnostics` contains the errors. `layer` is the layer of the first one.
     """
 
-    def __init__(self, blocking: Blocking) -> None:
-        self.report, self.layer = blocking
-        more = len(self.report.diagnostics) - 1
-        message = f"{self.report.path}:{self.report.diagnostics[0]}"
+    def __init__(self, report: FileReport, layer: Layer | None) -> None:
+        self.report, self.layer = report, layer
+        more = len(report.diagnostics) - 1
+        message = f"{report.path}:{report.diagnostics[0]}"
         super().__init__(message + (f" (and {more} more)" if more else ""))
-        self.diagnostics = tuple(self.report.diagnostics)
-
-
-class _Verdict:
-    """The errors that stop a run of a model, and a snapshot of the model."""
-
-    __slots__ = ("blocking", "snapshot")
-
-    def __init__(self, model: Model) -> None:
-        self.snapshot = Snapshot(model)
-        self.blocking = _examined(model)
-
-
-_verdicts: WeakKeyDictionary[Model, _Verdict] = WeakKeyDictionary()
-
-
-def blocking(model: Model) -> Blocking | None:
-    """Returns the errors that stop a run of a model; None without errors. Examines a changed model
-    again."""
-    verdict = _verdicts.get(model)
-    if verdict is None or not verdict.snapshot.matches(model):
-        if verdict is not None:
-            model.net.reindex()
-        verdict = _verdicts[model] = _Verdict(model)
-    return verdict.blocking
+        self.diagnostics = tuple(report.diagnostics)
 
 
 def require_sound(model: Model) -> None:
     """Raises `UnsoundModel` if an error of a model affects types, shapes or bytes."""
-    reason = blocking(model)
-    if reason is not None:
-        raise UnsoundModel(reason)
-
-
-def _examined(model: Model) -> Blocking | None:
     if model.kind == "layers":
-        return None  # single layers cannot be run, and `Session` says so
+        return  # single layers cannot be run, and `Session` says so
     from ..inference.engine import infer
     from ..rules import Context
 
+    model.net.reindex()
     context = Context(model, infer(model, compare=True))
     selection = Filter(PLAIN, model.source if model.format.comments else None)
     findings = {
@@ -90,12 +52,12 @@ def _examined(model: Model) -> Blocking | None:
         if finding.severity == "error" and selection.keep(finding)
     }
     if not findings:
-        return None
+        return
     stopping = sorted(findings, key=in_file_order)
     places = {(each.rule.code, *model.source.place(each.offset)) for each in stopping}
     report = report_on(diagnose(model))
     kept = filtered(report.diagnostics, lambda each: (each.code, each.line, each.column) in places)
-    return Blocking(report._replace(diagnostics=kept), stopping[0].layer)
+    raise UnsoundModel(report._replace(diagnostics=kept), stopping[0].layer)
 
 
 def _candidates(context: Context) -> Iterator[Finding]:

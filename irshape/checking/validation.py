@@ -40,9 +40,9 @@ def validate(
     executor: Executor | None = None,
 ) -> Report:
     """Implements `irshape.validate`."""
-    request = Request(
-        configuration_of(config), weights=weights, values=values, also=also, executor=executor
-    )
+    configuration = configuration_of(config)
+    configuration = configuration._replace(extend_select=(*configuration.extend_select, *also))
+    request = Request(configuration, weights=weights, values=values, executor=executor)
     if isinstance(target, (str, os.PathLike, Model)):
         return validate_all([target], request, alone=True).report
     from ..rules.plugins import check_plugins
@@ -68,7 +68,12 @@ def validate_all(
     configuration = request.configuration
     # which errors the baseline leaves out is known only at the end
     limit = None if configuration.baseline else configuration.max_errors
-    reports = _alone(targets[0], request) if alone else _many(targets, request)
+    if alone:
+        reports = _alone(targets[0], request)
+    else:
+        from .many import validate_many
+
+        reports = validate_many(targets, request)
     checked: list[FileReport] = []
     errors = 0
     for report in reports if watch is None else watch(reports, len(targets)):
@@ -88,7 +93,7 @@ def validate_all(
 
 def _alone(target: Target, request: Request) -> Iterator[FileReport]:
     path = target.path if isinstance(target, Model) else os.fspath(target)
-    chosen = settings(request.configuration, path, over=request.over, also=request.also)
+    chosen = settings(request.configuration, path)
     if isinstance(target, Model):
         target.net.reindex()
         yield validate_model(target, chosen)
@@ -96,19 +101,3 @@ def _alone(target: Target, request: Request) -> Iterator[FileReport]:
         yield validate_file(
             path, request.weights, request.values, settings=chosen, leaves=request.leaves
         )
-
-
-def _many(targets: Sequence[Target], request: Request) -> Iterator[FileReport]:
-    from .many import validate_many
-
-    return validate_many(
-        [target if isinstance(target, Model) else os.fspath(target) for target in targets],
-        request.configuration,
-        over=request.over,
-        weights=request.weights,
-        values=request.values,
-        also=request.also,
-        jobs=request.jobs,
-        executor=request.executor,
-        cache=request.cache,
-    )

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import click
 
+from ..checking.exports import configurations_of
 from ..formats.onnx.recognition import external_files
 
 
@@ -16,7 +17,8 @@ def changed_since(
 ) -> tuple[list[str], list[str]]:
     """Returns the files that are new or have changed since a commit, and the data that git lacks.
 
-    A .bin counts for its .xml, and external data for their ONNX model, also if they are gone. The
+    A .bin counts for its .xml, external data for their ONNX model, and the configurations of an
+    exported folder for its models, also if they are gone. The
     data that git lacks are new files, neither added nor ignored, that a model in git needs.
     rules: the configuration and the plugins. If one has changed, all files have. In a repository
     without commits, all files are new since HEAD.
@@ -36,9 +38,13 @@ def changed_since(
         if os.path.realpath(file) not in new
         for path in paths & new
     }
-    return [
-        file for file in files if not changed.isdisjoint({os.path.realpath(file), *data[file]})
-    ], sorted(map(os.path.relpath, lacking))
+    parts = {
+        file: {os.path.realpath(file), *paths, *configurations_of(file)}
+        for file, paths in data.items()
+    }
+    return [file for file in files if not changed.isdisjoint(parts[file])], sorted(
+        map(os.path.relpath, lacking)
+    )
 
 
 def in_git(files: Sequence[str]) -> list[str]:

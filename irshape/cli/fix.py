@@ -212,10 +212,7 @@ def _outcomes(
 
     configuration = wanted.configuration
     with usage_errors():
-        tasks = [
-            task(file, configuration, over=wanted.over, weights=weights, unsafe=unsafe)
-            for file in files
-        ]
+        tasks = [task(file, configuration, weights=weights, unsafe=unsafe) for file in files]
         if alone:
             return iter([Outcome(files[0], fixes_of(tasks[0]))])
     jobs = configuration.jobs or default_jobs(files)

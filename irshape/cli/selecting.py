@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
 
 class Chosen(NamedTuple):
-    """The configuration with the options applied. over: the selectors of the command line."""
+    """The configuration with the options applied."""
 
     configuration: Configuration
-    over: Configuration
     update_baseline: bool
     shard: tuple[int, int] | None
     only_ir: bool
@@ -149,14 +148,6 @@ def chosen(given: dict[str, Any]) -> Chosen:
             if given["config"]
             else Configuration.find()
         )
-        selected = tuple(_split(given["select"]))
-        if given["select"] and not selected:
-            raise ValueError("--select names no rule; nothing would be checked")
-        over = Configuration(
-            selected or None,
-            tuple(_split(given["extend_select"])),
-            tuple(_split(given["ignore"])),
-        )
         changes: dict[str, Any] = {
             key: given[key]
             for key in ("fail_level", "max_errors", "baseline", "jobs", "cache_dir")
@@ -178,8 +169,7 @@ def chosen(given: dict[str, Any]) -> Chosen:
             changes["extensions"] = (*configuration.extensions, *extensions(given["extensions"]))
         if given.get("no_cache"):
             changes |= {"cache": False, "cache_dir": None}
-        configuration = configuration._replace(**changes)
-        _early(over, configuration)
+        configuration = _selected(configuration._replace(**changes), given)
     if not configuration.cache:
         configuration = configuration._replace(cache_dir=None)
     update = bool(given.get("update_baseline"))
@@ -191,19 +181,29 @@ def chosen(given: dict[str, Any]) -> Chosen:
         raise click.UsageError(
             "--update-baseline takes all findings, but --max-errors leaves some out"
         )
-    return Chosen(configuration, over, update, _shard(given["shard"]), given["only_ir"])
+    return Chosen(configuration, update, _shard(given["shard"]), given["only_ir"])
 
 
-def _early(over: Configuration, configuration: Configuration) -> None:
-    """Checks selectors and plugins before the first file is read."""
+def _selected(configuration: Configuration, given: dict[str, Any]) -> Configuration:
+    """Returns the configuration with the selectors of the options.
+
+    Raises `ValueError` for selectors and plugins that cannot be used, before a file is read.
+    """
     from ..rules.plugins import check_plugins
+    from ..settings.configuration import Configuration
+    from ..settings.selection import overridden
     from ..settings.selectors import check_selectors
 
     check_plugins()
-    custom = configuration.custom
-    check_selectors((*(over.select or ()), *over.extend_select, *over.ignore), custom=custom)
     for pattern, selectors in configuration.per_file_ignores:
-        check_selectors(selectors, f"per-file-ignores {pattern}", custom)
+        check_selectors(selectors, f"per-file-ignores {pattern}", configuration.custom)
+    select, extend, ignore = (
+        tuple(_split(given[name])) for name in ("select", "extend_select", "ignore")
+    )
+    if given["select"] and not select:
+        raise ValueError("--select names no rule; nothing would be checked")
+    over = Configuration(select or None, extend, ignore)
+    return configuration if over == Configuration() else overridden(configuration, over)
 
 
 def _devices(configured: Devices, given: dict[str, Any]) -> Devices:

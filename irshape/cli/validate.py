@@ -171,7 +171,7 @@ def _draw(output: str, path: str, wanted: Chosen, weights: str) -> None:
     from ..view.showing import Subject
     from .pages import write_view
 
-    chosen_settings = settings(wanted.configuration, path, over=wanted.over)
+    chosen_settings = settings(wanted.configuration, path)
     write_view(output, Subject(path, weights, settings=chosen_settings))
 
 
@@ -222,7 +222,7 @@ def _validated(
 
     configuration = wanted.configuration
     alone = named and len(files) == 1 and configuration.cache_dir is None
-    request = Request(configuration, wanted.over, weights, values, leaves=alone)
+    request = Request(configuration, weights, values, leaves=alone)
     if not alone:
         from ..checking.cache import default_folder
         from ..checking.many import default_jobs

@@ -12,12 +12,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from ..rule_ids import SEVERITIES, RuleId
+from ..rule_ids import SEVERITIES, RuleId, Severity
 from ..rules.settings import Contract, CustomRule, Devices, ExpectedPort, Policy
 from ..spelling import suggestion
 from .errors import ConfigurationError
 
 T = TypeVar("T", Policy, Contract, CustomRule)
+Made = TypeVar("Made")
 
 
 class Configuration(NamedTuple):
@@ -54,61 +55,22 @@ class Configuration(NamedTuple):
 
         Raises `ConfigurationError`, and `OSError` if the file cannot be opened.
         """
-        import tomllib
-
         if not isinstance(path, (str, os.PathLike)):
             raise TypeError(
                 f"expected a Configuration or the path of a file, got {type(path).__name__}"
             )
-
-        file = Path(path)
-        try:
-            data: Any = tomllib.loads(file.read_bytes().decode())
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-            raise ConfigurationError(f"{file}: {problem}") from None
-        table, where = data, f"{file}: "
-        if file.name == "pyproject.toml":
-            tool = data.get("tool")
-            table = tool.get("irshape", {}) if isinstance(tool, dict) else {}
-            where += "tool.irshape"
-        if not isinstance(table, dict):
-            raise ConfigurationError(f"{where} is not a table")
-        configuration = Configuration(**_fields(table, _KEYS, where))
-        _check_selectors(configuration, where)
-        folder = os.path.dirname(os.path.abspath(file))
-        placed: dict[str, Any] = {
-            key: os.path.join(folder, value)
-            for key in ("baseline", "cache_dir")
-            if (value := getattr(configuration, key))
-        }
-        return configuration._replace(root=folder, path=str(file), **placed)
+        table = _table(path)
+        return _configured({} if table is None else table, os.fspath(path))
 
     def check(self) -> None:
         """Raises `ConfigurationError` if a program has set a field to an unsuitable value.
 
         It does not check the codes of selectors; the code that uses them does.
         """
-        for name in ("select", "extend_select", "ignore", "extensions"):
+        for name, (form, fits) in _FORMS.items():
             value = getattr(self, name)
-            if isinstance(value, str):
-                raise ConfigurationError(
-                    f"{name}: expected a list of texts, got one text; write ('{value}',)"
-                )
-        for name, kind in (("policies", Policy), ("contracts", Contract), ("custom", CustomRule)):
-            given = getattr(self, name)
-            if not isinstance(given, (tuple, list)) or not all(isinstance(e, kind) for e in given):
-                raise ConfigurationError(
-                    f"{name}: expected a list of {kind.__name__} objects, as irshape reads them "
-                    f"from a file; write a file and pass its path"
-                )
-        if self.fail_level not in SEVERITIES:
-            raise ConfigurationError(
-                f"fail_level: expected error, warning or info, got {self.fail_level!r}"
-            )
-        if self.target is not None and not isinstance(self.target, tuple):
-            raise ConfigurationError(
-                f"target: expected a release as two numbers, (2024, 6), got {self.target!r}"
-            )
+            if value != self._field_defaults[name] and not fits(value):
+                raise ConfigurationError(f"{name}: expected {form}, got {value!r}")
 
     @staticmethod
     def find(start: str | os.PathLike[str] = ".") -> "Configuration":
@@ -119,12 +81,11 @@ class Configuration(NamedTuple):
         """
         folder = os.path.abspath(start)
         while True:
-            own = os.path.join(folder, "irshape.toml")
-            if os.path.isfile(own):
-                return Configuration.read(own)
-            shared = os.path.join(folder, "pyproject.toml")
-            if os.path.isfile(shared) and _has_table(shared):
-                return Configuration.read(shared)
+            for name in ("irshape.toml", SHARED):
+                path = os.path.join(folder, name)
+                table = _table(path) if os.path.isfile(path) else None
+                if table is not None:
+                    return _configured(table, path)
             parent = os.path.dirname(folder)
             if parent == folder:
                 return Configuration()
@@ -159,22 +120,81 @@ def configuration_of(given: Configuration | str | os.PathLike[str] | None) -> Co
     return given
 
 
-def _has_table(path: str) -> bool:
-    """Returns whether a pyproject.toml has `[tool.irshape]`. Raises `ConfigurationError`.
+SHARED = "pyproject.toml"
+"""The file that other tools configure, too."""
 
-    It parses the file only if the name occurs in it.
+
+def _table(path: str | os.PathLike[str]) -> Any:
+    """Returns the content of a configuration file; None for a pyproject.toml without
+    `[tool.irshape]`, which is parsed only if the name occurs in it.
+
+    Raises `ConfigurationError`, and `OSError` if the file cannot be opened.
     """
-    with open(path, "rb") as file:
-        text = file.read()
-    if b"irshape" not in text:
-        return False
+    file = Path(path)
+    text = file.read_bytes()
+    if file.name == SHARED and b"irshape" not in text:
+        return None
     import tomllib
 
     try:
-        tool = tomllib.loads(text.decode()).get("tool")
+        data: Any = tomllib.loads(text.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise ConfigurationError(f"{path}: {problem}") from None
-    return isinstance(tool, dict) and "irshape" in tool
+        raise ConfigurationError(f"{file}: {problem}") from None
+    if file.name != SHARED:
+        return data
+    tool = data.get("tool")
+    return tool.get("irshape") if isinstance(tool, dict) else None
+
+
+def _configured(table: Any, path: str) -> Configuration:
+    """Returns the configuration in the table of a file. Raises `ConfigurationError`."""
+    where = f"{path}: " + ("tool.irshape" if os.path.basename(path) == SHARED else "")
+    if not isinstance(table, dict):
+        raise ConfigurationError(f"{where} is not a table")
+    configuration = Configuration(**_fields(table, _KEYS, where))
+    _check_selectors(configuration, where)
+    folder = os.path.dirname(os.path.abspath(path))
+    placed: dict[str, Any] = {
+        key: os.path.join(folder, value)
+        for key in ("baseline", "cache_dir")
+        if (value := getattr(configuration, key))
+    }
+    return configuration._replace(root=folder, path=path, **placed)
+
+
+# Checking the fields that a program sets: each has a form, and a function that recognizes it.
+
+
+def _all(kind: type) -> Callable[[Any], bool]:
+    return lambda value: (
+        isinstance(value, (tuple, list)) and all(isinstance(each, kind) for each in value)
+    )
+
+
+def _are_ignores(value: Any) -> bool:
+    return _all(tuple)(value) and all(
+        len(each) == 2 and isinstance(each[0], str) and _all(str)(each[1]) for each in value
+    )
+
+
+_FORMS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    **dict.fromkeys(
+        ("select", "extend_select", "ignore", "extensions"),
+        ("a list of texts, as ('IR301',)", _all(str)),
+    ),
+    "per_file_ignores": (
+        "pairs of a pattern and its selectors, as (('legacy/**', ('IR2',)),)",
+        _are_ignores,
+    ),
+    "policies": ("a list of Policy objects, as a file gives them", _all(Policy)),
+    "contracts": ("a list of Contract objects, as a file gives them", _all(Contract)),
+    "custom": ("a list of CustomRule objects, as a file gives them", _all(CustomRule)),
+    "fail_level": ("error, warning or info", lambda value: value in SEVERITIES),
+    "target": (
+        "a release as two numbers, (2024, 6)",
+        lambda value: isinstance(value, tuple) and len(value) == 2,
+    ),
+}
 
 
 # Reading a table: each key has a field and a function that checks and converts its value. The
@@ -246,11 +266,29 @@ def _whole(least: int) -> Reader:
 _count, _amount = _whole(1), _whole(0)
 
 
-def _tables(value: Any, place: str, expected: str) -> list[tuple[dict[str, Any], str]]:
-    """Returns the tables in a list, each with its place. Raises `ValueError`."""
+def _tables(
+    value: Any,
+    place: str,
+    keys: Mapping[str, tuple[str, Reader]],
+    make: Callable[..., Made],
+    expected: str,
+    *required: str,
+) -> tuple[Made, ...]:
+    """Returns what `make` makes of each table in a list. required: the keys that a table must have.
+
+    Raises `ValueError`.
+    """
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise ValueError(f"expected {expected}")
-    return [(item, f"{place}[{index}]") for index, item in enumerate(value)]
+    objects = []
+    for index, item in enumerate(value):
+        here = f"{place}[{index}]"
+        fields = _fields(item, keys, here)
+        for key in required:
+            if not fields.get(key):
+                raise ConfigurationError(f"{here}: it has no {key}")
+        objects.append(make(**fields))
+    return tuple(objects)
 
 
 def texts(value: Any, _: str = "") -> tuple[str, ...]:
@@ -276,15 +314,8 @@ def _check_selectors(configuration: Configuration, where: str) -> None:
 def _per_file(value: Any, place: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if not isinstance(value, dict):
         raise ValueError('expected a table of patterns, as "legacy/**" = ["IR2"]')
-    ignores = []
-    for pattern, codes in value.items():
-        try:
-            ignores.append((pattern, texts(codes)))
-        except ConfigurationError:
-            raise
-        except ValueError as problem:
-            raise ConfigurationError(f'{place}."{pattern}": {problem}') from None
-    return tuple(ignores)
+    keys: dict[str, tuple[str, Reader]] = {pattern: (pattern, texts) for pattern in value}
+    return tuple(_fields(value, keys, place).items())
 
 
 def _level(value: Any, _: str) -> str:
@@ -294,8 +325,6 @@ def _level(value: Any, _: str) -> str:
 
 
 def _release(value: Any, _: str) -> tuple[int, int]:
-    if isinstance(value, float):
-        raise ValueError(f'write the release as a string: "{value}"')
     from ..releases import parse_release
 
     return parse_release(str(_kind(value, str, 'a release such as "2023.3"')))
@@ -363,13 +392,7 @@ def _type(name: str) -> str:
 
 def _ports(value: Any, place: str) -> tuple[ExpectedPort, ...]:
     expected = 'a list of tables, as [{ name = "image", type = "f32", shape = "[?,3,224,224]" }]'
-    ports = []
-    for item, here in _tables(value, place, expected):
-        fields = _fields(item, _PORT_KEYS, here)
-        if "name" not in fields:
-            raise ConfigurationError(f"{here}: it has no name")
-        ports.append(ExpectedPort(**fields))
-    return tuple(ports)
+    return _tables(value, place, _PORT_KEYS, ExpectedPort, expected, "name")
 
 
 def _shape(value: Any, _: str) -> str:
@@ -387,42 +410,31 @@ def _bytes(value: Any, _: str) -> int:
 def _policies(value: Any, place: str) -> tuple[Policy, ...]:
     if isinstance(value, dict):
         return (Policy(**_fields(value, _POLICY_KEYS, place)),)
-    tables = _tables(value, place, "a table, or a list of tables with `files`")
-    return tuple(Policy(**_fields(item, _POLICY_KEYS, here)) for item, here in tables)
+    expected = "a table, or a list of tables with `files`"
+    return _tables(value, place, _POLICY_KEYS, Policy, expected)
 
 
 def _rules(value: Any, place: str) -> tuple[CustomRule, ...]:
     """Returns the custom rules in the table `rules`, from its list `custom`."""
     if not isinstance(value, dict) or set(value) - {"custom"}:
         raise ValueError("expected tables [[rules.custom]]")
-    tables = _tables(value.get("custom", []), f"{place}.custom", "tables [[rules.custom]]")
-    custom = tuple(_custom_rule(item, here) for item, here in tables)
+    place, expected = f"{place}.custom", "tables [[rules.custom]]"
+    required = ("code", "xpath", "message")
+    custom = _tables(
+        value.get("custom", []), place, _CUSTOM_KEYS, _custom_rule, expected, *required
+    )
     for field in ("code", "name"):
         names = [getattr(rule.id, field) for rule in custom]
         for name in names:
             if names.count(name) > 1:
-                raise ConfigurationError(f"{place}.custom: two rules have the {field} {name}")
+                raise ConfigurationError(f"{place}: two rules have the {field} {name}")
     return custom
 
 
-def _custom_rule(table: Mapping[str, Any], place: str) -> CustomRule:
-    from ..rules import all_rules
-
-    fields = _fields(table, _CUSTOM_KEYS, place)
-    for key in ("code", "xpath", "message"):
-        if key not in fields:
-            raise ConfigurationError(f"{place}: it has no {key}")
-    code = fields["code"]
-    rule = RuleId(code, fields.get("name", code.lower()), fields.get("severity", "error"))
-    for other in all_rules():
-        if rule.name in (other.name, other.code):
-            raise ConfigurationError(
-                f"{place}.name: '{rule.name}' is the name of the built-in rule {other.code}; "
-                f"choose another, such as 'my-{rule.name}'"
-            )
-    return CustomRule(
-        rule, fields["xpath"], fields["message"], fields.get("help"), fields.get("files", ())
-    )
+def _custom_rule(
+    code: str, name: str = "", severity: Severity = "error", **fields: Any
+) -> CustomRule:
+    return CustomRule(RuleId(code, name or code.lower(), severity), **fields)
 
 
 def _own_code(value: Any, _: str) -> str:
@@ -435,9 +447,17 @@ def _own_code(value: Any, _: str) -> str:
 
 
 def _name(value: Any, _: str) -> str:
+    from ..rules import all_rules
+
     name = str(_kind(value, str, 'a name such as "no-f64"'))
     if not re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", name):
         raise ValueError(f"expected lower-case words with hyphens, got {name!r}")
+    for rule in all_rules():
+        if name == rule.name:
+            raise ValueError(
+                f"'{name}' is the name of the built-in rule {rule.code}; choose another, such as "
+                f"'my-{name}'"
+            )
     return name
 
 
@@ -458,13 +478,7 @@ def _message(value: Any, _: str) -> str:
 
 
 def _contracts(value: Any, place: str) -> tuple[Contract, ...]:
-    contracts = []
-    for item, here in _tables(value, place, "tables [[contract]]"):
-        fields = _fields(item, _CONTRACT_KEYS, here)
-        if not fields.get("require"):
-            raise ConfigurationError(f"{here}: it requires nothing")
-        contracts.append(Contract(**fields))
-    return tuple(contracts)
+    return _tables(value, place, _CONTRACT_KEYS, Contract, "tables [[contract]]", "require")
 
 
 def _statements(value: Any, _: str) -> tuple[str, ...]:

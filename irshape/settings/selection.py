@@ -8,7 +8,7 @@ specific, the ignoring one decides. The command line takes precedence over the c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..rule_ids import (
@@ -51,22 +51,11 @@ off.
 """
 
 
-def settings(
-    configuration: Configuration,
-    path: str = "",
-    *,
-    over: Configuration | None = None,
-    also: Iterable[str] = (),
-) -> Settings:
-    """Returns the settings for a file. over: the selectors of the command line.
-
-    Raises `ConfigurationError` for an invalid selector.
-    """
+def settings(configuration: Configuration, path: str = "") -> Settings:
+    """Returns the settings for a file. Raises `ConfigurationError` for an invalid selector."""
     from ..rules import all_rules
 
-    layers = [configuration] if over is None else [configuration, over]
-    layers[-1] = layers[-1]._replace(extend_select=(*layers[-1].extend_select, *also))
-    enabled, ignored = _chosen(layers)
+    enabled, ignored = _chosen([configuration])
     opted = frozenset(
         rule.code for rule in all_rules() if not rule.default and rule.code in enabled
     )
@@ -82,6 +71,17 @@ def settings(
         configuration.comments,
         contracts,
         configuration.devices,
+    )
+
+
+def overridden(configuration: Configuration, over: Configuration) -> Configuration:
+    """Returns a configuration with the selection of the command line. over: its selectors.
+
+    Raises `ConfigurationError` for an invalid selector.
+    """
+    enabled, ignored = _chosen([configuration, over])
+    return configuration._replace(
+        select=tuple(sorted(enabled)), extend_select=(), ignore=tuple(sorted(ignored))
     )
 
 

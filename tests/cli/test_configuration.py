@@ -158,7 +158,7 @@ def test_a_baseline_of_the_file(folder: Path) -> None:
         ("max-errors = true", "max-errors: expected a whole number"),
         ("jobs = 1.5", "jobs: expected a whole number"),
         ("comments = 1", "comments: expected true or false"),
-        ("target = 2023.3", 'target: write the release as a string: "2023.3"'),
+        ("target = 2023.3", 'target: expected a release such as "2023.3", got 2023.3'),
         ('target = "new"', "target: 'new' is not an OpenVINO release"),
         ("baseline = []", "baseline: expected a text"),
         ("per-file-ignores = []", "per-file-ignores: expected a table"),

@@ -153,6 +153,11 @@ CHANGES = {
     "git lacks external data": (f"{EXTERNAL} git rm -q --cached models/w.data", ["e.onnx"]),
     "git lacks the .bin": ("git rm -q --cached models/m.bin", ["m.xml"]),
     "the configuration": ("touch irshape.toml", ["m.xml", "vit.onnx"]),
+    "the configuration of a folder": (
+        "cd models; git mv m.xml openvino_model.xml; git mv m.bin openvino_model.bin; "
+        "echo '{}' > config.json; git add -A; git commit -qm e; echo >> config.json",
+        ["openvino_model.xml"],
+    ),
     "a new model": ("cp models/m.xml 'models/new one.xml'", ["new one.xml"]),
     "all, before the first commit": ("rm -rf .git; git init -q", ["m.xml", "vit.onnx"]),
     "all, staged": ("rm -rf .git; git init -q; git add -A", ["m.xml", "vit.onnx"]),

@@ -71,7 +71,7 @@ def test_assumptions_hold(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("contract", "message"),
     [
-        ("", "it requires nothing"),
+        ("", "it has no require"),
         ('require = ["all"]', "is not a statement"),
         ('require = ["nothing is wrong"]', "expected one of"),
         ('require = ["all = [4..2]"]', "is not a dimension"),

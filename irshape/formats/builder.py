@@ -11,9 +11,10 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
-from ..element_types import ElementType
+from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Fault, Violation
 from ..inference.body_engine import BodyEngine
+from ..inference.ports import declared
 from ..inference.result import BodyResult
 from ..model.edges import Edge
 from ..model.format import Format
@@ -27,7 +28,6 @@ from ..ops.declaration import Attribute
 from ..ops.tensors import UNKNOWN, Tensor
 from ..rule_ids import INPUT_ELEMENT_TYPE, RuleId, Severity
 from ..shapes import PartialShape
-from .identities import leave_out_identities
 
 
 @dataclass(slots=True, eq=False)
@@ -67,6 +67,8 @@ class Builder:
         self.body = self.model.net
         self.offset = 0
         self.name = ""
+        self._outputs: set[Port] = set()
+        """The ports whose first name is that of an output of the model."""
         self._constants: dict[tuple[str, tuple[int, ...], bytes], NodeOutput] = {}
 
     def inner(self) -> Builder:
@@ -210,14 +212,48 @@ class Builder:
             _declare_all(inner)
         return values
 
+    def bound(
+        self, value: NodeOutput, name: str, said: Tensor, *, is_output: bool, first: bool
+    ) -> NodeOutput:
+        """Gives an output of the current node a tensor name, and what the file says about it.
+
+        The name becomes a further one if the port has names, since only OpenVINO from 2025.0 on
+        knows Identity; that of an output of the model becomes the first one. An Identity is added
+        if the port declares another tensor, or if an input, a constant or an output of the model
+        is to be another output.
+        first: whether this is the first output, after which the layer is named.
+        """
+        full, name = completed(said, value.tensor), name.replace(",", "\\,")
+        layer, port = value.layer, value.layer.outputs[value.port]
+        if port.names:
+            own, given = declared(port), layer.is_parameter or layer.is_constant
+            shape = own.shape.merge(full.shape)
+            kind = full.element_type if own.element_type.is_dynamic else own.element_type
+            alike = full.element_type in (kind, DYNAMIC_TYPE)
+            taken = is_output and (given or port in self._outputs)
+            if shape is not None and alike and not taken:
+                if not given:
+                    declare(port, Tensor(kind, shape))
+                port.names = f"{name},{port.names}" if is_output else f"{port.names},{name}"
+                self._outputs |= {port} if is_output else set()
+                return value
+            value = self.add("Identity", value)
+            layer, port = value.layer, value.layer.outputs[0]
+        port.names = name
+        declare(port, full)
+        self._outputs |= {port} if is_output else set()
+        if first:
+            layer.name = self.name
+        if value.tensor == UNKNOWN:
+            value.tensor = full
+        return value
+
     def finish(self) -> None:
-        """Drops unused layers that were added for a node, and Identity layers.
+        """Drops unused layers that were added for a node.
 
         Inputs, layers whose outputs are named in the file, and layers with a finding are kept.
         """
-        noted = {id(problem.layer) for problem in self.model.findings}
-        leave_out_identities(self.model.net, noted)
-        _tidy(self.model.net, (), noted)
+        _tidy(self.model.net, (), {id(problem.layer) for problem in self.model.findings})
 
     # constants
 
@@ -314,24 +350,19 @@ def completed(said: Tensor, inferred: Tensor) -> Tensor:
 
 
 def _declare_all(result: BodyResult) -> None:
-    """Makes the ports of a body, and of bodies inside it, declare what was inferred.
-
-    Input ports can only be set then, because it is known what feeds them.
-    """
+    """Makes the outputs of a body, and of bodies inside it, declare what was inferred."""
     for position, layer in enumerate(result.body.layers):
         for port, tensor in zip(layer.outputs, result.outputs[position], strict=False):
             declare(port, tensor)
         for inner in result.inner.get(position, {}).values():
             _declare_all(inner)
-    for layer, row in zip(result.body.layers, result.wiring.sources, strict=True):
-        for port, source in zip(layer.inputs, row, strict=True):
-            if source is not None:
-                fed = result.body.layers[source[0]].outputs[source[1]]
-                port.precision, port.dims = fed.precision, fed.dims
 
 
 def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
-    """Drops unused layers of a body and of bodies inside it. Maps the old ids to the new ones."""
+    """Drops unused layers of a body and of bodies inside it. Maps the old ids to the new ones.
+
+    Input ports take the declarations of the outputs that feed them.
+    """
     feeding: dict[str, list[str]] = {}
     for edge in body.edges:
         feeding.setdefault(edge.to_layer, []).append(edge.from_layer)
@@ -350,7 +381,8 @@ def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
                 waiting.append(producer)
     body.edges = [edge for edge in body.edges if edge.to_layer in kept]
     body.layers = [layer for layer in body.layers if layer.id in kept]
-    numbers = {layer.id: str(number) for number, layer in enumerate(body.layers)}
+    layers = {layer.id: layer for layer in body.layers}
+    numbers = {id: str(number) for number, id in enumerate(layers)}
     body.path, body._by_id = path, None
     for layer in body.layers:
         layer.id, layer.path = numbers[layer.id], path
@@ -365,6 +397,10 @@ def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
                     entry.attributes["internal_layer_id"]
                 ]
     for edge in body.edges:
+        start, end = layers[edge.from_layer], layers[edge.to_layer]
+        source, target = start.outputs[int(edge.from_port) - len(start.inputs)], end.inputs
+        target[int(edge.to_port)].precision = source.precision
+        target[int(edge.to_port)].dims = source.dims
         edge.from_layer, edge.to_layer = numbers[edge.from_layer], numbers[edge.to_layer]
     return numbers
 

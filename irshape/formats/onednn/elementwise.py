@@ -66,8 +66,7 @@ def type_cast(node: GraphOperation) -> Outputs:
 
     A reorder changes the layout too, on which no value depends.
     """
-    converted = node.convert(node.x, node.output_type)
-    return converted if converted is not node.x else node.add("Identity", converted)
+    return node.convert(node.x, node.output_type)
 
 
 @kind("Elu", 1, alpha=number(required=True))

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from difflib import get_close_matches
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from ...element_types import ElementType
@@ -31,7 +33,7 @@ from ...rule_ids import (
     UNKNOWN_TYPE,
 )
 from ...shapes import PartialShape
-from ..builder import Builder, NodeOutput, completed, declare
+from ..builder import Builder, NodeOutput
 from ..inputs import unreadable
 from ..nodes import check_count, failure, missing, refusal
 from . import FORMAT
@@ -40,6 +42,7 @@ from .declaration import TYPES, Declaration, DeclaredAttribute, GraphOperation, 
 UNKNOWN_SIZE = -(2**63)
 MAX_OPERATIONS = 100_000
 _LARGEST = 2.0**128
+_ENDS = ("End", "Wildcard")
 _LAYOUTS = ("strided", "undef", "any", "opaque")
 _PYTHON: dict[str, type | tuple[type, ...]] = {
     "string": str,
@@ -243,6 +246,8 @@ class _Reader:
         self.outputs: list[list[LogicalTensor]] = []
         self.values: dict[int, NodeOutput] = {}
         self.first: dict[int, LogicalTensor] = {}
+        self.results: set[int] = set()
+        """The tensors that are outputs of the graph."""
 
     def read(self) -> Model:
         builder = self.builder
@@ -278,9 +283,10 @@ class _Reader:
                     value = builder.parameter(tensor.name, tensor.tensor)
                     value.layer.outputs[0].names = tensor.name
                     self.values[tensor.id] = value
+        used = {tensor.id for tensors in self.inputs for tensor in tensors}
+        self.results = (producers.keys() - used) | self.ended()
         for number in self.order(producers):
             self.operation(number)
-        used = {tensor.id for tensors in self.inputs for tensor in tensors}
         for tensors in self.outputs:
             for tensor in tensors:
                 if tensor.id not in used and tensor.id in self.values:
@@ -288,28 +294,29 @@ class _Reader:
         builder.finish()
         return builder.model
 
+    def ended(self) -> set[int]:
+        """Returns the tensors that reach an operation that only marks an end of the graph."""
+        rows = zip(self.operations, self.inputs, strict=True)
+        return {each.id for (_, entry), row in rows if entry["kind"] in _ENDS for each in row}
+
     def order(self, producers: dict[int, int]) -> list[int]:
         """Returns the operations, producers first.
 
         Operations on a cycle are reported and left out, with everything that only they feed.
         """
-        waiting = [sum(tensor.id in producers for tensor in tensors) for tensors in self.inputs]
-        consumers: dict[int, list[int]] = {}
-        for number, tensors in enumerate(self.inputs):
-            for tensor in tensors:
-                if tensor.id in producers:
-                    consumers.setdefault(producers[tensor.id], []).append(number)
-        ready = [number for number, count in enumerate(waiting) if not count]
+        sorter = TopologicalSorter(
+            {
+                number: {producers[tensor.id] for tensor in tensors if tensor.id in producers}
+                for number, tensors in enumerate(self.inputs)
+            }
+        )
+        with suppress(CycleError):
+            sorter.prepare()
         order: list[int] = []
-        while ready:
-            number = min(ready)
-            ready.remove(number)
-            order.append(number)
-            for consumer in consumers.get(number, ()):
-                waiting[consumer] -= 1
-                if not waiting[consumer]:
-                    ready.append(consumer)
-        left = [number for number, count in enumerate(waiting) if count]
+        while ready := sorted(sorter.get_ready()):
+            order += ready
+            sorter.done(*ready)
+        left = sorted(set(range(len(self.inputs))).difference(order))
         if left:
             self.builder.offset = self.operations[left[0]][0]
             names = ", ".join(
@@ -336,8 +343,7 @@ class _Reader:
             self.check_strides(tensor)
         inputs = [self.values[tensor.id] for tensor in self.inputs[number]]
         declared = [tensor.tensor for tensor in self.outputs[number]]
-        first = len(builder.model.layers)
-        if kind in ("End", "Wildcard") and not declared:
+        if kind in _ENDS and not declared:
             for value, tensor in zip(inputs, self.inputs[number], strict=True):
                 builder.result(tensor.name, value)
             return
@@ -350,18 +356,13 @@ class _Reader:
             problem = Finding(refusal.fault, place, layer)
             builder.model.findings.append(problem)
         for index, (value, tensor) in enumerate(zip(outputs, self.outputs[number], strict=False)):
-            if (
-                int(value.layer.id) < first
-                or value.layer.type == "Const"
-                or value.layer.outputs[value.port].names
-            ):
-                value = builder.add("Identity", value)  # noqa: PLW2901
-            port = value.layer.outputs[value.port]
-            port.names = tensor.name
-            if index == 0:
-                value.layer.name = builder.name
-            declare(port, completed(tensor.tensor, value.tensor))
-            self.values[tensor.id] = value
+            self.values[tensor.id] = builder.bound(
+                value,
+                tensor.name,
+                tensor.tensor,
+                is_output=tensor.id in self.results,
+                first=index == 0,
+            )
 
     def converted(
         self, entry: dict[str, Any], inputs: list[NodeOutput], declared: list[Tensor]

@@ -70,7 +70,7 @@ BINARY: dict[str, tuple[str, tuple[int, ...]]] = {
 
 @operator("Identity", 1, 13, 14, 16, 19, 21, 23, 24, 25)
 def identity(node: Node) -> Outputs:
-    return node.add("Identity", node.x)
+    return node.x
 
 
 def _unary(node: Node) -> Outputs:
@@ -334,7 +334,7 @@ def clip(node: Node) -> Outputs:
         clipped = node.add("Maximum", clipped, lower)
     if upper is not None:
         clipped = node.add("Minimum", clipped, upper)
-    return clipped if clipped is not node.x else node.add("Identity", clipped)
+    return clipped
 
 
 def _least(kind: ElementType) -> float:
@@ -351,8 +351,7 @@ def dropout(node: Node) -> Outputs:
             "Dropout in training draws at random; OpenVINO runs inference only",
             rule=OPERATION_CONSTRAINT,
         )
-    output = node.add("Identity", node.x)
     if not node.wants(1):
-        return output
+        return node.x
     kind = "boolean" if node.version >= 10 else node.x.element_type.name
-    return output, node.broadcast(node.numbers(1, kind), node.shape_of(node.x))
+    return node.x, node.broadcast(node.numbers(1, kind), node.shape_of(node.x))

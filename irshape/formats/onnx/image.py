@@ -110,7 +110,7 @@ def _interpolated(
             )
         ]
         if not kept:
-            return node.add("Identity", x)
+            return x
     elif mode != "nearest" and len(axes) == rank and rank > 2:
         kept = list(range(2, rank))  # the batch and the channels keep their sizes
     if len(kept) < len(axes):

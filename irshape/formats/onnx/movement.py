@@ -310,7 +310,7 @@ def _wrapped(node: Node, begins: list[int], ends: list[int]) -> NodeOutput:
         if end:
             parts.append(node.sliced(wrapped, 0, end, axis))
         wrapped = node.add("Concat", *parts, axis=axis) if len(parts) > 1 else wrapped
-    return wrapped if wrapped is not node.x else node.add("Identity", wrapped)
+    return wrapped
 
 
 _BLOCK_ORDERS = {"DCR": "blocks_first", "CRD": "depth_first"}

@@ -30,7 +30,7 @@ from ...rule_ids import (
     UNKNOWN_VERSION,
     UNREADABLE_FILE,
 )
-from ..builder import Builder, NodeOutput, completed, declare
+from ..builder import Builder, NodeOutput
 from ..inputs import unreadable
 from ..nodes import failure
 from . import FORMAT
@@ -112,6 +112,7 @@ class _Reader:
         self.functions = {
             (_domain(function.domain), function.name): function for function in proto.functions
         }
+        self.outputs = {info.name for info in proto.graph.output}
         self.written_out = 0
         self.declared: dict[str, Tensor] = {}
         """The declarations in `value_info` and the outputs, by name."""
@@ -173,19 +174,9 @@ class _Reader:
                     actual=name,
                 )
                 continue
-            builder.result(name, self.named(output, name))
+            builder.result(name, output)
         builder.finish()
         return builder.model
-
-    def named(self, value: NodeOutput, name: str) -> NodeOutput:
-        """Returns the value under this first tensor name. An Identity is added if the value has
-        another."""
-        first = (value.layer.outputs[value.port].tensor_names or [""])[0]
-        if first == name:
-            return value
-        passed_on = self.builder.add("Identity", value, name=name)
-        passed_on.layer.outputs[0].names = _escaped(name)
-        return passed_on
 
     def value(self, name: str, scope: _Scope) -> NodeOutput | None:
         """Returns the value that a name refers to.
@@ -258,7 +249,6 @@ class _Reader:
                 inputs.append(value)
             while inputs and inputs[-1] is None:
                 inputs.pop()
-            first = len(builder.body.layers)
             outputs = (
                 self.opaque(proto, inputs, scope, UndefinedInput(lacking[0]))
                 if lacking
@@ -266,38 +256,13 @@ class _Reader:
             )
             for index, name in enumerate(proto.output):
                 output = outputs[index] if index < len(outputs) else None
+                if output is not None and name and not scope.depth:
+                    said = self.declared.get(name, UNKNOWN)
+                    output = builder.bound(
+                        output, name, said, is_output=name in self.outputs, first=index == 0
+                    )
                 if name and output is not None:
-                    scope.values[name] = self.bound(output, name, first, scope, proto, index)
-
-    def bound(
-        self, value: NodeOutput, name: str, first: int, scope: _Scope, proto: Any, index: int
-    ) -> NodeOutput:
-        """Returns the output of a node under its name, with what the model declares in its port.
-
-        first: layers from this position on belong to the node.
-        """
-        layer = value.layer
-        if scope.depth:
-            return value
-        port = layer.outputs[value.port]
-        own = (int(layer.id) >= first and not port.names and layer.type != "Const") or (
-            layer.type == "Const" and proto.op_type == "Constant" and not port.names
-        )
-        if not own:
-            value = self.builder.add("Identity", value)
-            layer, port = value.layer, value.layer.outputs[0]
-        port.names = _escaped(name)
-        if index == 0:
-            layer.name = self.builder.name
-        said = self.declared.get(name)
-        if said is not None:
-            full = completed(said, value.tensor)
-            declare(port, full)
-            if (
-                value.element_type.is_dynamic or value.shape.dims is None
-            ):  # then what is declared is all there is to go on
-                value.tensor = full if value.tensor == UNKNOWN else value.tensor
-        return value
+                    scope.values[name] = output
 
     def node(
         self, proto: Any, inputs: list[NodeOutput | None], scope: _Scope

@@ -1,4 +1,4 @@
-"""Declares ONNX operators by name and versions, each with a conversion function.
+"""Declares ONNX operators by name, each with a conversion function.
 
 The function converts a node to OpenVINO's operations. Attributes, numbers of inputs and their types
 are in ONNX's own schemas. Every node is checked against them before its function is called.
@@ -34,26 +34,30 @@ MODULES = (
     "signal",
 )
 
-_DECLARED: dict[tuple[str, str, int], Function] = {}
+NEWEST = 28
+"""The newest opset whose forms of the operators the functions know."""
+
+_DECLARED: dict[str, tuple[Function, int]] = {}
 
 
-def operator(name: str, *versions: int, domain: str = "") -> Callable[[Function], Function]:
-    """Declares an operator in these versions. Each is the first opset that has the version."""
+def operator(*names: str, since: int = 1) -> Callable[[Function], Function]:
+    """Declares operators. since: the first version that the function knows."""
 
     def declare(function: Function) -> Function:
-        for version in versions:
-            _DECLARED[domain, name, version] = function
+        for name in names:
+            _DECLARED[name] = function, since
         return function
 
     return declare
 
 
 @cache
-def declarations() -> dict[tuple[str, str, int], Function]:
-    """Returns all functions by domain, operator and version."""
+def function_of(name: str, version: int) -> Function | None:
+    """Returns the function that converts a version of an operator; None if there is none."""
     for module in MODULES:
         import_module(f"{__package__}.{module}")
-    return _DECLARED
+    function, since = _DECLARED.get(name, (None, 1))
+    return function if since <= version <= NEWEST else None
 
 
 class Node(SourceNode):
@@ -80,6 +84,11 @@ class Node(SourceNode):
     def input(self, index: int) -> NodeOutput | None:
         """Returns an input; None if it is left out."""
         return self.inputs[index] if index < len(self.inputs) else None
+
+    @property
+    def every_input(self) -> list[NodeOutput]:
+        """All inputs, none of which may be left out."""
+        return [self.need(index) for index in range(len(self.inputs))]
 
     def need(self, index: int) -> NodeOutput:
         """Returns an input that must exist. Raises `Violation`."""
@@ -156,4 +165,4 @@ class Node(SourceNode):
         return bool(number)
 
 
-__all__ = ["Node", "NodeOutput", "Outputs", "Tensor", "Violation", "declarations", "operator"]
+__all__ = ["Node", "NodeOutput", "Outputs", "Tensor", "Violation", "function_of", "operator"]

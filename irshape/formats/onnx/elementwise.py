@@ -14,71 +14,50 @@ from ..nodes import refusal
 from .declaration import Node, NodeOutput, Outputs, operator
 from .package import NAMES
 
-UNARY: dict[str, tuple[str, tuple[int, ...]]] = {
-    "Abs": ("Abs", (1, 6, 13)),
-    "Acos": ("Acos", (7, 22)),
-    "Acosh": ("Acosh", (9, 22)),
-    "Asin": ("Asin", (7, 22)),
-    "Asinh": ("Asinh", (9, 22)),
-    "Atan": ("Atan", (7, 22)),
-    "Atanh": ("Atanh", (9, 22)),
-    "BitwiseNot": ("BitwiseNot", (18,)),
-    "Ceil": ("Ceiling", (1, 6, 13)),
-    "Cos": ("Cos", (7, 22)),
-    "Cosh": ("Cosh", (9, 22)),
-    "Erf": ("Erf", (9, 13)),
-    "Exp": ("Exp", (1, 6, 13)),
-    "Floor": ("Floor", (1, 6, 13)),
-    "HardSwish": ("HSwish", (14, 22)),
-    "IsNaN": ("IsNaN", (9, 13, 20)),
-    "Log": ("Log", (1, 6, 13)),
-    "Mish": ("Mish", (18, 22)),
-    "Neg": ("Negative", (1, 6, 13)),
-    "Not": ("LogicalNot", (1,)),
-    "Relu": ("ReLU", (1, 6, 13, 14)),
-    "Round": ("Round", (11, 22)),
-    "Sigmoid": ("Sigmoid", (1, 6, 13)),
-    "Sign": ("Sign", (9, 13)),
-    "Sin": ("Sin", (7, 22)),
-    "Sinh": ("Sinh", (9, 22)),
-    "Softplus": ("SoftPlus", (1, 22)),
-    "Softsign": ("SoftSign", (1, 22)),
-    "Sqrt": ("Sqrt", (1, 6, 13)),
-    "Tan": ("Tan", (7, 22)),
-    "Tanh": ("Tanh", (1, 6, 13)),
+SAME = (
+    *("Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Cos", "Cosh"),
+    *("Erf", "Exp", "Floor", "IsNaN", "Log", "Mish", "Round", "Sigmoid", "Sign", "Sin", "Sinh"),
+    *("Sqrt", "Tan", "Tanh"),
+)
+OTHER_NAMES = {
+    "Ceil": "Ceiling",
+    "HardSwish": "HSwish",
+    "Neg": "Negative",
+    "Not": "LogicalNot",
+    "Relu": "ReLU",
+    "Softplus": "SoftPlus",
+    "Softsign": "SoftSign",
+    "Where": "Select",
 }
-"""Operators with one input that OpenVINO has under the same or another name."""
+"""Operators that OpenVINO has under the same or another name."""
 
-BINARY: dict[str, tuple[str, tuple[int, ...]]] = {
-    "Add": ("Add", (1, 6, 7, 13, 14)),
-    "Sub": ("Subtract", (1, 6, 7, 13, 14)),
-    "Mul": ("Multiply", (1, 6, 7, 13, 14)),
-    "And": ("LogicalAnd", (1, 7)),
-    "Or": ("LogicalOr", (1, 7)),
-    "Xor": ("LogicalXor", (1, 7)),
-    "BitwiseAnd": ("BitwiseAnd", (18,)),
-    "BitwiseOr": ("BitwiseOr", (18,)),
-    "BitwiseXor": ("BitwiseXor", (18,)),
-    "Equal": ("Equal", (1, 7, 11, 13, 19)),
-    "Greater": ("Greater", (1, 7, 9, 13)),
-    "GreaterOrEqual": ("GreaterEqual", (12, 16)),
-    "Less": ("Less", (1, 7, 9, 13)),
-    "LessOrEqual": ("LessEqual", (12, 16)),
+BINARY = {
+    "Add": "Add",
+    "Sub": "Subtract",
+    "Mul": "Multiply",
+    "And": "LogicalAnd",
+    "Or": "LogicalOr",
+    "Xor": "LogicalXor",
+    "BitwiseAnd": "BitwiseAnd",
+    "BitwiseOr": "BitwiseOr",
+    "BitwiseXor": "BitwiseXor",
+    "Equal": "Equal",
+    "Greater": "Greater",
+    "GreaterOrEqual": "GreaterEqual",
+    "Less": "Less",
+    "LessOrEqual": "LessEqual",
 }
 """Operators with two inputs that broadcast as in NumPy; before version 7 by attributes."""
 
 
-@operator("Identity", 1, 13, 14, 16, 19, 21, 23, 24, 25)
+@operator("Identity")
 def identity(node: Node) -> Outputs:
     return node.x
 
 
-def _unary(node: Node) -> Outputs:
-    return node.add(UNARY[node.kind][0], node.x)
-
-
-for _name, (_, _versions) in UNARY.items():
-    operator(_name, *_versions)(_unary)
+@operator(*SAME, *OTHER_NAMES)
+def _plain(node: Node) -> Outputs:
+    return node.add(OTHER_NAMES.get(node.kind, node.kind), *node.every_input)
 
 
 def operands(node: Node) -> tuple[NodeOutput, NodeOutput]:
@@ -119,15 +98,12 @@ def operands(node: Node) -> tuple[NodeOutput, NodeOutput]:
     )
 
 
+@operator(*BINARY)
 def _binary(node: Node) -> Outputs:
-    return node.add(BINARY[node.kind][0], *operands(node))
+    return node.add(BINARY[node.kind], *operands(node))
 
 
-for _name, (_, _versions) in BINARY.items():
-    operator(_name, *_versions)(_binary)
-
-
-@operator("Div", 1, 6, 7, 13, 14)
+@operator("Div")
 def div(node: Node) -> Outputs:
     """Converts Div, which rounds integers towards zero in ONNX."""
     a, b = operands(node)
@@ -136,7 +112,7 @@ def div(node: Node) -> Outputs:
     return node.add("Divide", a, b)
 
 
-@operator("Pow", 1, 7, 12, 13, 15)
+@operator("Pow")
 def power(node: Node) -> Outputs:
     """Converts Pow, whose result has the type of the base."""
     a, b = operands(node)
@@ -147,7 +123,7 @@ def power(node: Node) -> Outputs:
     return node.convert(node.add("Power", node.convert(a, b.element_type), b), a.element_type)
 
 
-@operator("Mod", 10, 13, 28)
+@operator("Mod")
 def mod(node: Node) -> Outputs:
     """Converts Mod. With `fmod` the result has the sign of the dividend, otherwise of the
     divisor."""
@@ -159,18 +135,13 @@ def mod(node: Node) -> Outputs:
     return node.add("Mod", a, b)
 
 
-@operator("BitShift", 11, 28)
+@operator("BitShift")
 def bit_shift(node: Node) -> Outputs:
     types = {"LEFT": "BitwiseLeftShift", "RIGHT": "BitwiseRightShift"}
     return node.add(node.choice("direction", types, ""), node.need(0), node.need(1))
 
 
-@operator("Where", 9, 16)
-def where(node: Node) -> Outputs:
-    return node.add("Select", node.need(0), node.need(1), node.need(2))
-
-
-@operator("IsInf", 10, 20)
+@operator("IsInf")
 def is_inf(node: Node) -> Outputs:
     return node.add(
         "IsInf",
@@ -180,7 +151,7 @@ def is_inf(node: Node) -> Outputs:
     )
 
 
-@operator("Reciprocal", 1, 6, 13)
+@operator("Reciprocal")
 def reciprocal(node: Node) -> Outputs:
     return node.add("Divide", node.like(node.x, 1), node.x)
 
@@ -188,7 +159,7 @@ def reciprocal(node: Node) -> Outputs:
 # types
 
 
-@operator("Cast", 1, 6, 9, 13, 19, 21, 23, 24, 25, 28)
+@operator("Cast")
 def cast(node: Node) -> Outputs:
     from .tensors import element_type
 
@@ -199,7 +170,7 @@ def cast(node: Node) -> Outputs:
     return converted(node, element_type(to))
 
 
-@operator("CastLike", 15, 19, 21, 23, 24, 25)
+@operator("CastLike")
 def cast_like(node: Node) -> Outputs:
     kind = node.need(1).element_type
     return (
@@ -233,14 +204,14 @@ SATURATED = {"f8e4m3": 448.0, "f8e5m2": 57344.0, "f4e2m1": 6.0}
 # activations
 
 
-@operator("LeakyRelu", 1, 6, 16)
+@operator("LeakyRelu")
 def leaky_relu(node: Node) -> Outputs:
     kind = node.x.element_type
     slope = node.numbers([node["alpha"]], "f32" if kind.is_dynamic else kind.name)
     return node.add("PReLU", node.x, slope)
 
 
-@operator("PRelu", 1, 6, 7, 9, 16)
+@operator("PRelu")
 def prelu(node: Node) -> Outputs:
     """Converts PRelu, whose slope broadcasts to the data.
 
@@ -253,20 +224,12 @@ def prelu(node: Node) -> Outputs:
     return node.add("Select", node.add("Less", x, zero), node.add("Multiply", x, slope), x)
 
 
-@operator("Elu", 1, 6, 22)
+@operator("Elu")
 def elu(node: Node) -> Outputs:
     return node.add("Elu", node.x, alpha=node["alpha"])
 
 
-@operator("Celu", 12, 28)
-def celu(node: Node) -> Outputs:
-    alpha = node.like(node.x, node["alpha"])
-    return node.add(
-        "Multiply", alpha, node.add("Elu", node.add("Divide", node.x, alpha), alpha=1.0)
-    )
-
-
-@operator("Selu", 1, 6, 22)
+@operator("Selu")
 def selu(node: Node) -> Outputs:
     return node.add("Selu", node.x, _one(node, node["alpha"]), _one(node, node["gamma"]))
 
@@ -280,45 +243,25 @@ def _one(node: Node, number: float) -> NodeOutput:
     )
 
 
-@operator("HardSigmoid", 1, 6, 22)
+@operator("HardSigmoid")
 def hard_sigmoid(node: Node) -> Outputs:
     return node.add(
         "HardSigmoid", node.x, node.like(node.x, node["alpha"]), node.like(node.x, node["beta"])
     )
 
 
-@operator("Gelu", 20)
+@operator("Gelu")
 def gelu(node: Node) -> Outputs:
     mode = node.choice("approximate", {"none": "ERF", "tanh": "TANH"}, "none")
     return node.add("Gelu", node.x, version="opset7", approximation_mode=mode)
 
 
-@operator("Swish", 24)
+@operator("Swish")
 def swish(node: Node) -> Outputs:
     return node.add("Swish", node.x, node.like(node.x, node["alpha"]))
 
 
-@operator("ThresholdedRelu", 10, 22)
-def thresholded_relu(node: Node) -> Outputs:
-    zero = node.like(node.x, 0)
-    return node.add(
-        "Select", node.add("Greater", node.x, node.like(node.x, node["alpha"])), node.x, zero
-    )
-
-
-@operator("Shrink", 9)
-def shrink(node: Node) -> Outputs:
-    x = node.x
-    bias, limit, zero = node.like(x, node["bias"]), node["lambd"], node.like(x, 0)
-    high = node.add(
-        "Select", node.add("Greater", x, node.like(x, limit)), node.add("Subtract", x, bias), zero
-    )
-    return node.add(
-        "Select", node.add("Less", x, node.like(x, -limit)), node.add("Add", x, bias), high
-    )
-
-
-@operator("Clip", 1, 6, 11, 12, 13)
+@operator("Clip")
 def clip(node: Node) -> Outputs:
     """Applies the lower bound, then the upper bound. If they cross, the upper bound wins."""
     clipped = node.x
@@ -341,7 +284,7 @@ def _least(kind: ElementType) -> float:
     return {"f16": -65504.0, "f64": -1.7976931348623157e308}.get(kind.name, -3.4028234663852886e38)
 
 
-@operator("Dropout", 1, 6, 7, 10, 12, 13, 22)
+@operator("Dropout")
 def dropout(node: Node) -> Outputs:
     """Passes the input on, as in inference. The mask is all ones."""
     training, ratio = node.input(2), node.input(1)

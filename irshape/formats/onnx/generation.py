@@ -15,7 +15,7 @@ from .tensors import Tensors, element_type, elements_of
 I64 = ElementType.of("i64")
 
 
-@operator("Constant", 1, 9, 11, 12, 13, 19, 21, 23, 24, 25)
+@operator("Constant")
 def constant(node: Node) -> Outputs:
     """Converts Constant, for which exactly one attribute gives the value."""
     given = [(name, value) for name, value in node.attributes.items() if value is not None]
@@ -48,7 +48,7 @@ def own_numbers(node: Node, values: Any, kind: str) -> NodeOutput:
     return node.builder.constant(element, *plain, name=node.builder.name)
 
 
-@operator("ConstantOfShape", 9, 20, 21, 23, 24, 25)
+@operator("ConstantOfShape")
 def constant_of_shape(node: Node) -> Outputs:
     given = node["value"]
     if given is None:
@@ -64,7 +64,7 @@ def constant_of_shape(node: Node) -> Outputs:
     return node.broadcast(value, node.x)
 
 
-@operator("Shape", 1, 13, 15, 19, 21, 23, 24, 25)
+@operator("Shape")
 def shape(node: Node) -> Outputs:
     """Converts Shape. From version 15 on, `start` and `end` select a part, and are cut to the
     rank."""
@@ -81,12 +81,12 @@ def shape(node: Node) -> Outputs:
     return node.sliced(sizes, start, stop)
 
 
-@operator("Size", 1, 13, 19, 21, 23, 24, 25)
+@operator("Size")
 def size(node: Node) -> Outputs:
     return node.add("ReduceProd", node.shape_of(node.x), node.numbers([0]), keep_dims=False)
 
 
-@operator("Range", 11, 27)
+@operator("Range")
 def range_(node: Node) -> Outputs:
     start, stop, step = (node.scalar(node.need(index)) for index in range(3))
     kind = start.element_type
@@ -98,7 +98,7 @@ def range_(node: Node) -> Outputs:
     return node.add("Range", start, stop, step, version="opset4", output_type=kind)
 
 
-@operator("EyeLike", 9, 22)
+@operator("EyeLike")
 def eye_like(node: Node) -> Outputs:
     if node.x.rank not in (2, None):
         raise Violation(
@@ -112,8 +112,7 @@ def eye_like(node: Node) -> Outputs:
     return node.add("Eye", rows, columns, node.numbers(node["k"]), output_type=kind)
 
 
-@operator("RandomUniform", 1, 22)
-@operator("RandomUniformLike", 1, 22)
+@operator("RandomUniform", "RandomUniformLike")
 def random_uniform(node: Node) -> Outputs:
     like = node.kind.endswith("Like")
     kind = (

@@ -28,7 +28,7 @@ def _one_of(node: Node, name: str, allowed: tuple[str, ...]) -> str:
     return str(node[name])
 
 
-@operator("Resize", 10, 11, 13, 18, 19)
+@operator("Resize")
 def resize(node: Node) -> Outputs:
     """Resizes by scales or sizes. Axes that keep their size are left out."""
     x = node.x
@@ -67,7 +67,7 @@ def resize(node: Node) -> Outputs:
     )
 
 
-@operator("Upsample", 7, 9)
+@operator("Upsample", since=7)
 def upsample(node: Node) -> Outputs:
     scales = node.numbers(node["scales"], "f32") if node.version == 7 else node.need(1)
     return _interpolated(
@@ -131,7 +131,7 @@ def _interpolated(
     )
 
 
-@operator("GridSample", 16, 20, 22)
+@operator("GridSample")
 def grid_sample(node: Node) -> Outputs:
     if node.x.rank not in (4, None):
         raise Violation(
@@ -159,7 +159,7 @@ def grid_sample(node: Node) -> Outputs:
     )
 
 
-@operator("RoiAlign", 10, 16, 22)
+@operator("RoiAlign")
 def roi_align(node: Node) -> Outputs:
     aligned = (
         "asymmetric"
@@ -185,7 +185,7 @@ def roi_align(node: Node) -> Outputs:
     )
 
 
-@operator("NonMaxSuppression", 10, 11)
+@operator("NonMaxSuppression")
 def non_max_suppression(node: Node) -> Outputs:
     def scalar(index: int, default: float, kind: str) -> NodeOutput:
         given = node.input(index)
@@ -205,7 +205,7 @@ def non_max_suppression(node: Node) -> Outputs:
     )
 
 
-@operator("Col2Im", 18)
+@operator("Col2Im")
 def col2im(node: Node) -> Outputs:
     block = node.need(2).shape.static
     if block != (2,):
@@ -220,7 +220,7 @@ def col2im(node: Node) -> Outputs:
     return node.add("Col2Im", node.x, node.need(1), node.need(2), **window)
 
 
-@operator("DeformConv", 19, 22)
+@operator("DeformConv")
 def deform_conv(node: Node) -> Outputs:
     x, w, offsets = (node.need(index) for index in range(3))
     window = _window(node, x, w)

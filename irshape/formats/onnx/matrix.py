@@ -11,12 +11,12 @@ from ..nodes import END, check_length, refusal
 from .declaration import Node, NodeOutput, Outputs, operator
 
 
-@operator("MatMul", 1, 9, 13)
+@operator("MatMul")
 def matmul(node: Node) -> Outputs:
     return node.add("MatMul", node.need(0), node.need(1), transpose_a=False, transpose_b=False)
 
 
-@operator("Gemm", 1, 6, 7, 9, 11, 13)
+@operator("Gemm")
 def gemm(node: Node) -> Outputs:
     """Computes alpha * A * B + beta * C."""
     for index in (0, 1):
@@ -50,16 +50,12 @@ def _scaled(node: Node, value: NodeOutput, factor: float) -> NodeOutput:
     )
 
 
-@operator("Einsum", 12, 28)
+@operator("Einsum")
 def einsum(node: Node) -> Outputs:
-    return node.add(
-        "Einsum",
-        *(node.need(index) for index in range(len(node.inputs))),
-        equation=node["equation"].replace(" ", ""),
-    )
+    return node.add("Einsum", *node.every_input, equation=node["equation"].replace(" ", ""))
 
 
-@operator("MatMulInteger", 10)
+@operator("MatMulInteger")
 def matmul_integer(node: Node) -> Outputs:
     a, b = (
         _without_zero_point(node, node.need(index), node.input(index + 2), row=index == 0)
@@ -162,7 +158,7 @@ def biased(node: Node, value: NodeOutput, bias: NodeOutput | None, rank: int) ->
     return node.add("Add", value, node.along(bias, 1, rank))
 
 
-@operator("Conv", 1, 11, 22)
+@operator("Conv")
 def conv(node: Node) -> Outputs:
     x, w = node.need(0), node.need(1)
     window = _window(node, x, w)
@@ -170,7 +166,7 @@ def conv(node: Node) -> Outputs:
     return biased(node, product, node.input(2), len(window["strides"]) + 2)
 
 
-@operator("ConvInteger", 10)
+@operator("ConvInteger")
 def conv_integer(node: Node) -> Outputs:
     """Computes in f32, where sums of products of bytes are exact up to 16,777,216."""
     x, w = node.need(0), node.need(1)
@@ -224,7 +220,7 @@ def _sized(node: Node, window: dict[str, Any], x: NodeOutput, w: NodeOutput, ran
         window["pads_end"][i] = total - window["pads_begin"][i]
 
 
-@operator("ConvTranspose", 1, 11, 22)
+@operator("ConvTranspose")
 def conv_transpose(node: Node) -> Outputs:
     x, w = node.need(0), node.need(1)
     window = _window(node, x, w)

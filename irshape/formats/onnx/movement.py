@@ -13,11 +13,9 @@ from ..nodes import END, refusal
 from .declaration import Node, NodeOutput, Outputs, operator
 
 I64 = ElementType.of("i64")
-LONG = (21, 23, 24, 25)
-"""The versions that only add element types."""
 
 
-@operator("Reshape", 1, 5, 13, 14, 19, *LONG)
+@operator("Reshape")
 def reshape(node: Node) -> Outputs:
     """Converts Reshape. 0 keeps a dimension, unless `allowzero` is set."""
     wanted = (
@@ -28,7 +26,7 @@ def reshape(node: Node) -> Outputs:
     return node.add("Reshape", node.x, wanted, special_zero=not node["allowzero"])
 
 
-@operator("Flatten", 1, 9, 11, 13, *LONG)
+@operator("Flatten")
 def flatten(node: Node) -> Outputs:
     x = node.x
     axis = node.axis("axis", x.rank, end=True)
@@ -46,13 +44,13 @@ def flatten(node: Node) -> Outputs:
     return node.reshaped(x, node.add("Concat", rows, node.numbers([-1]), axis=0))
 
 
-@operator("Squeeze", 1, 11, 13, *LONG)
+@operator("Squeeze")
 def squeeze(node: Node) -> Outputs:
     axes = _axes(node)
     return node.add("Squeeze", node.x) if axes is None else node.add("Squeeze", node.x, axes)
 
 
-@operator("Unsqueeze", 1, 11, 13, *LONG)
+@operator("Unsqueeze")
 def unsqueeze(node: Node) -> Outputs:
     axes = _axes(node, added=True)
     if axes is None:
@@ -71,7 +69,7 @@ def _axes(node: Node, *, added: bool = False) -> NodeOutput | None:
     return given if given is not None else None if listed is None else node.numbers(listed)
 
 
-@operator("Transpose", 1, 13, *LONG)
+@operator("Transpose")
 def transpose(node: Node) -> Outputs:
     order = node["perm"]
     if order is None:
@@ -79,14 +77,14 @@ def transpose(node: Node) -> Outputs:
     return node.add("Transpose", node.x, node.numbers(order, shape=(len(order),)))
 
 
-@operator("Concat", 1, 4, 11, 13)
+@operator("Concat")
 def concat(node: Node) -> Outputs:
     axis = node["axis"] if node["axis"] is not None else 1  # the default of version 1
     node.axes("axis", [axis], node.x.rank)
-    return node.add("Concat", *(node.need(index) for index in range(len(node.inputs))), axis=axis)
+    return node.add("Concat", *node.every_input, axis=axis)
 
 
-@operator("Split", 1, 2, 11, 13, 18)
+@operator("Split")
 def split(node: Node) -> Outputs:
     x, given = node.x, node.input(1)
     axis = node.axis("axis", x.rank)
@@ -113,7 +111,7 @@ def split(node: Node) -> Outputs:
     return node.all("Split", x, where, num_splits=count)
 
 
-@operator("Slice", 1, 10, 11, 13)
+@operator("Slice")
 def slice_(node: Node) -> Outputs:
     x = node.x
     if node.version == 1:
@@ -146,13 +144,13 @@ def slice_(node: Node) -> Outputs:
     return node.add("Slice", x, start, stop, step, *([axes_given] if axes_given else []))
 
 
-@operator("Gather", 1, 11, 13)
+@operator("Gather")
 def gather(node: Node) -> Outputs:
     axis = node.axis("axis", node.x.rank, negative_since=1)
     return node.add("Gather", node.x, node.need(1), node.numbers(axis), version="opset8")
 
 
-@operator("GatherElements", 11, 13)
+@operator("GatherElements")
 def gather_elements(node: Node) -> Outputs:
     axis = node.axis("axis", node.x.rank)
     indices = _from_front(node, node.need(1), node.x, axis)
@@ -174,7 +172,7 @@ def _from_front(node: Node, indices: NodeOutput, data: NodeOutput, axis: int) ->
     )
 
 
-@operator("GatherND", 11, 12, 13)
+@operator("GatherND")
 def gather_nd(node: Node) -> Outputs:
     return node.add(
         "GatherND", node.x, node.need(1), version="opset8", batch_dims=node["batch_dims"] or 0
@@ -184,8 +182,7 @@ def gather_nd(node: Node) -> Outputs:
 _REDUCTIONS = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
 
 
-@operator("Scatter", 9, 11)
-@operator("ScatterElements", 11, 13, 16, 18)
+@operator("Scatter", "ScatterElements")
 def scatter_elements(node: Node) -> Outputs:
     axis = node.axis("axis", node.x.rank, negative_since=9)
     return node.add(
@@ -200,7 +197,7 @@ def scatter_elements(node: Node) -> Outputs:
     )
 
 
-@operator("ScatterND", 11, 13, 16, 18)
+@operator("ScatterND")
 def scatter_nd(node: Node) -> Outputs:
     return node.add(
         "ScatterNDUpdate",
@@ -212,12 +209,12 @@ def scatter_nd(node: Node) -> Outputs:
     )
 
 
-@operator("Expand", 8, 13)
+@operator("Expand")
 def expand(node: Node) -> Outputs:
     return node.add("Broadcast", node.x, node.need(1), version="opset3", mode="bidirectional")
 
 
-@operator("Tile", 1, 6, 13)
+@operator("Tile")
 def tile(node: Node) -> Outputs:
     if node.version == 1:
         raise Violation(
@@ -227,7 +224,7 @@ def tile(node: Node) -> Outputs:
     return node.add("Tile", node.x, node.need(1))
 
 
-@operator("Pad", 1, 2, 11, 13, 18, 19, *LONG)
+@operator("Pad")
 def pad(node: Node) -> Outputs:
     """Converts Pad. `pads` has the begins of all axes, then their ends; with `axes`, of those
     axes."""
@@ -316,19 +313,19 @@ def _wrapped(node: Node, begins: list[int], ends: list[int]) -> NodeOutput:
 _BLOCK_ORDERS = {"DCR": "blocks_first", "CRD": "depth_first"}
 
 
-@operator("DepthToSpace", 1, 11, 13, 28)
+@operator("DepthToSpace")
 def depth_to_space(node: Node) -> Outputs:
     mode = node.choice("mode", _BLOCK_ORDERS, "DCR")
     return node.add("DepthToSpace", node.x, block_size=node["blocksize"], mode=mode)
 
 
-@operator("SpaceToDepth", 1, 13, 28)
+@operator("SpaceToDepth")
 def space_to_depth(node: Node) -> Outputs:
     mode = node.choice("mode", _BLOCK_ORDERS, "DCR")
     return node.add("SpaceToDepth", node.x, block_size=node["blocksize"], mode=mode)
 
 
-@operator("Trilu", 14)
+@operator("Trilu")
 def trilu(node: Node) -> Outputs:
     """Compares row and column numbers, since OpenVINO has no operation for triangles."""
     x = node.x
@@ -342,12 +339,12 @@ def trilu(node: Node) -> Outputs:
     return node.add("Select", kept, x, node.like(x, 0))
 
 
-@operator("NonZero", 9, 13)
+@operator("NonZero")
 def non_zero(node: Node) -> Outputs:
     return node.add("NonZero", node.x, output_type=I64)
 
 
-@operator("Compress", 9, 11, 28)
+@operator("Compress")
 def compress(node: Node) -> Outputs:
     x = node.x
     axis = 0 if node["axis"] is None else node.axis("axis", x.rank)
@@ -358,7 +355,7 @@ def compress(node: Node) -> Outputs:
     return node.add("Gather", data, chosen, node.numbers(axis), version="opset8")
 
 
-@operator("ReverseSequence", 10, 28)
+@operator("ReverseSequence")
 def reverse_sequence(node: Node) -> Outputs:
     return node.add(
         "ReverseSequence",
@@ -369,7 +366,7 @@ def reverse_sequence(node: Node) -> Outputs:
     )
 
 
-@operator("OneHot", 9, 11, 28)
+@operator("OneHot")
 def one_hot(node: Node) -> Outputs:
     """Converts OneHot. Indices and depth have any type; negative indices count from the end."""
     indices, depth, values = (node.need(index) for index in range(3))
@@ -387,7 +384,7 @@ def one_hot(node: Node) -> Outputs:
     return node.add("OneHot", positive, depth, on, off, version="opset1", axis=node["axis"])
 
 
-@operator("TopK", 1, 10, 11, 24)
+@operator("TopK")
 def top_k(node: Node) -> Outputs:
     rank = node.rank(node.x, "with its axis")
     axis = node.axis("axis", rank)
@@ -411,14 +408,14 @@ def top_k(node: Node) -> Outputs:
     )
 
 
-@operator("Unique", 11, 28)
+@operator("Unique")
 def unique(node: Node) -> Outputs:
     inputs = (node.x,) if node["axis"] is None else (node.x, node.numbers(node["axis"]))
     types: dict[str, Any] = {"index_element_type": I64, "count_element_type": I64}
     return node.all("Unique", *inputs, sorted=node.flag("sorted"), **types)
 
 
-@operator("CumSum", 11, 14)
+@operator("CumSum")
 def cum_sum(node: Node) -> Outputs:
     axis = node.scalar(node.need(1))
     return node.add(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...faults import Violation
 from ..nodes import refusal
 from .declaration import Node, NodeOutput, Outputs, operator
@@ -38,22 +36,22 @@ def _softmax(node: Node, type: str, x: NodeOutput, axis: int) -> NodeOutput:
     return node.add(type, x, version="opset8" if type == "SoftMax" else "opset5", axis=axis)
 
 
-@operator("Softmax", 1, 11, 13)
+@operator("Softmax")
 def softmax(node: Node) -> Outputs:
     return _along(node, "SoftMax")
 
 
-@operator("LogSoftmax", 1, 11, 13)
+@operator("LogSoftmax")
 def log_softmax(node: Node) -> Outputs:
     return _along(node, "LogSoftmax")
 
 
-@operator("Hardmax", 1, 11, 13)
+@operator("Hardmax")
 def hardmax(node: Node) -> Outputs:
     return _along(node, "Hardmax")
 
 
-@operator("BatchNormalization", 1, 6, 7, 9, 14, 15)
+@operator("BatchNormalization")
 def batch_normalization(node: Node) -> Outputs:
     """Converts BatchNormalization. In inference, the given mean and variance are used.
 
@@ -108,16 +106,16 @@ def _training(node: Node) -> Outputs:
     return normalized, moved(mean, own_mean), moved(variance, own_variance)
 
 
-@operator("InstanceNormalization", 1, 6, 22)
+@operator("InstanceNormalization")
 def instance_normalization(node: Node) -> Outputs:
     x, scale, bias = (node.need(index) for index in range(3))
     rank = node.rank(x, "over all spatial axes")
-    normalized = _mvn(node, x, node.numbers(list(range(2, rank))), node["epsilon"])
+    normalized = _mvn(node, x, node.numbers(list(range(2, rank))))
     scale, bias = (node.along(value, 1, rank) for value in (scale, bias))
     return node.add("Add", node.add("Multiply", normalized, scale), bias)
 
 
-@operator("LayerNormalization", 17)
+@operator("LayerNormalization")
 def layer_normalization(node: Node) -> Outputs:
     """Normalizes over the last axes.
 
@@ -129,7 +127,7 @@ def layer_normalization(node: Node) -> Outputs:
     axes = node.numbers(list(range(axis, rank)))
     kind = x.element_type
     wide = x if kind.name in ("f32", "f64") or node["stash_type"] != 1 else node.convert(x, "f32")
-    normal = _mvn(node, wide, axes, node["epsilon"])
+    normal = _mvn(node, wide, axes)
     scaled = node.add("Multiply", normal if wide is x else node.convert(normal, kind), scale)
     if bias is not None:
         scaled = node.add("Add", scaled, bias)
@@ -142,20 +140,20 @@ def layer_normalization(node: Node) -> Outputs:
     return scaled, mean, node.add("Divide", node.like(deviation, 1), deviation)
 
 
-@operator("GroupNormalization", 21)
+@operator("GroupNormalization")
 def group_normalization(node: Node) -> Outputs:
     inputs = (node.need(index) for index in range(3))
     attributes = {"num_groups": node["num_groups"], "epsilon": node["epsilon"]}
     return node.add("GroupNormalization", *inputs, **attributes)
 
 
-@operator("LRN", 1, 13)
+@operator("LRN")
 def lrn(node: Node) -> Outputs:
     attributes = {name: node[name] for name in ("alpha", "beta", "bias", "size")}
     return node.add("LRN", node.x, node.numbers([1]), **attributes)
 
 
-@operator("LpNormalization", 1, 22)
+@operator("LpNormalization")
 def lp_normalization(node: Node) -> Outputs:
     """Converts LpNormalization. Vectors with the norm 0 stay 0."""
     if node["p"] not in (1, 2):
@@ -170,20 +168,7 @@ def lp_normalization(node: Node) -> Outputs:
     )
 
 
-@operator("MeanVarianceNormalization", 9, 13)
-def mean_variance_normalization(node: Node) -> Outputs:
-    axes = node.numbers(node["axes"] or [0, 2, 3])
-    return _mvn(node, node.x, axes, 1e-9, eps_mode="outside_sqrt")
-
-
-def _mvn(
-    node: Node,
-    x: NodeOutput,
-    axes: NodeOutput,
-    epsilon: float,
-    *,
-    eps_mode: str = "inside_sqrt",
-) -> NodeOutput:
+def _mvn(node: Node, x: NodeOutput, axes: NodeOutput) -> NodeOutput:
     """Returns a value minus its mean, divided by its deviation, over these axes."""
-    modes: dict[str, Any] = {"normalize_variance": True, "eps": epsilon, "eps_mode": eps_mode}
+    modes = {"normalize_variance": True, "eps": node["epsilon"], "eps_mode": "inside_sqrt"}
     return node.add("MVN", x, axes, version="opset6", **modes)

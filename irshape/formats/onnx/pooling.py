@@ -24,7 +24,7 @@ def _pool(node: Node) -> dict[str, Any]:
     return attributes
 
 
-@operator("MaxPool", 1, 8, 10, 11, 12, 22)
+@operator("MaxPool")
 def max_pool(node: Node) -> Outputs:
     if node["storage_order"]:
         raise Violation(
@@ -44,7 +44,7 @@ def max_pool(node: Node) -> Outputs:
     return outputs[:2] if not narrow or node.wants(1) else outputs[:1]
 
 
-@operator("AveragePool", 1, 7, 10, 11, 19, 22)
+@operator("AveragePool")
 def average_pool(node: Node) -> Outputs:
     return _average(node, node.x, _pool(node), exclude_pad=not node["count_include_pad"])
 
@@ -69,12 +69,12 @@ def _spatial_axes(node: Node) -> NodeOutput:
     return node.numbers(list(range(2, rank)))
 
 
-@operator("GlobalAveragePool", 1, 22)
+@operator("GlobalAveragePool")
 def global_average_pool(node: Node) -> Outputs:
     return node.add("ReduceMean", node.x, _spatial_axes(node), keep_dims=True)
 
 
-@operator("GlobalMaxPool", 1, 22)
+@operator("GlobalMaxPool")
 def global_max_pool(node: Node) -> Outputs:
     return node.add("ReduceMax", node.x, _spatial_axes(node), keep_dims=True)
 
@@ -87,7 +87,7 @@ def _exponent(node: Node) -> float:
     return p
 
 
-@operator("GlobalLpPool", 1, 2, 22)
+@operator("GlobalLpPool")
 def global_lp_pool(node: Node) -> Outputs:
     p = _exponent(node)
     if p in (1, 2):
@@ -100,7 +100,7 @@ def global_lp_pool(node: Node) -> Outputs:
     )
 
 
-@operator("LpPool", 1, 2, 11, 18, 22)
+@operator("LpPool")
 def lp_pool(node: Node) -> Outputs:
     """Computes the mean of the powers, times the number of elements in the window."""
     window, p = _pool(node), _exponent(node)

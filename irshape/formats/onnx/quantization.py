@@ -10,7 +10,6 @@ from .elementwise import SATURATED
 from .matrix import _window, biased, convolved
 from .tensors import element_type
 
-VERSIONS = (10, 13, 19, 21, 23, 24, 25, 28)
 MAX_BLOCKED = 1 << 20
 """The largest size of an axis in blocks. A constant stores the block of each of its elements."""
 RANGE = {
@@ -65,7 +64,7 @@ def _lying(node: Node, value: NodeOutput | None, x: NodeOutput) -> NodeOutput | 
     return node.gathered(value, [index // block for index in range(size.low)], axis)
 
 
-@operator("DequantizeLinear", *VERSIONS)
+@operator("DequantizeLinear")
 def dequantize(node: Node) -> Outputs:
     x, scale = node.x, node.need(1)
     kind = element_type(node["output_dtype"]) if node["output_dtype"] else scale.element_type
@@ -78,7 +77,7 @@ def dequantize(node: Node) -> Outputs:
     return node.convert(node.add("Multiply", real, lying), kind)
 
 
-@operator("QuantizeLinear", *VERSIONS)
+@operator("QuantizeLinear")
 def quantize(node: Node) -> Outputs:
     """Rounds to even, and clamps to the range of the zero point's type."""
     x, scale = node.x, _lying(node, node.need(1), node.x)
@@ -135,7 +134,7 @@ def _real(
     )
 
 
-@operator("QLinearMatMul", 10, 21)
+@operator("QLinearMatMul")
 def qlinear_matmul(node: Node) -> Outputs:
     a, a_scale, a_zero, b, b_scale, b_zero, scale, zero = (node.need(index) for index in range(8))
     ranks = node.rank(a, "with its scales"), node.rank(b, "with its scales")
@@ -150,7 +149,7 @@ def qlinear_matmul(node: Node) -> Outputs:
     )
 
 
-@operator("QLinearConv", 10)
+@operator("QLinearConv")
 def qlinear_conv(node: Node) -> Outputs:
     x, x_scale, x_zero, w, w_scale, w_zero, scale, zero = (node.need(index) for index in range(8))
     window = _window(node, x, w)

@@ -35,7 +35,7 @@ from ..inputs import unreadable
 from ..nodes import failure
 from . import FORMAT
 from .checks import UndeclaredOperator, UndefinedInput, UnknownOperator, check_node
-from .declaration import Node, declarations
+from .declaration import Node, function_of
 from .messages import (
     function_body,
     kind_in_words,
@@ -300,13 +300,13 @@ class _Reader:
             held = HOLDING_BODIES.get(proto.op_type) if domain == "" else None
             if held is not None:
                 return held(self.builder, partial(self.subgraph, scope), inputs, attributes)
-            implementation = declarations().get((domain, proto.op_type, operator.since_version))
-            if implementation is not None and not operator.deprecated:
+            function = None if domain else function_of(proto.op_type, operator.since_version)
+            if function is not None and not operator.deprecated:
                 plain = {name: python_value(attribute) for name, attribute in attributes.items()}
                 node = Node(
                     self.builder, proto.op_type, operator.since_version, inputs, plain, proto.output
                 )
-                outputs = implementation(node)
+                outputs = function(node)
                 return outputs if isinstance(outputs, tuple) else (outputs,)
             body = function_body(operator, with_attributes(proto, attributes), inputs)
             if body is None:

@@ -52,25 +52,13 @@ def reduced(node: Node, type: str, value: NodeOutput, axes: NodeOutput | None) -
     return value if axes is None else node.add(type, value, axes, keep_dims=node.flag("keepdims"))
 
 
-PLAIN = {
-    "ReduceMean": ("ReduceMean", (1, 11, 13, 18)),
-    "ReduceSum": ("ReduceSum", (1, 11, 13)),
-    "ReduceProd": ("ReduceProd", (1, 11, 13, 18)),
-    "ReduceL1": ("ReduceL1", (1, 11, 13, 18)),
-    "ReduceL2": ("ReduceL2", (1, 11, 13, 18)),
-    "ReduceMax": ("ReduceMax", (1, 11, 12, 13, 18, 20)),
-    "ReduceMin": ("ReduceMin", (1, 11, 12, 13, 18, 20)),
-}
-"""The reductions that OpenVINO has, with their versions."""
-
-
+@operator("ReduceMean", "ReduceSum", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceMax", "ReduceMin")
 def _plain(node: Node) -> Outputs:
     """Converts a reduction that OpenVINO has.
 
     L1 and L2 over no axes are the norm of each single element.
     """
-    axes, x = axes_of(node), node.x
-    type = PLAIN[node.kind][0]
+    axes, x, type = axes_of(node), node.x, node.kind
     if axes is None and type in ("ReduceL1", "ReduceL2"):
         return node.add("Abs", x)
     if x.element_type.name == "boolean":  # the greatest and the least of booleans
@@ -89,21 +77,17 @@ def _plain(node: Node) -> Outputs:
     return result
 
 
-for _name, (_, _versions) in PLAIN.items():
-    operator(_name, *_versions)(_plain)
-
-
-@operator("ReduceSumSquare", 1, 11, 13, 18)
+@operator("ReduceSumSquare")
 def reduce_sum_square(node: Node) -> Outputs:
     return reduced(node, "ReduceSum", node.add("Multiply", node.x, node.x), axes_of(node))
 
 
-@operator("ReduceLogSum", 1, 11, 13, 18, 28)
+@operator("ReduceLogSum")
 def reduce_log_sum(node: Node) -> Outputs:
     return node.add("Log", reduced(node, "ReduceSum", node.x, axes_of(node)))
 
 
-@operator("ReduceLogSumExp", 1, 11, 13, 18, 28)
+@operator("ReduceLogSumExp")
 def reduce_log_sum_exp(node: Node) -> Outputs:
     """Converts LogSumExp. The greatest element is subtracted first, so that nothing overflows.
 
@@ -132,12 +116,16 @@ def reduce_log_sum_exp(node: Node) -> Outputs:
     return node.convert(logarithm, type) if real is not x else logarithm
 
 
+JOINED = {"Sum": "Add", "Mean": "Add", "Max": "Maximum", "Min": "Minimum"}
+
+
+@operator(*JOINED)
 def _joined(node: Node) -> Outputs:
     """Converts Sum, Mean, Max and Min over the inputs.
 
     The inputs broadcast from version 8 on, and have equal shapes before.
     """
-    first, *others = (node.need(index) for index in range(len(node.inputs)))
+    first, *others = node.every_input
     if node.version < 8:
         for other in others:
             if not other.shape.compatible(first.shape):
@@ -148,7 +136,7 @@ def _joined(node: Node) -> Outputs:
                     expected=first.shape,
                     actual=other.shape,
                 )
-    type = JOINED[node.kind][0]
+    type = JOINED[node.kind]
     broadcast = "none" if node.version < 8 else "numpy"
     joined = first
     for other in others:
@@ -161,18 +149,7 @@ def _joined(node: Node) -> Outputs:
     return joined
 
 
-JOINED = {
-    "Sum": ("Add", (1, 6, 8, 13)),
-    "Mean": ("Add", (1, 6, 8, 13)),
-    "Max": ("Maximum", (1, 6, 8, 12, 13)),
-    "Min": ("Minimum", (1, 6, 8, 12, 13)),
-}
-for _name, (_, _versions) in JOINED.items():
-    operator(_name, *_versions)(_joined)
-
-
-@operator("ArgMax", 1, 11, 12, 13)
-@operator("ArgMin", 1, 11, 12, 13)
+@operator("ArgMax", "ArgMin")
 def arg_max(node: Node) -> Outputs:
     """Converts ArgMax and ArgMin to a TopK of one element.
 

@@ -126,13 +126,13 @@ def _made(node: Node, outputs: tuple[NodeOutput, ...], batch_first: bool) -> Out
     return (whole, *states)
 
 
-@operator("RNN", 1, 7, 14, 22)
+@operator("RNN")
 def rnn(node: Node) -> Outputs:
     inputs, attributes, batch_first = _parts(node)
     return _made(node, node.all("RNNSequence", *inputs, **attributes), batch_first)
 
 
-@operator("GRU", 3, 7, 14, 22)
+@operator("GRU", since=3)
 def gru(node: Node) -> Outputs:
     inputs, attributes, batch_first = _parts(node)
     return _made(
@@ -147,7 +147,7 @@ def gru(node: Node) -> Outputs:
     )
 
 
-@operator("LSTM", 1, 7, 14, 22)
+@operator("LSTM")
 def lstm(node: Node) -> Outputs:
     if node["input_forget"]:
         raise Violation(

@@ -7,7 +7,7 @@ from ...rule_ids import INPUT_SHAPES
 from .declaration import Node, NodeOutput, Outputs, operator
 
 
-@operator("DFT", 17, 20)
+@operator("DFT")
 def dft(node: Node) -> Outputs:
     """Transforms real numbers (last axis of 1) or complex ones (2).
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model.graph import Finding
-from ..rule_ids import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE, MISSPELT_ATTRIBUTE, UNKNOWN_ATTRIBUTE
+from ..rule_ids import MISSPELT_ATTRIBUTE
 from .base import Rule
 from .context import Context
 
@@ -40,7 +40,6 @@ class UnknownAttribute(Rule):
     ```
     """
 
-    id = UNKNOWN_ATTRIBUTE
     suspects = ("names",)
 
 
@@ -71,7 +70,6 @@ class MisspeltAttribute(Rule):
     ```
     """
 
-    id = MISSPELT_ATTRIBUTE
     stops_runs = True
     suspects = ("names",)
 
@@ -106,7 +104,6 @@ class MissingAttribute(Rule):
     ```
     """
 
-    id = MISSING_ATTRIBUTE
     stops_runs = True
     suspects = ("attributes",)
 
@@ -150,6 +147,5 @@ class AttributeValue(Rule):
     ```
     """
 
-    id = ATTRIBUTE_VALUE
     stops_runs = True
     suspects = ("attributes",)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar, Literal, NamedTuple
 
+from .. import rule_ids
 from ..faults import Fault
 from ..model.graph import Finding, Layer
 from ..rule_ids import RuleId, Severity
@@ -31,6 +32,14 @@ ports to the types and shapes that irshape infers.
 """
 
 
+_IDS = {
+    "".join(map(str.capitalize, each.name.split("-"))): each
+    for each in vars(rule_ids).values()
+    if isinstance(each, RuleId)
+}
+"""The ids of irshape's own rules, by the names of their classes: `DuplicateId` is duplicate-id."""
+
+
 class Page(NamedTuple):
     """The documentation of a rule: one sentence, and Markdown text for each heading."""
 
@@ -52,8 +61,9 @@ HEADINGS = (
 class Rule:
     """A rule: its code, its findings, and the possible origins of the findings.
 
-    A rule implements `check`, or names a fault that the reader or the inference reports under its
-    `id`, or both. `findings` yields the findings of both kinds. The docstring is the documentation:
+    A rule of irshape has the `id` that its class is named after; a plugin's rule sets `code`, `name`
+    and `severity`. A rule implements `check`, or the reader or the inference reports under its `id`, or
+    both. `findings` yields the findings of both kinds. The docstring is the documentation:
     a sentence, then a `##` line for each of `HEADINGS`.
     """
 
@@ -84,6 +94,8 @@ class Rule:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        if cls.__module__.startswith(f"{__package__}.") and cls.__name__ in _IDS:
+            cls.id = _IDS[cls.__name__]
         if "id" in vars(cls):
             cls.code, cls.name, cls.severity = cls.id[:3]
         elif {"code", "name", "severity"} <= vars(cls).keys():

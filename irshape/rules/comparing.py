@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..rule_ids import NOT_COMPARED, SHAPE_DIFFERENCE, VALUE_DIFFERENCE
 from .base import Rule
 
 
@@ -31,8 +30,6 @@ class ValueDifference(Rule):
     outputs. `irshape compare` names the constants and attributes that differ.
     """
 
-    id = VALUE_DIFFERENCE
-
 
 class ShapeDifference(Rule):
     """The runtime and irshape infer different element types or shapes for an output.
@@ -55,8 +52,6 @@ class ShapeDifference(Rule):
     ## How to fix it
     Please report the finding together with the layer: irshape should infer what the runtime infers.
     """
-
-    id = SHAPE_DIFFERENCE
 
 
 class NotCompared(Rule):
@@ -82,5 +77,3 @@ class NotCompared(Rule):
     The message says what stopped the comparison. `irshape validate` finds most faults for which a
     runtime rejects a model, with their places.
     """
-
-    id = NOT_COMPARED

@@ -8,16 +8,6 @@ from ..faults import Fault
 from ..inference.contrary_sizes import contrary_sizes
 from ..model.graph import Body, Finding
 from ..ops import registry
-from ..rule_ids import (
-    DUPLICATE_VALUES,
-    INPUT_COUNT,
-    INPUT_ELEMENT_TYPE,
-    INPUT_RANK,
-    INPUT_SHAPES,
-    INPUT_VALUE,
-    OPERATION_CONSTRAINT,
-    PORT_MAP,
-)
 from .base import Rule
 from .context import Context
 
@@ -54,7 +44,6 @@ class OperationConstraint(Rule):
     ```
     """
 
-    id = OPERATION_CONSTRAINT
     stops_runs = True
     suspects = ("attributes", "sources")
 
@@ -128,7 +117,6 @@ class InputCount(Rule):
     ```
     """
 
-    id = INPUT_COUNT
     stops_runs = True
     suspects = ("edges", "sources")
 
@@ -167,7 +155,6 @@ class InputElementType(Rule):
     ```
     """
 
-    id = INPUT_ELEMENT_TYPE
     doubt = "layer"
     stops_runs = True
     suspects = ("attributes", "sources", "constants")
@@ -204,7 +191,6 @@ class InputRank(Rule):
     ```
     """
 
-    id = INPUT_RANK
     stops_runs = True
     suspects = ("attributes", "sources")
 
@@ -241,7 +227,6 @@ class InputValue(Rule):
     ```
     """
 
-    id = INPUT_VALUE
     stops_runs = True
     suspects = ("attributes", "sources", "constants")
 
@@ -275,7 +260,6 @@ class InputShapes(Rule):
     ```
     """
 
-    id = INPUT_SHAPES
     stops_runs = True
     suspects = ("attributes", "sources", "constants")
 
@@ -318,11 +302,10 @@ class DuplicateValues(Rule):
     ```
     """
 
-    id = DUPLICATE_VALUES
     suspects = ("attributes",)
 
 
-class PortMapRule(Rule):
+class PortMap(Rule):
     """A port map or back edge does not fit the layer and its body.
 
     ## What it does
@@ -355,7 +338,6 @@ class PortMapRule(Rule):
     ```
     """
 
-    id = PORT_MAP
     stops_runs = True
     refused = True
     doubt = "layer"

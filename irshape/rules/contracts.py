@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..faults import Fault
 from ..model.graph import Finding, Layer, Model
-from ..rule_ids import BROKEN_CONTRACT
 from ..shapes import UNBOUNDED, Dimension
 from .base import Rule
 from .context import Context
@@ -104,8 +103,6 @@ class BrokenContract(Rule):
     `irshape explain MODEL TENSOR` shows which layer determines the dimension. Export the model
     again, or change the contract.
     """
-
-    id = BROKEN_CONTRACT
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

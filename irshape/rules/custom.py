@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from ..faults import Fault
 from ..model.graph import Finding, Layer, Model
-from ..rule_ids import CUSTOM_RULE_FAILED
 from .base import Rule
 from .context import Context
 from .settings import CustomRule
@@ -79,8 +78,6 @@ class CustomRuleFailed(Rule):
     message = "converts to f64"
     ```
     """
-
-    id = CUSTOM_RULE_FAILED
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

@@ -11,7 +11,6 @@ from ..inference.ports import declared
 from ..inference.result import Mismatch
 from ..model.graph import Finding, Layer
 from ..model.ports import Port
-from ..rule_ids import INPUT_MISMATCH, INPUT_TYPE_MISMATCH, VALUE_MISMATCH
 from ..shapes import PartialShape
 from .base import Rule
 from .context import Context
@@ -91,7 +90,6 @@ class InputMismatch(Rule):
     ```
     """
 
-    id = INPUT_MISMATCH
     stops_runs = True
     suspects = ("ports", "sources")
 
@@ -157,7 +155,6 @@ class InputTypeMismatch(Rule):
     ```
     """
 
-    id = INPUT_TYPE_MISMATCH
     stops_runs = True
     suspects = ("ports", "sources", "constants")
 
@@ -213,8 +210,6 @@ class ValueMismatch(Rule):
     </input>
     ```
     """
-
-    id = VALUE_MISMATCH
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

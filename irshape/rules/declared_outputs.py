@@ -200,7 +200,6 @@ class OutputShapeMismatch(Rule):
     ```
     """
 
-    id = OUTPUT_SHAPE_MISMATCH
     stops_runs = True
     suspects = ("ports", "attributes", "sources", "constants")
 
@@ -309,7 +308,6 @@ class OutputTypeMismatch(Rule):
     ```
     """
 
-    id = OUTPUT_TYPE_MISMATCH
     stops_runs = True
     suspects = ("ports", "attributes", "sources", "constants")
 
@@ -377,7 +375,6 @@ class UnprovenDimension(Rule):
     ```
     """
 
-    id = UNPROVEN_DIMENSION
     suspects = ("ports", "attributes")
 
     @classmethod
@@ -441,7 +438,6 @@ class LooserDeclaration(Rule):
     ```
     """
 
-    id = LOOSER_DECLARATION
     suspects = ("ports",)
 
     @classmethod

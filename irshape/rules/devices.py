@@ -76,8 +76,6 @@ class FailsOnDevice(_DeviceRule):
     The message says which change would help. `docs/devices.md` explains the facts and their limits.
     """
 
-    id = FAILS_ON_DEVICE
-
 
 class LikelyFailsOnDevice(_DeviceRule):
     """The device is likely to refuse the model.
@@ -106,8 +104,6 @@ class LikelyFailsOnDevice(_DeviceRule):
     The message says which change would help.
     """
 
-    id = LIKELY_FAILS_ON_DEVICE
-
 
 class NotJudgedForDevice(_DeviceRule):
     """irshape has no facts about this layer on the device.
@@ -131,8 +127,6 @@ class NotJudgedForDevice(_DeviceRule):
     ## How to fix it
     Try the model on the device.
     """
-
-    id = NOT_JUDGED_FOR_DEVICE
 
 
 _VERDICT_OF = {

@@ -7,16 +7,6 @@ from collections.abc import Iterator
 
 from ..model.graph import Finding
 from ..model.wiring import OutputRef
-from ..rule_ids import (
-    CYCLE,
-    DANGLING_EDGE,
-    DUPLICATE_EDGE,
-    MALFORMED_EDGE,
-    MISSING_EDGE,
-    MISSING_RESULT,
-    UNKNOWN_EDGE_ATTRIBUTE,
-    UNREACHABLE_LAYER,
-)
 from .base import Rule
 from .context import Context
 from .links import SINKS, EdgeFault
@@ -60,7 +50,6 @@ class DanglingEdge(Rule):
     ```
     """
 
-    id = DANGLING_EDGE
     stops_runs = True
     suspects = ("edges", "ids")
     refused = True
@@ -127,7 +116,6 @@ class MalformedEdge(Rule):
     ```
     """
 
-    id = MALFORMED_EDGE
     stops_runs = True
     suspects = ("notations", "edges")
     refused = True
@@ -191,7 +179,6 @@ class UnknownEdgeAttribute(Rule):
     ```
     """
 
-    id = UNKNOWN_EDGE_ATTRIBUTE
     suspects = ("element_names",)
 
 
@@ -224,7 +211,6 @@ class DuplicateEdge(Rule):
     ```
     """
 
-    id = DUPLICATE_EDGE
     stops_runs = True
     suspects = ("edges",)
     refused = True
@@ -277,7 +263,6 @@ class MissingEdge(Rule):
     ```
     """
 
-    id = MISSING_EDGE
     stops_runs = True
     suspects = ("edges",)
     refused = True
@@ -329,7 +314,6 @@ class Cycle(Rule):
     ```
     """
 
-    id = CYCLE
     stops_runs = True
     suspects = ("edges",)
     refused = True
@@ -404,7 +388,6 @@ class UnreachableLayer(Rule):
     ```
     """
 
-    id = UNREACHABLE_LAYER
     suspects = ("edges",)
 
     @classmethod
@@ -478,8 +461,6 @@ class MissingResult(Rule):
     </layer>
     ```
     """
-
-    id = MISSING_RESULT
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

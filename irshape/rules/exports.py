@@ -6,12 +6,6 @@ from collections.abc import Iterator
 
 from ..model.graph import Finding, Layer
 from ..rule_ids import (
-    EXPORT_CACHE,
-    EXPORT_CONFIGURATION,
-    EXPORT_INCOMPLETE,
-    EXPORT_MISMATCH,
-    EXPORT_SPECIAL_TOKEN,
-    EXPORT_VOCABULARY,
     Severity,
 )
 from .base import Rule
@@ -107,8 +101,6 @@ class ExportMismatch(_ExportRule):
     ## How to fix it
     Export all models of the folder from one original.
     """
-
-    id = EXPORT_MISMATCH
 
     @classmethod
     def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
@@ -271,8 +263,6 @@ class ExportVocabulary(_ExportRule):
     Convert the tokenizer that belongs to the model.
     """
 
-    id = EXPORT_VOCABULARY
-
     @classmethod
     def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
         for name, member in export.members.items():
@@ -349,8 +339,6 @@ class ExportSpecialToken(_ExportRule):
     Use the configuration that belongs to the model.
     """
 
-    id = EXPORT_SPECIAL_TOKEN
-
     @classmethod
     def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
         language = export.members.get(TEXT_EMBEDDINGS) or export.language
@@ -393,8 +381,6 @@ class ExportCache(_ExportRule):
     ## How to fix it
     Use the configuration that the model was exported with.
     """
-
-    id = EXPORT_CACHE
 
     @classmethod
     def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
@@ -447,8 +433,6 @@ class ExportConfiguration(_ExportRule):
     Copy the file from the original again.
     """
 
-    id = EXPORT_CONFIGURATION
-
     @classmethod
     def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
         for name, fault in export.faults.items():
@@ -481,8 +465,6 @@ class ExportIncomplete(_ExportRule):
     `convert_tokenizer MODEL --with-detokenizer -o FOLDER` writes tokenizer and detokenizer;
     `optimum-cli export openvino` writes the whole folder.
     """
-
-    id = EXPORT_INCOMPLETE
 
     @classmethod
     def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:

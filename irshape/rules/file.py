@@ -2,21 +2,6 @@
 
 from __future__ import annotations
 
-from ..rule_ids import (
-    DOCTYPE,
-    INTERNAL_ERROR,
-    LEFT_OUT,
-    MALFORMED_XML,
-    MISSPELT_ELEMENT,
-    NESTING_LIMIT,
-    NOT_AN_IR,
-    PREPROCESSING,
-    REPAIRED_XML,
-    REPEATED_ELEMENT,
-    SIZE_LIMIT,
-    STRAY_TEXT,
-    UNKNOWN_ELEMENT,
-)
 from .base import Rule
 
 
@@ -52,8 +37,6 @@ class MalformedXml(Rule):
     ```
     """
 
-    id = MALFORMED_XML
-
 
 class Doctype(Rule):
     """The file has a DOCTYPE.
@@ -78,8 +61,6 @@ class Doctype(Rule):
     ## How to fix it
     Delete the declaration. If you did not put it there, find out where the file came from.
     """
-
-    id = DOCTYPE
 
 
 class NotAnIr(Rule):
@@ -111,8 +92,6 @@ class NotAnIr(Rule):
     ```
     """
 
-    id = NOT_AN_IR
-
 
 class SizeLimit(Rule):
     """The file is larger than the limit.
@@ -135,8 +114,6 @@ class SizeLimit(Rule):
     ## How to fix it
     Check what the file is and where it came from. Constants belong in the .bin.
     """
-
-    id = SIZE_LIMIT
 
 
 class NestingLimit(Rule):
@@ -163,8 +140,6 @@ class NestingLimit(Rule):
     ## How to fix it
     No real network needs this. Check where the file came from.
     """
-
-    id = NESTING_LIMIT
 
 
 class UnknownElement(Rule):
@@ -195,8 +170,6 @@ class UnknownElement(Rule):
         <data keep_dims="true"/>
     ```
     """
-
-    id = UNKNOWN_ELEMENT
 
 
 class StrayText(Rule):
@@ -231,8 +204,6 @@ class StrayText(Rule):
     ```
     """
 
-    id = STRAY_TEXT
-
 
 class RepairedXml(Rule):
     """A single layer is not well-formed XML; irshape repaired it and read it.
@@ -266,7 +237,6 @@ class RepairedXml(Rule):
     ```
     """
 
-    id = REPAIRED_XML
     stops_runs = True
 
 
@@ -297,8 +267,6 @@ class LeftOut(Rule):
     ## How to fix it
     Write the ports, or the attributes.
     """
-
-    id = LEFT_OUT
 
 
 class MisspeltElement(Rule):
@@ -331,7 +299,6 @@ class MisspeltElement(Rule):
     ```
     """
 
-    id = MISSPELT_ELEMENT
     stops_runs = True
     doubt = "wiring"
 
@@ -366,7 +333,6 @@ class RepeatedElement(Rule):
     ```
     """
 
-    id = REPEATED_ELEMENT
     stops_runs = True
     doubt = "wiring"
 
@@ -397,8 +363,6 @@ class InternalError(Rule):
     names. With `IRSHAPE_DEBUG=1` in the environment, the exception is raised where it occurs.
     """
 
-    id = INTERNAL_ERROR
-
 
 class Preprocessing(Rule):
     """The means in a `<pre-process>` are subtracted from an input of the model.
@@ -426,5 +390,3 @@ class Preprocessing(Rule):
     ## How to fix it
     Write the Subtract as a layer: let OpenVINO read the model and save it again.
     """
-
-    id = PREPROCESSING

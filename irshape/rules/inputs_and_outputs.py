@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from ..model.ends import End, ends
 from ..model.graph import Finding, Layer
 from ..model.wiring import OutputRef
-from ..rule_ids import COLLIDING_NAME, MISSING_TENSOR_NAME
 from .base import Rule
 from .context import Context
 
@@ -47,8 +46,6 @@ class MissingTensorName(Rule):
     </layer>
     ```
     """
-
-    id = MISSING_TENSOR_NAME
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -150,7 +147,6 @@ class CollidingName(Rule):
     ```
     """
 
-    id = COLLIDING_NAME
     refused = True
 
     @classmethod

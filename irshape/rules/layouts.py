@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..rule_ids import STRIDE_MISMATCH
 from .base import Rule
 
 
@@ -31,5 +30,4 @@ class StrideMismatch(Rule):
     names.
     """
 
-    id = STRIDE_MISMATCH
     stops_runs = True

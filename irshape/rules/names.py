@@ -11,13 +11,6 @@ from ..model.graph import Body, Finding, Layer, names_of
 from ..model.ports import Port, names_in
 from ..ops.infrastructure import check_assigned
 from ..ops.tensors import Tensor
-from ..rule_ids import (
-    DUPLICATE_TENSOR_NAME,
-    RUNTIME_INFO,
-    UNASSIGNED_VARIABLE,
-    UNKNOWN_VARIABLE,
-    VARIABLE_MISMATCH,
-)
 from .base import Rule
 from .context import Context
 
@@ -60,7 +53,6 @@ class UnknownVariable(Rule):
     ```
     """
 
-    id = UNKNOWN_VARIABLE
     stops_runs = True
     refused = True
 
@@ -129,7 +121,6 @@ class VariableMismatch(Rule):
     `variable_shape`, such as `2,?`.
     """
 
-    id = VARIABLE_MISMATCH
     stops_runs = True
 
     @classmethod
@@ -185,8 +176,6 @@ class UnassignedVariable(Rule):
     ```
     """
 
-    id = UNASSIGNED_VARIABLE
-
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers":
@@ -236,8 +225,6 @@ class DuplicateTensorName(Rule):
     <port id="1" precision="FP32" names="features_after">…</port>
     ```
     """
-
-    id = DUPLICATE_TENSOR_NAME
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -348,8 +335,6 @@ class RuntimeInfo(Rule):
     </rt_info>
     ```
     """
-
-    id = RUNTIME_INFO
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..model.graph import Finding, Layer
 from ..model.weights import Constant
-from ..rule_ids import F16_OVERFLOW, F16_SUBNORMAL, INFINITE_WEIGHTS, NAN_WEIGHTS
 from .base import Rule
 from .context import Context
 
@@ -102,7 +101,6 @@ class NanWeights(_ValuesRule):
     Check the original model, and export it again from a sound checkpoint.
     """
 
-    id = NAN_WEIGHTS
     types = FLOATS
     what = "NaN"
     wanted = "no NaN"
@@ -138,7 +136,6 @@ class InfiniteWeights(_ValuesRule):
     is too narrow.
     """
 
-    id = INFINITE_WEIGHTS
     types = FLOATS
     what = "infinite"
     wanted = "finite numbers"
@@ -149,7 +146,7 @@ class InfiniteWeights(_ValuesRule):
         return abs(values) == math.inf
 
 
-class HalfOverflow(_ValuesRule):
+class F16Overflow(_ValuesRule):
     """An f32 constant contains numbers that are infinite in f16.
 
     ## What it does
@@ -175,7 +172,6 @@ class HalfOverflow(_ValuesRule):
     -65504 has the same effect as -3.4e38.
     """
 
-    id = F16_OVERFLOW
     types = ("f32",)
     what = "infinite in f16"
     wanted = "numbers up to 65504"
@@ -186,7 +182,7 @@ class HalfOverflow(_ValuesRule):
         return (abs(values) >= 65520) & (abs(values) < math.inf)
 
 
-class HalfSubnormal(_ValuesRule):
+class F16Subnormal(_ValuesRule):
     """An f32 constant contains numbers that are subnormal in f16.
 
     ## What it does
@@ -211,7 +207,6 @@ class HalfSubnormal(_ValuesRule):
     Keep the layer at f32, or scale it: fold the factor into the layers before and after.
     """
 
-    id = F16_SUBNORMAL
     types = ("f32",)
     what = "subnormal in f16"
     wanted = "0, or numbers from 6.1e-5 up"

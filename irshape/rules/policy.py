@@ -11,16 +11,6 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from ..model.ends import End, ends
 from ..model.graph import Finding, Layer, Model
 from ..model.ports import names_in
-from ..rule_ids import (
-    EXPECTED_INPUTS,
-    EXPECTED_OUTPUTS,
-    FORBIDDEN_ELEMENT_TYPE,
-    FORBIDDEN_OPERATION,
-    LAYERS_LIMIT,
-    REQUIRED_OPERATION,
-    STATIC_BATCH,
-    WEIGHTS_LIMIT,
-)
 from ..spelling import suggestion
 from .base import Rule
 from .context import Context
@@ -74,8 +64,6 @@ class RequiredOperation(Rule):
     Convert the model so that it has the operation, or change the policy.
     """
 
-    id = REQUIRED_OPERATION
-
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for policy in context.settings.policies:
@@ -111,8 +99,6 @@ class ForbiddenOperation(Rule):
     Replace the operation in the original model, or change the policy.
     """
 
-    id = FORBIDDEN_OPERATION
-
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for policy in context.settings.policies:
@@ -127,7 +113,7 @@ class ForbiddenOperation(Rule):
                     )
 
 
-class AllowedElementTypes(Rule):
+class ForbiddenElementType(Rule):
     """The policy does not allow this element type.
 
     ## What it does
@@ -150,8 +136,6 @@ class AllowedElementTypes(Rule):
     ## How to fix it
     Convert the model to the allowed types, or change the policy.
     """
-
-    id = FORBIDDEN_ELEMENT_TYPE
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -259,7 +243,6 @@ class ExpectedInputs(PortsRule):
     Convert the model with the expected inputs, or change the policy.
     """
 
-    id = EXPECTED_INPUTS
     what = "input"
 
 
@@ -287,7 +270,6 @@ class ExpectedOutputs(PortsRule):
     Convert the model with the expected outputs, or change the policy.
     """
 
-    id = EXPECTED_OUTPUTS
     what = "output"
 
 
@@ -334,8 +316,6 @@ class StaticBatch(Rule):
     'x=[?,3,224,224]'` shows whether the rest of the model allows it.
     """
 
-    id = STATIC_BATCH
-
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         if not any(policy.dynamic_batch for policy in context.settings.policies):
@@ -363,7 +343,7 @@ class StaticBatch(Rule):
             )
 
 
-class TooManyWeights(Rule):
+class WeightsLimit(Rule):
     """The weights are larger than the policy allows.
 
     ## What it does
@@ -387,8 +367,6 @@ class TooManyWeights(Rule):
     Compress the weights (f16, int8, int4), or change the policy.
     """
 
-    id = WEIGHTS_LIMIT
-
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         policies = context.settings.policies
@@ -410,7 +388,7 @@ class TooManyWeights(Rule):
             )
 
 
-class TooManyLayers(Rule):
+class LayersLimit(Rule):
     """The model has more layers than the policy allows.
 
     ## What it does
@@ -431,8 +409,6 @@ class TooManyLayers(Rule):
     ## How to fix it
     Convert the model so that it has fewer layers, or change the policy.
     """
-
-    id = LAYERS_LIMIT
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

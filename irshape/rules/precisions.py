@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..element_types import ElementType
 from ..model.graph import Finding, Layer
 from ..model.ports import Port
-from ..rule_ids import MISSING_PRECISION, UNKNOWN_PORT_ATTRIBUTE, UNKNOWN_PRECISION
+from ..rule_ids import UNKNOWN_PORT_ATTRIBUTE
 from .base import Rule
 from .context import Context
 
@@ -60,7 +60,6 @@ class MissingPrecision(Rule):
     ```
     """
 
-    id = MISSING_PRECISION
     stops_runs = True
     suspects = ("ports",)
 
@@ -130,7 +129,6 @@ class UnknownPrecision(Rule):
     ```
     """
 
-    id = UNKNOWN_PRECISION
     stops_runs = True
     suspects = ("ports",)
 

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from ..rule_ids import (
-    MISPLACED_SUPPRESSION,
-    UNKNOWN_SUPPRESSION,
-    UNREADABLE_FILE,
-    UNUSED_SUPPRESSION,
-)
 from .base import Rule
 
 
@@ -34,8 +28,6 @@ class UnreadableFile(Rule):
     ## How to fix it
     Correct the path or the permissions, or leave the file out.
     """
-
-    id = UNREADABLE_FILE
 
 
 class UnusedSuppression(Rule):
@@ -67,8 +59,6 @@ class UnusedSuppression(Rule):
     ```
     """
 
-    id = UNUSED_SUPPRESSION
-
 
 class UnknownSuppression(Rule):
     """A comment for irshape cannot be understood.
@@ -97,8 +87,6 @@ class UnknownSuppression(Rule):
     <!-- irshape: disable=IR301: our plugin reads it -->
     ```
     """
-
-    id = UNKNOWN_SUPPRESSION
 
 
 class MisplacedSuppression(Rule):
@@ -131,5 +119,3 @@ class MisplacedSuppression(Rule):
         <layer id="2" name="mean" type="ReduceMean" version="opset1"><!-- irshape: disable=IR301 -->
     ```
     """
-
-    id = MISPLACED_SUPPRESSION

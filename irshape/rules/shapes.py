@@ -15,7 +15,6 @@ from ..model.graph import Body, Finding, Layer
 from ..model.wiring import OutputRef
 from ..ops import registry
 from ..ops.tensors import Tensor
-from ..rule_ids import HUGE_TENSOR, LITERAL_BATCH, PINNED_DIMENSION
 from ..shapes import UNBOUNDED, Dimension, PartialShape
 from ..spelling import counted
 from .base import Rule
@@ -57,8 +56,6 @@ class LiteralBatch(Rule):
     ```
     """
 
-    id = LITERAL_BATCH
-
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers":
@@ -99,8 +96,6 @@ class PinnedDimension(Rule):
     ## How to fix it
     Compute the size (ShapeOf, Slice), or declare the input with the only size that it can have.
     """
-
-    id = PINNED_DIMENSION
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -237,8 +232,6 @@ class HugeTensor(Rule):
     </layer>
     ```
     """
-
-    id = HUGE_TENSOR
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

@@ -10,16 +10,8 @@ from ..model.graph import Finding, Layer
 from ..model.ids import lenient_id
 from ..ops.registry import versions
 from ..rule_ids import (
-    DUPLICATE_ID,
-    DUPLICATE_PORT,
-    MALFORMED_DIM,
     MALFORMED_ID,
-    MISSING_BODY,
-    MISSING_LAYER_ATTRIBUTE,
     MISSPELT_ELEMENT,
-    OUTPUT_COUNT,
-    UNKNOWN_LAYER_ATTRIBUTE,
-    UNKNOWN_PORT_ATTRIBUTE,
 )
 from .base import Rule
 from .context import Context
@@ -56,7 +48,6 @@ class DuplicateId(Rule):
     ```
     """
 
-    id = DUPLICATE_ID
     stops_runs = True
     suspects = ("ids",)
     doubt = "wiring"
@@ -117,7 +108,6 @@ class MissingLayerAttribute(Rule):
     ```
     """
 
-    id = MISSING_LAYER_ATTRIBUTE
     stops_runs = True
     suspects = ("types", "versions")
     refused = True
@@ -151,7 +141,6 @@ class MalformedId(Rule):
     ```
     """
 
-    id = MALFORMED_ID
     stops_runs = True
     suspects = ("notations",)
     refused = True
@@ -190,7 +179,6 @@ class MalformedDim(Rule):
     ```
     """
 
-    id = MALFORMED_DIM
     stops_runs = True
     suspects = ("ports",)
 
@@ -222,7 +210,6 @@ class UnknownLayerAttribute(Rule):
     ```
     """
 
-    id = UNKNOWN_LAYER_ATTRIBUTE
     suspects = ("element_names",)
 
 
@@ -256,7 +243,6 @@ class UnknownPortAttribute(Rule):
     ```
     """
 
-    id = UNKNOWN_PORT_ATTRIBUTE
     suspects = ("element_names",)
 
 
@@ -294,7 +280,6 @@ class DuplicatePort(Rule):
     ```
     """
 
-    id = DUPLICATE_PORT
     stops_runs = True
     refused = True
     doubt = "wiring"
@@ -324,7 +309,7 @@ class DuplicatePort(Rule):
                     seen.add(number)
 
 
-class UndeclaredOutputs(Rule):
+class OutputCount(Rule):
     """A layer declares more outputs than its operation has, or none although it has some.
 
     ## What it does
@@ -358,7 +343,6 @@ class UndeclaredOutputs(Rule):
     ```
     """
 
-    id = OUTPUT_COUNT
     stops_runs = True
     suspects = ("attributes",)
     refused = True
@@ -421,7 +405,6 @@ class MissingBody(Rule):
     Add the body with its `<layers>` and `<edges>`, or remove the surplus one.
     """
 
-    id = MISSING_BODY
     stops_runs = True
     refused = True
     doubt = "layer"

@@ -8,12 +8,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from ..model.graph import Finding, Layer
-from ..rule_ids import (
-    IGNORED_BY_TARGET,
-    NEWER_THAN_TARGET,
-    NOT_RUN_BY_TARGET,
-    OTHER_SHAPE_IN_TARGET,
-)
 from .base import Rule
 from .context import Context
 
@@ -52,8 +46,6 @@ class NewerThanTarget(Rule):
     Convert the model with the target release, or raise the target. If the target has the same
     operation in an earlier opset, write that opset.
     """
-
-    id = NEWER_THAN_TARGET
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -171,7 +163,6 @@ class IgnoredByTarget(_DetailRule):
     Raise the target, or convert the model so that it does not need this part.
     """
 
-    id = IGNORED_BY_TARGET
     kind = "ignored"
     says = "OpenVINO {target} ignores {what} and {consequence}"
     advice = "raise the target to {complete}, or convert the model without it"
@@ -205,7 +196,6 @@ class NotRunByTarget(_DetailRule):
     Raise the target, or write an earlier version of the operation.
     """
 
-    id = NOT_RUN_BY_TARGET
     kind = "not run"
     says = "OpenVINO {target} reads {what} and {consequence}"
     advice = "raise the target to {right}, or convert the model for the target"
@@ -238,7 +228,6 @@ class OtherShapeInTarget(_DetailRule):
     static.
     """
 
-    id = OTHER_SHAPE_IN_TARGET
     kind = "inferred"
     says = "OpenVINO {target} {consequence} for {what}; {right} and newer infer what irshape infers"
     advice = "raise the target to {right}, or make the shape static"

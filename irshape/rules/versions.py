@@ -15,7 +15,6 @@ from ..ops.registry import (
 )
 from ..rule_ids import (
     CUSTOM_OPERATION,
-    IR_VERSION,
     MISSING_LAYER_ATTRIBUTE,
     UNKNOWN_TYPE,
     UNKNOWN_VERSION,
@@ -79,8 +78,6 @@ class IrVersion(Rule):
     ```
     """
 
-    id = IR_VERSION
-
 
 def _misspelt_types(context: Context) -> Iterator[tuple[str, dict[str, str]]]:
     """Yields each type with unusual capitals, in small letters, with the intended type for each
@@ -130,7 +127,6 @@ class UnknownType(Rule):
     ```
     """
 
-    id = UNKNOWN_TYPE
     stops_runs = True
     suspects = ("notations", "types")
     refused = True
@@ -207,7 +203,6 @@ class UnknownVersion(Rule):
     ```
     """
 
-    id = UNKNOWN_VERSION
     stops_runs = True
     suspects = ("versions",)
     refused = True
@@ -254,7 +249,6 @@ class CustomOperation(Rule):
     of a package.
     """
 
-    id = CUSTOM_OPERATION
     stops_runs = True
     refused = True
 

@@ -7,15 +7,6 @@ from collections.abc import Iterator
 from ..inference.result import Mismatch
 from ..model.graph import Finding
 from ..model.weights import Weights, strings_fault
-from ..rule_ids import (
-    CONSTANT_OUT_OF_RANGE,
-    CONSTANT_SIZE,
-    CONSTANT_TYPE,
-    MISALIGNED_CONSTANT,
-    MISSING_WEIGHTS,
-    OVERLAPPING_CONSTANTS,
-    UNUSED_WEIGHTS,
-)
 from .base import Rule
 from .context import Context
 
@@ -46,7 +37,6 @@ class MissingWeights(Rule):
     LFS pointer, run `git lfs pull`. `--weights none` checks the .xml alone.
     """
 
-    id = MISSING_WEIGHTS
     stops_runs = True
     refused = True
 
@@ -119,7 +109,6 @@ class ConstantOutOfRange(Rule):
     ```
     """
 
-    id = CONSTANT_OUT_OF_RANGE
     stops_runs = True
     suspects = ("constants",)
     refused = True
@@ -175,7 +164,6 @@ class ConstantSize(Rule):
     ```
     """
 
-    id = CONSTANT_SIZE
     stops_runs = True
     suspects = ("constants",)
     doubt = "layer"
@@ -212,7 +200,7 @@ class ConstantSize(Rule):
             )
 
 
-class UnusedTail(Rule):
+class UnusedWeights(Rule):
     """The .bin is longer than its constants need.
 
     ## What it does
@@ -235,8 +223,6 @@ class UnusedTail(Rule):
     unused bytes.
     """
 
-    id = UNUSED_WEIGHTS
-
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         weights = context.model.weights
@@ -254,7 +240,7 @@ class UnusedTail(Rule):
             )
 
 
-class Misaligned(Rule):
+class MisalignedConstant(Rule):
     """Constants do not begin at a multiple of their element's size.
 
     ## What it does
@@ -282,8 +268,6 @@ class Misaligned(Rule):
     ```
     """
 
-    id = MISALIGNED_CONSTANT
-
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         misaligned = [
@@ -308,7 +292,7 @@ class Misaligned(Rule):
         )
 
 
-class Overlap(Rule):
+class OverlappingConstants(Rule):
     """Two constants share some of their bytes, but not all.
 
     ## What it does
@@ -337,7 +321,6 @@ class Overlap(Rule):
     ```
     """
 
-    id = OVERLAPPING_CONSTANTS
     suspects = ("constants",)
 
     @classmethod
@@ -407,7 +390,6 @@ class ConstantType(Rule):
     ```
     """
 
-    id = CONSTANT_TYPE
     stops_runs = True
     suspects = ("ports", "constants")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from ..formats.ir.edits import rename_attribute, set_attribute
+from ..formats.ir.grammar import ATTRIBUTES
 from ..inference.alternatives import Fit
 from ..model.graph import Finding
 from .attributes import Candidate
@@ -14,17 +15,9 @@ from .change import Change
 from .site import Sites
 from .spellings import folded, likeness, only_word
 
-REQUIRED = {
-    "layer": ("id", "name", "type", "version"),
-    "edge": ("from-layer", "from-port", "to-layer", "to-port"),
-    "port": ("id", "precision"),
-}
+REQUIRED = {**ATTRIBUTES, "port": ("id", "precision")}
 """The XML attributes that OpenVINO requires. An input port needs no precision."""
-KNOWN = {
-    "layer": (*REQUIRED["layer"], "output_names"),
-    "edge": REQUIRED["edge"],
-    "port": (*REQUIRED["port"], "names"),
-}
+KNOWN = {**ATTRIBUTES, "layer": (*ATTRIBUTES["layer"], "output_names")}
 
 
 def notations(sites: Sites, finding: Finding) -> Iterator[Candidate]:

@@ -61,10 +61,10 @@ HEADINGS = (
 class Rule:
     """A rule: its code, its findings, and the possible origins of the findings.
 
-    A rule of irshape has the `id` that its class is named after; a plugin's rule sets `code`, `name`
-    and `severity`. A rule implements `check`, or the reader or the inference reports under its `id`, or
-    both. `findings` yields the findings of both kinds. The docstring is the documentation:
-    a sentence, then a `##` line for each of `HEADINGS`.
+    A rule of irshape has the `id` after which its class is named; a plugin's rule sets `code`,
+    `name` and `severity`. A rule implements `check`, or names a fault that the reader or the
+    inference reports under its `id`, or both. `findings` yields the findings of both kinds. The
+    docstring is the documentation: a sentence, then a `##` line for each of `HEADINGS`.
     """
 
     id: ClassVar[RuleId]

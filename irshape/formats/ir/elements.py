@@ -33,7 +33,7 @@ from ...rule_ids import (
 from ...spelling import enumerated
 from ..inputs import unreadable
 from . import FORMAT
-from .grammar import OPAQUE
+from .grammar import ATTRIBUTES, OPAQUE
 
 _MIN_DIM, _MAX_DIM = -1, 2**63 - 1
 _BLANKS = " \t\r\n"
@@ -67,27 +67,29 @@ class Elements:
         fault = Fault(rule, message, expected=expected, actual=actual, help=help, severity=severity)
         self.findings.append(Finding(fault, offset, layer, port=port))
 
-    def unknown_attribute(
+    def unknown_attributes(
         self,
         rule: RuleId,
         element: str,
-        known: Iterable[str],
-        name: str,
+        names: Iterable[str],
         offset: int,
         layer: Layer | None = None,
         port: tuple[str, str] | None = None,
     ) -> None:
-        """Reports an attribute that is unknown for its element."""
-        self.report(
-            rule,
-            f"<{element}> has no attribute `{name}`; OpenVINO ignores it",
-            self.source.attribute(offset, name),
-            layer,
-            expected=", ".join(known),
-            actual=name,
-            help="remove it, or correct its name",
-            port=port,
-        )
+        """Reports the attributes among `names` that an element does not have."""
+        known = ATTRIBUTES[element]
+        for name in names:
+            if name not in known:
+                self.report(
+                    rule,
+                    f"<{element}> has no attribute `{name}`; OpenVINO ignores it",
+                    self.source.attribute(offset, name),
+                    layer,
+                    expected=", ".join(known),
+                    actual=name,
+                    help="remove it, or correct its name",
+                    port=port,
+                )
 
     def layer(self, attributes: list[str], offset: int, body: Body, fragment: bool) -> Layer:
         named = dict(zip(attributes[::2], attributes[1::2], strict=True))
@@ -101,7 +103,7 @@ class Elements:
         )
         if layer.type.lower() == "result" or fragment:
             layer.output_names = named.pop("output_names", None)
-        for name in ("type",) if fragment else _LAYER_ATTRIBUTES:
+        for name in ("type",) if fragment else ATTRIBUTES["layer"]:
             if name not in attributes[::2]:
                 self.report(
                     MISSING_LAYER_ATTRIBUTE,
@@ -112,10 +114,7 @@ class Elements:
                     help=f'add {name}="…" to this <layer>',
                 )
         if not fragment:
-            for name in named:
-                self.unknown_attribute(
-                    UNKNOWN_LAYER_ATTRIBUTE, "layer", _LAYER_ATTRIBUTES, name, offset, layer
-                )
+            self.unknown_attributes(UNKNOWN_LAYER_ATTRIBUTE, "layer", named, offset, layer)
         if not plain_id(layer.id) and (layer.id or (not fragment and "id" in attributes[::2])):
             self.odd_id("layer", layer.id, offset, layer, None)
         return layer
@@ -157,11 +156,7 @@ class Elements:
         named = dict(zip(attributes[::2], attributes[1::2], strict=True))
         port = Port(named.get("id", ""), named.get("precision"), named.get("names"), offset)
         where = ("input" if incoming else "output", port.id)
-        for name in named:
-            if name not in _PORT_ATTRIBUTES:
-                self.unknown_attribute(
-                    UNKNOWN_PORT_ATTRIBUTE, "port", _PORT_ATTRIBUTES, name, offset, layer, where
-                )
+        self.unknown_attributes(UNKNOWN_PORT_ATTRIBUTE, "port", named, offset, layer, where)
         if not plain_id(port.id) and (port.id or not fragment):
             self.odd_id("port", port.id, offset, layer, where)
         return port
@@ -243,7 +238,7 @@ class Elements:
 
     def edge(self, attributes: list[str], offset: int, body: Body) -> Edge:
         named = dict(zip(attributes[::2], attributes[1::2], strict=True))
-        lost = [name for name in _EDGE_ATTRIBUTES if not named.get(name)]
+        lost = [name for name in ATTRIBUTES["edge"] if not named.get(name)]
         if lost:
             ends = (named.get("to-layer"), named.get("from-layer"))
             layer = next(
@@ -257,11 +252,7 @@ class Elements:
                 expected=", ".join(lost),
                 help="add " + " ".join(f'{name}="…"' for name in lost),
             )
-        for name in named:
-            if name not in _EDGE_ATTRIBUTES:
-                self.unknown_attribute(
-                    UNKNOWN_EDGE_ATTRIBUTE, "edge", _EDGE_ATTRIBUTES, name, offset
-                )
+        self.unknown_attributes(UNKNOWN_EDGE_ATTRIBUTE, "edge", named, offset)
         return Edge(
             named.get("from-layer", ""),
             named.get("from-port", ""),
@@ -298,9 +289,6 @@ class Elements:
         self.report(rule, message, offset, layer, expected=expected, actual=tag, help=hint)
 
 
-_LAYER_ATTRIBUTES = ("id", "name", "type", "version")
-_PORT_ATTRIBUTES = ("id", "precision", "names")
-_EDGE_ATTRIBUTES = ("from-layer", "from-port", "to-layer", "to-port")
 _RT_INFO = re.compile(rb"<rt_info\b[^>]*>.*?</rt_info\s*>", re.DOTALL)
 _COMMENT = re.compile(rb"<!--.*?-->|<\?.*?\?>", re.DOTALL)
 _LEADING = re.compile(r"[+-]?[0-9]{1,19}")

@@ -26,6 +26,13 @@ CHILDREN: dict[str, tuple[str, ...]] = {
 }
 """The elements that each element may contain."""
 
+ATTRIBUTES = {
+    "layer": ("id", "name", "type", "version"),
+    "port": ("id", "precision", "names"),
+    "edge": ("from-layer", "from-port", "to-layer", "to-port"),
+}
+"""The attributes that an element may have. A Result may also have `output_names`."""
+
 WITHOUT_TEXT = CHILDREN.keys() - {"dim"}
 """Elements that contain no text."""
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ...faults import Fault
 from ...model.graph import Finding
-from ...rule_ids import LEFT_OUT, REPAIRED_XML
+from ...rule_ids import LEFT_OUT, REPAIRED_XML, RuleId
 from .edits import Edit, Edited
 from .grammar import CHILDREN, PORT_MAP_TAGS
 
@@ -40,7 +40,6 @@ class Comment(NamedTuple):
 
     port: int
     text: str
-    offset: int
     at_dim: bool
     """Whether it directly follows a dimension, which it may then describe."""
 
@@ -74,7 +73,7 @@ class Repaired:
         """The element that the last tag closed with `/>`."""
         self.port = -1
         """The port that began last in the innermost <input> or <output>."""
-        self.waiting: list[tuple[str, int]] = []
+        self.waiting: list[str] = []
         """Comments that come before the port to which they belong."""
         self.ended: tuple[_Element, int, int] | None = None
         """The <input> or <output> that the last tag closed, and the position of that tag."""
@@ -114,13 +113,16 @@ class Repaired:
             self.close(len(plain), "the end of the file")
 
     def report(
-        self, message: str, offset: int, expected: str | None, actual: str | None, help: str
+        self,
+        message: str,
+        offset: int,
+        expected: str | None,
+        actual: str | None,
+        help: str,
+        rule: RuleId = REPAIRED_XML,
     ) -> None:
-        self.problems.append(
-            Finding(
-                Fault(REPAIRED_XML, message, expected=expected, actual=actual, help=help), offset
-            )
-        )
+        fault = Fault(rule, message, expected=expected, actual=actual, help=help)
+        self.problems.append(Finding(fault, offset))
 
     def between(self, start: int, end: int) -> None:
         """Repairs text between tags.
@@ -150,18 +152,13 @@ class Repaired:
             elif top.name in ("port", "dim"):
                 self.vague.add(self.port)
             elif top.name in ("input", "output"):
-                message = f"`{dots[0].decode()}` stands in place of ports"
-                self.problems.append(
-                    Finding(
-                        Fault(
-                            LEFT_OUT,
-                            message,
-                            expected=f"the ports of the <{top.name}>",
-                            actual="...",
-                            help="write the ports, so that the layer can be checked",
-                        ),
-                        dots.start(),
-                    )
+                self.report(
+                    f"`{dots[0].decode()}` stands in place of ports",
+                    dots.start(),
+                    f"the ports of the <{top.name}>",
+                    "...",
+                    "write the ports, so that the layer can be checked",
+                    LEFT_OUT,
                 )
 
     # tags
@@ -181,17 +178,13 @@ class Repaired:
         self.make_room(name, start)
         self.attributes(*attributes)
         top = self.open[-1]
-        children = (
-            CHILDREN.get(name)
-            if top.children is not None and top.name not in PORT_MAP_TAGS
-            else ()
-            if top.name in PORT_MAP_TAGS
-            else None
-        )
+        children = None if top.children is None else CHILDREN.get(name)
+        if top.name in PORT_MAP_TAGS:
+            children = ()
         element = _Element(name, start, end, children)
         if name == "port" and top.name in ("input", "output"):
             self.port = start
-            self.comments += [Comment(start, text, offset, False) for text, offset in self.waiting]
+            self.comments += [Comment(start, text, False) for text in self.waiting]
         elif name in ("input", "output"):
             self.port = -1
         self.waiting = []
@@ -293,9 +286,7 @@ class Repaired:
     def end_tag(self, name: str, start: int, end: int) -> None:
         self.closed = self.ended = None
         if self.port >= 0 and name in ("input", "output"):
-            self.comments += [
-                Comment(self.port, text, offset, False) for text, offset in self.waiting
-            ]
+            self.comments += [Comment(self.port, text, False) for text in self.waiting]
         self.waiting = []
         if name and name == self.open[-1].name:
             element = self.open.pop()
@@ -363,15 +354,13 @@ class Repaired:
             )
         names = [element.name for element in self.open[-2:]]
         if names[-1] == "port" or names[0] == "port":
-            self.comments.append(
-                Comment(self.port, text, start, b"<dim>" in self.line_before(start))
-            )
+            self.comments.append(Comment(self.port, text, b"<dim>" in self.line_before(start)))
         elif names[-1] in ("input", "output"):
             if self.line_before(start).strip():
                 if self.port >= 0:
-                    self.comments.append(Comment(self.port, text, start, False))
+                    self.comments.append(Comment(self.port, text, False))
             else:
-                self.waiting.append((text, start))
+                self.waiting.append(text)
 
     def line_before(self, start: int) -> bytes:
         """Returns the text before a place in its line."""

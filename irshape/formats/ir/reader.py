@@ -42,19 +42,6 @@ _ASCII_IN_ONE_BYTE = ("utf-8", "utf-8-sig")
 _TURNS = re.compile(rb"</layer>|<layers>|<edges>")
 """Matches where regular layers or edges may begin."""
 
-# States: the kind of the element that is being read. Their numbers are indices of `_enter`.
-_DOCUMENT, _NET, _LAYERS, _LAYER, _EDGES, _PORT_MAP, _BACK_EDGES, _PORTS, _DATA, _LEAF = range(10)
-
-_TAG_OF_STATE = {
-    _NET: "net",
-    _LAYERS: "layers",
-    _LAYER: "layer",
-    _PORTS: "input",
-    _EDGES: "edges",
-    _PORT_MAP: "port_map",
-    _BACK_EDGES: "back_edges",
-}
-
 
 def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = None) -> Model:
     """Reads the bytes of `source` or, for single layers, the bytes of `repaired`.
@@ -90,9 +77,10 @@ class _Reader(Elements):
         """The encoding for the parser, in place of the one that the file declares."""
         self.parser = expat.ParserCreate(self.encoding)
 
-        self.state = _DOCUMENT
-        self.stack: list[int] = []
-        """The states of the elements around the one that is being read."""
+        self.state = ""
+        """The element that is being read: `net` is also a body, `input` an output."""
+        self.stack: list[str] = []
+        """The elements around it."""
         self.body = self.model.net
         self.current: Layer | None = None
         self.ports: list[Port] = []
@@ -108,17 +96,16 @@ class _Reader(Elements):
         self.items: dict[tuple[str, ...], tuple[str, ...]] = {}
         """The attributes of `<data>`: equal ones are kept once."""
 
-        self._enter: tuple[Callable[[str, list[str], int], int | None], ...] = (
-            self.root,
-            self.enter_net,
-            self.enter_layers,
-            self.enter_layer,
-            self.enter_edges,
-            self.enter_port_map,
-            self.enter_back_edges,
-            self.enter_ports,
-            *[lambda tag, attributes, place: None] * 2,
-        )
+        self._enter: dict[str, Callable[[str, list[str], int], str | None]] = {
+            "": self.root,
+            "net": self.enter_net,
+            "layers": self.enter_layers,
+            "layer": self.enter_layer,
+            "edges": self.enter_edges,
+            "port_map": self.enter_port_map,
+            "back_edges": self.enter_back_edges,
+            "input": self.enter_ports,
+        }
         self._start, self._end = self.start, self.end
 
     def read(self, prefix: bytes) -> Model:
@@ -178,9 +165,9 @@ class _Reader(Elements):
             self.parser.Parse(piece, False)
             if _ends_inside(piece) or self.source.encoding.lower() not in _ASCII_IN_ONE_BYTE:
                 break
-            if self.state not in (_LAYERS, _EDGES) or self.passed_over:
+            if self.state not in ("layers", "edges") or self.passed_over:
                 continue
-            if self.state == _LAYERS:
+            if self.state == "layers":
                 end = read_layers(text, at, self.body)
             else:
                 end = read_edges(data, at, self.body)
@@ -211,7 +198,7 @@ class _Reader(Elements):
         parser = self.parser
         parser.StartElementHandler = parser.EndElementHandler = None
         parser.StartDoctypeDeclHandler = parser.XmlDeclHandler = None
-        self._enter = ()
+        self._enter = {}
         del self._start, self._end
 
     def declare(self, version: str, encoding: str | None, standalone: int) -> None:
@@ -247,7 +234,8 @@ class _Reader(Elements):
 
     def start(self, tag: str, attributes: list[str]) -> None:
         state = self.state
-        entered = self._enter[state](tag, attributes, self.place)
+        enter = self._enter.get(state)
+        entered = enter(tag, attributes, self.place) if enter else None
         if entered is None:
             self.pass_over(tag, self.place)
         else:
@@ -256,9 +244,9 @@ class _Reader(Elements):
 
     def end(self, tag: str) -> None:
         state = self.state
-        if state == _LAYER:
+        if state == "layer":
             self.current = None
-        elif state == _NET and self.outer:
+        elif state == "net" and self.outer:
             self.body, self.current, self.ports, self.maps = self.outer.pop()
         self.state = self.stack.pop()
 
@@ -273,9 +261,9 @@ class _Reader(Elements):
         if tag in OPAQUE:
             return
         holder = self.current
-        if state in (_NET, _LAYERS, _EDGES):
+        if state in ("net", "layers", "edges"):
             holder = self.outer[-1][1] if self.outer else None
-        self.odd_element(tag, CHILDREN.get(_TAG_OF_STATE.get(state, "data"), ()), place, holder)
+        self.odd_element(tag, CHILDREN.get(state, ()), place, holder)
 
     def start_inside_passed(self, tag: str, attributes: list[str]) -> None:
         self.passed_over += 1
@@ -285,16 +273,16 @@ class _Reader(Elements):
         if self.passed_over:
             return
         self.resume()
-        if tag == "pre-process" and self.state == _NET and not self.outer:
+        if tag == "pre-process" and self.state == "net" and not self.outer:
             end = self.place
             self.preprocessing(self.passed_start, b"<mean" in self.text[self.passed_start : end])
         if tag == "rt_info":
             place, text = self.place, self.text
             # `<rt_info />` ends where it is
             end = text.find(b">", place) + 1 if text.startswith(b"</rt_info", place) else place
-            if self.state == _LAYER and self.current is not None:
+            if self.state == "layer" and self.current is not None:
                 self.current.rt_info_span = (self.passed_start, end)
-            elif self.state == _NET and not self.outer:
+            elif self.state == "net" and not self.outer:
                 self.model.rt_info_span = (self.passed_start, end)
 
     def preprocessing(self, offset: int, has_means: bool) -> None:
@@ -314,7 +302,7 @@ class _Reader(Elements):
 
     # ports and edges
 
-    def enter_ports(self, tag: str, attributes: list[str], place: int) -> int | None:
+    def enter_ports(self, tag: str, attributes: list[str], place: int) -> str | None:
         if tag != "port":
             return None
         layer, ports = self.current, self.ports
@@ -323,7 +311,7 @@ class _Reader(Elements):
         ports.append(port)
         self.parser.StartElementHandler = None
         self.parser.EndElementHandler = self.end_inside_port
-        return _LEAF
+        return "edge"
 
     def end_inside_port(self, tag: str) -> None:
         if tag != "port":
@@ -339,46 +327,46 @@ class _Reader(Elements):
 
     # what each element may contain: the state of the child, or None for an unknown one
 
-    def enter_net(self, tag: str, attributes: list[str], place: int) -> int | None:
+    def enter_net(self, tag: str, attributes: list[str], place: int) -> str | None:
         if tag in ("layers", "edges") and (self.body, tag) not in self.seen:
             self.seen.add((self.body, tag))
-            return _LAYERS if tag == "layers" else _EDGES
+            return "layers" if tag == "layers" else "edges"
         if tag == "back_edges" and self.outer:  # some writers put it inside the body
-            return _BACK_EDGES
+            return "back_edges"
         return None
 
-    def enter_layers(self, tag: str, attributes: list[str], place: int) -> int | None:
+    def enter_layers(self, tag: str, attributes: list[str], place: int) -> str | None:
         if tag != "layer":
             return None
         self.current = self.layer(attributes, place, self.body, self.fragment)
         self.body.layers.append(self.current)
         if self.early.back_edges:  # the layer that had them has no body
             self.early.back_edges = []
-        return _LAYER
+        return "layer"
 
-    def enter_layer(self, tag: str, attributes: list[str], place: int) -> int | None:
+    def enter_layer(self, tag: str, attributes: list[str], place: int) -> str | None:
         layer = self.current
         assert layer is not None
         if tag == "data" and layer.data_offset < 0:
             layer.data_offset = place
             items = tuple(attributes)
             layer.items = self.items.setdefault(items, items) if layer.type != "Const" else items
-            return _DATA
+            return "data"
         if tag == "input" and layer.inputs is NO_PORTS:
             self.ports = layer.inputs = []
-            return _PORTS
+            return "input"
         if tag == "output" and layer.outputs is NO_PORTS:
             self.ports = layer.outputs = []
-            return _PORTS
+            return "input"
         if tag in BODY_TAGS and tag not in (layer.bodies or ()):
             self.begin_body(tag, place, layer)
-            return _NET
+            return "net"
         if tag in PORT_MAP_TAGS and tag not in (layer.port_maps or ()):
             if layer.port_maps is None:
                 layer.port_maps = {}
             self.maps = layer.port_maps[tag] = []
-            return _PORT_MAP
-        return _BACK_EDGES if tag == "back_edges" else None
+            return "port_map"
+        return "back_edges" if tag == "back_edges" else None
 
     def begin_body(self, tag: str, place: int, layer: Layer) -> None:
         if len(self.stack) >= MAX_DEPTH - 4:
@@ -389,20 +377,20 @@ class _Reader(Elements):
         self.body = layer.bodies[tag] = Body((*layer.path, layer.id, tag), place)
         self.body.back_edges, self.early.back_edges = self.early.back_edges, []
 
-    def enter_edges(self, tag: str, attributes: list[str], place: int) -> int | None:
+    def enter_edges(self, tag: str, attributes: list[str], place: int) -> str | None:
         if tag != "edge":
             return None
         self.body.edges.append(self.edge(attributes, place, self.body))
-        return _LEAF
+        return "edge"
 
-    def enter_port_map(self, tag: str, attributes: list[str], place: int) -> int | None:
+    def enter_port_map(self, tag: str, attributes: list[str], place: int) -> str | None:
         if tag == "input" or tag == "output":
             named = dict(zip(attributes[::2], attributes[1::2], strict=True))
             self.maps.append(PortMap(tag, named, place))  # type: ignore[arg-type]
-            return _LEAF
+            return "edge"
         return None
 
-    def enter_back_edges(self, tag: str, attributes: list[str], place: int) -> int | None:
+    def enter_back_edges(self, tag: str, attributes: list[str], place: int) -> str | None:
         if tag != "edge":
             return None
         named = dict(zip(attributes[::2], attributes[1::2], strict=True))
@@ -413,7 +401,7 @@ class _Reader(Elements):
         target.back_edges.append(
             BackEdge(named.get("from-layer", ""), named.get("to-layer", ""), place)
         )
-        return _LEAF
+        return "edge"
 
     def too_deep(self, offset: int) -> NotReadable:
         return self.stop(
@@ -423,10 +411,10 @@ class _Reader(Elements):
             help="no real IR is nested so deeply; check where the file came from",
         )
 
-    def root(self, tag: str, attributes: list[str], offset: int) -> int:
+    def root(self, tag: str, attributes: list[str], offset: int) -> str:
         if self.shift and tag == "layers":
             self.model.kind = "layers"
-            return _LAYERS
+            return "layers"
         if tag != "net":
             raise self.stop(
                 NOT_AN_IR,
@@ -454,7 +442,7 @@ class _Reader(Elements):
                 help=hint,
             )
         self.check_header(offset)
-        return _NET
+        return "net"
 
     def check_header(self, net: int) -> None:
         """Reports a version that OpenVINO reads cut off, since it searches only the first bytes for

@@ -22,8 +22,8 @@ from ..tensors import Tensor
 I32 = ElementType.of("i32")
 I64 = ElementType.of("i64")
 U8 = ElementType.of("u8")
-BOOLEAN = ElementType.of("boolean")
-STRING = ElementType.of("string")
+BOOLEAN_ONE = ElementType.of("boolean")
+STRING_ONE = ElementType.of("string")
 U8_ONLY = types("u8")
 ONE_AXIS = PartialShape([DYNAMIC])
 

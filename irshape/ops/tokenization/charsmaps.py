@@ -12,8 +12,6 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Literal
 
-_SURROGATES = range(0xD800, 0xE000)
-
 Prefix = Callable[[bytes, int], tuple[int, bytes]]
 """Returns the number of bytes to replace at a position, and their replacement; 0 for none."""
 
@@ -129,19 +127,12 @@ def _compositions(form: str) -> dict[str, str]:
     decomposition: Literal["NFD", "NFKD"] = "NFD" if form == "NFC" else "NFKD"
     others: dict[str, list[str]] = {}
     decomposed: set[str] = set()
-    for block in range(0, 0x110000, 0x800):
-        if block in _SURROGATES:
-            continue
-        characters = [chr(point) for point in range(block or 1, block + 0x800)]
-        # null characters separate the characters, so that each is decomposed alone
-        wholes = unicodedata.normalize(decomposition, "\0".join(characters)).split("\0")
-        for character, whole in zip(characters, wholes, strict=True):
-            if character == whole:
-                continue
-            if len(whole) == 1:
-                others.setdefault(whole, [whole]).append(character)
-            else:
-                decomposed.add(whole)
+    for character in map(chr, range(1, 0x110000)):  # surrogates have no decomposition
+        whole = unicodedata.normalize(decomposition, character)
+        if len(whole) > 1:
+            decomposed.add(whole)
+        elif whole != character:
+            others.setdefault(whole, [whole]).append(character)
     compositions: dict[str, str] = {}
     for whole in decomposed:
         composed = unicodedata.normalize("NFC", whole)

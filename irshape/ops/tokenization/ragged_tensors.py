@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...faults import require
-from ...rule_ids import INPUT_COUNT, INPUT_SHAPES, INPUT_VALUE
+from ...faults import Violation, require
+from ...rule_ids import INPUT_COUNT, INPUT_SHAPES
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from .. import conditions
-from ..conditions import rank
+from ..conditions import of_type, rank
 from ..declaration import ANY, INTEGER, at_least, attribute, operand, types
 from ..kinds import BOOLEAN, NATURAL
 from ..lazy import Array, np
 from ..tensors import Tensor
 from .base import (
-    BOOLEAN as BOOLEAN_TYPE,
-)
-from .base import (
+    BOOLEAN_ONE,
     I32,
     ONE_AXIS,
     TokenizerOperation,
@@ -97,21 +93,15 @@ class RaggedToDense(TokenizerOperation):
         padding: Tensor,
         pad_right_input: Tensor | None,
     ) -> tuple[Tensor, Tensor]:
-        dynamic = padding.element_type.is_dynamic or data.element_type.is_dynamic
-        require(
-            dynamic or padding.element_type is data.element_type,
-            at="padding",
-            relation="type",
-            expected=data.element_type,
-            actual=padding.element_type,
-        )
+        if not (padding.element_type.is_dynamic or data.element_type.is_dynamic):
+            of_type(padding.element_type, data.element_type, at="padding")
         if begins.shape.dims is None or data.shape.dims is None:
             shape = DYNAMIC_SHAPE
         else:
             known = length.known
             size = DYNAMIC if known is None or known[0] < 0 else Dimension(known[0])
             shape = PartialShape((*begins.shape.dims, size, *data.shape.dims[1:]))
-        return Tensor(data.element_type, shape), Tensor(BOOLEAN_TYPE, shape)
+        return Tensor(data.element_type, shape), Tensor(BOOLEAN_ONE, shape)
 
     def evaluate(
         self,
@@ -145,13 +135,8 @@ class RaggedToSparse(TokenizerOperation):
     ends = i32_operand()
 
     def infer(self, begins: Tensor, ends: Tensor) -> Tensor:
-        require(
-            begins.shape == ends.shape,
-            at="ends",
-            relation="equal",
-            expected=begins.shape,
-            actual=ends.shape,
-        )
+        fits, shape = begins.shape == ends.shape, ends.shape
+        require(fits, at="ends", relation="equal", expected=begins.shape, actual=shape)
         return Tensor(I32, PartialShape([DYNAMIC, 2]))
 
     def evaluate(self, begins: Array, ends: Array) -> Array:
@@ -177,13 +162,8 @@ class RaggedToRagged(TokenizerOperation):
         begins, ends = np.zeros(rows, np.int32), np.zeros(rows, np.int32)
         began, current = 0, -1
         ids = row_ids.ravel().tolist()
+        conditions.at_least(ids, 0, at="row_ids")
         for position, row in enumerate(ids):
-            require(
-                row >= 0,
-                f"`row_ids` contains the negative row {row}",
-                at="row_ids",
-                rule=INPUT_VALUE,
-            )
             if row >= rows:
                 break
             if row != current:
@@ -209,8 +189,8 @@ class CombineSegments(TokenizerOperation):
     def infer(self, *segments: Tensor) -> tuple[Tensor, ...]:
         require(
             segments and len(segments) % 3 == 1,
-            f"CombineSegments takes three inputs for each ragged tensor, and a last input with "
-            f"their numbers; got {len(segments)}",
+            "CombineSegments takes three inputs for each ragged tensor, and their numbers; got "
+            f"{len(segments)}",
             expected="3n + 1",
             actual=len(segments),
             rule=INPUT_COUNT,
@@ -220,31 +200,24 @@ class CombineSegments(TokenizerOperation):
             begins = _require_segment(segments, first)
             if begins.rank:
                 shape = conditions.merged(begins.shape, shape, at="segments")
-        return (
-            *ragged_outputs(shape, I32),
-            *ragged_outputs(shape, segments[-1].element_type),
-        )
+        return *ragged_outputs(shape, I32), *ragged_outputs(shape, segments[-1].element_type)
 
     def evaluate(self, *segments: Array) -> tuple[Array, ...]:
         parts = [segments[first : first + 3] for first in range(0, len(segments) - 1, 3)]
         count = max(begins.size for begins, _, _ in parts)
         shape = next((begins.shape for begins, _, _ in reversed(parts) if begins.ndim), (count,))
-        elements: list[Any] = [parts[0][2][:0]]
-        numbers: list[Any] = [segments[-1].ravel()[:0]]
-        ends_of_rows: list[int] = []
-        total = 0
+        elements = [parts[0][2][:0]]
+        sizes = np.zeros((count, len(parts)), np.int32)
         for row in range(count):
-            for (begins, ends, data), number in zip(parts, segments[-1].ravel(), strict=True):
+            for index, (begins, ends, data) in enumerate(parts):
                 at = 0 if begins.size == 1 else row
-                piece = data[int(begins.ravel()[at]) : int(ends.ravel()[at])]
-                elements.append(piece)
-                numbers.append(np.full(len(piece), number, segments[-1].dtype))
-                total += len(piece)
-            ends_of_rows.append(total)
-        ends_array = np.array(ends_of_rows, np.int32).reshape(shape)
-        begins_array = np.array([0, *ends_of_rows[:-1]], np.int32)[:count].reshape(shape)
-        first = begins_array, ends_array, np.concatenate(elements)
-        return (*first, begins_array, ends_array, np.concatenate(numbers))
+                elements.append(data[int(begins.ravel()[at]) : int(ends.ravel()[at])])
+                sizes[row, index] = len(elements[-1])
+        lengths = sizes.sum(axis=1, dtype=np.int32)
+        stops = np.cumsum(lengths, dtype=np.int32)
+        spans = (stops - lengths).reshape(shape), stops.reshape(shape)
+        numbers = np.repeat(np.tile(segments[-1].ravel(), count), sizes.ravel())
+        return *spans, np.concatenate(elements), *spans, numbers
 
 
 class Truncate(TokenizerOperation):
@@ -272,19 +245,15 @@ class Truncate(TokenizerOperation):
     def _segments(self, inputs: tuple[Tensor, ...]) -> int:
         """Returns the number of ragged tensors, which the length, an i32 scalar, follows."""
         for count in (1, 2):
-            if len(inputs) > 3 * count:
-                length = inputs[3 * count]
-                if length.element_type is I32 and length.rank == 0:
-                    return count
-        require(
-            False,
-            "Truncate takes one ragged tensor or two (begins, ends, data), then the length, an "
-            "i32 scalar",
+            length = inputs[3 * count] if len(inputs) > 3 * count else None
+            if length is not None and length.element_type is I32 and length.rank == 0:
+                return count
+        raise Violation(
+            "Truncate takes one ragged tensor or two, then the length, an i32 scalar",
             at="segments",
             expected="an i32 scalar as input 3 or 6",
             rule=INPUT_SHAPES,
         )
-        return 0
 
     def evaluate(self, *segments: Array) -> tuple[Array, ...]:
         count = 2 if len(segments) > 7 else 1
@@ -296,37 +265,31 @@ class Truncate(TokenizerOperation):
         if len(segments) > 3 * count + 2:
             require(mode in modes, f"there is no truncation mode '{mode}'", at="segments")
         lengths = [segments[first + 1] - segments[first] for first in range(0, 3 * count, 3)]
-        if count == 1:
-            kept = [np.minimum(lengths[0], length)]
-        else:
-            kept = self._pair(lengths[0], lengths[1], length, mode)
+        kept = [np.minimum(lengths[0], length)]
+        if count == 2:
+            kept = _cut(lengths[0], lengths[1], length, mode)
         outputs: list[Array] = []
         for index, size in enumerate(kept):
             begins, ends, data = segments[3 * index : 3 * index + 3]
             right = side == "right"
-            outputs += [
-                begins if right else (ends - size).astype(np.int32),
-                (begins + size).astype(np.int32) if right else ends,
-                data,
-            ]
+            begins, ends = (begins, begins + size) if right else (ends - size, ends)
+            outputs += [begins.astype(np.int32), ends.astype(np.int32), data]
         return tuple(outputs)
 
-    def _pair(self, first: Array, second: Array, length: int, mode: str) -> list[Array]:
-        """Returns the lengths to which two ragged tensors are truncated."""
-        too_long = first + second > length
-        if mode == "only_first":
-            return [np.where(too_long, np.minimum(first, length), first), second]
-        if mode == "only_second":
-            return [first, np.where(too_long, np.minimum(second, length), second)]
+
+def _cut(first: Array, second: Array, length: int, mode: str) -> list[Array]:
+    """Returns the lengths to which two ragged tensors are truncated."""
+    if mode == "only_first":
+        kept = np.minimum(first, length), second
+    elif mode == "only_second":
+        kept = first, np.minimum(second, length)
+    else:
         half, odd = length // 2, length % 2
-        cut_first = (first >= half + odd) & (second <= half)
-        cut_second = (first < half + odd) & (second > half)
-        both = ~cut_first & ~cut_second
-        kept_first = np.where(cut_first, length - second, first)
-        kept_second = np.where(cut_second, length - first, second)
-        kept_first = np.where(both, half + odd * (first >= second), kept_first)
-        kept_second = np.where(both, half + odd * (first < second), kept_second)
-        return [
-            np.where(too_long, kept_first, first),
-            np.where(too_long, kept_second, second),
-        ]
+        cuts = [(first >= half + odd) & (second <= half), (first < half + odd) & (second > half)]
+        halves = half + odd * (first >= second), half + odd * (first < second)
+        kept = (
+            np.select(cuts, [length - second, first], halves[0]),
+            np.select(cuts, [second, length - first], halves[1]),
+        )
+    fits = first + second <= length
+    return [np.where(fits, first, kept[0]), np.where(fits, second, kept[1])]

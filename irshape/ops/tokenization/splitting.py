@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
+from typing import Any
 
-from ...faults import require
+from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE
 from ..declaration import ANY, attribute, operand
 from ..kinds import BOOLEAN, INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
 from .base import (
-    BOOLEAN as BOOLEAN_TYPE,
-)
-from .base import (
+    BOOLEAN_ONE,
     TokenizerOperation,
     i32_operand,
     packed,
@@ -85,15 +85,10 @@ def split(
                 for begin, end, flag in pieces(position, strings[position])
             ]
         counts.append(len(every))
-    offsets = np.array(counts, np.int32)
-    return (
-        offsets[:-1].reshape(ragged_begins.shape),
-        offsets[1:].reshape(ragged_begins.shape),
-        np.array([begin for begin, _, _ in every], np.int32),
-        np.array([end for _, end, _ in every], np.int32),
-        chars,
-        np.array([flag for _, _, flag in every], np.bool_),
-    )
+    offsets, shape = np.array(counts, np.int32), ragged_begins.shape
+    spans = np.array([(begin, end) for begin, end, _ in every], np.int32).reshape(-1, 2).T
+    flags = np.array([flag for _, _, flag in every], np.bool_)
+    return offsets[:-1].reshape(shape), offsets[1:].reshape(shape), *spans, chars, flags
 
 
 class RegexSplit(RaggedStringOperation):
@@ -115,13 +110,9 @@ class RegexSplit(RaggedStringOperation):
         require_bytes("others", inputs[5 + skips])
         if len(inputs) == 9:
             require_types(inputs[6:], "skip_begins", "skip_ends", "skip_chars")
-        require(
-            self.max_splits == -1 or self.max_splits > 0,
-            at="max_splits",
-            expected="-1, or 1 or more",
-            actual=self.max_splits,
-            rule=ATTRIBUTE_VALUE,
-        )
+        most, wanted = self.max_splits, "-1, or 1 or more"
+        if most < 1 and most != -1:
+            raise Violation(at="max_splits", expected=wanted, actual=most, rule=ATTRIBUTE_VALUE)
         outputs = ragged_string_outputs(inputs[0].shape)
         return (*outputs, inputs[5]) if skips else outputs
 
@@ -129,8 +120,7 @@ class RegexSplit(RaggedStringOperation):
         skips = inputs[5] if len(inputs) == 7 else None
         if inputs[4].size == 0:
             zero = np.zeros(1, np.int32)
-            rest = () if skips is None else (skips,)
-            return (zero, zero, *inputs[2:5], *rest)
+            return (zero, zero, *inputs[2:5], *([] if skips is None else [skips]))
         pattern = decoded(inputs[5 if skips is None else 6].tobytes())
         if self.behaviour == "contiguous" and not pattern.endswith("+"):
             pattern = f"({pattern})+"
@@ -195,7 +185,7 @@ class SpecialTokensSplit(RaggedStringOperation):
         require_count(self, len(inputs), 6, 7)
         skips = len(inputs) == 7
         require_bytes("others", inputs[5 + skips])
-        flags = inputs[5] if skips else Tensor(BOOLEAN_TYPE, inputs[2].shape)
+        flags = inputs[5] if skips else Tensor(BOOLEAN_ONE, inputs[2].shape)
         return (*ragged_string_outputs(inputs[0].shape), flags)
 
     def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
@@ -239,14 +229,9 @@ def byte_alphabet() -> list[bytes]:
     Printable bytes stand for themselves. The others have the characters from U+0100.
     """
     printable = {*range(33, 127), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    alphabet, next_character = [], 0x100
-    for byte in range(256):
-        if byte in printable:
-            alphabet.append(chr(byte).encode())
-        else:
-            alphabet.append(chr(next_character).encode())
-            next_character += 1
-    return alphabet
+    others = count(0x100)
+    points = [byte if byte in printable else next(others) for byte in range(256)]
+    return [chr(point).encode() for point in points]
 
 
 class BytesToChars(RaggedStringOperation):
@@ -255,17 +240,12 @@ class BytesToChars(RaggedStringOperation):
     introduced = "2023.3"
     skips = operand(ANY, optional=True)
 
-    def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
-        begins, skips = inputs[0], inputs[5]
-        assert begins is not None
-        outputs = ragged_string_outputs(begins.shape)
+    def infer(self, *inputs: Any) -> tuple[Tensor, ...]:
+        outputs, skips = ragged_string_outputs(inputs[0].shape), inputs[5]
         return outputs if skips is None else (*outputs, skips)
 
-    def evaluate(self, *inputs: Array | None) -> tuple[Array | None, ...]:
+    def evaluate(self, *inputs: Any) -> tuple[Array, ...]:
         ragged_begins, ragged_ends, begins, ends, chars, skips = inputs
-        assert begins is not None
-        assert ends is not None
-        assert chars is not None
         alphabet = byte_alphabet()
         strings = [
             text

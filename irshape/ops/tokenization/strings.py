@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
-from ...faults import Between, require
+from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, SCALAR, PartialShape
-from ..conditions import at_least, rank
+from ..conditions import at_least, between, rank
 from ..declaration import ANY, I32_I64, attribute, operand, types
 from ..differences import Site, facts, refused
 from ..kinds import BOOLEAN, INT, STRING, Choice
@@ -16,12 +18,11 @@ from ..strings import StringTensorPack as PackOfOpset15
 from ..strings import StringTensorUnpack as UnpackOfOpset15
 from ..tensors import Tensor
 from .base import (
-    BOOLEAN as BOOLEAN_TYPE,
-)
-from .base import (
+    BOOLEAN_ONE,
     I32,
     I64,
     ONE_AXIS,
+    STRING_ONE,
     U8,
     U8_ONLY,
     StringOperation,
@@ -33,10 +34,7 @@ from .base import (
     string_outputs,
     texts,
 )
-from .base import (
-    STRING as STRING_TYPE,
-)
-from .charsmaps import Prefix, normalized, precompiled, unicode_map
+from .charsmaps import normalized, precompiled, unicode_map
 from .pcre import compiled, replacement_of
 from .splitting import decoded
 
@@ -72,7 +70,7 @@ class StringTensorUnpack(TokenizerOperation):
     mode: str = attribute(MODE, default="begins_ends")
 
     def infer(self, data: Tensor) -> tuple[Tensor, ...]:
-        if data.element_type is STRING_TYPE:
+        if data.element_type is STRING_ONE:
             return string_outputs(data.shape)
         if data.element_type is not U8:
             return string_outputs(DYNAMIC_SHAPE)
@@ -117,7 +115,7 @@ class NumericToString(TokenizerOperation):
     data = operand(ANY, specified=types("i64 i32 i16 i8 u64 u32 u16 u8 f32 f64 boolean"))
 
     def infer(self, data: Tensor) -> Tensor:
-        return Tensor(STRING_TYPE, data.shape)
+        return Tensor(STRING_ONE, data.shape)
 
     def evaluate(self, data: Array) -> Array:
         if data.dtype.kind == "b":
@@ -161,15 +159,8 @@ class ContribStringJoin(StringOperation):
         known = inputs[4].known
         if not known:
             return string_outputs(PartialShape.of_rank(rank - 1))
-        axis = known[0] + rank if known[0] < 0 else known[0]
-        require(
-            0 <= axis < rank,
-            at="axis",
-            relation="within",
-            expected=Between(-rank, rank - 1),
-            actual=known[0],
-            rule=OPERATION_CONSTRAINT,
-        )
+        between(known[0], -rank, rank - 1, at="axis", rule=OPERATION_CONSTRAINT)
+        axis = known[0] % rank
         dims = [size for i, size in enumerate(inputs[0].shape) if i != axis]
         return string_outputs(PartialShape(dims))
 
@@ -261,75 +252,65 @@ def _like_byte_token(text: bytes) -> bool:
 
 
 class Normalization(StringOperation):
-    """An operation that rewrites each string. `skips`: flags of strings that stay unchanged."""
+    """An operation that rewrites each string, unless a flag says that it stays unchanged. The flags
+    are the last output."""
+
+    def flags(self, inputs: tuple[Any, ...]) -> Any:
+        """Returns the flags among the inputs; None without flags."""
+        return inputs[3]
+
+    def infer(self, *inputs: Any) -> tuple[Tensor, ...]:
+        outputs, flags = string_outputs(inputs[0].shape), self.flags(inputs)
+        return outputs if flags is None else (*outputs, flags)
 
     def rewritten(
-        self, strings: tuple[Array, ...], skips: Array | None, rewrite: Callable[[bytes], bytes]
+        self, inputs: tuple[Any, ...], rewrite: Callable[[bytes], bytes]
     ) -> tuple[Array, ...]:
-        """Returns the outputs, with the flags last if there are any."""
+        flags = self.flags(inputs)
         results = [
-            text if skips is not None and skips.ravel()[position] else rewrite(text)
-            for position, text in enumerate(texts(*strings))
+            text if flags is not None and flags.ravel()[position] else rewrite(text)
+            for position, text in enumerate(texts(*inputs[:3]))
         ]
-        outputs = packed(results, strings[0].shape)
-        return outputs if skips is None else (*outputs, skips)
+        outputs = packed(results, inputs[0].shape)
+        return outputs if flags is None else (*outputs, flags)
 
 
-class SkippingNormalization(Normalization):
-    """A normalization whose only input besides the strings is the optional `skips`."""
-
-    skips = operand(ANY, optional=True)
-
-    def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
-        begins, skips = inputs[0], inputs[3]
-        assert begins is not None
-        outputs = string_outputs(begins.shape)
-        return outputs if skips is None else (*outputs, skips)
-
-
-class CaseFold(SkippingNormalization):
+class CaseFold(Normalization):
     """Strings in lower case by simple case folding, or in one case for ASCII only."""
 
     introduced = "2023.3"
+    skips = operand(ANY, optional=True)
     encoding: str = attribute(STRING, default="utf-8")
     lower: bool = attribute(BOOLEAN, default=True)
 
-    def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
-        outputs = super().infer(*inputs)
-        require(
-            self.encoding == "" or (self.encoding == "utf-8" and self.lower),
-            f'`encoding` is "{self.encoding}" with lower={str(self.lower).lower()}; expected "", '
-            'or "utf-8" with lower=true',
-            at="encoding",
-            expected='"" or "utf-8"',
-            actual=self.encoding,
-            rule=ATTRIBUTE_VALUE,
-        )
-        return outputs
+    def infer(self, *inputs: Any) -> tuple[Tensor, ...]:
+        if self.encoding != "" and not (self.encoding == "utf-8" and self.lower):
+            wanted = '"", or "utf-8" with lower="true"'
+            seen = f'"{self.encoding}" with lower="{str(self.lower).lower()}"'
+            raise Violation(at="encoding", expected=wanted, actual=seen, rule=ATTRIBUTE_VALUE)
+        return super().infer(*inputs)
 
-    def evaluate(self, *inputs: Array | None) -> tuple[Array, ...]:
-        strings = tuple(array for array in inputs[:3] if array is not None)
+    def evaluate(self, *inputs: Any) -> tuple[Array, ...]:
         if self.encoding == "":
             ascii_case = bytes.lower if self.lower else bytes.upper
-            # the library ignores the flags here
-            outputs = self.rewritten(strings, None, ascii_case)
+            outputs = self.rewritten((*inputs[:3], None), ascii_case)  # the library ignores flags
             return outputs if inputs[3] is None else (*outputs, inputs[3])
         entries = unicode_map("identity", True)
-        return self.rewritten(strings, inputs[3], lambda text: normalized(text, entries))
+        return self.rewritten(inputs, lambda text: normalized(text, entries))
 
 
-class NormalizeUnicode(SkippingNormalization):
+class NormalizeUnicode(Normalization):
     """Strings in a Unicode normalization form, by SentencePiece's maps of characters."""
 
     introduced = "2023.3"
+    skips = operand(ANY, optional=True)
     normalization_form: str = attribute(
         Choice("NFC", "NFD", "NFKC", "NFKD", case_sensitive=True), default="NFD"
     )
 
-    def evaluate(self, *inputs: Array | None) -> tuple[Array, ...]:
-        strings = tuple(array for array in inputs[:3] if array is not None)
+    def evaluate(self, *inputs: Any) -> tuple[Array, ...]:
         entries = unicode_map(self.normalization_form, False)
-        return self.rewritten(strings, inputs[3], lambda text: normalized(text, entries))
+        return self.rewritten(inputs, lambda text: normalized(text, entries))
 
 
 def _no_mapping(site: Site) -> bool:
@@ -359,30 +340,25 @@ class CharsMapNormalization(Normalization):
 
     def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         require_count(self, len(inputs), 3, 4, 5)
-        skips = len(inputs) == 5 or (len(inputs) == 4 and inputs[3].element_type is BOOLEAN_TYPE)
+        skips = len(inputs) == 5 or (len(inputs) == 4 and inputs[3].element_type is BOOLEAN_ONE)
         outputs = string_outputs(inputs[0].shape)
         return (*outputs, inputs[3]) if skips else outputs
 
+    def flags(self, inputs: tuple[Any, ...]) -> Any:
+        return inputs[3] if len(inputs) > 3 + (not self.normalization_form) else None
+
     def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
         form = self.normalization_form
-        skips = inputs[3] if len(inputs) == 5 or (form and len(inputs) == 4) else None
-        entries: Prefix
-        if form:
-            entries = unicode_map(form, self.case_fold)
-        elif len(inputs) > 3 + (skips is not None):
-            entries = precompiled(inputs[-1].tobytes())
-        else:
+        if not form and len(inputs) == 3:
             raise ValueError("CharsMapNormalization has neither a map nor a normalization form")
-        return self.rewritten(inputs[:3], skips, lambda text: self._normalized(text, entries))
-
-    def _normalized(self, text: bytes, entries: Prefix) -> bytes:
-        return normalized(
-            text,
-            entries,
+        rewrite = partial(
+            normalized,
+            prefix=unicode_map(form, self.case_fold) if form else precompiled(inputs[-1].tobytes()),
             dummy_prefix=self.add_dummy_prefix,
             remove_spaces=self.remove_extra_whitespaces,
             escape_spaces=self.escape_whitespaces,
         )
+        return self.rewritten(inputs, rewrite)
 
 
 class RegexNormalization(Normalization):
@@ -400,8 +376,10 @@ class RegexNormalization(Normalization):
         require_count(self, len(inputs), 5, 6)
         for tensor in inputs[-2:]:
             require_bytes("others", tensor)
-        outputs = string_outputs(inputs[0].shape)
-        return (*outputs, inputs[3]) if len(inputs) == 6 else outputs
+        return super().infer(*inputs)
+
+    def flags(self, inputs: tuple[Any, ...]) -> Any:
+        return inputs[3] if len(inputs) == 6 else None
 
     def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
         expression = compiled(decoded(inputs[-2].tobytes()))
@@ -411,4 +389,4 @@ class RegexNormalization(Normalization):
             string = decoded(text)
             return expression.replaced(string, replacement, everywhere=self.global_replace).encode()
 
-        return self.rewritten(inputs[:3], inputs[3] if len(inputs) == 6 else None, rewrite)
+        return self.rewritten(inputs, rewrite)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeVar
 
 from ..element_types import ElementType
-from ..faults import Between, Number, Relation, Violation
+from ..faults import Between, Number, Relation, Stated, Violation
 from ..rule_ids import INPUT_RANK, INPUT_SHAPES, INPUT_VALUE, RuleId
 from ..shapes import Dimension, PartialShape
 
@@ -19,6 +19,7 @@ RELATIONS: Final[dict[str, Relation]] = {
     "out_of_range": "within",
     "between": "within",
     "at_least": "at least",
+    "large_enough": "at least",
     "distinct": "distinct",
     "equal": "equal",
     "merged": "equal",
@@ -103,6 +104,16 @@ def at_least(
 ) -> None:
     """Requires that a number, or each number of a list, is `least` or more."""
     between(numbers, least, None, at=at, relation="at least", rule=rule)
+
+
+def large_enough(
+    size: Dimension, least: int, *, at: str, axis: int, rule: RuleId = INPUT_SHAPES
+) -> None:
+    """Requires that an axis can have a size of `least` or more."""
+    if size.high < least:
+        limits, size = Between(least, None), Dimension(size.low, size.high)
+        facts = Stated(at=at, relation="at least", expected=limits, actual=size, position=axis)
+        raise Violation(rule=rule, **facts)
 
 
 def of_type(actual: ElementType, expected: ElementType, *, at: str, of: str = "") -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...faults import require
+from ...faults import Violation
 from ..conditions import equal
 from ..tensors import Tensor
 
@@ -26,11 +26,6 @@ def require_size(name: str, tensor: Tensor, axis: int, *wanted: int) -> None:
     size = tensor.shape[axis]
     if len(wanted) == 1:
         equal(size, wanted[0], at=name, axis=axis)
-    require(
-        any(size.contains(number) for number in wanted),
-        at=name,
-        relation="equal",
-        expected=" or ".join(map(str, wanted)),
-        actual=size,
-        position=axis,
-    )
+    if not any(size.contains(number) for number in wanted):
+        text = " or ".join(map(str, wanted))
+        raise Violation(at=name, relation="equal", expected=text, actual=size, position=axis)

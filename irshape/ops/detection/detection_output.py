@@ -11,7 +11,7 @@ from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_SHAPES
 from ...shapes import DYNAMIC, Dimension
 from .. import axes
-from ..conditions import equal
+from ..conditions import equal, large_enough
 from ..declaration import REAL, Operation, at_least, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, Choice
 from ..lazy import Array, np
@@ -81,88 +81,45 @@ class DetectionOutputs(Operation):
         aux_class_preds: Tensor | None,
         aux_box_preds: Tensor | None,
     ) -> Tensor:
+        given = (aux_class_preds is None) == (aux_box_preds is None)
+        require(given, "`aux_class_preds` is given without `aux_box_preds`", rule=INPUT_COUNT)
+        wanted = "the number of boxes to keep for each image, or -1"
+        seen = self.keep_top_k or "empty"
         require(
-            (aux_class_preds is None) == (aux_box_preds is None),
-            "`aux_class_preds` is given without `aux_box_preds`; expected 3 or 5 inputs",
-            expected="3 or 5",
-            actual=4,
-            rule=INPUT_COUNT,
-        )
-        require(
-            self.keep_top_k,
-            "`keep_top_k` is empty; expected the number of boxes to keep for each image, or -1",
-            at="keep_top_k",
-            expected="a number",
-            actual="",
-            rule=ATTRIBUTE_VALUE,
+            self.keep_top_k, at="keep_top_k", expected=wanted, actual=seen, rule=ATTRIBUTE_VALUE
         )
         classes, priors = self.counts(
             box_logits, class_preds, proposals, aux_class_preds, aux_box_preds
         )
+        places = 1 if self.share_location else classes
         images = DYNAMIC
         if box_logits.rank is not None:
-            images = box_logits.shape[0]
-            priors = self.priors_of_boxes(box_logits, classes, priors)
+            images, size = box_logits.shape
+            if places:
+                priors = priors_of("box_logits", box_logits, 1, places * 4, priors)
+                equal(size, priors * places * 4 if priors else size, at="box_logits", axis=1)
+            unknown = not places and not priors and size.is_static
+            require(not unknown, "no input determines the number of classes", at="box_logits")
         if class_preds.rank is not None:
             if images.is_dynamic and class_preds.shape[0].is_static:
                 images = class_preds.shape[0]
-            else:
-                require_images("class_preds", class_preds, images)
-            priors = self.priors_of_scores(class_preds, classes, priors)
+            equal(class_preds.shape[0], images, at="class_preds", axis=0)
+            if classes:
+                priors = priors_of("class_preds", class_preds, 1, classes, priors)
         if proposals.rank is not None:
             if not proposals.shape[0].contains(1):
-                require_images("proposals", proposals, images)
-            priors = self.priors_of_proposals(proposals, priors)
+                equal(proposals.shape[0], images, at="proposals", axis=0)
+            rows = 1 if self.variance_encoded_in_target else 2
+            equal(proposals.shape[1], rows, at="proposals", axis=1)
+            priors = priors_of("proposals", proposals, 2, self.prior_size, priors)
         if aux_class_preds is not None and aux_class_preds.rank is not None:
-            require_images("aux_class_preds", aux_class_preds, images)
-            priors = self.priors_of_auxiliary_scores(aux_class_preds, priors)
-        rows = images * self.rows_per_image(classes, priors)
-        return Tensor(box_logits.element_type, [1, 1, rows, 7])
-
-    # Each of the following methods checks one input. It receives the number of prior boxes that
-    # earlier inputs determine, and returns the number after this input; 0 means unknown.
-
-    def priors_of_boxes(self, box_logits: Tensor, classes: int, priors: int) -> int:
-        places = 1 if self.share_location else classes
-        size = box_logits.shape[1]
-        if not priors and size.is_static:
-            require(
-                places,
-                "the number of classes follows neither from `box_logits` nor from the other inputs",
-                at="box_logits",
-                expected="a known number of classes",
-                actual=box_logits.shape,
-            )
-            priors = divided("box_logits", box_logits, 1, places * 4)
-        if priors and places:
-            equal(size, priors * places * 4, at="box_logits", axis=1)
-        return priors
-
-    def priors_of_scores(self, class_preds: Tensor, classes: int, priors: int) -> int:
-        size = class_preds.shape[1]
-        if size.is_dynamic or not classes:
-            return priors
-        if not priors:
-            return divided("class_preds", class_preds, 1, classes)
-        equal(size, priors * classes, at="class_preds", axis=1)
-        return priors
-
-    def priors_of_proposals(self, proposals: Tensor, priors: int) -> int:
-        rows = 1 if self.variance_encoded_in_target else 2
-        equal(proposals.shape[1], rows, at="proposals", axis=1)
-        size = proposals.shape[2]
-        if size.is_dynamic:
-            return priors
-        if not priors:
-            return divided("proposals", proposals, 2, self.prior_size)
-        equal(size, priors * self.prior_size, at="proposals", axis=2)
-        return priors
-
-    def priors_of_auxiliary_scores(self, aux_class_preds: Tensor, priors: int) -> int:
-        size = aux_class_preds.shape[1]
-        if priors:
-            equal(size, priors * 2, at="aux_class_preds", axis=1)
-        return size.low // 2 if size.is_static else priors
+            equal(aux_class_preds.shape[0], images, at="aux_class_preds", axis=0)
+            if priors:
+                equal(aux_class_preds.shape[1], priors * 2, at="aux_class_preds", axis=1)
+            elif aux_class_preds.shape[1].is_static:
+                priors = aux_class_preds.shape[1].low // 2
+        per_image = self.rows_per_image(classes, priors)
+        return Tensor(box_logits.element_type, [1, 1, images * per_image, 7])
 
     def rows_per_image(self, classes: int, priors: int) -> Dimension:
         """Returns the number of rows for an image. `classes` and `priors` are 0 where unknown."""
@@ -296,18 +253,17 @@ def divided(name: str, tensor: Tensor, axis: int, divisor: int) -> int:
     return axes.divided(tensor.shape[axis], divisor, what, name, INPUT_SHAPES).low
 
 
-def require_images(name: str, tensor: Tensor, images: Dimension) -> None:
-    """Raises `Violation` unless an input has this number of images."""
-    size = tensor.shape[0]
-    also = " or 1" if name == "proposals" else ""
-    require(
-        size.compatible(images),
-        f"`{name}` {tensor.shape} is for {size} images, but the other inputs are for {images}",
-        at=name,
-        expected=f"{images}{also}",
-        actual=size,
-        rule=INPUT_SHAPES,
-    )
+def priors_of(name: str, tensor: Tensor, axis: int, per_prior: int, priors: int) -> int:
+    """Returns the number of prior boxes; 0 where it is unknown.
+
+    per_prior: the size of the axis for each prior box.
+    priors: the number that the inputs before determine.
+    """
+    if tensor.shape[axis].is_dynamic:
+        return priors
+    if priors:
+        equal(tensor.shape[axis], priors * per_prior, at=name, axis=axis)
+    return priors or divided(name, tensor, axis, per_prior)
 
 
 class DetectionOutput_1(DetectionOutputs):
@@ -336,24 +292,10 @@ class DetectionOutput_8(DetectionOutputs):
         classes = priors = 0
         if has_size(proposals, 2):
             priors = divided("proposals", proposals, 2, self.prior_size)
-            require(
-                priors,
-                f"`proposals` {proposals.shape} contains no prior boxes",
-                at="proposals",
-                expected="at least one",
-                actual=0,
-                rule=INPUT_SHAPES,
-            )
+            large_enough(proposals.shape[2], 1, at="proposals", axis=2)
         elif aux_class_preds is not None and has_size(aux_class_preds, 1):
             priors = divided("aux_class_preds", aux_class_preds, 1, 2)
-            require(
-                priors,
-                f"`aux_class_preds` {aux_class_preds.shape} contains scores for no prior boxes",
-                at="aux_class_preds",
-                expected="at least one",
-                actual=0,
-                rule=INPUT_SHAPES,
-            )
+            large_enough(aux_class_preds.shape[1], 1, at="aux_class_preds", axis=1)
         if priors and has_size(class_preds, 1):
             classes = divided("class_preds", class_preds, 1, priors)
         for name, tensor in (("box_logits", box_logits), ("aux_box_preds", aux_box_preds)):

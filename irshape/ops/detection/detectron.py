@@ -6,6 +6,7 @@ Old files use the version `experimental`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ...element_types import ElementType
 from ...faults import Fault, fault
@@ -19,7 +20,7 @@ from ..tensors import Tensor
 from ..windows import dimension_of
 from .agreement import require_size
 from .geometry import descending, greedy, moved, touching_overlaps
-from .proposals import best, refined
+from .proposals import refined
 from .roi import aligned
 
 I32 = ElementType.of("i32")
@@ -55,15 +56,11 @@ class ExperimentalDetectronDetectionOutput(Operation):
             require_size("input_deltas", input_deltas, 1, self.num_classes * 4)
             require_size("input_scores", input_scores, 1, self.num_classes)
         regions = DYNAMIC
-        by_region = {
-            "input_rois": input_rois,
-            "input_deltas": input_deltas,
-            "input_scores": input_scores,
-        }
+        by_region = (input_rois, input_deltas, input_scores)
         # not declared: OpenVINO compares them only if all three ranks are known
-        if all(tensor.rank is not None for tensor in by_region.values()):
-            for name, tensor in by_region.items():
-                regions = merged(tensor.shape[0], regions, at=name, axis=0)
+        if all(tensor.rank is not None for tensor in by_region):
+            for declared, tensor in zip(self.operands, by_region, strict=False):
+                regions = merged(tensor.shape[0], regions, at=declared.name, axis=0)
         rows = dimension_of(self.max_detections_per_image)
         return (
             Tensor(input_rois.element_type, [rows, 4]),
@@ -71,11 +68,9 @@ class ExperimentalDetectronDetectionOutput(Operation):
             Tensor(input_rois.element_type, [rows]),
         )
 
-    def check(
-        self, input_rois: Tensor, input_deltas: Tensor, input_scores: Tensor, input_im_info: Tensor
-    ) -> Iterator[Fault]:
-        if self.deltas_weights and len(self.deltas_weights) != 4:
-            seen = len(self.deltas_weights)
+    def check(self, *inputs: Tensor) -> Iterator[Fault]:
+        seen = len(self.deltas_weights)
+        if seen not in (0, 4):
             yield fault(
                 at="deltas_weights", relation="count", expected=4, actual=seen, rule=ATTRIBUTE_VALUE
             )
@@ -99,12 +94,8 @@ class ExperimentalDetectronDetectionOutput(Operation):
         for label in range(1, count):
             order = np.flatnonzero(scores[:, label] > np.float32(self.score_threshold))
             order = order[descending(scores[order, label])]
-            kept = greedy(
-                order,
-                boxes[:, label],
-                self.nms_threshold,
-                overlap=lambda box, others: touching_overlaps(box, others, 1),
-            )
+            overlap = partial(touching_overlaps, margin=1)
+            kept = greedy(order, boxes[:, label], self.nms_threshold, overlap=overlap)
             if self.post_nms_count != -1:
                 kept = kept[: self.post_nms_count]
             detections += [(index, label) for index in kept]
@@ -141,15 +132,8 @@ class ExperimentalDetectronGenerateProposalsSingleImage(Operation):
     pre_nms_count: int = attribute(INT, default=0, required=True)
     post_nms_count: int = attribute(INT, default=0, required=True)
 
-    def infer(
-        self,
-        input_im_info: Tensor,
-        input_anchors: Tensor,
-        input_deltas: Tensor,
-        input_scores: Tensor,
-    ) -> tuple[Tensor, ...]:
-        rows = dimension_of(self.post_nms_count)
-        element_type = input_im_info.element_type
+    def infer(self, input_im_info: Tensor, *others: Tensor) -> tuple[Tensor, ...]:
+        rows, element_type = dimension_of(self.post_nms_count), input_im_info.element_type
         return Tensor(element_type, [rows, 4]), Tensor(element_type, [rows])
 
     def evaluate(
@@ -162,7 +146,8 @@ class ExperimentalDetectronGenerateProposalsSingleImage(Operation):
         scores = input_scores.astype(np.float32).transpose(1, 2, 0).ravel()
         sides = boxes[:, 2:] - boxes[:, :2] + np.float32(1)
         scores = scores * (sides >= np.float32(self.min_size)).all(axis=1)
-        kept = best(boxes, scores, self.pre_nms_count, self.nms_threshold, self.post_nms_count, 0)
+        order, most = descending(scores)[: max(self.pre_nms_count, 0)], self.post_nms_count
+        kept = greedy(order, boxes, self.nms_threshold, limit=most, overlap=touching_overlaps)
         rois = np.zeros((self.post_nms_count, 4), np.float32)
         kept_scores = np.zeros(self.post_nms_count, np.float32)
         rois[: len(kept)], kept_scores[: len(kept)] = boxes[kept], scores[kept]
@@ -249,13 +234,11 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
 
     def check(self, input_rois: Tensor, *input_pyramid: Tensor) -> Iterator[Fault]:
         if len(self.pyramid_scales) < len(input_pyramid):
-            seen, levels = len(self.pyramid_scales), len(input_pyramid)
             yield fault(
-                f"`pyramid_scales` has {seen} numbers for {levels} feature maps",
+                "`pyramid_scales` has fewer numbers than there are feature maps",
                 at="pyramid_scales",
-                relation="count",
-                expected=levels,
-                actual=seen,
+                expected=len(input_pyramid),
+                actual=len(self.pyramid_scales),
                 rule=ATTRIBUTE_VALUE,
             )
 

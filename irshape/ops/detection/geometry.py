@@ -72,16 +72,19 @@ def greedy(
     *,
     limit: int | None = None,
     overlap: Callable[[Array, Array], Array] = overlaps,
+    eta: float = 1.0,
 ) -> list[int]:
     """Returns boxes of `order` that overlap no earlier kept box by more than the threshold.
 
-    At most `limit` boxes are kept.
+    At most `limit` boxes are kept. Each lowers a threshold above 0.5 by the factor `eta`.
     """
     threshold = np.float32(threshold)
     kept: list[int] = []
     while order.size and (limit is None or len(kept) < limit):
         best, order = int(order[0]), order[1:]
         kept.append(best)
+        if eta < 1 and threshold > 0.5:
+            threshold *= np.float32(eta)
         order = order[~(overlap(boxes[best], boxes[order]) > threshold)]
     return kept
 

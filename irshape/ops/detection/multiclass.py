@@ -5,11 +5,12 @@ MatrixNms lowers the scores of overlapping boxes; MulticlassNms drops these boxe
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ...element_types import ElementType
 from ...faults import require
-from ...rule_ids import ATTRIBUTE_VALUE
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension
 from ..conditions import at_least, rank
 from ..declaration import I32_I64, Operation, attribute, between, operand
@@ -18,7 +19,7 @@ from ..kinds import BOOLEAN, FLOAT, INDEX_TYPE, INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
 from .agreement import require_same
-from .geometry import descending, overlaps, touching_overlaps
+from .geometry import descending, greedy, overlaps, touching_overlaps
 from .nms import F32_F16_BF16, I64
 
 
@@ -30,11 +31,8 @@ def capped(dim: Dimension, most: int) -> Dimension:
 
 def _bounded_suppression(site: Site) -> bool:
     """Returns whether the number of boxes has a bound that comes from bounds of the inputs."""
-    output, boxes, scores = (
-        dimensions(site.output),
-        dimensions(site.shape(0)),
-        dimensions(site.shape(1)),
-    )
+    output = dimensions(site.output)
+    boxes, scores = dimensions(site.shape(0)), dimensions(site.shape(1))
     if not output or output[0].is_unbounded:
         return False
     if len(boxes) < 2 or len(scores) < 2:
@@ -223,16 +221,8 @@ class MulticlassNms_8(DetectionSuppression):
         self.require_counts()
         if boxes.rank is None:
             return self.outputs(boxes, DYNAMIC, DYNAMIC)
-        require(
-            scores.rank is not None,
-            f"`boxes` {boxes.shape} has a known rank, `scores` a dynamic one; "
-            "OpenVINO compares their first dimensions and fails",
-            at="scores",
-            relation="rank",
-            expected=3 if roisnum is None else 2,
-            actual=scores.shape,
-            help="make the rank of `scores` known",
-        )
+        says = "`boxes` has a known rank, but `scores` a dynamic one; OpenVINO compares their axes"
+        require(scores.rank is not None, says, at="scores", rule=INPUT_RANK)
         if roisnum is None:
             classes, images, counts = scores.shape[1], scores.shape[0], boxes.shape[0]
         else:
@@ -265,15 +255,8 @@ class MulticlassNms_8(DetectionSuppression):
         order = candidates[descending(scores[candidates])]
         if self.nms_top_k > -1:
             order = order[: self.nms_top_k]
-        margin = 0 if self.normalized else 1
-        threshold, eta = np.float32(self.iou_threshold), np.float32(self.nms_eta)
-        kept: list[int] = []
-        while order.size:
-            best, order = int(order[0]), order[1:]
-            kept.append(best)
-            if eta < 1 and threshold > 0.5:
-                threshold *= eta
-            order = order[~(overlaps(boxes[best], boxes[order], margin) > threshold)]
+        overlap = partial(overlaps, margin=0 if self.normalized else 1)
+        kept = greedy(order, boxes, self.iou_threshold, overlap=overlap, eta=self.nms_eta)
         return np.array(kept, dtype=np.int64), scores[kept]
 
 
@@ -295,10 +278,6 @@ class MulticlassNms_9(MulticlassNms_8):
         wanted = 3 if roisnum is None else 2
         rank(scores.rank, wanted, at="scores")
         # not declared: what the axes of `scores` stand for depends on `roisnum`
-        if roisnum is None:
-            require_same("boxes", boxes, 0, "scores", scores, 0)
-            require_same("boxes", boxes, 1, "scores", scores, 2)
-        else:
-            require_same("boxes", boxes, 0, "scores", scores, 0)
-            require_same("boxes", boxes, 1, "scores", scores, 1)
+        require_same("boxes", boxes, 0, "scores", scores, 0)
+        require_same("boxes", boxes, 1, "scores", scores, 2 if roisnum is None else 1)
         return super().infer(boxes, scores, roisnum)

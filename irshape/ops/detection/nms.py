@@ -26,7 +26,7 @@ from ..kinds import BOOLEAN, INDEX_TYPE, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
 from ..windows import dimension_of
-from .geometry import descending, greedy, overlaps, rotated_overlaps
+from .geometry import overlaps, rotated_overlaps
 
 F32_F16_BF16 = types("f32 f16 bf16")
 I64 = ElementType.of("i64")
@@ -82,11 +82,8 @@ def _any_scores(site: Site) -> bool:
 
 def _open_suppression(site: Site) -> bool:
     """Returns whether the number of boxes is bounded although inputs are not static."""
-    output, boxes, scores = (
-        dimensions(site.output),
-        dimensions(site.shape(0)),
-        dimensions(site.shape(1)),
-    )
+    output = dimensions(site.output)
+    boxes, scores = dimensions(site.shape(0)), dimensions(site.shape(1))
     if not output or not is_known(output[0]):
         return False
     if len(boxes) < 2 or len(scores) < 2:
@@ -145,27 +142,22 @@ class BoxSuppression(Operation):
         iou, least = np.float32(number(iou_threshold)), np.float32(number(score_threshold))
         triplets: list[tuple[int, int, int]] = []
         kept: list[float] = []
-        wide = scores.astype(np.float32, copy=False)
-        for item, (item_boxes, item_scores) in enumerate(zip(boxes, wide, strict=True)):
-            for label, class_scores in enumerate(item_scores):
-                candidates = np.flatnonzero(class_scores > least)
+        for item, label in np.ndindex(scores.shape[:2]):
+            faded = scores[item, label].astype(np.float32)
+            left = np.flatnonzero(faded > least)
+            for _ in range(min(most, left.size)):
+                if not left.size:
+                    break
+                best = int(left[np.argmax(faded[left])])
+                triplets.append((item, label, best))
+                kept.append(faded[best])
+                left = left[left != best]
+                common = overlap(boxes[item, best], boxes[item, left])
                 if sigma > 0:
-                    selection = self.fade(
-                        candidates,
-                        item_boxes,
-                        class_scores.copy(),
-                        most,
-                        overlap,
-                        iou,
-                        least,
-                        sigma,
-                    )
+                    faded[left] *= self.fading(common, iou, sigma)
+                    left = left[faded[left] > least]
                 else:
-                    order = candidates[descending(class_scores[candidates])]
-                    indices = greedy(order, item_boxes, iou, limit=most, overlap=overlap)
-                    selection = [(index, class_scores[index]) for index in indices]
-                triplets += [(item, label, index) for index, _ in selection]
-                kept += [score for _, score in selection]
+                    left = left[~(common > iou)]
         rows = np.array(triplets, dtype=np.int64).reshape(-1, 3)
         kept_scores = np.array(kept, dtype=np.float32)
         if self.sort_result_descending:
@@ -173,33 +165,8 @@ class BoxSuppression(Operation):
             return rows[order], kept_scores[order]
         return rows, kept_scores
 
-    def fade(
-        self,
-        left: Array,
-        boxes: Array,
-        faded: Array,
-        limit: int,
-        overlap: Callable[[Array, Array], Array],
-        iou_threshold: Any,
-        score_threshold: Any,
-        sigma: Any,
-    ) -> list[tuple[int, Any]]:
-        """Returns the boxes and scores that soft suppression selects.
-
-        It lowers the scores of boxes that overlap a selected box.
-        """
-        selected: list[tuple[int, Any]] = []
-        while left.size and len(selected) < limit:
-            best = int(left[np.argmax(faded[left])])
-            selected.append((best, faded[best]))
-            left = left[left != best]
-            common = overlap(boxes[best], boxes[left])
-            faded[left] *= self.fading(common, iou_threshold, sigma)
-            left = left[faded[left] > score_threshold]
-        return selected
-
     def fading(self, common: Array, iou_threshold: Any, sigma: Any) -> Array:
-        """Returns the factor by which soft suppression lowers a score."""
+        """Returns the factor by which soft suppression lowers the score of overlapping boxes."""
         return np.exp(np.float32(-0.5) / sigma * common * common)
 
 

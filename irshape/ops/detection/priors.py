@@ -62,23 +62,12 @@ class PriorBoxes(Operation):
 
     def check(self, output_size: Tensor, image_size: Tensor) -> Iterator[Fault]:
         if len(self.variance) not in (0, 1, 4):
+            seen, wanted = len(self.variance), "0, 1 or 4"
             yield fault(
-                f"`variance` has {len(self.variance)} numbers; "
-                "expected none, one for all coordinates, or four",
-                at="variance",
-                expected="0, 1 or 4 numbers",
-                actual=len(self.variance),
-                rule=ATTRIBUTE_VALUE,
+                at="variance", relation="count", expected=wanted, actual=seen, rule=ATTRIBUTE_VALUE
             )
         if image_size.rank == 1 and not image_size.shape[0].contains(2):
-            size = image_size.shape[0]
-            yield fault(
-                f"`image_size` must contain height and width, but has {size} elements",
-                at="image_size",
-                relation="equal",
-                expected=2,
-                actual=size,
-            )
+            yield fault(at="image_size", relation="count", expected=2, actual=image_size.shape[0])
 
     def evaluate(self, output_size: Array, image_size: Array) -> Array:
         height, width = (int(size) for size in output_size)

@@ -7,11 +7,13 @@ overlap are kept.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from ...element_types import ElementType
-from ...faults import require
 from ...shapes import DYNAMIC, Dimension
+from ..conditions import equal
 from ..declaration import ANY, REAL, Operation, at_least, attribute, between, operand
+from ..image.taps import away_from_zero as rounded
 from ..kinds import BOOLEAN, FLOAT, FLOATS, INDEX_TYPE, INT, POSITIVE, STRING
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -20,23 +22,6 @@ from .geometry import descending, greedy, moved, touching_overlaps, within
 
 I64 = ElementType.of("i64")
 LARGEST_STRETCH = math.log(1000 / 16)
-
-
-def best(
-    boxes: Array, scores: Array, first: int, threshold: float, limit: int, margin: float
-) -> list[int]:
-    """Returns the indices of boxes that overlap no better kept box by more than the threshold.
-
-    Only the `first` best boxes are considered, and at most `limit` are kept.
-    """
-    order = descending(scores)[: max(first, 0)]
-    return greedy(
-        order,
-        boxes,
-        threshold,
-        limit=max(limit, 0),
-        overlap=lambda box, others: touching_overlaps(box, others, margin),
-    )
 
 
 class Proposal_1(Operation):
@@ -74,16 +59,8 @@ class Proposal_1(Operation):
         """Returns the number of rows. Raises `Violation` where the inputs do not fit each other."""
         images = self.dimensions(class_probs, bbox_deltas).get("images", DYNAMIC)
         if class_probs.rank is not None and bbox_deltas.rank is not None:
-            wanted, seen = class_probs.shape[1] * 2, bbox_deltas.shape[1]
-            require(
-                seen.agrees(wanted),
-                f"`bbox_deltas` {bbox_deltas.shape} has {seen} channels; expected {wanted}, "
-                f"4 for each anchor: `class_probs` has {class_probs.shape[1]} channels, 2 for each",
-                at="bbox_deltas",
-                relation="equal",
-                expected=wanted,
-                actual=seen,
-            )
+            # an anchor has 2 channels of `class_probs` and 4 of `bbox_deltas`
+            equal(bbox_deltas.shape[1], class_probs.shape[1] * 2, at="bbox_deltas", axis=1)
         require_size("image_shape", image_shape, 0, 3, 4)
         return images * (self.post_nms_topn if self.post_nms_topn >= 0 else DYNAMIC)
 
@@ -120,14 +97,9 @@ class Proposal_1(Operation):
         proposals = np.zeros((images, self.post_nms_topn, 5), np.float32)
         probabilities = np.zeros((images, self.post_nms_topn), np.float32)
         for image in range(images):
-            kept = best(
-                boxes[image],
-                scores[image],
-                self.pre_nms_topn,
-                self.nms_thresh,
-                self.post_nms_topn,
-                float(margin),
-            )
+            order = descending(scores[image])[: max(self.pre_nms_topn, 0)]
+            most, overlap = self.post_nms_topn, partial(touching_overlaps, margin=margin)
+            kept = greedy(order, boxes[image], self.nms_thresh, limit=most, overlap=overlap)
             chosen = boxes[image, kept]
             if self.clip_after_nms:
                 chosen = within(chosen, height, width)
@@ -167,11 +139,6 @@ class Proposal_1(Operation):
         if self.tensorflow:
             across, down = down, across
         return boxes + np.stack([across, down] * 2, axis=-1)[:, :, None, :].astype(np.float32)
-
-
-def rounded(numbers: Array) -> Array:
-    """Returns positive numbers rounded to the nearest integer, halves up."""
-    return np.floor(numbers + np.float32(0.5))
 
 
 class Proposal_4(Proposal_1):
@@ -229,16 +196,8 @@ class GenerateProposals(Operation):
     ) -> tuple[Tensor, ...]:
         require_size("im_info", im_info, 1, 3, 4)
         if boxesdeltas.rank is not None and scores.rank is not None:
-            wanted, seen = scores.shape[1] * 4, boxesdeltas.shape[1]
-            require(
-                seen.agrees(wanted),
-                f"`boxesdeltas` {boxesdeltas.shape} has {seen} channels; "
-                f"expected {wanted}, 4 for each of the {scores.shape[1]} anchors of `scores`",
-                at="boxesdeltas",
-                relation="equal",
-                expected=wanted,
-                actual=seen,
-            )
+            # an anchor has one channel of `scores` and 4 of `boxesdeltas`
+            equal(boxesdeltas.shape[1], scores.shape[1] * 4, at="boxesdeltas", axis=1)
         # not declared: OpenVINO does not compare `anchors` with `boxesdeltas`
         require_same("anchors", anchors, 0, "scores", scores, 2)
         require_same("anchors", anchors, 1, "scores", scores, 3)
@@ -272,13 +231,8 @@ class GenerateProposals(Operation):
             order = descending(flat)[: self.pre_nms_count]
             sides = boxes[order, 2:] - boxes[order, :2] + np.float32(margin)
             order = order[(sides >= smallest).all(axis=1)]
-            kept = greedy(
-                order,
-                boxes,
-                self.nms_threshold,
-                limit=self.post_nms_count,
-                overlap=lambda box, others: touching_overlaps(box, others, margin),
-            )
+            most, overlap = self.post_nms_count, partial(touching_overlaps, margin=margin)
+            kept = greedy(order, boxes, self.nms_threshold, limit=most, overlap=overlap)
             rois.append(boxes[kept])
             kept_scores.append(flat[kept])
             counts.append(len(kept))

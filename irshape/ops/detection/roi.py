@@ -6,13 +6,14 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 
-from ...faults import Between, require
+from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE
 from ...shapes import DYNAMIC
 from .. import conditions
 from ..conditions import count
 from ..declaration import ANY, INTEGER, REAL, Operation, at_least, attribute, operand
 from ..differences import Site, facts, inferred, refused
+from ..image.taps import away_from_zero as nearest
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, NATURAL, POSITIVE, STRING, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -168,13 +169,8 @@ class ROIAlignRotated(AlignedPooling):
 
 def require_scale(scale: float) -> None:
     """Raises `Violation` unless `spatial_scale` is positive and normal in single precision."""
-    require(
-        sys.float_info.min <= scale < math.inf and scale >= 2**-126,
-        at="spatial_scale",
-        expected="a positive number",
-        actual=scale,
-        rule=ATTRIBUTE_VALUE,
-    )
+    fits, wanted = sys.float_info.min <= scale < math.inf and scale >= 2**-126, "a positive number"
+    require(fits, at="spatial_scale", expected=wanted, actual=scale, rule=ATTRIBUTE_VALUE)
 
 
 def regions_of(rois: Array) -> Iterator[tuple[int, Array]]:
@@ -295,11 +291,6 @@ class ROIPooling(Operation):
         return inside_only(features, *np.broadcast_arrays(y, x))
 
 
-def nearest(numbers: Array) -> Array:
-    """Returns numbers rounded to integers, halves away from zero."""
-    return np.trunc(numbers + np.copysign(np.float32(0.5), numbers))
-
-
 def bin_edges(start: int, length: int, count: int, limit: int) -> list[tuple[int, int]]:
     """Returns the start and end of each bin of a region, clipped to the feature map.
 
@@ -360,35 +351,19 @@ class PSROIPooling(PositionSensitivePooling):
 
     def infer(self, data: Tensor, rois: Tensor) -> Tensor:
         # not declared: OpenVINO reads a negative number as a large one and accepts it
-        require(
-            self.group_size,
-            at="group_size",
-            relation="at least",
-            expected=Between(1, None),
-            actual=0,
-            rule=ATTRIBUTE_VALUE,
-        )
+        if self.group_size == 0:
+            conditions.at_least(0, 1, at="group_size", rule=ATTRIBUTE_VALUE)
         # not declared: OpenVINO does not check them in the other mode
         if self.mode == "bilinear":
             for name in ("spatial_bins_x", "spatial_bins_y"):
                 conditions.at_least(getattr(self, name), 1, at=name, rule=ATTRIBUTE_VALUE)
         require_scale(self.spatial_scale)
         if data.rank is not None:
-            if self.mode == "average":
-                area, parts = self.group_size**2, "group_size * group_size"
-            else:
-                area = self.spatial_bins_x * self.spatial_bins_y
-                parts = "spatial_bins_x * spatial_bins_y"
-            wanted = self.output_dim * area
-            require(
-                wanted == -1 or data.shape[1].contains(wanted),
-                f"`data` {data.shape} has {data.shape[1]} channels; "
-                f"expected {wanted}, output_dim * {parts}",
-                at="data",
-                relation="equal",
-                expected=wanted,
-                actual=data.shape[1],
-            )
+            parts = self.group_size**2
+            if self.mode == "bilinear":
+                parts = self.spatial_bins_x * self.spatial_bins_y
+            if self.output_dim * parts != -1:
+                conditions.equal(data.shape[1], self.output_dim * parts, at="data", axis=1)
         return self.shape(data, rois, self.output_dim, self.group_size)
 
     def evaluate(self, data: Array, rois: Array) -> Array:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import prod
 
-from ...faults import Between, require
+from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC_SHAPE
 from ..axes import divided
-from ..conditions import at_least
+from ..conditions import at_least, between, large_enough
 from ..declaration import ANY, REAL, Operation, attribute, operand
 from ..differences import WIDER, Site, dimensions, facts, inferred, is_known, not_run
 from ..kinds import BOOLEAN, FLOATS, INT, INTS, POSITIVES
@@ -66,14 +66,7 @@ class RegionYolo(Operation):
             channels = dimension_of(self.regions * self.per_region)
             return Tensor(data.element_type, [data.shape[0], channels, *data.shape[2:]])
         for name, axis in (("axis", self.axis), ("end_axis", self.end_axis)):
-            require(
-                -4 <= axis < 4,
-                at=name,
-                relation="within",
-                expected=Between(-4, 3),
-                actual=axis,
-                rule=ATTRIBUTE_VALUE,
-            )
+            between(axis, -4, 3, at=name, rule=ATTRIBUTE_VALUE)
         first, last = self.axis % 4, self.end_axis % 4
         flat = data.shape[first]
         for dim in data.shape[first + 1 : last + 1]:
@@ -123,15 +116,8 @@ class ReorgYolo(Operation):
     stride: tuple[int, ...] = attribute(POSITIVES)
 
     def infer(self, data: Tensor) -> Tensor:
-        require(
-            self.stride,
-            "`stride` is empty; expected a positive number",
-            at="stride",
-            relation="at least",
-            expected=Between(1, None),
-            actual="",
-            rule=ATTRIBUTE_VALUE,
-        )
+        wanted = "a positive number"
+        require(self.stride, at="stride", expected=wanted, actual="empty", rule=ATTRIBUTE_VALUE)
         stride = self.stride[0]
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
@@ -139,16 +125,8 @@ class ReorgYolo(Operation):
             return Tensor(data.element_type, [data.shape[0], 0, 0, 0])
         at_least(stride, 1, at="stride", rule=ATTRIBUTE_VALUE)
         channels = data.shape[1]
-        require(
-            channels.is_dynamic or channels.low >= stride * stride,
-            f"`data` {data.shape} has {channels} channels; "
-            f"expected at least {stride * stride} for stride {stride}",
-            at="data",
-            relation="at least",
-            expected=Between(stride * stride, None),
-            actual=channels,
-            rule=OPERATION_CONSTRAINT,
-        )
+        if channels.is_static:
+            large_enough(channels, stride * stride, at="data", axis=1, rule=OPERATION_CONSTRAINT)
         sides = [
             divided(data.shape[axis], stride, f"dimension {axis} of `data` {data.shape}", "data")
             for axis in (2, 3)

@@ -52,18 +52,19 @@ def original(transformation: str, size: int, before: int, scale: Any) -> Array:
     return (places + half) / scale - half
 
 
-def _away_from_zero(numbers: Array) -> Array:
+def away_from_zero(numbers: Array) -> Array:
+    """Returns numbers rounded to integers, halves away from zero."""
     return np.trunc(numbers + np.copysign(np.float32(0.5), numbers))
 
 
 def _prefer_floor(numbers: Array, _: bool) -> Array:
     half = numbers == np.trunc(numbers) + np.float32(0.5)
-    return np.where(half, np.floor(numbers), _away_from_zero(numbers))
+    return np.where(half, np.floor(numbers), away_from_zero(numbers))
 
 
 NEAREST: Final[dict[str, Callable[[Array, bool], Array]]] = {
     "round_prefer_floor": _prefer_floor,
-    "round_prefer_ceil": lambda numbers, _: _away_from_zero(numbers),
+    "round_prefer_ceil": lambda numbers, _: away_from_zero(numbers),
     "floor": lambda numbers, _: np.floor(numbers),
     "ceil": lambda numbers, _: np.ceil(numbers),
     "simple": lambda numbers, smaller: np.ceil(numbers) if smaller else np.trunc(numbers),
@@ -76,7 +77,7 @@ def linear(coordinates: Array, before: int, stretch: float) -> Taps:
     Elements outside the image have no weight.
     """
     reach = int(np.ceil(1 / stretch + 0.5))
-    nearest = _away_from_zero(coordinates).astype(np.int64)
+    nearest = away_from_zero(coordinates).astype(np.int64)
     positions = nearest[:, None] + np.arange(-reach, reach + 1)
     weights = np.maximum(0, 1 - np.abs(np.float32(stretch) * (coordinates[:, None] - positions)))
     weights = np.where((positions >= 0) & (positions < before), weights, 0)

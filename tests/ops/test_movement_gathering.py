@@ -79,11 +79,14 @@ def common(version: str) -> list[Case]:
             for index, axis in (("boolean", "i64"), ("f32", "i64"), ("i64", "f32"))
         ),
         # known sizes and bounds of sizes
-        unrun(
-            "Reshape-1",
-            "special_zero=false",
-            "f32[?]",
-            node(f"Gather-{version}", {}, SIZES, "i64{[2, 0]} i64{0}"),
+        *(
+            unrun(
+                "Reshape-1",
+                "special_zero=false",
+                "f32[?]",
+                node(f"Gather-{version}", {}, SIZES, f"i64{{{indices}}} i64{{0}}"),
+            )
+            for indices in ("[2, 0]", "[0, 3]", "[-1, -4]")  # 0 for those out of range
         ),
     ]
 

@@ -139,11 +139,13 @@ class Gather(Operation):
             return None
         along %= len(sizes)
         size = sizes[along]
-        at = [index + size if index < 0 and self.counts_from_end else index for index in known]
-        if not all(0 <= index < size for index in at):
+        at = [index + size if index < 0 else index for index in known]
+        inside = [0 <= index < size for index in at]
+        if len(sizes) == 1:  # OpenVINO takes 0 for an index out of range, in every opset
+            ends = [index if each else size for index, each in zip(at, inside, strict=True)]
+            return Value.joined((data.value, Value([0]))).take(ends)
+        if not all(inside):
             return None
-        if len(sizes) == 1:
-            return data.value.take(at)
         choices = [at if i == along else range(length) for i, length in enumerate(sizes)]
         return data.value.take(picked(sizes, choices))
 

@@ -45,17 +45,12 @@ def expand(
         elif is_url(path):
             files += _behind(path)
         elif os.path.isdir(path):
-            inside = _inside(path, _suffixes(foreign))
-            if not inside and not empty:
-                raise click.UsageError(_empty(path, foreign))
-            unread = _unread() if foreign else ()
-            if unread and (skipped := _inside(path, unread)):
-                click.echo(
-                    f"irshape: {counted(len(skipped), 'ONNX model')} in '{path}' skipped; "
-                    "irshape[onnx] reads ONNX",
-                    err=True,
-                )
+            inside = _inside(path, (".xml", *FOREIGN) if foreign else (".xml",))
+            inside = _without_onnx(inside, path)
             files += inside
+            if not inside and not empty:
+                others = f", {' or '.join(FOREIGN.values())}" if foreign else ""
+                raise click.UsageError(f"no IR{others} in the folder '{path}'")
         elif os.path.exists(path):
             files.append(path)
         else:
@@ -96,37 +91,17 @@ def _named_data(paths: Iterable[str]) -> dict[str, list[str]]:
     return named
 
 
-def _suffixes(foreign: bool) -> tuple[str, ...]:
-    """Returns the suffixes of models in folders. foreign: whether to include formats other than
-    IR."""
-    return (".xml", *(each for each in FOREIGN if each not in _unread())) if foreign else (".xml",)
-
-
-def _unread() -> tuple[str, ...]:
-    """Returns the suffixes of models that irshape reads only with a package that is missing."""
+def _without_onnx(files: list[str], folder: str) -> list[str]:
+    """Returns the models of a folder that irshape reads. Says on stderr how many ONNX models need
+    a package that is missing."""
     from importlib.util import find_spec
 
-    return (".onnx",) if find_spec("onnx") is None else ()
-
-
-def _empty(folder: str, foreign: bool) -> str:
-    """Says why a folder has nothing to read."""
-    searched = _suffixes(foreign)
-    looked_for = ["IR", *(name for suffix, name in FOREIGN.items() if suffix in searched)]
-    unread = [suffix for suffix in FOREIGN if suffix not in searched]
-    there = _inside(folder, tuple(unread))
-    counts = [
-        counted(count, name)
-        for suffix, name in FOREIGN.items()
-        if (count := sum(path.endswith(suffix) for path in there))
-    ]
-    others = (
-        f"; it contains {' and '.join(counts)}: `irshape validate`, `query` and `convert` read "
-        "these" + (", with irshape[onnx]" if any(path.endswith(".onnx") for path in there) else "")
-        if counts
-        else ""
-    )
-    return f"no {' or '.join(looked_for)} in the folder '{folder}'{others}"
+    onnx = [path for path in files if path.endswith(".onnx")]
+    if not onnx or find_spec("onnx") is not None:
+        return files
+    count = counted(len(onnx), "ONNX model")
+    click.echo(f"irshape: {count} in '{folder}' skipped; irshape[onnx] reads ONNX", err=True)
+    return [path for path in files if path not in onnx]
 
 
 def _inside(folder: str, suffixes: tuple[str, ...]) -> list[str]:
@@ -326,13 +301,22 @@ def form_option(*forms: str, help: str = "Output format.") -> Decorator:
     )
 
 
-def load_or_exit(path: str, weights: str) -> Model:
-    """Loads a model. If it cannot be read, prints its diagnostics on stderr and exits with status
-    1."""
-    model = load_or_none(path, weights)
-    if model is None:
-        raise click.exceptions.Exit(1)
-    return model
+def load_or_exit(path: str, weights: str = "beside", *, status: int = 1) -> Model:
+    """Loads a model. If it cannot be read, prints its diagnostics on stderr and exits.
+
+    The exit status is `status`, or 2 if the package that reads the format is missing.
+    """
+    from ..diagnostics.renderers.common import plain
+    from ..diagnostics.report import LoadError, load
+
+    try:
+        return load(path, weights)
+    except LoadError as problem:
+        for diagnostic in problem.diagnostics:
+            hint = f" ({diagnostic.help})" if diagnostic.help else ""
+            click.echo(plain(f"{problem.path}:{diagnostic}{hint}"), err=True)
+        unread = any(diagnostic.rule == "unreadable-file" for diagnostic in problem.diagnostics)
+        raise click.exceptions.Exit(2 if unread else status) from None
 
 
 def load_for_shapes(path: str, weights: str) -> Model:
@@ -353,41 +337,21 @@ def load_for_shapes(path: str, weights: str) -> Model:
     return model
 
 
-def load_or_none(path: str, weights: str) -> Model | None:
-    """Loads a model. If it cannot be read, prints its diagnostics on stderr and returns None.
-
-    Exits with status 2 if the package that reads the format is missing.
-    """
-    from ..diagnostics.renderers.common import plain
-    from ..diagnostics.report import LoadError, load
-
-    try:
-        return load(path, weights)
-    except LoadError as problem:
-        for diagnostic in problem.diagnostics:
-            hint = f" ({diagnostic.help})" if diagnostic.help else ""
-            click.echo(plain(f"{problem.path}:{diagnostic}{hint}"), err=True)
-        if any(diagnostic.rule == "unreadable-file" for diagnostic in problem.diagnostics):
-            raise click.exceptions.Exit(2) from None
-        return None
-
-
 def load_among(path: str, paths: Sequence[str], statuses: set[int]) -> Model | None:
     """Loads one of several models. If it cannot be read, says why on stderr and returns None.
 
     statuses: the exit status for the failure is added to it. Raises `OSError` for a single path.
     """
     try:
-        model = load_or_none(path, "beside")
+        return load_or_exit(path)
+    except click.exceptions.Exit as ended:
+        statuses.add(ended.exit_code)
     except OSError as problem:
         if len(paths) < 2:
             raise
         click.echo(f"irshape: '{problem.filename or path}': {problem.strerror}", err=True)
         statuses.add(2)
-        return None
-    if model is None:
-        statuses.add(1)
-    return model
+    return None
 
 
 def pairs(

@@ -69,7 +69,7 @@ def command(
     from ..execution.session import ExecutionError
 
     keep_apart([first, second], output_file, view)
-    models = (load_or_exit(first, "beside"), load_or_exit(second, "beside"))
+    models = (load_or_exit(first), load_or_exit(second))
     for model in models:
         sound_or_exit(model, force)
     try:

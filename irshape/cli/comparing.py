@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..diagnostics.renderers import formats
 from ..diagnostics.renderers.common import json_text, plain
 from .common import echo, options
-from .reporting import FormatName, FormatOption, report_text
+from .reporting import report_text
 from .tables import fitted, text_table
 
 if TYPE_CHECKING:
@@ -107,11 +108,11 @@ answer_options = options(
         "-f",
         "--format",
         "form",
-        cls=FormatOption,
-        type=FormatName(),
+        type=click.Choice(formats()),
+        metavar="FORMAT",
         default="text",
         show_default=True,
-        help="Output format.",
+        help=f"Output format. One of: {', '.join(formats())}.",
     ),
     output_file_option,
 )

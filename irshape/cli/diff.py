@@ -11,14 +11,13 @@ import click
 from ..diagnostics.renderers.common import json_text, plain
 from ..spelling import counted, first_of
 from .arguments import Command
-from .common import colour_option, form_option, keep_apart, load_or_none, usage_errors, wants_colour
+from .common import colour_option, form_option, keep_apart, load_or_exit, usage_errors, wants_colour
 from .comparing import deliver, output_file_option, place
 from .pages import view_option, write_beside
 from .tables import fitted
 
 if TYPE_CHECKING:
     from ..differences.result import LayerDiff, ModelDiff, Unmatched
-    from ..model.graph import Model
 
 T = TypeVar("T")
 FEW = 3
@@ -99,22 +98,16 @@ def command(
         raise click.UsageError("only one of the models can be standard input")
     with usage_errors():
         aspects = chosen_aspects(also, ignore)
-    for path, its_weights in ((first, weights), (second, second_weights)):
-        keep_apart([path], output_file, view, weights=its_weights)
-    difference = diff(_loaded(first, weights), _loaded(second, second_weights), aspects)
+    keep_apart([first], output_file, view, weights=weights)
+    keep_apart([second], output_file, view, weights=second_weights)
+    before = load_or_exit(first, weights, status=2)
+    difference = diff(before, load_or_exit(second, second_weights, status=2), aspects)
     if view is not None:
         write_beside(view, difference.first, difference.second)
     if not quiet:
         _write(difference, form, output_file, limit, color)
     if not difference.equal:
         raise click.exceptions.Exit(1)
-
-
-def _loaded(path: str, weights: str) -> Model:
-    model = load_or_none(path, weights)
-    if model is None:
-        raise click.exceptions.Exit(2)
-    return model
 
 
 def _write(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from ..diagnostics.renderers import Options, formats, render
 from .common import echo, options, wants_colour
 
 if TYPE_CHECKING:
-    from ..diagnostics.renderers import Options
     from ..diagnostics.report import Report
     from ..rule_ids import Severity
 
@@ -30,34 +30,8 @@ class Form(NamedTuple):
     path: str | None
 
 
-class FormatName(click.ParamType):  # type: ignore[type-arg]
-    """The name of a format, for commands that write one report."""
-
-    name = "format"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from ..diagnostics.renderers import formats
-
-        known = formats()
-        if value not in known:
-            self.fail(f"'{value}' is not a format; expected one of {', '.join(known)}", param, ctx)
-        return value
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[Any]:
-        from click.shell_completion import CompletionItem
-
-        from ..diagnostics.renderers import formats
-
-        return [CompletionItem(name) for name in formats() if name.startswith(incomplete)]
-
-
-class FormType(FormatName):
+class FormType(click.Choice):  # type: ignore[type-arg]
     """Parses `FORMAT` or `FORMAT=FILE`."""
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        return "FORMAT[=FILE]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if isinstance(value, Form):
@@ -70,8 +44,6 @@ class FormType(FormatName):
 
 def report_text(report: Report, form: str) -> str:
     """Renders a report in a format, with the root folder from the environment."""
-    from ..diagnostics.renderers import Options, render
-
     return render(report, form, Options(root=os.path.abspath(_root())))
 
 
@@ -80,29 +52,18 @@ def _root() -> str:
     return os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or os.getcwd()
 
 
-class FormatOption(click.Option):
-    """An option whose help lists the formats. They are looked up only for the help."""
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        from ..diagnostics.renderers import formats
-
-        record = super().get_help_record(ctx)
-        if record is None:
-            return None
-        return record[0], f"{record[1]} One of: {', '.join(formats())}."
-
-
 format_options = options(
     click.option(
         "-f",
         "--format",
         "--output-format",
         "forms",
-        cls=FormatOption,
-        type=FormType(),
+        type=FormType(formats()),
         multiple=True,
+        metavar="FORMAT[=FILE]",
         help="Output format. Can be repeated if all but one name a FILE. "
-        "[default: text; github under GITHUB_ACTIONS=true]",
+        "[default: text; github under GITHUB_ACTIONS=true] "
+        f"One of: {', '.join(formats())}.",
     ),
     click.option(
         "-o", "--output-file", metavar="FILE", help="Write the report to a file instead of stdout."
@@ -162,8 +123,6 @@ def write_report(
     quiet: write nothing to stdout. fixes: show the changes that correct findings.
     statistics: count findings by rule instead; the formats are text or JSON.
     """
-    from ..diagnostics.renderers import Options, render
-
     root = _root()
     shown = Options(
         infos=verbose or fail_level == "info",

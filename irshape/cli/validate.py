@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ from .arguments import Command, value_option
 from .common import (
     FOREIGN,
     colour_option,
-    echo,
     expand,
     keep_apart,
     pairs,
@@ -24,12 +23,12 @@ from .common import (
     weights_option,
 )
 from .pages import view_option
-from .reporting import Form, counted_forms, destinations, format_options, report_text, write_report
+from .reporting import Form, counted_forms, destinations, format_options, write_report
 from .selecting import Chosen, chosen, selection_options
 
 if TYPE_CHECKING:
     from ..checking.baseline import Finished
-    from ..diagnostics.report import FileReport, Report
+    from ..diagnostics.report import Report
     from ..settings.configuration import Configuration
 
 
@@ -100,13 +99,11 @@ def command(
     keep_apart(files, *(form.path for form in forms_chosen), view, weights=weights)
     level: Any = wanted.configuration.fail_level
     with usage_errors():
-        forms_left, each = _streamed(forms_chosen, files, wanted, quiet=quiet)
-        more: Any = {"named": files == list(paths), "each": each}
-        finished = _validated(files, wanted, weights, given, **more)
+        finished = _validated(files, wanted, weights, given, named=files == list(paths))
     report = finished.report
     write_report(
         report,
-        forms_left,
+        forms_chosen,
         color=color,
         verbose=verbose,
         quiet=quiet,
@@ -175,33 +172,6 @@ def _draw(output: str, path: str, wanted: Chosen, weights: str) -> None:
     write_view(output, Subject(path, weights, settings=chosen_settings))
 
 
-def _streamed(
-    forms: list[Form], files: list[str], wanted: Chosen, *, quiet: bool
-) -> tuple[list[Form], Callable[[FileReport], None] | None]:
-    """Returns the formats to write at the end, and a function that writes reports at once.
-
-    The function is None if nothing can be written at once. JSON Lines on stdout can, unless later
-    files may change them: by a baseline, a limit of errors, or an export whose models are checked
-    against each other.
-    """
-    from ..checking.baseline import without_ignored
-    from ..checking.validation import EXPORTED
-
-    configuration = wanted.configuration
-    later = configuration.baseline or configuration.max_errors is not None
-    at_once = [form for form in forms if form == Form("jsonl", None)]
-    if quiet or not at_once or later or any(path.endswith(EXPORTED) for path in files):
-        return forms, None
-
-    def write(report: FileReport) -> None:
-        text = report_text(Report([without_ignored(report, configuration)]), "jsonl")
-        echo(text.encode("utf-8", "backslashreplace"), newline=False)
-
-    from ..diagnostics.report import Report
-
-    return [form for form in forms if form not in at_once], write
-
-
 def _validated(
     files: list[str],
     wanted: Chosen,
@@ -209,16 +179,15 @@ def _validated(
     values: dict[str, str],
     *,
     named: bool,
-    each: Callable[[FileReport], None] | None = None,
 ) -> Finished:
     """Validates the files. With --update-baseline, also writes the baseline.
 
-    named: whether the command names the files themselves, and no folder. each: called with each
-    report as soon as it exists.
+    named: whether the command names the files themselves, and no folder.
     Raises `ValueError` for settings and values that do not fit, `OSError` for a single file.
     """
     from ..checking.request import Request
     from ..checking.validation import validate_all
+    from .progress import progress
 
     configuration = wanted.configuration
     alone = named and len(files) == 1 and configuration.cache_dir is None
@@ -231,9 +200,8 @@ def _validated(
             jobs=configuration.jobs or default_jobs(files),
             cache=(configuration.cache_dir or default_folder()) if configuration.cache else None,
         )
-    watch = partial(_each, each)
     finished = validate_all(
-        files, request, alone=alone, baseline=not wanted.update_baseline, watch=watch
+        files, request, alone=alone, baseline=not wanted.update_baseline, watch=progress
     )
     if not wanted.update_baseline:
         return finished
@@ -242,19 +210,6 @@ def _validated(
     assert configuration.baseline is not None
     update(finished.report, configuration.baseline)
     return finish(finished.report, configuration)
-
-
-def _each(
-    call: Callable[[FileReport], None] | None, reports: Iterator[FileReport], total: int
-) -> Iterator[FileReport]:
-    """Passes the reports on, calls a function with each if one is given, and shows how many of
-    `total` are done."""
-    from .progress import progress
-
-    for report in progress(reports, total):
-        if call is not None:
-            call(report)
-        yield report
 
 
 def unused_patterns(configuration: Configuration, files: list[str]) -> Iterator[str]:

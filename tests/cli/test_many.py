@@ -6,8 +6,6 @@ A file that cannot be read never stops the others.
 from __future__ import annotations
 
 import concurrent.futures
-import contextlib
-import io
 import json
 import multiprocessing
 import os
@@ -30,7 +28,6 @@ from ir import Net
 import irshape
 from irshape.checking import many
 from irshape.checking.many import shard
-from irshape.cli import main
 from irshape.diagnostics.report import FileReport
 from irshape.formats.loading import open_source
 
@@ -452,33 +449,6 @@ def test_models_and_paths_together(folder: Path) -> None:
         str(folder / "recurrent.xml"),
         str(folder / "reductions.xml"),
     ]
-
-
-def test_json_lines_come_one_file_at_a_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each line is there before the next file is checked, and all are the lines of the report."""
-    written: list[int] = []
-    checked = many.validate_file
-
-    def validate_file(*arguments: Any, **options: Any) -> Any:
-        written.append(lines())
-        return checked(*arguments, **options)
-
-    def lines() -> int:
-        out.flush()
-        return out.buffer.getvalue().count(b"\n")  # type: ignore[attr-defined]
-
-    paths = sorted(map(str, folder.rglob("*.xml")))
-    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
-    options = ("--isolated", "--no-cache", "-j", "1", "-f")
-    call(*options, f"jsonl={folder / 'all.jsonl'}", *paths)
-    monkeypatch.setattr(many, "validate_file", validate_file)
-    with contextlib.redirect_stdout(out), pytest.raises(SystemExit):
-        main(["validate", *options, "jsonl", *paths])
-    lines()
-    assert out.buffer.getvalue() == (folder / "all.jsonl").read_bytes()  # type: ignore[attr-defined]
-    assert len(written) == len(paths)
-    assert written == sorted(written)
-    assert written[-1] > written[0] == 0
 
 
 # Progress, and what is imported

@@ -36,11 +36,6 @@ def _restore(graph: Graph, given: Given) -> str:
     return f"{counted(graph.restore_weights(other), 'constant')} restored"
 
 
-def _make_stateless(graph: Graph, given: Given) -> str:
-    names = graph.make_stateless()
-    return f"{counted(len(names), 'variable')} turned into inputs and outputs"
-
-
 def _make_stateful(graph: Graph, given: Given) -> None:
     graph.make_stateful(
         pairs(given["make_stateful"], "--make-stateful"),
@@ -60,14 +55,6 @@ def _shapes(graph: Graph, given: Given) -> dict[str, str]:
 
 def _names(ends: Iterable[Output]) -> list[str]:
     return [(*each.names, port_name(each.layer, each.index))[0] for each in ends]
-
-
-def _batch(graph: Graph, given: Given) -> None:
-    graph.pin(batch=Dimension.of(given["batch"]))
-
-
-def _seq(graph: Graph, given: Given) -> None:
-    graph.pin(seq=Dimension.of(given["seq"]))
 
 
 def _constant_in_the_way(graph: Graph, given: Given) -> str | None:
@@ -149,14 +136,6 @@ def _inline(graph: Graph, given: Given) -> None:
         graph.inline(name, **more)
 
 
-def _outline(graph: Graph, given: Given) -> str:
-    return f"the layers are now in {graph.outline(given['outline']).label}"
-
-
-def _drop_fake_quantize(graph: Graph, given: Given) -> str:
-    return f"{counted(graph.drop_fake_quantize(), 'FakeQuantize')} removed"
-
-
 def _set(graph: Graph, given: Given) -> None:
     with graph.batch():
         for place, text in pairs(given["set"], "--set").items():
@@ -194,19 +173,14 @@ def _remove(graph: Graph, given: Given) -> None:
     graph.clean(duplicates=False)
 
 
-def _add_outputs(graph: Graph, given: Given) -> None:
-    for name in given["add_output"]:
-        graph.add_output(name)
+def _for_each(method: str) -> Apply:
+    """Returns a change that calls a method of the graph with each value of the option."""
 
+    def apply(graph: Graph, given: Given) -> None:
+        for name in given[method]:
+            getattr(graph, method)(name)
 
-def _cut(graph: Graph, given: Given) -> None:
-    for name in given["cut"]:
-        graph.cut(name)
-
-
-def _drop_outputs(graph: Graph, given: Given) -> None:
-    for name in given["drop_output"]:
-        graph.drop_output(name)
+    return apply
 
 
 def _drop_inputs(graph: Graph, given: Given) -> str | None:
@@ -285,26 +259,6 @@ AFTER: dict[str, Argument] = {
 }
 
 
-def _fold(graph: Graph, given: Given) -> str:
-    return f"{counted(graph.fold(), 'layer')} computed"
-
-
-def _clean(graph: Graph, given: Given) -> str:
-    return f"{counted(graph.clean(), 'layer')} removed"
-
-
-def _to_f16(graph: Graph, given: Given) -> str:
-    return f"{counted(graph.to_f16(keep=given['keep']), 'layer')} computed in f16"
-
-
-def _compress(graph: Graph, given: Given) -> str:
-    return f"{counted(graph.compress_to_f16(keep=given['keep']), 'constant')} stored in f16"
-
-
-def _strip(graph: Graph, given: Given) -> str:
-    return f"{graph.strip_weights():,} bytes of weights removed"
-
-
 def _rename(graph: Graph, given: Given) -> None:
     named = {name for each in graph.walk() for port in each.outputs for name in port.names}
     renamed = pairs(given["rename"], "--rename", lambda name: name in graph or name in named)
@@ -339,7 +293,13 @@ _SECTIONS = {
         ),
     ),
     "States": (
-        _Change("--make-stateless", _make_stateless, "Turn variables into inputs and outputs."),
+        _Change(
+            "--make-stateless",
+            lambda graph, _: (
+                f"{counted(len(graph.make_stateless()), 'variable')} turned into inputs and outputs"
+            ),
+            "Turn variables into inputs and outputs.",
+        ),
         _Change(
             "--make-stateful IN=OUT...",
             _make_stateful,
@@ -363,9 +323,15 @@ _SECTIONS = {
             _reshape,
             "Give an input another shape, such as x=[1,3,?,?].",
         ),
-        _Change("--batch SIZE", _batch, "Set axis 0 of every input, such as 1 or 1..8."),
         _Change(
-            "--seq SIZE", _seq, "Set axis 1 of every input where it is dynamic, such as 1..1024."
+            "--batch SIZE",
+            lambda graph, given: graph.pin(batch=Dimension.of(given["batch"])),
+            "Set axis 0 of every input, such as 1 or 1..8.",
+        ),
+        _Change(
+            "--seq SIZE",
+            lambda graph, given: graph.pin(seq=Dimension.of(given["seq"])),
+            "Set axis 1 of every input where it is dynamic, such as 1..1024.",
         ),
         _Change(
             "--bind NAME=VALUE...",
@@ -391,7 +357,11 @@ _SECTIONS = {
             "With --inline: refuse loops with more iterations.",
             type=click.IntRange(0),
         ),
-        _Change("--drop-fake-quantize", _drop_fake_quantize, "Remove all FakeQuantize layers."),
+        _Change(
+            "--drop-fake-quantize",
+            lambda graph, _: f"{counted(graph.drop_fake_quantize(), 'FakeQuantize')} removed",
+            "Remove all FakeQuantize layers.",
+        ),
         _Change(
             "--remove LAYER[:INPUT]...",
             _remove,
@@ -400,12 +370,14 @@ _SECTIONS = {
     ),
     "Inputs and outputs": (
         _Change(
-            "--cut NAME...", _cut, "Make a tensor an input, and remove layers that lead only to it."
+            "--cut NAME...",
+            _for_each("cut"),
+            "Make a tensor an input, and remove layers that lead only to it.",
         ),
-        _Change("--add-output NAME...", _add_outputs, "Make a tensor an output."),
+        _Change("--add-output NAME...", _for_each("add_output"), "Make a tensor an output."),
         _Change(
             "--drop-output NAME...",
-            _drop_outputs,
+            _for_each("drop_output"),
             "Remove an output, and layers that lead only to it. Inputs stay.",
         ),
         _Change("--drop-unused-inputs", _drop_inputs, "Remove the inputs that no layer takes."),
@@ -445,25 +417,33 @@ _SECTIONS = {
     "Simplification": (
         _Change(
             "--fold",
-            _fold,
+            lambda graph, _: f"{counted(graph.fold(), 'layer')} computed",
             "Replace layers that depend only on constants or static shapes by constants.",
         ),
         _Change(
             "--clean",
-            _clean,
+            lambda graph, _: f"{counted(graph.clean(), 'layer')} removed",
             "Remove layers that lead to no output, and layers that repeat a computation.",
         ),
         _Change(
             "--outline LAYER...",
-            _outline,
+            lambda graph, given: f"the layers are now in {graph.outline(given['outline']).label}",
             "Put these layers into the body of a Loop that runs once.",
         ),
     ),
     "Precision and size": (
-        _Change("--f16", _to_f16, "Let f32 layers compute in f16."),
+        _Change(
+            "--f16",
+            lambda graph, given: (
+                f"{counted(graph.to_f16(keep=given['keep']), 'layer')} computed in f16"
+            ),
+            "Let f32 layers compute in f16.",
+        ),
         _Change(
             "--compress-to-f16",
-            _compress,
+            lambda graph, given: (
+                f"{counted(graph.compress_to_f16(keep=given['keep']), 'constant')} stored in f16"
+            ),
             "Store weights in f16; layers compute in f32 as before.",
         ),
         _Change(
@@ -474,7 +454,7 @@ _SECTIONS = {
         ),
         _Change(
             "--strip-weights",
-            _strip,
+            lambda graph, _: f"{graph.strip_weights():,} bytes of weights removed",
             "Replace large constants by zeros that take no room, to share a model without its "
             "weights.",
         ),
@@ -533,8 +513,6 @@ def command(
     exist, a value cannot be read, or a path cannot be opened. Files appear completely or not at
     all.
     """
-    from .kept_batches import first_axes, kept_batches
-
     steps = _steps(given)
     if not steps and name is None:
         raise click.UsageError("name a change; `irshape edit --help` lists the changes")
@@ -543,15 +521,12 @@ def command(
         sources.append((given["restore_weights"], "beside"))
     check_outputs(sources, [output], overwrite)
     graph = graph_or_exit(model, weights)
-    axes = first_axes(graph)
     for apply, flags in steps.items():
         with refusals(flags, lambda: _constant_in_the_way(graph, given)):
             account = apply(graph, given)
         if account is not None and not quiet:
             click.echo(f"{flags[0]}: {account}", err=True)
-    resized = given["batch"] or given["reshape"]
-    warnings = [*kept_batches(graph, axes)] if resized else []
-    for line in (*warnings, *(_too_large(graph) if resized or given["seq"] else ())):
+    for line in _too_large(graph) if given["batch"] or given["reshape"] or given["seq"] else ():
         click.echo(f"warning: {plain(line)}", err=True)
     if name is not None:
         graph.name = name

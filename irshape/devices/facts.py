@@ -127,12 +127,21 @@ def facts_of(device: str, release: str = RELEASE) -> Facts:
                 continue
             operation, condition, verdict, refused, compiled, *rest = line.split("\t")
             reason, source = (*rest, "", "")[:2]
-            if operation == "*":
-                model[condition] = _fact("*", (), verdict, refused, compiled, reason, source)
-                continue
-            conditions = tuple(map(Condition.parse, condition.split(" "))) if condition else ()
-            fact = _fact(operation, conditions, verdict, refused, compiled, reason, source)
-            layers.setdefault(operation, []).append(fact)
+            assert verdict in VERDICTS, verdict
+            of_model = operation == "*"
+            fact = Fact(
+                operation,
+                () if of_model else tuple(map(Condition.parse, condition.split())),
+                verdict,
+                int(refused),
+                int(compiled),
+                reason,
+                source,
+            )
+            if of_model:
+                model[condition] = fact
+            else:
+                layers.setdefault(operation, []).append(fact)
     limit = about.get("max-alloc")
     return Facts(
         device,
@@ -143,16 +152,3 @@ def facts_of(device: str, release: str = RELEASE) -> Facts:
         model,
         layers,
     )
-
-
-def _fact(
-    operation: str,
-    conditions: tuple[Condition, ...],
-    verdict: str,
-    refused: str,
-    compiled: str,
-    reason: str,
-    source: str,
-) -> Fact:
-    assert verdict in VERDICTS, verdict
-    return Fact(operation, conditions, verdict, int(refused), int(compiled), reason, source)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import NamedTuple
 
 from ..byte_sizes import written_size
 from ..inference.result import Inference
@@ -12,26 +11,9 @@ from ..model.graph import Layer
 from ..model.wiring import OutputRef, Sources
 from ..ops.tensors import Tensor
 from .cures import Cure, Cures
-from .facts import Fact, Facts
 
-
-class Found(NamedTuple):
-    """A fact that holds, the layer that shows it, the reason, and the remedy."""
-
-    fact: Fact
-    layer: Layer
-    reason: str
-    cure: Cure
-
-
-def model_obstacles(
-    inference: Inference, facts: Facts, max_alloc: int | None, cures: Cures
-) -> Iterator[Found]:
-    """Yields the obstacles of a model as a whole, by the checks that a table names."""
-    limit = facts.max_alloc if max_alloc is None else max_alloc
-    for name, check in _CHECKS.items():
-        if name in facts.model:
-            yield from check(inference, facts.model[name], limit, cures)
+Shown = Iterator[tuple[Layer, str, Cure]]
+"""The layers that show an obstacle, each with what its reason adds to the fact, and the remedy."""
 
 
 def _inputs(inference: Inference) -> Iterator[tuple[Layer, Tensor]]:
@@ -41,24 +23,21 @@ def _inputs(inference: Inference) -> Iterator[tuple[Layer, Tensor]]:
             yield layer, outputs[0]
 
 
-def _dynamic_rank(inference: Inference, fact: Fact, _: int | None, cures: Cures) -> Iterator[Found]:
+def _dynamic_rank(inference: Inference, cures: Cures, _: int | None) -> Shown:
     """Yields inputs of dynamic rank."""
     for layer, tensor in _inputs(inference):
         if tensor.rank is None:
-            cure = cures.sizes("give the input a rank")
-            yield Found(fact, layer, fact.reason, cure)
+            yield layer, "", cures.sizes("give the input a rank")
 
 
-def _untyped_input(
-    inference: Inference, fact: Fact, _: int | None, cures: Cures
-) -> Iterator[Found]:
+def _untyped_input(inference: Inference, cures: Cures, _: int | None) -> Shown:
     """Yields inputs of static shape whose element type is dynamic."""
     for layer, tensor in _inputs(inference):
         if tensor.element_type.name == "dynamic" and tensor.shape.is_static:
-            yield Found(fact, layer, fact.reason, Cure("give the input an element type"))
+            yield layer, "", Cure("give the input an element type")
 
 
-def _inner_rank(inference: Inference, fact: Fact, _: int | None, cures: Cures) -> Iterator[Found]:
+def _inner_rank(inference: Inference, cures: Cures, _: int | None) -> Shown:
     """Yields the first tensors of dynamic rank that layers make from tensors of static rank."""
     cure = Cure("make the values that decide the rank constant, such as axes")
     for body in inference.result.walk():
@@ -69,20 +48,18 @@ def _inner_rank(inference: Inference, fact: Fact, _: int | None, cures: Cures) -
             if not layer.is_parameter and all(
                 tensor is None or tensor.rank is not None for tensor in given
             ):
-                yield Found(fact, layer, fact.reason, cure)
+                yield layer, "", cure
 
 
-def _unbounded(inference: Inference, fact: Fact, _: int | None, cures: Cures) -> Iterator[Found]:
+def _unbounded(inference: Inference, cures: Cures, _: int | None) -> Shown:
     """Yields inputs with a dimension that has no upper bound."""
     for layer, tensor in _inputs(inference):
         if tensor.shape.dims and any(dim.is_unbounded for dim in tensor.shape.dims):
             cure = cures.sizes("fix or bound every dimension of the input")
-            yield Found(fact, layer, f"{fact.reason}: {tensor.shape}", cure)
+            yield layer, f": {tensor.shape}", cure
 
 
-def _large_buffers(
-    inference: Inference, fact: Fact, limit: int | None, _: Cures
-) -> Iterator[Found]:
+def _large_buffers(inference: Inference, _: Cures, limit: int | None) -> Shown:
     """Yields tensors, constants included, that are larger than the device's largest buffer."""
     smaller = Cure("make the tensor smaller, or cut it into parts; --max-alloc sets the limit")
     if limit is None:
@@ -92,8 +69,7 @@ def _large_buffers(
             size = max([tensor_size(tensor) for tensor in outputs], default=0)
             if size > limit and not layer.is_result:
                 most = written_size(limit)
-                reason = f"{fact.reason}: {written_size(size)} in one buffer, at most {most}"
-                yield Found(fact, layer, reason, smaller)
+                yield layer, f": {written_size(size)} in one buffer, at most {most}", smaller
 
 
 def tensor_size(tensor: Tensor) -> int:
@@ -102,9 +78,7 @@ def tensor_size(tensor: Tensor) -> int:
     return 0 if shape is None else tensor.element_type.byte_size(prod(shape))
 
 
-def _unpaired_variables(
-    inference: Inference, fact: Fact, _: int | None, cures: Cures
-) -> Iterator[Found]:
+def _unpaired_variables(inference: Inference, cures: Cures, _: int | None) -> Shown:
     """Yields variables that are read but never assigned, or assigned but never read."""
     layers: dict[tuple[str, str], Layer] = {}
     for layer in inference.model.walk():
@@ -114,12 +88,10 @@ def _unpaired_variables(
         missing = "Assign" if kind == "ReadValue" else "ReadValue"
         if (missing, name) not in layers:
             cure = Cure(f"add the {missing}, or replace the variable by an input and an output")
-            yield Found(fact, layer, f"{fact.reason}: no {missing} of '{name}'", cure)
+            yield layer, f": no {missing} of '{name}'", cure
 
 
-def _element_types(
-    inference: Inference, fact: Fact, _: int | None, cures: Cures
-) -> Iterator[Found]:
+def _element_types(inference: Inference, cures: Cures, _: int | None) -> Shown:
     """Yields layers that compute with an element type that the device does not import.
 
     Compressed weights are constants, and not concerned.
@@ -129,7 +101,7 @@ def _element_types(
         for layer, outputs in zip(body.body.layers, body.outputs, strict=True):
             name = outputs[0].element_type.name if outputs else "f32"
             if name not in _IMPORTED and not (layer.is_constant or layer.is_result):
-                yield Found(fact, layer, f"{fact.reason}: {name}", cure)
+                yield layer, f": {name}", cure
 
 
 _FLOATING = {"f64", "f32", "f16", "bf16"}
@@ -138,18 +110,16 @@ _IMPORTED = _FLOATING | _WHOLE | {"boolean", "dynamic"}
 """The element types that NPU imports. Source: npu_compiler 150e2025, IE.cpp:373."""
 
 
-def _asymmetric_int4(
-    inference: Inference, fact: Fact, _: int | None, cures: Cures
-) -> Iterator[Found]:
+def _asymmetric_int4(inference: Inference, cures: Cures, _: int | None) -> Shown:
     for layer, element_type, asymmetric in compressed_weights(inference):
         if element_type == "u4" and asymmetric:
-            yield Found(fact, layer, fact.reason, Cure(_RECIPE))
+            yield layer, "", Cure(_RECIPE)
 
 
-def _int8_weights(inference: Inference, fact: Fact, _: int | None, cures: Cures) -> Iterator[Found]:
+def _int8_weights(inference: Inference, cures: Cures, _: int | None) -> Shown:
     weights = list(compressed_weights(inference))
     if weights and {element_type for _, element_type, _ in weights} <= {"u8", "i8"}:
-        yield Found(fact, weights[0][0], fact.reason, Cure(_RECIPE))
+        yield weights[0][0], "", Cure(_RECIPE)
 
 
 _RECIPE = "compress the weights with NNCF: INT4_SYM, ratio 1.0, group size 128 or -1"
@@ -182,7 +152,7 @@ def _decompression(
 
 _DECOMPRESSING = ("Const", "Convert", "Subtract", "Multiply", "Reshape", "Transpose")
 
-_CHECKS = {
+CHECKS: dict[str, Callable[[Inference, Cures, int | None], Shown]] = {
     "dynamic-rank": _dynamic_rank,
     "untyped-input": _untyped_input,
     "inner-rank": _inner_rank,
@@ -193,4 +163,5 @@ _CHECKS = {
     "asymmetric-int4": _asymmetric_int4,
     "int8-weights": _int8_weights,
 }
-"""The checks by their names in the tables."""
+"""The checks of whole models by their names in the tables. Each gets the inference, the remedies,
+and the size of the largest buffer."""

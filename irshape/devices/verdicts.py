@@ -14,7 +14,7 @@ from ..spelling import counted
 from .cures import Cure, Cures
 from .facts import VERDICTS, Condition, Fact, Facts, Verdict, facts_of
 from .layers import DeviceLayer, device_layers, family_of
-from .models import model_obstacles
+from .models import CHECKS
 from .words import in_words
 
 
@@ -107,18 +107,20 @@ class DeviceVerdict:
                     "source": each.source,
                     "cure": each.cure.text,
                     "command": each.cure.command,
-                    "layers": [self._placed(layer) for layer in layers],
+                    "layers": placed(self.model, layers),
                 }
                 for each, layers in self.grouped()
             ],
-            "unjudged": [self._placed(layer) for layer in self.unjudged],
+            "unjudged": placed(self.model, self.unjudged),
         }
-
-    def _placed(self, layer: Layer) -> dict[str, Any]:
-        return layer.reference | {"line": self.model.source.line_number(layer.offset)}
 
     def __repr__(self) -> str:
         return f"<DeviceVerdict: {self.device} {self.verdict}>"
+
+
+def placed(model: Model, layers: Iterable[Layer]) -> list[dict[str, Any]]:
+    """Returns layers with their lines, for JSON."""
+    return [layer.reference | {"line": model.source.line_number(layer.offset)} for layer in layers]
 
 
 def judge(
@@ -148,10 +150,14 @@ def _obstacles(
     """
     cures = Cures(inference.model)
     told: set[Layer] = set()
-    for shown in model_obstacles(inference, facts, max_alloc, cures):
-        source = shown.fact.source or facts.source
-        told.add(shown.layer)
-        yield Obstacle(shown.fact.verdict, shown.layer, shown.reason, source, shown.cure)
+    limit = facts.max_alloc if max_alloc is None else max_alloc
+    for name, check in CHECKS.items():
+        fact = facts.model.get(name)
+        for own, detail, cure in () if fact is None else check(inference, cures, limit):
+            assert fact is not None
+            told.add(own)
+            source = fact.source or facts.source
+            yield Obstacle(fact.verdict, own, fact.reason + detail, source, cure)
     of_kind = _FactsOfKinds(facts)
     memory: dict[DeviceLayer, Fact | None] = {}
     for own, layer in layers:

@@ -158,21 +158,11 @@ def _cache(name: str, layer: Layer, tensor: Tensor) -> Cache:
     """Returns a cache for batch 1. It grows along its dynamic axis other than the first, if there
     is one."""
     dims = tensor.shape.dims
-    if tensor.shape.is_static:
-        return Cache(name, layer, tensor_size(tensor), None)
     if dims is None:
         return Cache(name, layer, None, None)
-    rest = [1 if at == 0 and dim.is_dynamic else dim for at, dim in enumerate(dims)]
-    sizes = [dim if isinstance(dim, int) else dim.low for dim in rest if _is_known(dim)]
-    open_axes = len(rest) - len(sizes)
-    size = tensor.element_type.byte_size(prod(sizes))
-    if open_axes == 0:
-        return Cache(name, layer, size, None)
-    return Cache(name, layer, None, size if open_axes == 1 else None)
-
-
-def _is_known(dim: Any) -> bool:
-    return isinstance(dim, int) or dim.is_static
+    size = tensor.element_type.byte_size(prod(dim.low for dim in dims if dim.is_static))
+    growing = sum(dim.is_dynamic for dim in dims[1:])
+    return Cache(name, layer, None if growing else size, size if growing == 1 else None)
 
 
 def _largest(inspection: Inspection) -> tuple[int, Layer | None]:

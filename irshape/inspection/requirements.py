@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from ..devices.facts import DEVICES
-from ..devices.verdicts import DeviceVerdict, judge
+from ..devices.verdicts import DeviceVerdict, judge, placed
 from ..inference.requirements import Requirement, requirements, running_requirements
 from ..inference.result import Inference
 from ..model.graph import Layer
@@ -132,16 +132,20 @@ class Requirements:
                 {
                     "install": None if package is None else f"pip install {package}",
                     "release": None if package is None else written(self.libraries[package]),
-                    "layers": [self._placed(layer) for layer in layers],
+                    "layers": placed(self.model, layers),
                 }
                 for package, layers in self._libraries.items()
             ],
-            "unknown": [self._placed(layer) | {"why": why} for layer, why in self.unknown],
+            "unknown": [
+                row | {"why": why}
+                for layer, why in self.unknown
+                for row in placed(self.model, [layer])
+            ],
         }
 
     def _device(self, judged: DeviceVerdict) -> dict[str, Any]:
         moved = judged.moved(self.devices["CPU"])
-        return judged.to_dict() | {"moved": [self._placed(layer) for layer in moved]}
+        return judged.to_dict() | {"moved": placed(self.model, moved)}
 
     def _reasons(self, layers_of: _Reasons, oldest: Release) -> list[dict[str, Any]]:
         return [
@@ -149,15 +153,12 @@ class Requirements:
                 "release": written(release),
                 "reason": what,
                 "forces": release == oldest,
-                "layers": [self._placed(layer) for layer in layers],
+                "layers": placed(self.model, layers),
             }
             for (release, what), layers in sorted(
                 layers_of.items(), key=lambda item: item[0], reverse=True
             )
         ]
-
-    def _placed(self, layer: Layer) -> dict[str, Any]:
-        return layer.reference | {"line": self.model.source.line_number(layer.offset)}
 
 
 def together(answers: Sequence[Requirements], complete: bool = True) -> dict[str, Any]:

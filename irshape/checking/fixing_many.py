@@ -60,13 +60,9 @@ def fixes_of(task: Task) -> Fixes:
 
 def fix_many(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
     """Yields the fixes of several files, in order. A file that fails does not stop the others."""
-    workable = [task for task in tasks if task.path != "-"]
-    answers = with_processes(_outcome, _lost, workable, jobs, BATCH)
-    try:
-        for each in tasks:
-            yield _outcome(each) if each.path == "-" else next(answers)
-    finally:
-        answers.close()
+    if any(task.path == "-" for task in tasks):
+        jobs = 1  # standard input is that of this process
+    return with_processes(_outcome, _lost, tasks, jobs, BATCH)
 
 
 def _outcome(task: Task) -> Outcome:

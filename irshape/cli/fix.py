@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -28,8 +27,8 @@ from .rewriting import (
     folders_of,
     is_folder,
     mirrored,
-    write_apart,
     write_over,
+    write_to,
 )
 from .selecting import Chosen, chosen, fixing_options
 
@@ -116,28 +115,31 @@ def command(
         raise click.UsageError("a model at a URL cannot be changed in place; use --output")
     write, files = _writer(paths, files, output, in_place=in_place, alone=alone, weights=weights)
     account = _Account(write is not None, wanted)
-    for outcome in _outcomes(files, wanted, weights, unsafe=unsafe, alone=alone):
-        fixes = outcome.fixes
-        problem = outcome.problem if fixes is None else _written(write, fixes, outcome, alone)
+    for outcome in _outcomes(files, wanted, weights, unsafe=unsafe):
+        fixes, problem = outcome.fixes, outcome.problem
+        if fixes is not None and fixes.readable and write is not None:
+            try:
+                write(fixes, outcome.path)
+            except OSError as unwritten:
+                problem = unwritten.strerror or str(unwritten)
         if fixes is None or problem:
-            account.failed(outcome.path, problem)
+            click.echo(f"irshape: '{without_credentials(outcome.path)}': {problem}", err=True)
+            account.problems += 1
             continue
         if write is None and not check:
             echo(_for_terminal(fixes.diff(), wants_colour(color)), newline=False, colour=True)
         result = account.add(fixes)
         if quiet:
             continue
-        if check:
-            for line in account.file(result):
-                echo(line)
-            continue
-        lines = () if alone or verbose else account.file(result)
-        for line in (*lines, *account.findings(result, fixed=alone or verbose)):
-            click.echo(line, err=True)
-    if not quiet:
+        lines = [] if check else [*account.findings(result, fixed=alone or verbose)]
+        if check or not (alone or verbose):
+            lines = [*account.changed(result), *lines]
+        for line in lines:
+            click.echo(line, err=not check)
+    if not quiet and not (alone and account.problems):
         click.echo(f"irshape: {account.summary(alone=alone)}", err=True)
-    if account.status:
-        raise click.exceptions.Exit(account.status)
+    if account.problems or account.failed:
+        raise click.exceptions.Exit(2 if account.problems else 1)
 
 
 Writer = Callable[["Fixes", str], None]
@@ -159,75 +161,52 @@ def _writer(
     """
     if output is None:
         files = each_once(files)
-        if not in_place:
-            return None, files
         folders = folders_of(paths)
 
         def change(fixes: Fixes, path: str) -> None:
             if fixes.edits:
                 write_over(fixes, path, None if path in paths else folders)
 
-        return change, files
+        return change if in_place else None, files
     if alone and not is_folder(output):
         keep_apart(files, output, weights=weights)
-        return lambda fixes, _: _write_to(fixes, output), files
+        return lambda fixes, _: write_to(fixes, output), files
     if output == "-":
         raise click.UsageError("--output - takes one file; several need a folder")
     places = mirrored(paths, files, output)
     keep_apart(places, *places.values(), weights=weights)
-    return lambda fixes, path: write_apart(fixes, places[path]), list(places)
+    return lambda fixes, path: write_to(fixes, places[path], folders=True), list(places)
 
 
-def _write_to(fixes: Fixes, output: str) -> None:
-    from ..formats.atomic import write_atomically
-
-    if output == "-":
-        echo(fixes.data, newline=False)
-    else:
-        write_atomically(Path(output), fixes.data)
-
-
-def _written(write: Writer | None, fixes: Fixes, outcome: Outcome, alone: bool) -> str:
-    """Writes the fixes. Returns why they were not written, or "". Raises `OSError` for a single
-    file."""
-    if write is None or not fixes.readable:
-        return ""
-    try:
-        write(fixes, outcome.path)
-    except OSError as problem:
-        if alone:
-            raise
-        return problem.strerror or str(problem)
-    return ""
-
-
-def _outcomes(
-    files: list[str], wanted: Chosen, weights: str, *, unsafe: bool, alone: bool
-) -> Iterator[Outcome]:
-    """Yields the fixes of each file. Raises `OSError` for a single file, `UsageError` for bad
-    settings."""
-    from ..checking.fixing_many import Outcome, fix_many, fixes_of, task
+def _outcomes(files: list[str], wanted: Chosen, weights: str, *, unsafe: bool) -> Iterator[Outcome]:
+    """Yields the fixes of each file. Raises `UsageError` for bad settings."""
+    from ..checking.fixing_many import fix_many, task
     from ..checking.many import default_jobs
     from .progress import progress
 
     configuration = wanted.configuration
     with usage_errors():
         tasks = [task(file, configuration, weights=weights, unsafe=unsafe) for file in files]
-        if alone:
-            return iter([Outcome(files[0], fixes_of(tasks[0]))])
     jobs = configuration.jobs or default_jobs(files)
     return progress(fix_many(tasks, jobs), len(files), clears=True)
 
 
 class _Result(NamedTuple):
-    """The result for a file.
+    """The result for a file: its fixed findings, and the remaining errors and warnings.
 
-    left: the remaining errors and warnings. unsafe: how many of them --unsafe-fixes corrects.
+    changes: whether the text changes. unsafe: how many findings --unsafe-fixes corrects.
     """
 
-    fixes: Fixes
+    path: str
+    changes: bool
+    fixed: list[Diagnostic]
     left: list[Diagnostic]
     unsafe: int
+
+    @property
+    def open(self) -> int:
+        """The number of the remaining findings."""
+        return sum(len(each.whole) for each in self.left)
 
 
 class _Account:
@@ -242,16 +221,9 @@ class _Account:
             self.leave: Callable[[FileReport], Left] = left_of(wanted.configuration)
         level = wanted.configuration.fail_level
         self.failing = SEVERITIES[: SEVERITIES.index(level) + 1]
-        self.status = 0
-        self.files = self.changed = self.fixed = self.infos = self.problems = 0
-        self.with_left = self.left = self.unsafe = 0
-
-    def failed(self, path: str, problem: str) -> None:
-        """Reports a file that could not be read or written."""
-        self.files += 1
-        self.problems += 1
-        self.status = 2
-        click.echo(f"irshape: '{without_credentials(path)}': {problem}", err=True)
+        self.failed = False
+        self.problems = 0
+        self.results: list[_Result] = []
 
     def add(self, fixes: Fixes) -> _Result:
         from ..diagnostics.report import FileReport
@@ -259,78 +231,64 @@ class _Account:
         remaining = fixes.remaining if self.writes else fixes.remaining_before
         remaining = self.leave(FileReport(fixes.path, 0, remaining)).file.diagnostics
         left = [diagnostic for diagnostic in remaining if diagnostic.severity != "info"]
-        count = sum(len(each.whole) for each in left)
         unsafe = sum(
             len(each.finding.whole)
             for each in fixes.candidates
             if each.alternatives and not each.certain
         )
-        result = _Result(fixes, left, min(unsafe, count))
-        self.files += 1
-        self.changed += bool(fixes.edits)
-        self.fixed += len(fixes.fixed)
-        self.infos += _infos(fixes)
-        self.with_left += bool(left)
-        self.left += count
-        self.unsafe += result.unsafe
-        if not fixes.readable or (
+        result = _Result(plain(fixes.path), bool(fixes.edits), fixes.fixed, left, unsafe)
+        self.results.append(result._replace(unsafe=min(unsafe, result.open)))
+        self.failed |= not fixes.readable or (
             any(diagnostic.severity in self.failing for diagnostic in remaining)
             if self.writes
-            else fixes.edits
-        ):
-            self.status = max(self.status, 1)
+            else result.changes
+        )
         return result
 
-    def file(self, result: _Result) -> Iterator[str]:
+    def changed(self, result: _Result) -> Iterator[str]:
         """Yields a line if the file changes."""
-        if result.fixes.edits:
-            counts = _fixed(len(result.fixes.fixed), self.done, _infos(result.fixes))
-            yield f"{plain(result.fixes.path)}: {counts}"
+        if result.changes:
+            yield f"{result.path}: {_fixed(result.fixed)} {self.done}"
 
     def findings(self, result: _Result, *, fixed: bool) -> Iterator[str]:
         """Yields a line for each finding that is left; with `fixed`, first one for each that is
         fixed."""
-        listed = [(f"{self.done} ", each) for each in result.fixes.fixed] if fixed else []
+        listed = [(f"{self.done} ", each) for each in result.fixed] if fixed else []
         listed += [(f"left: {each.severity}", each) for each in result.left]
         for mark, each in listed:
             also = f" (and {len(each.related)} more with this cause)" if each.related else ""
-            place = f"{plain(result.fixes.path)}:{each.line}:{each.column}"
+            place = f"{result.path}:{each.line}:{each.column}"
             yield f"{place}: {mark}[{each.code}] {plain(each.sentence)}{also}"
 
     def summary(self, *, alone: bool) -> str:
         """Summarizes the results of all files."""
-        by = "" if self.writes or not self.changed else " with --in-place or --output"
-        unwritten = "; nothing was written" if by else ""
+        fixed = _fixed([each for result in self.results for each in result.fixed])
+        changed = sum(result.changes for result in self.results)
+        left = sum(result.open for result in self.results)
+        unsafe = sum(result.unsafe for result in self.results)
+        files = counted(len(self.results) + self.problems, "file")
+        by = "" if self.writes or not changed else " with --in-place or --output"
         if alone:
-            fixed = f"{counted(self.fixed, 'finding')} {self.done}{by}"
-            return f"{fixed}, {self.left} left{_by_unsafe_fixes(self.unsafe)}{unwritten}"
-        of_all = counted(self.files, "file")
-        if self.changed:
-            fixed = _fixed(self.fixed, self.done, self.infos)
-            said = f"{fixed} in {self.changed} of {of_all}{by}"
+            said = f"{fixed} {self.done}{by}, {left} left"
+        elif changed:
+            said = f"{fixed} {self.done} in {changed} of {files}{by}"
         else:
-            said = f"nothing {'was fixed' if self.writes else 'to fix'} in {of_all}"
-        if self.left:
-            left_in = counted(self.with_left, "file")
-            said += f", {self.left} left in {left_in}{_by_unsafe_fixes(self.unsafe)}"
-        said += unwritten
+            said = f"nothing {'was fixed' if self.writes else 'to fix'} in {files}"
+        if left and not alone:
+            with_left = sum(bool(result.left) for result in self.results)
+            said += f", {left} left in {counted(with_left, 'file')}"
+        said += f" ({unsafe} can be fixed with --unsafe-fixes)" if unsafe else ""
+        said += "; nothing was written" if by else ""
         if self.problems:
             said += f"; {counted(self.problems, 'file')} could not be read or written"
         return said
 
 
-def _fixed(count: int, done: str, infos: int) -> str:
-    """Returns text such as `3 findings (1 info) fixed`. `validate` does not show infos."""
+def _fixed(findings: list[Diagnostic]) -> str:
+    """Returns text such as `3 findings (1 info)`. `validate` does not show infos."""
+    infos = sum(each.severity == "info" for each in findings)
     of_them = f" ({counted(infos, 'info')})" if infos else ""
-    return f"{counted(count, 'finding')}{of_them} {done}"
-
-
-def _infos(fixes: Fixes) -> int:
-    return sum(each.severity == "info" for each in fixes.fixed)
-
-
-def _by_unsafe_fixes(count: int) -> str:
-    return f" ({count} can be fixed with --unsafe-fixes)" if count else ""
+    return f"{counted(len(findings), 'finding')}{of_them}"
 
 
 def _for_terminal(diff: str, colour: bool) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..urls import is_url
+from .common import echo, usage_errors
 
 if TYPE_CHECKING:
     from ..repair.fixing import Fixes
@@ -37,31 +38,14 @@ def each_once(files: Iterable[str]) -> list[str]:
 
 
 def folders_of(paths: Iterable[str]) -> set[str]:
-    """Returns the folders that paths name, or that contain the files that they name."""
+    """Returns the folders that paths name, that contain the files that they name, or that come
+    before the first wildcard of a pattern."""
     return {_folder_of(path) for path in paths}
 
 
-def _common_folder(paths: Iterable[str], files: Iterable[str]) -> str:
-    """Returns the innermost folder that contains all paths and the files that they name.
-
-    Raises `UsageError` for paths on different drives.
-    """
-    folders = folders_of(paths) | {os.path.dirname(os.path.abspath(file)) for file in files}
-    try:
-        return os.path.commonpath(folders)
-    except ValueError:
-        raise click.UsageError(
-            "the files lie on different drives; fix the files of one drive at a time"
-        ) from None
-
-
 def _folder_of(path: str) -> str:
-    """Returns a folder itself, the folder of a file, or that of a pattern before its first
-    wildcard."""
-    while has_magic(path) and not os.path.exists(path):
-        path = os.path.dirname(path)
-        if not has_magic(path):
-            return os.path.abspath(path)
+    if has_magic(path) and not os.path.exists(path):
+        return _folder_of(os.path.dirname(path))
     whole = os.path.abspath(path)
     return whole if os.path.isdir(whole) else os.path.dirname(whole)
 
@@ -79,7 +63,9 @@ def mirrored(paths: Sequence[str], files: Sequence[str], output: str) -> dict[st
             raise click.UsageError(
                 f"'{file}' is not a local file, so it cannot be written to a folder"
             )
-    folder = _common_folder(paths, files)
+    folders = folders_of(paths) | {os.path.dirname(os.path.abspath(file)) for file in files}
+    with usage_errors():  # files on several drives
+        folder = os.path.commonpath(folders)
     inside = os.path.realpath(output)
     places = {}
     for file in files:
@@ -116,9 +102,16 @@ def write_over(fixes: Fixes, path: str, folders: Iterable[str] | None = None) ->
     write_atomically(Path(path), fixes.data)
 
 
-def write_apart(fixes: Fixes, target: str) -> None:
-    """Writes the fixed text into a folder, which is created if necessary. Raises `OSError`."""
+def write_to(fixes: Fixes, target: str, *, folders: bool = False) -> None:
+    """Writes the fixed text to a file, or to stdout for `-`. Raises `OSError`.
+
+    folders: create the folders that are missing.
+    """
     from ..formats.atomic import write_atomically
 
-    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if target == "-":
+        echo(fixes.data, newline=False)
+        return
+    if folders:
+        os.makedirs(os.path.dirname(target), exist_ok=True)
     write_atomically(Path(target), fixes.data)

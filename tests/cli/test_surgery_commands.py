@@ -238,23 +238,6 @@ def test_what_is_refused(name: str, folder: Path) -> None:
     assert before == {path: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("change", [["--batch", "4"], ["--reshape", "x=[4,8]"]])
-def test_an_output_that_keeps_its_batch_is_said_with_the_constant(
-    change: list[str], folder: Path
-) -> None:
-    status, _, err = call("edit", "positions.xml", *change, "-o", "out.xml")
-    (said,) = (line for line in err.splitlines() if line.startswith("warning"))
-    assert (status, "Reshape 'flat'" in said, "Const 'c3'" in said) == (0, True, True)
-    status, _, err = call("edit", "tail.xml", "--batch", "4", "-o", "out.xml")
-    assert (status, "warning" in err) == (0, False)
-    graph = irshape.Graph()
-    rows = graph.op.shape_of(graph.parameter("f32", "[?,8]", name="x"))[:1]
-    graph.result(graph.op.concat([rows, [2]], axis=0), "sizes")
-    graph.save("sizes.xml")
-    status, _, err = call("edit", "sizes.xml", "--reshape", "x=[1,8]", "-o", "out.xml")
-    assert (status, "warning" in err) == (0, False)
-
-
 @pytest.mark.parametrize(
     ("change", "warned"),
     [

@@ -284,7 +284,7 @@ class Builder:
         )
         layer = self.layer("Const", "opset1", (), items, name=name)
         tensor = Tensor(element_type, PartialShape(shape))
-        return self.output(layer, self.engine.layers.constant(layer, tensor))
+        return self.output(layer, self.engine.constant(layer, tensor))
 
     def numbers(
         self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None

@@ -181,7 +181,7 @@ class Inferring(Structure):
                 if tag in result.inner:
                     body._take(result.inner[tag])
         else:
-            result = self.engine.layers.infer(raw, operation, inputs, layer.valued)
+            result = self.engine.infer(raw, operation, inputs, layer.valued)
         if result.faults or isinstance(result.outputs, Fault):
             fault = result.outputs if isinstance(result.outputs, Fault) else result.faults[0]
             added = layer.place if layer in self.content.layers else None

@@ -1,31 +1,41 @@
-"""Infers the bodies of a model, and remembers the results of inner bodies."""
+"""Infers the bodies of a model: their layers in topological order, each from the outputs of those
+before it.
+
+A layer that cannot be inferred is recorded once; its consumers continue from the ports that it
+declares. Values are computed only where an operation needs them. The results of inner bodies are
+remembered.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..faults import Violation
+from ..demands import WIDER
+from ..element_types import DYNAMIC_TYPE
+from ..faults import Fault, Violation
 from ..model.graph import Body, Layer, Model
-from ..model.wiring import Wiring, wire
+from ..model.wiring import OutputRef, Wiring, wire
 from ..ops.declaration import Operation
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
-from ..rule_ids import PORT_MAP
+from ..rule_ids import PORT_MAP, UNKNOWN_ATTRIBUTE
 from ..shapes import PartialShape
-from .bodies import infer_with_bodies
+from .bodies import as_declared, infer_with_bodies
 from .declarations import Declarations
 from .layer import LayerEngine
 from .memory import MEMORY
-from .mismatches import mismatches
-from .result import BodyResult, Inference, LayerResult
-from .walk import Walk, compatible, own_tensor
+from .mismatches import Contradictions, mismatches, repeated, says_less
+from .needed_values import needed_values
+from .ports import declared, declared_outputs
+from .result import BodyResult, Inference, LayerResult, Mismatch, Observation, OutputCount
 
+_WITHOUT_OUTPUTS = ("result", "assign")
 MAX_WORK = 1_000_000
 """The maximum number of layers to infer inside bodies, counting all runs. Beyond that, the
 bodies count as endless."""
 
 
-class BodyEngine:
+class BodyEngine(LayerEngine):
     """Infers the bodies of one model, and layers added to the model. Infers an inner body once for
     each set of inputs.
 
@@ -33,9 +43,8 @@ class BodyEngine:
     """
 
     def __init__(self, model: Model, *, lasting: bool = False) -> None:
-        self.model = model
+        super().__init__(model, MEMORY if lasting else None)
         self.declarations = Declarations(model)
-        self.layers = LayerEngine(model, MEMORY if lasting else None)
         self.wirings: dict[Body, Wiring] = {}
         """The wirings of the bodies that were inferred."""
         self._results: dict[tuple[Body, bool, frozenset[tuple[str, Tensor]]], BodyResult] = {}
@@ -48,7 +57,7 @@ class BodyEngine:
 
     def serve(self, model: Model) -> None:
         """Continues with another model that has the same bytes, and keeps what was inferred."""
-        self.model = self.layers.model = model
+        self.model = model
         self._work = 0
 
     def infer_layer(self, layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
@@ -66,7 +75,7 @@ class BodyEngine:
             return LayerResult(refused)
         if operation.bodies:
             return self.infer_around(layer, operation, inputs, compare=False)
-        return self.layers.infer(layer, operation, inputs, True)
+        return self.infer(layer, operation, inputs, True)
 
     def infer_around(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], *, compare: bool
@@ -110,13 +119,8 @@ class BodyEngine:
 
         Raises `Violation` if nested bodies make the work endless.
         """
-        fed = frozenset(parameters.items())
-        key = (body, compare, fed)
+        key = (body, compare, frozenset(parameters.items()))
         result = self._results.get(key)
-        if result is None and compare:
-            plain = self._results.get((body, False, fed))
-            if plain is not None and self._declares(plain, parameters):
-                result = self._results[key] = plain
         if result is None:
             self._work += len(body.layers)
             if self._work > MAX_WORK:
@@ -130,30 +134,243 @@ class BodyEngine:
             )
         return result
 
-    def _declares(self, result: BodyResult, parameters: Mapping[str, Tensor]) -> bool:
-        """Whether all ports of a body declare what was inferred without comparing.
 
-        If so, comparing gives the same result.
-        """
-        if result.inner or result.unsure:
-            return False
-        for layer, tensors in zip(result.body.layers, result.outputs, strict=True):
-            if not layer.output_count:
+class Walk:
+    """A pass over the layers of one body that fills `result`."""
+
+    def __init__(
+        self,
+        engine: BodyEngine,
+        body: Body,
+        wiring: Wiring,
+        *,
+        compare: bool,
+    ) -> None:
+        self.engine = engine
+        self.result = BodyResult(body, wiring)
+        self.declarations = engine.declarations.of_all(body.layers)
+        self.compare = compare
+        self.contradicted: Contradictions = {}
+        """The output ports whose consumers may get something other than was inferred."""
+        self.looser: set[OutputRef] = set()
+        """The output ports that declare less than was inferred, and nothing contrary."""
+        self.order = wiring.order
+        """The layers to infer, producers first."""
+        self.needed: set[int] = set()
+        """The layers whose values are needed."""
+
+    def run(self, parameters: Mapping[str, PartialShape | Tensor], result_values: bool) -> None:
+        """Infers all layers, producers first."""
+        result = self.result
+        wiring, outputs = result.wiring, result.outputs
+        self.needed = needed_values(result.body, wiring, self.declarations, result_values)
+        fed = {
+            position: parameters[layer.id]
+            for position, layer in enumerate(result.body.layers if parameters else ())
+            if layer.id in parameters and layer.is_parameter
+        }
+        for position in self.order:
+            outputs[position] = self._infer_at(position, fed)
+        result.doubtful = self.looser.union(self.contradicted)
+
+    def _infer_at(
+        self, position: int, fed: Mapping[int, PartialShape | Tensor]
+    ) -> tuple[Tensor, ...]:
+        """Infers a layer whose inputs have been inferred."""
+        outputs, wiring = self.result.outputs, self.result.wiring
+        row = wiring.sources[position]
+        try:
+            inputs = tuple([outputs[producer][port] for producer, port in row])  # type: ignore[misc]
+        except (TypeError, IndexError):  # nothing feeds an input, or no such output does
+            inputs = self._inputs(position, row)
+            if None in row and not self._optional(position, row):
+                return self._pass_over(position)  # a rule reports it
+        else:
+            if self.contradicted and not self.contradicted.keys().isdisjoint(row):
+                inputs = self._inputs(position, row)
+        if position in wiring.cyclic:
+            return self._pass_over(position)  # a rule reports the cycle
+        if position in fed:
+            tensors = self.infer(position, inputs, False, fed[position])
+            if self.compare and self.result.body.layers[position].output_count:
+                self._compare_parameter(position, tensors[0])
+            return tensors
+        tensors = self.infer(position, inputs, position in self.needed)
+        if self.compare:
+            self.compare_ports(position, tensors)
+        return tensors
+
+    def _inputs(self, position: int, row: list[OutputRef | None]) -> tuple[Tensor, ...]:
+        """Returns the inputs of a layer, some of which may be in doubt or missing."""
+        result, contradicted = self.result, self.contradicted
+        layers = result.body.layers
+        inputs: list[Tensor] = []
+        for index, source in enumerate(row):
+            if source is None:
                 continue
-            fed = parameters.get(layer.id) if layer.is_parameter else None
-            if fed is None:
-                declared_tensors = tensors
+            producer, port = source
+            inferred = result.outputs[producer]
+            if port < len(inferred):
+                tensor = inferred[port]
+            else:  # the layer declares more outputs than it has, which a rule reports
+                tensor = declared(layers[producer].outputs[port])
+            if contradicted and source in contradicted:
+                tensor = repeated(layers[position].inputs[index], tensor, *contradicted[source])
+            inputs.append(tensor)
+        return tuple(inputs)
+
+    def infer(
+        self,
+        position: int,
+        inputs: tuple[Tensor, ...],
+        with_values: bool,
+        fed: PartialShape | Tensor | None = None,
+    ) -> tuple[Tensor, ...]:
+        """Infers one layer. `fed`: replaces what a Parameter declares."""
+        declaration, result = self.declarations[position], self.result
+        if isinstance(declaration, UnknownOperation):
+            return self._pass_over(position)
+        operation, attribute_faults = declaration
+        result.inputs[position] = inputs
+        layer = result.body.layers[position]
+        if attribute_faults:
+            if not all(faulty.silent for faulty in attribute_faults):
+                return self._pass_over(position)
+            result.observations += [Observation(layer, faulty) for faulty in attribute_faults]
+            if any(faulty.fault.rule != UNKNOWN_ATTRIBUTE for faulty in attribute_faults):
+                result.faulty.add(position)
+                result.believed.add(position)
+        if fed is not None:
+            return (fed if isinstance(fed, Tensor) else _of_shape(operation, fed),)
+        if operation.bodies:
+            inferred = self.engine.infer_around(layer, operation, inputs, compare=self.compare)
+            result.inner[position] = dict(inferred.inner)
+        else:
+            inferred = self.engine.infer(layer, operation, inputs, with_values)
+        return self._noted(position, inferred)
+
+    def _noted(self, position: int, inferred: LayerResult) -> tuple[Tensor, ...]:
+        """Records the faults and demands of a layer, and returns its outputs."""
+        result, tensors = self.result, inferred.outputs
+        layer = result.body.layers[position]
+        if inferred.faults:
+            result.observations += [Observation(layer, fault) for fault in inferred.faults]
+        if inferred.unsure or WIDER in inferred.demands:
+            result.believed.add(position)
+        if isinstance(tensors, Fault):
+            result.believed.add(position)
+            if not (self._lacks_constants() and _may_fit(tensors)):
+                result.observations.append(Observation(layer, tensors))
+                result.faulty.add(position)
+            return declared_outputs(layer)
+        if inferred.demands and tensors:
+            result.demands[position] = inferred.demands
+        ports = layer.output_count
+        if ports > len(tensors) or (
+            tensors and not ports and layer.folded_type not in _WITHOUT_OUTPUTS
+        ):
+            count = OutputCount(ports, len(tensors))
+            result.observations.append(Observation(layer, count))
+        return tensors
+
+    def _lacks_constants(self) -> bool:
+        """Whether the body has constants whose bytes cannot be read."""
+        weights = self.engine.model.weights
+        lacks = weights is None or weights.data is None
+        return lacks and any(layer.is_constant for layer in self.result.body.layers)
+
+    def compare_ports(
+        self,
+        position: int,
+        tensors: tuple[Tensor, ...],
+        passed_on: tuple[Tensor, ...] | None = None,
+    ) -> None:
+        """Records the output ports of a layer that declare something other than these tensors.
+
+        passed_on: the tensors that consumers get, if they get others.
+        """
+        layer = self.result.body.layers[position]
+        for mismatch in mismatches(layer, tensors):
+            self.result.observations.append(Observation(layer, mismatch))
+            index = mismatch.position
+            if (
+                mismatch.says_less
+                if passed_on is None
+                else says_less(mismatch.declared, passed_on[index])
+            ):
+                self.looser.add((position, index))
             else:
-                own = own_tensor(self.declarations.of(layer))
-                if own is None or not compatible(own, fed):
-                    return False
-                declared_tensors = (own,)
-            if mismatches(layer, declared_tensors):
-                return False
-        return True
+                dims = layer.port_dims[layer.port_heads.inputs + index]
+                self.contradicted[position, index] = dims, mismatch.declared
+
+    def _compare_parameter(self, position: int, fed: Tensor) -> None:
+        """Compares the port of a Parameter whose input differs from what it declares.
+
+        The input may be narrower or wider: OpenVINO silently overwrites the declaration.
+        """
+        declaration = self.declarations[position]
+        if isinstance(declaration, UnknownOperation):
+            return
+        own = declaration[0].infer()
+        assert isinstance(own, Tensor)
+        if compatible(own, fed):
+            self.compare_ports(position, (own,), (fed,))
+        else:
+            layer = self.result.body.layers[position]
+            self.result.observations.append(Observation(layer, Mismatch(0, own, fed)))
+
+    def _pass_over(self, position: int) -> tuple[Tensor, ...]:
+        """Returns the declared outputs of a layer that cannot be inferred, and reports its
+        attributes."""
+        result = self.result
+        layer = result.body.layers[position]
+        result.believed.add(position)
+        declaration = self.declarations[position]
+        if isinstance(declaration, UnknownOperation):
+            result.observations.append(Observation(layer, declaration))
+        else:
+            result.observations += [Observation(layer, faulty) for faulty in declaration[1]]
+        inner = result.inner.setdefault(position, {})
+        for tag, body in (layer.bodies or {}).items():
+            try:
+                inner[tag] = self.engine.infer_inner(body, {}, self.compare)
+            except Violation as violation:
+                result.observations.append(Observation(layer, violation.fault))
+                inner[tag] = as_declared(body)
+        return declared_outputs(layer)
+
+    def _optional(self, position: int, row: list[OutputRef | None]) -> bool:
+        """Whether all unconnected inputs are optional ones at the end."""
+        declaration = self.declarations[position]
+        connected = sum(source is not None for source in row)
+        if isinstance(declaration, UnknownOperation) or None in row[:connected]:
+            return False
+        operation = declaration[0]
+        # a port map counts on every input
+        return not operation.bodies and all(
+            operand.optional for operand in operation.operands[connected:]
+        )
 
 
 def declarations_of(inference: Inference) -> Declarations:
     """Returns the declarations of an inferred model. Those already read are not read again."""
     known = inference.engine
     return known.declarations if isinstance(known, BodyEngine) else Declarations(inference.model)
+
+
+def compatible(own: Tensor, fed: Tensor) -> bool:
+    """Whether the declaration of a Parameter is compatible with the tensor that feeds it."""
+    types = own.element_type, fed.element_type
+    return (types[0] is types[1] or DYNAMIC_TYPE in types) and own.shape.compatible(fed.shape)
+
+
+def _of_shape(operation: Operation, shape: PartialShape) -> Tensor:
+    """Returns the output of a Parameter with another shape."""
+    return Tensor(getattr(operation, "element_type", DYNAMIC_TYPE), shape)
+
+
+def _may_fit(fault: Fault) -> bool:
+    """Whether a shape is refused only because it is not known to be narrower."""
+    expected, actual = fault.expected, fault.actual
+    shapes = isinstance(expected, PartialShape) and isinstance(actual, PartialShape)
+    return shapes and bool(expected.compatible(actual))

@@ -10,9 +10,8 @@ from ..faults import Fault
 from ..model.graph import Layer, Model
 from ..model.names import inputs_of
 from ..shapes import PartialShape, ShapeLike
-from .body_engine import BodyEngine
+from .body_engine import BodyEngine, compatible
 from .result import BodyResult, Inference, Mismatch
-from .walk import compatible
 
 if TYPE_CHECKING:
     from .reasons import Explanation, Overview

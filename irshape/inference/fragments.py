@@ -8,10 +8,9 @@ from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
 from ..rule_ids import INPUT_ELEMENT_TYPE, LEFT_OUT
-from .body_engine import BodyEngine
+from .body_engine import BodyEngine, Walk
 from .ports import input_tensors, with_assumed_types
 from .result import BodyResult
-from .walk import Walk
 
 
 def infer_fragments(engine: BodyEngine, *, compare: bool) -> BodyResult:

@@ -22,7 +22,6 @@ from ..symbols.facts import Facts
 from ..symbols.parsing import parse_condition, parse_expression
 from .bodies import runs_surely
 from .body_engine import BodyEngine
-from .layer import LayerEngine
 from .memory import Memory
 from .named_sizes import NamedSizes, Origin, contradiction, tensor_name
 from .result import BodyResult, Inference, LayerResult, Observation
@@ -36,18 +35,25 @@ NamedShapes = Mapping[str, tuple["str | None", ...]]
 """The names of the dimensions of inputs, by layer id; None for a dimension without one."""
 
 
-class SymbolicLayers(LayerEngine):
-    """Infers layers, and records the layer that each condition comes from."""
+class SymbolicEngine(BodyEngine):
+    """Infers bodies with named sizes, and records the layer that each condition comes from.
 
-    def __init__(self, model: Model, sizes: NamedSizes) -> None:
-        super().__init__(model)
+    If a body always runs, the demands of its layers hold. Otherwise they are conditional
+    constraints.
+    """
+
+    def __init__(self, plain: BodyEngine, sizes: NamedSizes) -> None:
+        super().__init__(plain.model)
+        self.declarations, self.wirings = plain.declarations, plain.wirings
+        self.facts = sizes.facts
         self._sizes = sizes
         self._memories = Memory(_MUCH), Memory(_MUCH)
+        self._certain: dict[Body, bool] = {}
 
     def infer(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
     ) -> LayerResult:
-        facts = self._sizes.facts
+        facts = self.facts
         facts.source = layer
         self.memory = self._memories[facts.listening]  # what is remembered says nothing once more
         result = super().infer(layer, operation, inputs, with_values)
@@ -68,21 +74,6 @@ class SymbolicLayers(LayerEngine):
             for axis, dim in enumerate(tensor.shape)
         ]
         return result._replace(outputs=(Tensor(tensor.element_type, PartialShape(dims)),))
-
-
-class SymbolicEngine(BodyEngine):
-    """Infers bodies with named sizes.
-
-    If a body always runs, the demands of its layers hold. Otherwise they are conditional
-    constraints.
-    """
-
-    def __init__(self, plain: BodyEngine, sizes: NamedSizes) -> None:
-        super().__init__(plain.model)
-        self.declarations, self.wirings = plain.declarations, plain.wirings
-        self.facts = sizes.facts
-        self.layers = SymbolicLayers(plain.model, sizes)
-        self._certain: dict[Body, bool] = {}
 
     def infer_around(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], *, compare: bool

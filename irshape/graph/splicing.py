@@ -63,7 +63,7 @@ class Splicer:
                 self._layer(node, result, position, depth)
         self._append("layers", [layer.offset for layer in before.layers], added)
         wanted = dict.fromkeys(result.body.ends.rows())
-        offsets = before.edge_offsets
+        offsets = [edge.offset for edge in before.edges]
         for offset, ends in zip(offsets, before.ends.rows(), strict=True):
             if ends in wanted:
                 del wanted[ends]

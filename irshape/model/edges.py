@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 
 class Edge:
@@ -22,85 +23,29 @@ class Edge:
         self.offset = offset
 
 
-class EdgeTexts:
+class EdgeTexts(NamedTuple):
     """The edges of a body as a reader stores them: column by column, without an `Edge` for each.
 
     Checking most models needs no `Edge` objects.
     """
 
-    __slots__ = (
-        "_made",
-        "_offsets",
-        "data",
-        "end",
-        "from_layers",
-        "from_ports",
-        "start",
-        "to_layers",
-        "to_ports",
-    )
-
-    def __init__(
-        self,
-        from_layers: list[str],
-        from_ports: list[str],
-        to_layers: list[str],
-        to_ports: list[str],
-        data: bytes = b"",
-        start: int = 0,
-        end: int = 0,
-    ) -> None:
-        """data, start, end: the bytes that contain the edges, and the start and end of the edges in
-        them."""
-        self.from_layers = from_layers
-        self.from_ports = from_ports
-        self.to_layers = to_layers
-        self.to_ports = to_ports
-        self.data = data
-        self.start = start
-        self.end = end
-        self._offsets: list[int] | None = None
-        self._made: dict[int, Edge] = {}
+    from_layers: list[str]
+    from_ports: list[str]
+    to_layers: list[str]
+    to_ports: list[str]
+    data: bytes = b""
+    """The bytes that contain the edges."""
+    start: int = 0
+    end: int = 0
 
     def rows(self) -> Iterator[tuple[str, str, str, str]]:
         """Yields the ends of each edge: a layer and its output port, a layer and its input port."""
-        return zip(self.from_layers, self.from_ports, self.to_layers, self.to_ports, strict=True)
-
-    @property
-    def offsets(self) -> list[int]:
-        """The byte offset of each edge."""
-        if self._offsets is None:
-            matches = _EDGE.finditer(self.data, self.start, self.end)
-            self._offsets = [match.start() for match in matches]
-        return self._offsets
-
-    def edge(self, index: int) -> Edge:
-        """Returns one of the edges: the same object each time."""
-        edge = self._made.get(index)
-        if edge is None:
-            edge = self._made[index] = Edge(
-                self.from_layers[index],
-                self.from_ports[index],
-                self.to_layers[index],
-                self.to_ports[index],
-                self.offsets[index],
-            )
-        return edge
+        return zip(*self[:4], strict=True)
 
     def edges(self) -> list[Edge]:
-        edges = list(
-            map(
-                Edge,
-                self.from_layers,
-                self.from_ports,
-                self.to_layers,
-                self.to_ports,
-                self.offsets,
-            )
-        )
-        for index, edge in self._made.items():
-            edges[index] = edge
-        return edges
+        """Returns an object for each edge."""
+        places = _EDGE.finditer(self.data, self.start, self.end)
+        return [Edge(*row, place.start()) for row, place in zip(self.rows(), places, strict=True)]
 
 
 _EDGE = re.compile(b"<edge ")

@@ -315,19 +315,6 @@ class Body:
     def edges(self, edges: list[Edge] | EdgeTexts) -> None:
         self._edges = edges
 
-    def edge(self, index: int) -> Edge:
-        """Returns one of the edges, without making the other `Edge` objects."""
-        edges = self._edges
-        return edges.edge(index) if isinstance(edges, EdgeTexts) else edges[index]
-
-    @property
-    def edge_offsets(self) -> list[int]:
-        """The byte offset of each edge, in file order."""
-        edges = self._edges
-        if isinstance(edges, EdgeTexts):
-            return edges.offsets
-        return [edge.offset for edge in edges]
-
     @property
     def ends(self) -> EdgeTexts:
         """The ends of all edges, column by column."""

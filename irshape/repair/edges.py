@@ -130,7 +130,7 @@ def _edge_into(result: BodyResult, layer: Layer, port: Port) -> Edge | None:
     ends = result.body.ends
     for at, (to_layer, to_port) in enumerate(zip(ends.to_layers, ends.to_ports, strict=True)):
         if to_port == port.id and to_layer == layer.id:
-            return result.body.edge(at)
+            return result.body.edges[at]
     return None
 
 
@@ -230,7 +230,7 @@ def _added(
     for at, (begin, end) in enumerate(zip(ends.from_layers, ends.to_layers, strict=True)):
         if (orders.get(begin, -1), orders.get(end, -1)) <= here:
             last = at
-    first = body.edge(0).offset if ends.to_layers else None
+    first = body.edges[0].offset if ends.to_layers else None
     if first is None:
         return None
     text = (
@@ -240,7 +240,7 @@ def _added(
     if data.endswith(b" />", 0, _end_of_tag(data, first)):
         text = text[:-2] + b" />"
     if last >= 0:
-        before = body.edge(last).offset
+        before = body.edges[last].offset
         at = element_end(data, before)
         edit = Edit(at, at, data[data.rfind(b">", 0, before) + 1 : before] + text)
     else:

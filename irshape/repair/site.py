@@ -99,9 +99,9 @@ class Sites:
         if not self.source.data.startswith(b"<edge", start):
             return None
         for result in self.context.results.values():
-            offsets = result.body.edge_offsets
-            if start in offsets:
-                return result, result.body.edge(offsets.index(start))
+            for edge in result.body.edges:
+                if edge.offset == start:
+                    return result, edge
         return None
 
     @cached_property

@@ -119,7 +119,7 @@ class Links:
             source = self._port(index, "from", from_port, producer)
             target = self._port(index, "to", to_port, consumer)
             if to_layer and to_port and (to_layer, to_port) in targets:
-                self.duplicates.append(body.edge(index))
+                self.duplicates.append(body.edges[index])
             targets.add((to_layer, to_port))
             if source is None or target is None:
                 self.loose = True
@@ -144,7 +144,7 @@ class Links:
         if layer is None and text:
             layer = self.body.by_id.get(lenient_id(text) or "")
             if layer is not None or not odd:
-                self.faults.append(EdgeFault(self.body, self.body.edge(index), side, None))
+                self.faults.append(EdgeFault(self.body, self.body.edges[index], side, None))
         return layer
 
     def _port(self, index: int, side: Side, text: str, layer: Layer | None) -> int | None:
@@ -156,7 +156,7 @@ class Links:
         if text in ids:
             return ids.index(text)
         if layer not in self.miscounted and _distinct(ids):
-            self.faults.append(EdgeFault(self.body, self.body.edge(index), side, layer))
+            self.faults.append(EdgeFault(self.body, self.body.edges[index], side, layer))
         loosely = lenient_id(text)
         return ids.index(loosely) if loosely in ids else None
 

@@ -7,7 +7,7 @@ dtype of the array carries the name of the type as metadata, from which `element
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -64,16 +64,6 @@ def dtype_of(element_type: ElementType) -> Any:
     return np.dtype(np.uint8, metadata={"element_type": name})
 
 
-@cache
-def _by_dtype() -> dict[str, str]:
-    import ml_dtypes
-
-    names = {np.dtype(code).name: name for name, code in _PLAIN.items()}
-    return names | {
-        np.dtype(getattr(ml_dtypes, attribute)).name: name for name, attribute in _ML.items()
-    }
-
-
 def element_type_of(array: np.ndarray[Any, Any]) -> ElementType:
     """Returns the element type of an array. Raises `ValueError` if OpenVINO has no type for it."""
     if array.dtype.metadata and "element_type" in array.dtype.metadata:
@@ -87,9 +77,9 @@ def _of_plain(dtype: Any) -> ElementType:
     hash."""
     if dtype.kind in "US":
         return ElementType.of("string")
-    name = {np.dtype(code).name: name for name, code in _PLAIN.items()}.get(
-        dtype.name
-    ) or _by_dtype().get(dtype.name)
+    by_dtype = {np.dtype(code).name: name for name, code in _PLAIN.items()}
+    by_dtype |= {of_ml: name for name, of_ml in _ML.items()}
+    name = by_dtype.get(dtype.name)
     if name is None:
         raise ValueError(f"OpenVINO has no element type for {dtype}")
     return ElementType.of(name)
@@ -100,36 +90,18 @@ def unpack(
 ) -> np.ndarray[Any, Any]:
     """Returns the first `count` elements of packed bytes as an array with one item for each."""
     name, bits = element_type.name, element_type.bits
-    if bits == 4:
-        codes = np.stack([packed & 15, packed >> 4], axis=-1).ravel()[:count]
-        if name == "i4":
-            return (((codes ^ 8).astype(np.int8)) - 8).astype(dtype_of(element_type))
-        if name == "u4":
-            return codes.astype(dtype_of(element_type))
-        return codes.view(dtype_of(element_type))
-    if bits == 2:
-        codes = np.stack([packed >> shift & 3 for shift in (0, 2, 4, 6)], axis=-1).ravel()[:count]
+    if bits in _HALVES:
+        low, high = _HALVES[bits]
+        groups = packed.reshape(-1, 3)
+        codes = _split(groups[:, :2], low, True) | _split(groups[:, 2:], high, True) << low
+    else:
+        codes = _split(packed, bits, bits == 1)
+    codes = codes[:count]
+    if name == "i4":
+        codes = (codes ^ 8).astype(np.int8) - 8
+    if name in ("i4", "u4", "u2"):
         return codes.astype(dtype_of(element_type))
-    if bits == 1:
-        return np.unpackbits(packed)[:count].view(dtype_of(element_type))
-    groups = packed.reshape(-1, 3)
-    if bits == 3:
-        # eight elements in three bytes: two bytes of low bit pairs, then a byte of the high bits
-        low = np.concatenate(
-            [groups[:, byte, None] >> np.array([6, 4, 2, 0]) & 3 for byte in (0, 1)], axis=1
-        )
-        high = groups[:, 2, None] >> np.arange(7, -1, -1) & 1
-        return np.ascontiguousarray((high << 2 | low).astype(np.uint8).ravel()[:count]).view(
-            dtype_of(element_type)
-        )
-    # u6, four elements in three bytes: two bytes of low halves, then a byte of the high bit pairs
-    low = np.stack(
-        [groups[:, 0] >> 4, groups[:, 0] & 15, groups[:, 1] >> 4, groups[:, 1] & 15], axis=1
-    )
-    high = groups[:, 2, None] >> np.array([6, 4, 2, 0]) & 3
-    return np.ascontiguousarray((high << 4 | low).astype(np.uint8).ravel()[:count]).view(
-        dtype_of(element_type)
-    )
+    return codes.view(dtype_of(element_type))
 
 
 def pack(array: np.ndarray[Any, Any], element_type: ElementType) -> bytes:
@@ -145,30 +117,34 @@ def pack(array: np.ndarray[Any, Any], element_type: ElementType) -> bytes:
         else flat.astype(np.int8).view(np.uint8)
     )
     codes = codes & ((1 << bits) - 1)
-    if bits == 1:
-        return np.packbits(codes).tobytes()
-    per_group = 24 // bits if bits in (3, 6) else 8 // bits
+    per_group = 24 // bits if bits in _HALVES else 8 // bits
     padded = np.zeros(-(-codes.size // per_group) * per_group, np.uint8)
     padded[: codes.size] = codes
-    groups = padded.reshape(-1, per_group)
-    if bits in (2, 4):
-        shifts = np.arange(0, 8, bits, dtype=np.uint8)
-        return np.bitwise_or.reduce(groups << shifts, axis=1).astype(np.uint8).tobytes()
-    if bits == 3:
-        low, high = groups & 3, groups >> 2
-        packed = [
-            low[:, 4 * i] << 6 | low[:, 4 * i + 1] << 4 | low[:, 4 * i + 2] << 2 | low[:, 4 * i + 3]
-            for i in (0, 1)
-        ]
-        return (
-            np.stack([*packed, np.packbits(high, axis=1).ravel()], axis=1)
-            .astype(np.uint8)
-            .tobytes()
-        )
-    low, high = groups & 15, groups >> 4
-    packed = [
-        low[:, 0] << 4 | low[:, 1],
-        low[:, 2] << 4 | low[:, 3],
-        high[:, 0] << 6 | high[:, 1] << 4 | high[:, 2] << 2 | high[:, 3],
-    ]
-    return np.stack(packed, axis=1).astype(np.uint8).tobytes()
+    if bits not in _HALVES:
+        return _joined(padded, bits, bits == 1).tobytes()
+    low, high = _HALVES[bits]
+    halves = _joined(padded & (1 << low) - 1, low, True), _joined(padded >> low, high, True)
+    return np.concatenate([halves[0].reshape(-1, 2), halves[1][:, None]], axis=1).tobytes()
+
+
+_HALVES = {3: (2, 1), 6: (4, 2)}
+"""By the bits of an element in groups of three bytes: how many low bits the first two bytes hold,
+and how many high bits the third holds."""
+
+
+def _shifts(bits: int, first_high: bool) -> list[int]:
+    """Returns the places of the elements in a byte. first_high: the first has the highest bits."""
+    return list(range(0, 8, bits))[:: -1 if first_high else 1]
+
+
+def _split(packed: Any, bits: int, first_high: bool) -> Any:
+    """Returns the elements of bytes, with one item for each."""
+    mask = (1 << bits) - 1
+    return np.stack([packed >> at & mask for at in _shifts(bits, first_high)], axis=-1).ravel()
+
+
+def _joined(codes: Any, bits: int, first_high: bool) -> Any:
+    """Returns the bytes of elements; the inverse of `_split`."""
+    groups = codes.reshape(-1, 8 // bits)
+    places = enumerate(_shifts(bits, first_high))
+    return reduce(np.bitwise_or, [groups[:, index] << at for index, at in places])

@@ -115,7 +115,8 @@ def _seen_since(refused: Detail, site: Site, all_sites: Mapping[Layer, Site]) ->
     layer or one before it."""
     if refused.what not in (EMPTY, SQUEEZED):
         return FIRST
-    around = _up_to(site, all_sites)
+    before = site.around.wiring.upstream(site.position)
+    around = [site, *(all_sites[site.around.layers[at]] for at in before)]
     if any(padded_below_nothing(each) for each in around):
         return refused.right
     hiding = [
@@ -126,17 +127,6 @@ def _seen_since(refused: Detail, site: Site, all_sites: Mapping[Layer, Site]) ->
         if difference.hides == refused.what and difference.when(each)
     ]
     return max(hiding, default=FIRST)
-
-
-def _up_to(site: Site, all_sites: Mapping[Layer, Site]) -> list[Site]:
-    """Returns a layer and those that it depends on, in its body."""
-    around, waiting = {site.layer: site}, [site]
-    while waiting:
-        for layer in waiting.pop().fed_by:
-            if layer is not None and layer not in around:
-                around[layer] = all_sites[layer]
-                waiting.append(all_sites[layer])
-    return list(around.values())
 
 
 def _opset(operation: type[Operation], version: str) -> Requirement | None:

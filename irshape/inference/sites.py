@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping
 from ..faults import Violation
 from ..model.graph import Layer
 from ..ops.bodies import BodyView
-from ..ops.differences import BOUNDED_LATER, Kind, Site, Surroundings
+from ..ops.differences import Kind, Site, Surroundings
 from ..ops.registry import declaration_of
 from ..ops.tensors import Tensor
 from ..releases import Detail
-from ..shapes import UNBOUNDED
 from .bodies import bind
 from .result import BodyResult, Inference
 
@@ -31,24 +30,13 @@ def sites(inference: Inference) -> Iterator[Site]:
 
 
 def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
-    layers, sources = result.body.layers, result.wiring.sources
-    taken = {source for row in sources for source in row}
-    feeds: list[list[Layer]] = [[] for _ in layers]
-    for layer, row in zip(layers, sources, strict=True):
-        for source in row:
-            if source is not None:
-                feeds[source[0]].append(layer)
-    constant = _constant(result)
+    layers = result.body.layers
     around = Surroundings(
         layers,
-        sources,
-        taken,
-        feeds,
-        constant,
-        measured=_passed_on(result, "ShapeOf"),
-        stored=_passed_on(result, "ReadValue"),
-        products=_passed_on(result, "ReduceProd", without_bounds=True),
-        computed=_computed_by(result, constant),
+        result.wiring,
+        _constant(result),
+        _passed_on(result, "ShapeOf"),
+        _passed_on(result, "ReadValue"),
     )
     for position, layer in enumerate(layers):
         inner = result.inner.get(position, {})
@@ -109,52 +97,20 @@ _MOVING = {
 inputs unchanged."""
 
 
-def _passed_on(result: BodyResult, type_name: str, *, without_bounds: bool = False) -> set[int]:
-    """Returns the positions of layers whose outputs contain unchanged elements of layers of a type.
-
-    without_bounds: only of layers of this type that give integers without upper bounds.
-    """
+def _passed_on(result: BodyResult, type_name: str) -> set[int]:
+    """Returns the positions of layers whose outputs contain unchanged elements of layers of a
+    type."""
     passing: set[int] = set()
     layers, sources = result.body.layers, result.wiring.sources
     for position in result.wiring.order:
         layer = layers[position]
         moved = sources[position] if layer.type == "Concat" else sources[position][:1]
-        begins = layer.type == type_name and (
-            not without_bounds or _is_open(result.outputs[position])
-        )
-        if begins or (
+        if layer.type == type_name or (
             layer.type in _MOVING
             and any(source is not None and source[0] in passing for source in moved)
         ):
             passing.add(position)
     return passing
-
-
-def _computed_by(result: BodyResult, constant: set[int]) -> dict[int, frozenset[str]]:
-    """Maps positions of layers to the types in `BOUNDED_LATER` that compute their elements, if
-    values are known.
-
-    The sizes of a tensor do not depend on its elements.
-    """
-    layers, sources = result.body.layers, result.wiring.sources
-    computed: dict[int, frozenset[str]] = {}
-    for position in result.wiring.order:
-        type_name, outputs = layers[position].type, result.outputs[position]
-        value = outputs[0].value if outputs else None
-        if value is None or position in constant or type_name == "ShapeOf":
-            continue
-        feeding = [source[0] for source in sources[position] if source is not None]
-        through = frozenset[str]().union(*(computed.get(each, ()) for each in feeding))
-        if value.exact is None:  # what is known exactly is folded
-            through |= BOUNDED_LATER & {type_name}
-        if through:
-            computed[position] = through
-    return computed
-
-
-def _is_open(outputs: tuple[Tensor, ...]) -> bool:
-    value = outputs[0].value if outputs else None
-    return value is not None and any(high >= UNBOUNDED for high in value.upper)
 
 
 def _constant(result: BodyResult) -> set[int]:

@@ -26,6 +26,7 @@ from .tensors import Tensor
 
 if TYPE_CHECKING:
     from ..model.graph import Layer
+    from ..model.wiring import Wiring
 
 Kind = Literal["refused", "ignored", "not run", "inferred"]
 """The behaviour of older releases: they refuse a layer, ignore a part of it, do not run it on the
@@ -37,23 +38,13 @@ class Surroundings(NamedTuple):
     """The layers of a body by position, and facts about their outputs."""
 
     layers: list[Layer]
-    sources: list[list[tuple[int, int] | None]]
-    """For each layer, the layer and the output that feed each input."""
-    taken: set[tuple[int, int] | None]
-    """The outputs that feed a layer."""
-    feeds: list[list[Layer]]
-    """For each layer, the layers that it feeds."""
+    wiring: Wiring
     constant: set[int]
     """The layers whose outputs are the same in every run."""
     measured: set[int]
     """The layers whose outputs contain unchanged sizes from ShapeOf."""
     stored: set[int]
     """The layers whose outputs contain unchanged elements of a variable."""
-    products: set[int]
-    """The layers whose outputs contain unchanged products of ReduceProd without upper bounds."""
-    computed: Mapping[int, frozenset[str]]
-    """For each layer, the operations of `BOUNDED_LATER` that compute elements of which only bounds
-    are known."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -79,23 +70,20 @@ class Site:
     @property
     def feeding(self) -> list[int]:
         """The layer that feeds each input, by position; -1 for none."""
-        return [-1 if each is None else each[0] for each in self.around.sources[self.position]]
-
-    @property
-    def fed_by(self) -> list[Layer | None]:
-        """The layer that feeds each input."""
-        return [None if at < 0 else self.around.layers[at] for at in self.feeding]
+        sources = self.around.wiring.sources[self.position]
+        return [-1 if each is None else each[0] for each in sources]
 
     @property
     def feeds(self) -> list[Layer]:
         """The layers that the outputs feed."""
-        return self.around.feeds[self.position]
+        users = self.around.wiring.users[self.position]
+        return [self.around.layers[user.position] for user in users]
 
     @property
     def unused(self) -> list[int]:
         """The outputs that feed no layer."""
-        ports, taken = range(len(self.layer.outputs)), self.around.taken
-        return [port for port in ports if (self.position, port) not in taken]
+        taken = {user.output for user in self.around.wiring.users[self.position]}
+        return [port for port in range(len(self.layer.outputs)) if port not in taken]
 
     @property
     def constant(self) -> list[bool]:
@@ -111,20 +99,6 @@ class Site:
     def stored(self) -> list[bool]:
         """For each input, whether it contains elements of a variable, unchanged."""
         return [at in self.around.stored for at in self.feeding]
-
-    @property
-    def open_product(self) -> list[bool]:
-        """For each input, whether it contains products of ReduceProd without upper bounds,
-        unchanged.
-        """
-        return [at in self.around.products for at in self.feeding]
-
-    @property
-    def computed_by(self) -> list[frozenset[str]]:
-        """For each input, the operations of `BOUNDED_LATER` that compute elements known by bounds
-        only.
-        """
-        return [self.around.computed.get(at, frozenset()) for at in self.feeding]
 
     def shape(self, index: int) -> PartialShape | None:
         """Returns the shape of an input; None where the layer does not have the input."""
@@ -171,9 +145,6 @@ class Site:
         assert self.operation is not None
         return self.operation.since
 
-
-BOUNDED_LATER: Final = frozenset(("Abs", "ReduceMax"))
-"""Operations for whose results the oldest releases inferred no bounds."""
 
 When = Callable[[Site], bool]
 """A condition: a function that returns whether a fact applies to a layer."""
@@ -360,22 +331,6 @@ def lower_bounds(site: Site) -> bool:
     )
 
 
-def shape_from(type_name: str) -> When:
-    """Returns a condition for a layer whose shape input this operation computes, if inference knows
-    more of the result than the data shows."""
-
-    def recognise(site: Site) -> bool:
-        output, data = dimensions(site.output), dimensions(site.shape(0))
-        if len(site.computed_by) < 2 or type_name not in site.computed_by[1]:
-            return False
-        if site.attribute("mode") != "bidirectional":
-            return any(map(is_known, output))
-        beside = (Dimension(0, UNBOUNDED),) * (len(output) - len(data)) + data
-        return any(is_known(size) and size != own for size, own in zip(output, beside, strict=True))
-
-    return recognise
-
-
 def unused_outputs(site: Site) -> bool:
     return bool(site.unused)
 
@@ -386,14 +341,3 @@ NO_LOWER_BOUNDS: Final = inferred(
     "infers no lower bounds",
     lower_bounds,
 )
-COMPUTED_SHAPE: Final = facts(
-    NO_LOWER_BOUNDS,
-    inferred("2024.2", "a shape that is computed from absolute values", WIDER, shape_from("Abs")),
-    inferred(
-        "2023.1",
-        "a shape that is computed from the largest of sizes",
-        WIDER,
-        shape_from("ReduceMax"),
-    ),
-)
-"""Facts about operations whose output has the shape that an input contains."""

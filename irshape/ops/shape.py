@@ -11,10 +11,9 @@ from ..shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialS
 from .axes import listed, normalized_axis, of_length, product
 from .declaration import ANY, INTEGER, NUMERIC, Operation, attribute, operand
 from .differences import (
-    COMPUTED_SHAPE,
     CRASHES,
+    NO_LOWER_BOUNDS,
     SQUEEZED,
-    WIDER,
     Site,
     dimensions,
     facts,
@@ -90,18 +89,6 @@ class Reinterpretation(Operation):
         return data.value
 
 
-def _open_product(site: Site) -> bool:
-    """Returns whether a shape contains an unbounded product, and a size of it is known."""
-    output = site.output
-    return (
-        len(site.open_product) > 1
-        and site.open_product[1]
-        and output is not None
-        and output.rank is not None
-        and any(is_known(size) for size in output)
-    )
-
-
 class Reshape(Reinterpretation):
     """The same elements in another shape.
 
@@ -116,10 +103,7 @@ class Reshape(Reinterpretation):
             "a shape, an axis or a condition that is a constant of i4 or u4",
             read_for_zero(1),
         ),
-        inferred(
-            "2023.2", "a Reshape to a product of sizes without upper bounds", WIDER, _open_product
-        ),
-        *COMPUTED_SHAPE,
+        NO_LOWER_BOUNDS,
     )
     decompresses = "exactly"
     pattern = operand(INTEGER, rank=1, value=True)

@@ -209,19 +209,6 @@ a StridedSlice with a step over an open range:
         | StridedSlice-1($STEPS f32[4,5] i64[2] i64[2] i64{[1, 1]})
 a dimension that does not fit into i64:
     ReLU-1(f32[99999999999999999999,3]) | ReLU-1(f32[9,3])
-a shape that is computed from absolute values:
-    Broadcast-3(mode=numpy f32[1] Abs-1(ShapeOf-1(f32[?,3])))
-        | Broadcast-3(mode=numpy f32[1] Abs-1(i64{[2, 3]}))
-    Broadcast-3(mode=numpy f32[1] Abs-1(ShapeOf-1(f32[?,3])))
-        | Broadcast-3(mode=numpy f32[1] Abs-1(ShapeOf-1(f32[2,3])))
-    Broadcast-3(mode=numpy f32[1] Abs-1(Concat-1(axis=0 ShapeOf-1(f32[?]) i64{[3]})))
-        | Broadcast-3(mode=numpy f32[1] Abs-1(ShapeOf-1(f32[?,?])))
-    Broadcast-3(mode=bidirectional f32[?,1] Abs-1(ShapeOf-1(f32[2..4,3])))
-        | Broadcast-3(mode=bidirectional f32[?,3] Abs-1(ShapeOf-1(f32[?,3])))
-a shape that is computed from the largest of sizes:
-    Broadcast-3(mode=numpy f32[1] Concat-1(axis=0 ReduceMax-1(keep_dims=true ShapeOf-1(f32[2..4,3])
-            i64{[0]}) i64{[3]}))
-        | Broadcast-3(mode=numpy f32[1] Concat-1(axis=0 ShapeOf-1(f32[2..4]) i64{[3]}))
 a picture in two planes, the first of an interval of sizes:
     NV12toBGR-8(u8[1..3,4..9,4..6,1] u8[?,?,?,2]) | NV12toBGR-8(u8[2,4,4,1] u8[?,?,?,2])
     NV12toBGR-8(u8[1..3,4..9,?,1] u8[2..5,1..3,3..7,2]) | NV12toBGR-8(u8[?,?,?,1] u8[1..3,2..4,3,2])

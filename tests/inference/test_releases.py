@@ -50,24 +50,6 @@ def unique_elements() -> Net:
     return net
 
 
-def flattened() -> Net:
-    """`[?,12,16]` to `[?,16]`, the first of which is the product of the two sizes."""
-    net = Net()
-    data, axis = net.parameter("?,12,16"), net.constant(0)
-    sizes = net.layer("ShapeOf", [data], 'output_type="i64"', version="opset3", outputs=["I64:3"])
-    leading, last = (
-        net.layer("Gather", [sizes, at, axis], version="opset8", outputs=[f"I64:{count}"])
-        for at, count in ((net.constant([0, 1]), 2), (net.constant([2]), 1))
-    )
-    product = net.layer(
-        "ReduceProd", [leading, net.constant([0])], 'keep_dims="true"', outputs=["I64:1"]
-    )
-    shape = net.layer("Concat", [product, last], 'axis="0"', outputs=["I64:2"])
-    reshaped = net.layer("Reshape", [data, shape], 'special_zero="false"', outputs=["FP32:-1,16"])
-    net.result(reshaped)
-    return net
-
-
 def padded(net: Net) -> str:
     """The text with a comment that takes it past the first bytes that readers look at."""
     return net.text() + "<!-- " + "x" * 600 + " -->\n"
@@ -307,7 +289,6 @@ IR608 2023.0 2024.0 2024.1 a reduction over a scalar axis:
 IR608 2023.0 2023.1 2023.2 a Fourier transform over unknown axes: DFT-7(f32[3,4,2] i64[2])
 """),
     ("IR607 2024.3 2024.6 2025.0 unsorted unique elements without their places", unique_elements()),
-    ("IR608 2023.0 2023.1 2023.2 a product of sizes", flattened()),
 ]
 
 

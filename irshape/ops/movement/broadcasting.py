@@ -12,7 +12,6 @@ from ..axes import duplicate_axes, of_length, picked
 from ..conditions import rank
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..differences import (
-    COMPUTED_SHAPE,
     NO_LOWER_BOUNDS,
     Site,
     facts,
@@ -85,7 +84,7 @@ class Broadcast(Operation):
     differs = facts(
         refused("2023.1", 'a Broadcast of mode "pdpd" that aligns at the end', _pdpd_from_the_end),
         refused("2023.1", "a size that is a constant of i4 or u4", read_for_zero(1)),
-        *COMPUTED_SHAPE,
+        NO_LOWER_BOUNDS,
     )
 
     moves = ("data",)

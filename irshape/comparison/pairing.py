@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeVar
 from ..differences.content import sides_of
 from ..differences.matching import GENERATED_NAME, matched
 from ..model.graph import Layer, Model
-from ..model.ports import names_in
+from ..model.names import end_names
 from ..model.wiring import OutputRef, wire
 from ..shapes import PartialShape
 from ..spelling import counted, first_of
@@ -50,7 +50,7 @@ def paired_inputs(first: Model, second: Model) -> list[tuple[Layer, Layer, Means
 
     Raises `ValueError` if one model has more inputs than the other.
     """
-    ours, theirs = _inputs(first), _inputs(second)
+    ours, theirs = _ends(first, results=False), _ends(second, results=False)
     if len(ours) != len(theirs):
         raise ValueError(
             f"{first.path} has {counted(len(ours), 'input')}, {second.path} has {len(theirs)}"
@@ -99,7 +99,7 @@ class Pairing:
         self._named = _first_of_each(
             (layer.name, position) for position, layer in enumerate(self._layers)
         )
-        ours, theirs = _outputs(first), _outputs(second)
+        ours, theirs = _ends(first, results=True), _ends(second, results=True)
         pairs = list(_in_pairs(ours, theirs))
         self._outputs = {b.source: (a.source, b.name, means) for a, b, means in pairs}
         taken_a, taken_b = {id(a) for a, _, _ in pairs}, {id(b) for _, b, _ in pairs}
@@ -154,25 +154,14 @@ def _first_of_each(items: Iterable[tuple[K, V]]) -> dict[K, V]:
     return kept
 
 
-def _inputs(model: Model) -> list[_End]:
-    return [
-        _End(tuple(n for port in layer.outputs for n in port.tensor_names), layer.name, (at, 0))
-        for at, layer in enumerate(model.net.layers)
-        if layer.is_parameter
-    ]
-
-
-def _outputs(model: Model) -> list[_End]:
-    layers, wiring = model.net.layers, wire(model.net)
+def _ends(model: Model, *, results: bool) -> list[_End]:
+    """Returns the outputs of a model, or its inputs."""
+    layers, sources = model.net.layers, wire(model.net).sources
     ends = []
     for at, layer in enumerate(layers):
-        source = next(iter(wiring.sources[at]), None) if layer.is_result else None
-        if source is not None:
-            names = [
-                *names_in(layer.output_names),
-                *layers[source[0]].outputs[source[1]].tensor_names,
-            ]
-            ends.append(_End(tuple(names), layer.name, source))
+        source = next(iter(sources[at]), None) if results else (at, 0)
+        if source is not None and (layer.is_result if results else layer.is_parameter):
+            ends.append(_End(tuple(end_names(layers, sources, at)), layer.name, source))
     return ends
 
 

@@ -9,7 +9,7 @@ from ..collection import collection_paused
 from ..inference.result import BodyResult
 from ..model import rt_info
 from ..model.graph import PORT_MAPS, Body, Layer, Model
-from ..model.ports import names_in
+from ..model.names import end_names
 from ..model.weights import Constant, small_values
 from ..model.wiring import OutputRef, wire
 from ..ops.tensors import Tensor
@@ -377,11 +377,7 @@ def _connections(
 
 
 def _names(side: Side, position: int) -> list[str]:
-    """Returns the names of an input or output of the model: of its Result, and of its tensor."""
-    source = next(iter(side.sources[position]), None) or (position, 0)
-    ports = side.layers[source[0]].outputs[source[1] :]
-    own = names_in(side.layers[position].output_names)
-    return [*own, *(ports[0].tensor_names if ports else ())]
+    return end_names(side.layers, side.sources, position)
 
 
 def _end(side: Side, position: int) -> str:

@@ -10,7 +10,7 @@ from ..spelling import suggestion
 from .graph import Layer, Model
 from .ids import is_number
 from .ports import names_in
-from .wiring import wire
+from .wiring import OutputRef, wire
 
 T = TypeVar("T", bound=Hashable)
 V = TypeVar("V")
@@ -129,6 +129,20 @@ def outputs_of(model: Model) -> Ends[Layer]:
             named.insert(0, port_name(producer, port))
         rows.append((layer, Names(layer.id, names_in(layer.output_names), tensor, named)))
     return Ends("output", rows)
+
+
+def end_names(
+    layers: Sequence[Layer], sources: Sequence[Sequence[OutputRef | None]], position: int
+) -> list[str]:
+    """Returns the names of the tensor of an input or output of a model, those of its Result first.
+
+    position: of the Parameter or Result. sources: what feeds each layer.
+    """
+    layer = layers[position]
+    producer, index = next(iter(sources[position]), None) or (position, 0)
+    names = [name for port in layers[producer].outputs[index:][:1] for name in port.tensor_names]
+    own = names_in(layer.output_names) or [name for name in names if name == layer.name]
+    return list(dict.fromkeys([*own, *names]))
 
 
 class NamedLayer(Protocol):

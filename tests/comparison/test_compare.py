@@ -469,7 +469,8 @@ def test_outputs_are_paired_by_name_and_else_by_position(
 
 
 def test_an_output_without_a_partner_is_said(tmp_path: Path) -> None:
-    first = Path(two_outputs(tmp_path / "a.xml", 1, 2, "a", "b"))
+    first = Path(two_outputs(tmp_path / "a.xml", 1, 2, "a", "43_1,b"))
+    first.write_text(first.read_text().replace('id="4" name="r1"', 'id="4" name="b"'))
     text = first.read_text()
     result = text[text.index('<layer id="4"') : text.index("</layers>")]
     edge = '<edge from-layer="2" from-port="1" to-layer="4" to-port="0"/>'

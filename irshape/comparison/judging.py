@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -16,7 +16,7 @@ from ..numpy_types import Array
 from ..shapes import PartialShape
 from . import reproducer
 from .answers import Question, Unanswered, to_bytes
-from .asking_again import FewerTensors
+from .asking_again import with_fewer_tensors
 from .crosscheck_run import CrosscheckRun
 from .devices import written
 from .explanations import (
@@ -25,6 +25,8 @@ from .explanations import (
     MERGED_SHAPE,
     MERGED_UNASKED,
     MERGED_WITHIN,
+    UNASKED,
+    Remark,
     fact,
 )
 from .inside import look_inside
@@ -32,12 +34,7 @@ from .result import Comparison, Row
 from .suspects import Suspect, pattern_of
 
 MAX_PROBES = 6
-"""How many runs on the device may be used to judge a model: layers run alone, and runs with fewer
-tensors.
-
-With two runs of the whole model, and two more of irshape's for explanations, a cross-check takes at
-most ten runs.
-"""
+"""How many layers may be run alone on the device, before at most two runs with fewer tensors."""
 
 LOOKED_AT_BEHIND = 16
 """How many layers after a suspected layer are recomputed from the device's value of its output."""
@@ -60,9 +57,19 @@ class Alone(NamedTuple):
 
 
 class Judge:
-    """Judges the suspects of a run. compared: `crosschecking.compared`, which compares bodies."""
+    """Judges the suspects of a run.
 
-    def __init__(self, run: CrosscheckRun, compared: Callable[..., Comparison]) -> None:
+    compared: `crosschecking.compared`, which compares bodies. known: the patterns of merged layers.
+    probes: how many runs on the device have been used.
+    """
+
+    def __init__(
+        self,
+        run: CrosscheckRun,
+        compared: Callable[..., Comparison],
+        known: Iterable[Hashable] = (),
+        probes: int = 0,
+    ) -> None:
         self.run = run
         self.compared = compared
         self.circumstances = run.circumstances
@@ -74,46 +81,50 @@ class Judge:
         """The outputs without a tensor on the device, because it merges their layers."""
         self.recomputed: dict[OutputRef, Array] = {}
         """irshape's values of merged outputs that feed suspected layers."""
-        self.known: set[Hashable] = set()
-        """The patterns of merged layers."""
-        self.probes = run.circumstances.runs
-        self.blamed: set[int] = set()
-        """The rows of layers that are to blame."""
-        self.fewer = FewerTensors(run)
-        self.asks_again = True
-
-    def judge(self) -> CrosscheckRun:
-        """Runs the suspected layers alone on the device, until one differs there too.
-
-        That layer is to blame; its bodies are compared, and it is saved. If a layer is right alone
-        and nothing inherits its difference, the device merges it with its neighbours, and computes
-        the layers after it without its tensor. The same then holds for all layers in the same
-        surroundings after which nothing differs, and for those that compute the same with equal
-        constants.
-
-        If a layer is right alone but others inherit its difference, it is to blame, unless it is
-        right when its tensor is not requested from the device. Returns the run whose verdicts hold.
-        That is the run with fewer tensors if nothing else is to blame.
-        """
-        self.known |= self.merged_by_shape()
-        for suspect in self.run.suspects:
+        self.known = {*known, *self.merged_by_shape()}
+        self.probes = run.circumstances.runs + probes
+        self.accused: dict[int, tuple[Suspect, Alone | None]] = {}
+        """The suspects that nothing explains, by row. None for those that were not run alone."""
+        for suspect in run.suspects:
             if self.rows[suspect.number].own_verdict == "differs":
                 self.judge_one(suspect)
-        again = None if self.blamed else self.fewer.compared()
-        return self.run if again is None else self.judge_again(again)
 
-    def judge_again(self, again: CrosscheckRun) -> CrosscheckRun:
-        """Judges a run that requested fewer tensors, with the known patterns and the remaining
-        runs."""
-        judge = Judge(again, self.compared)
-        judge.known, judge.asks_again = self.known, False
-        judge.probes = self.probes + self.fewer.cost
-        settled = judge.judge()
-        self.fewer.explain_in(settled.rows)
-        return settled
+    @property
+    def wrong(self) -> set[int]:
+        """The rows of accused layers that are wrong alone, too."""
+        return {number for number, (_, alone) in self.accused.items() if alone and not alone.right}
+
+    def judge(self) -> CrosscheckRun:
+        """Blames the accused layers. Returns the run whose verdicts hold.
+
+        The layers that are not wrong alone may be right when their tensors are not requested from
+        the device. Then they are explained, and the run with fewer tensors holds.
+        """
+        wrong = self.wrong
+        rest = [suspect for number, (suspect, _) in self.accused.items() if number not in wrong]
+        merged = MERGED
+        for again in with_fewer_tensors(self.run, [self.rows[each.number].layer for each in rest]):
+            judge = Judge(again, self.compared, self.known, self.probes)
+            if judge.accused.keys() <= wrong:
+                again.comparison, again.comparison.rows = self.run.comparison, again.rows
+                for number, *_ in rest:
+                    row = self.rows[number]
+                    again.rows[number] = row._replace(remark=UNASKED, own_remark=UNASKED)
+                judge.blame(merged)
+                return again
+            merged = MERGED_UNASKED
+        self.blame(merged)
+        return self.run
 
     def judge_one(self, suspect: Suspect) -> None:
-        """Blames or explains a suspected layer, or leaves its row unchanged."""
+        """Explains or accuses a suspected layer, after it has been run alone on the device if need
+        be.
+
+        If it is right alone and nothing inherits its difference, the device merges it with its
+        neighbours, and computes the layers after it without its tensor. The same then holds for all
+        layers in the same surroundings after which nothing differs, and for those that compute the
+        same with equal constants.
+        """
         row = self.rows[suspect.number]
         position = self.run.positions[row.layer]
         inputs = self.device_inputs(suspect)
@@ -122,7 +133,7 @@ class Judge:
         theirs = self.device_value_of(row)
         behind = self.behind(row)
         exists = runtime_expects(row, theirs)
-        if behind == "departs" and exists and not self.blamed and self.leads_on(row, theirs):
+        if behind == "departs" and exists and not self.accused and self.leads_on(row, theirs):
             behind = "inherits"
         keys = self.keys_of(row)
         remark = None
@@ -132,16 +143,16 @@ class Judge:
             remark = MERGED_WITHIN
         elif behind != "inherits" and keys[behind == "departs"] in self.known:
             remark = MERGED if exists else MERGED_SHAPE
-        elif self.blamed and behind == "inherits":
-            self.right_unasked(suspect)
-        elif self.probes + self.fewer.cost < MAX_PROBES:
+        elif self.probes >= MAX_PROBES or (self.wrong and behind == "inherits"):
+            self.accused[suspect.number] = suspect, None
+        else:
             self.probes += 1
             alone = self.alone(suspect, inputs)
             if alone.right and behind != "inherits":
                 self.known.update(keys)
                 remark = MERGED
-            elif not (alone.right and self.right_unasked(suspect)):
-                self.blame(suspect, alone)
+            else:
+                self.accused[suspect.number] = suspect, alone
         if remark is not None:
             self.rows[suspect.number] = self.rows[suspect.number]._replace(own_remark=remark)
             self.merged[position, row.port] = suspect
@@ -206,43 +217,27 @@ class Judge:
         )
         return Alone(cut, inputs, outputs, theirs, right)
 
-    def blame(self, suspect: Suspect, alone: Alone) -> None:
-        """Writes the result of running a blamed layer alone on the device into its row.
+    def blame(self, merged: Remark) -> None:
+        """Writes the results of running the accused layers alone on the device into their rows.
 
-        The first such layer is also saved, and its bodies are compared.
+        The first is also saved, and its bodies are compared. merged: what is told about layers that
+        are right alone.
         """
-        row = self.rows[suspect.number]
-        theirs = self.device_value_of(row)
-        if alone.theirs is not None:
-            same = self.run.alike(row.layer, alone.theirs, theirs, alone=True)
-            which = "the same" if same else "other wrong"
-            text = f"alone on the device, with the same inputs, the layer gives {which} values"
-            merged = MERGED_UNASKED if suspect.number in self.fewer.right else MERGED
-            self.rows[suspect.number] = row._replace(
-                own_remark=merged._replace(explains=False)
-                if alone.right
-                else row.own_remark or fact(text)
-            )
-        if not self.blamed:
-            self.keep(row.layer, alone, theirs if alone.theirs is None else alone.theirs)
-        self.blamed.add(suspect.number)
-
-    def right_unasked(self, suspect: Suspect) -> bool:
-        """Returns whether the tensor of a suspect is right when it is not requested from the
-        device.
-
-        Its row is then explained, although other layers inherit its difference when it is
-        requested.
-        """
-        others = (
-            each.number
-            for each in self.run.suspects
-            if self.rows[each.number].own_verdict == "differs"
-            and each.number not in self.blamed
-            and self.behind(self.rows[each.number]) == "inherits"
-        )
-        limit = MAX_PROBES - self.probes if self.asks_again else 0
-        return self.fewer.explains(suspect.number, others, limit)
+        for number, (_, alone) in self.accused.items():
+            row = self.rows[number]
+            theirs = self.device_value_of(row)
+            if alone is None:
+                continue
+            if alone.theirs is not None:
+                same = self.run.alike(row.layer, alone.theirs, theirs, alone=True)
+                which = "the same" if same else "other wrong"
+                text = f"alone on the device, with the same inputs, the layer gives {which} values"
+                remark = row.own_remark or fact(text)
+                if alone.right:
+                    remark = merged._replace(explains=False)
+                self.rows[number] = row._replace(own_remark=remark)
+            if number == next(iter(self.accused)):
+                self.keep(row.layer, alone, theirs if alone.theirs is None else alone.theirs)
 
     def device_inputs(self, suspect: Suspect) -> tuple[Array, ...]:
         """Returns the device's values of the inputs of a suspected layer.

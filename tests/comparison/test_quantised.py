@@ -107,7 +107,7 @@ def test_what_inherits_a_level_at_a_tie(
     )
     blamed = None if comparison.blamed is None else comparison.blamed.layer.name
     assert (blamed, comparison.ok) == (row.blamed, row.blamed is None)
-    assert len(asked) <= 10
+    assert len(asked) <= 14
     reasons = {output.layer.id: output.reason or "" for output in comparison.rows}
     if row.blamed is None:
         assert "at most 0 of a level from the tie" in reasons[quantized]
@@ -257,7 +257,7 @@ def test_one_probe_speaks_for_every_merged_layer_of_a_pattern(
 
     falsified(monkeypatch, asked, alter)
     comparison = irshape.crosscheck(net.load(tmp_path), {"x": x})
-    assert len(asked) <= 10
+    assert len(asked) <= 14
     blamed = [row.layer.name for row in comparison.rows if row.own_verdict == "differs"]
     if fault is None:
         assert comparison.ok, str(comparison)
@@ -371,7 +371,7 @@ def test_what_a_level_makes_of_errors_that_came_before(
     comparison = irshape.crosscheck(net.load(tmp_path), {"x": x})
     blamed = None if comparison.blamed is None else comparison.blamed.layer.name
     assert (blamed, comparison.ok) == (row.blamed, row.blamed is None), str(comparison)
-    assert len(asked) <= 10
+    assert len(asked) <= 14
     if row.blamed is None:
         reasons = {output.layer.id: output.reason or "" for output in comparison.rows}
         assert "1 of 4 elements are one step off" in reasons[quantized]

@@ -87,7 +87,7 @@ def device_name(layer: Layer) -> str:
     return "/".join([*layer.path, layer.id])
 
 
-class CrosscheckRun(LayerwiseRun[int]):
+class CrosscheckRun(LayerwiseRun):
     """Compares one run with the device's values. Outputs are identified by numbers of rows."""
 
     def __init__(
@@ -239,19 +239,35 @@ class CrosscheckRun(LayerwiseRun[int]):
             return self.fed[producer]
         return self.theirs(producer, source[1])
 
-    def compare_outputs(self, computed: ComputedLayer) -> list[int]:
+    def compare_layer(self, computed: ComputedLayer) -> None:
         numbers = []
         for number in self.rows_of.get(computed.layer, ()):
             row = self.rows[number]
-            if row.port >= len(computed.outputs):
-                continue
             theirs = self.theirs(computed.layer, row.port)
-            if theirs is not None:
+            if row.port < len(computed.outputs) and theirs is not None:
                 self.rows[number] = self.compared_values(
                     row, computed.inputs, computed.outputs[row.port], theirs, alone=False
                 )
                 numbers.append(number)
-        return numbers
+        if not numbers or not self.stands_alone(computed.layer):
+            return
+        if all(
+            self.rows[number].value_verdict in ("equal", "not compared")
+            for number in map(self.numbers.get, computed.sources)
+            if number is not None
+        ) and all(self.rows[number].value_verdict == "equal" for number in numbers):
+            for number in numbers:
+                self.rows[number] = self.rows[number]._replace(own="equal")
+            return
+        try:
+            inputs, alone = self.alone(computed)
+        except ExecutionError as problem:
+            remark = fact(f"irshape cannot compute it from the device's inputs: {problem}")
+            for number in numbers:
+                self.rows[number] = self.rows[number]._replace(own_remark=remark)
+            return
+        for number in numbers:
+            self.compare_alone(number, computed, inputs, alone)
 
     def tolerance_of(self, layer: Layer, *, alone: bool) -> Tolerance:
         """Returns how far the outputs of a layer may differ.
@@ -270,21 +286,6 @@ class CrosscheckRun(LayerwiseRun[int]):
     def stands_alone(self, layer: Layer) -> bool:
         return self.circumstances.options["layers"] == "all" and super().stands_alone(layer)
 
-    def agrees(self, computed: ComputedLayer, outputs: list[int]) -> bool:
-        return (
-            self.stands_alone(computed.layer)
-            and all(
-                source not in self.numbers
-                or self.rows[self.numbers[source]].value_verdict in ("equal", "not compared")
-                for source in computed.sources
-            )
-            and all(self.rows[number].value_verdict == "equal" for number in outputs)
-        )
-
-    def agree_alone(self, computed: ComputedLayer, outputs: list[int]) -> None:
-        for number in outputs:
-            self.rows[number] = self.rows[number]._replace(own="equal")
-
     def reference_input(self, source: OutputRef, own: Array) -> Array:
         """Returns the device's value of an input.
 
@@ -296,48 +297,42 @@ class CrosscheckRun(LayerwiseRun[int]):
             return own
         return theirs
 
-    def fail_alone(self, outputs: list[int], problem: ExecutionError) -> None:
-        for number in outputs:
-            self.rows[number] = self.rows[number]._replace(
-                own_remark=fact(f"irshape cannot compute it from the device's inputs: {problem}")
-            )
-
     def compare_alone(
         self,
+        number: int,
         computed: ComputedLayer,
-        outputs: list[int],
         inputs: tuple[Array, ...],
         alone: tuple[Array, ...],
     ) -> None:
-        for number in outputs:
-            row = self.rows[number]
-            theirs = self.theirs(computed.layer, row.port)
-            assert theirs is not None
-            untold = row._replace(value="not compared", remark=None)
-            own = self.compared_values(untold, inputs, alone[row.port], theirs, alone=True)
-            if own.value_verdict == "differs" and computed.layer in self.decompressed:
-                if self.decompresses(computed.layer, row.port, theirs):
-                    own = own._replace(remark=DECOMPRESSED)
-                    row = row._replace(remark=DECOMPRESSED)
-                elif departs_by_rounding(inputs[0], alone[row.port], theirs):
-                    own = own._replace(remark=DECOMPRESSED)
-            elif own.value_verdict == "equal" and row.value_verdict == "differs":
-                row = self.explained_next_to_a_step(row, computed, inputs)
-            elif own.remark is not None and own.remark.kind is Kind.SATURATION:
-                self.cut_to_16_bits.add(computed.layer)
-            elif own.remark is not None and own.remark.kind is Kind.LEVELS:
-                self.on_levels.add(computed.layer)
-            row = row._replace(own=own.value, own_errors=own.errors, own_remark=own.remark)
-            if own.value_verdict == "differs":
-                row = row._replace(ranges=own.ranges)
-                given = tuple(
-                    Given(source, own if theirs_of_it is own else None)
-                    for source, own, theirs_of_it in zip(
-                        computed.sources, computed.inputs, inputs, strict=True
-                    )
+        """Compares an output computed from the device's inputs with the device's output."""
+        row = self.rows[number]
+        theirs = self.theirs(computed.layer, row.port)
+        assert theirs is not None
+        untold = row._replace(value="not compared", remark=None)
+        own = self.compared_values(untold, inputs, alone[row.port], theirs, alone=True)
+        if own.value_verdict == "differs" and computed.layer in self.decompressed:
+            if self.decompresses(computed.layer, row.port, theirs):
+                own = own._replace(remark=DECOMPRESSED)
+                row = row._replace(remark=DECOMPRESSED)
+            elif departs_by_rounding(inputs[0], alone[row.port], theirs):
+                own = own._replace(remark=DECOMPRESSED)
+        elif own.value_verdict == "equal" and row.value_verdict == "differs":
+            row = self.explained_next_to_a_step(row, computed, inputs)
+        elif own.remark is not None and own.remark.kind is Kind.SATURATION:
+            self.cut_to_16_bits.add(computed.layer)
+        elif own.remark is not None and own.remark.kind is Kind.LEVELS:
+            self.on_levels.add(computed.layer)
+        row = row._replace(own=own.value, own_errors=own.errors, own_remark=own.remark)
+        if own.value_verdict == "differs":
+            row = row._replace(ranges=own.ranges)
+            given = tuple(
+                Given(source, own if theirs_of_it is own else None)
+                for source, own, theirs_of_it in zip(
+                    computed.sources, computed.inputs, inputs, strict=True
                 )
-                self.suspects.append(Suspect(number, given))
-            self.rows[number] = row
+            )
+            self.suspects.append(Suspect(number, given))
+        self.rows[number] = row
 
     def explained_next_to_a_step(
         self, row: Row, computed: ComputedLayer, inputs: tuple[Array, ...]

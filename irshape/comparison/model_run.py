@@ -50,7 +50,7 @@ def with_values_of_runtime(
     )
 
 
-class ModelRun(LayerwiseRun[Pair]):
+class ModelRun(LayerwiseRun):
     """Runs the second model and compares it with what the first has computed.
 
     kept: the outputs of the first model by layer id.
@@ -113,10 +113,29 @@ class ModelRun(LayerwiseRun[Pair]):
         """Also holds for an Assign, since it passes on its input whatever the variable holds."""
         return layer.folded_type == "assign" or super().stands_alone(layer)
 
-    def skip_alone(self, outputs: list[Pair]) -> None:
-        self.comparison.pairs += outputs
+    def compare_layer(self, computed: ComputedLayer) -> None:
+        pairs = self.compared_outputs(computed)
+        if not pairs:
+            return
+        if pairs[0].constant or (
+            all(
+                self.verdicts.get(source, "equal") == "equal"
+                for source in computed.sources
+                if source[0] not in self.constant
+            )
+            and all(pair.verdict == "equal" for pair in pairs)
+        ):
+            pairs = [pair._replace(own_verdict=pair.verdict) for pair in pairs]
+        elif self.stands_alone(computed.layer):
+            try:
+                pairs = self.compared_alone(computed, pairs, self.alone(computed)[1])
+            except ExecutionError as problem:
+                text = f"B's layer does not take A's inputs: {problem}"
+                pairs = [pair._replace(reason=pair.reason or text) for pair in pairs]
+        self.comparison.pairs += pairs
 
-    def compare_outputs(self, computed: ComputedLayer) -> list[Pair]:
+    def compared_outputs(self, computed: ComputedLayer) -> list[Pair]:
+        """Returns a pair for each output of a layer that has a counterpart."""
         layer, position = computed.layer, computed.position
         constant = layer.is_constant or (
             bool(computed.sources)
@@ -197,19 +216,6 @@ class ModelRun(LayerwiseRun[Pair]):
             )
         )
 
-    def agrees(self, computed: ComputedLayer, outputs: list[Pair]) -> bool:
-        return outputs[0].constant or (
-            all(
-                self.verdicts.get(source, "equal") == "equal"
-                for source in computed.sources
-                if source[0] not in self.constant
-            )
-            and all(pair.verdict == "equal" for pair in outputs)
-        )
-
-    def agree_alone(self, computed: ComputedLayer, outputs: list[Pair]) -> None:
-        self.comparison.pairs += [pair._replace(own_verdict=pair.verdict) for pair in outputs]
-
     def reference_input(self, source: OutputRef, own: Array) -> Array:
         """Returns the first model's value of an input. Constants keep the second model's values."""
         match = None if source[0] in self.constant else self.matched.get(source)
@@ -223,19 +229,10 @@ class ModelRun(LayerwiseRun[Pair]):
             return theirs
         return theirs.astype(own.dtype)
 
-    def fail_alone(self, outputs: list[Pair], problem: ExecutionError) -> None:
-        self.comparison.pairs += [
-            pair._replace(reason=pair.reason or f"B's layer does not take A's inputs: {problem}")
-            for pair in outputs
-        ]
-
-    def compare_alone(
-        self,
-        computed: ComputedLayer,
-        outputs: list[Pair],
-        inputs: tuple[Array, ...],
-        alone: tuple[Array, ...],
-    ) -> None:
+    def compared_alone(
+        self, computed: ComputedLayer, outputs: list[Pair], alone: tuple[Array, ...]
+    ) -> list[Pair]:
+        """Returns pairs with the verdict on what a layer computes from the first model's inputs."""
         pairs = []
         for pair in outputs:
             reference, own = self.kept[pair.first.id][pair.first_port], alone[pair.second_port]
@@ -250,7 +247,7 @@ class ModelRun(LayerwiseRun[Pair]):
         if any(pair.own_verdict == "differs" for pair in pairs):
             causes = tuple(self.causes(computed, pairs[0].first))
             pairs = [pair._replace(causes=causes) for pair in pairs]
-        self.comparison.pairs += pairs
+        return pairs
 
     # what is not the same about a layer
 

@@ -5,9 +5,7 @@ The reports come in the order of the files, and one bad file never stops the oth
 
 from __future__ import annotations
 
-import itertools
 import os
-from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,10 +30,6 @@ if TYPE_CHECKING:
 FEW = 8
 SMALL = 4 << 20
 """With fewer files and fewer bytes of .xml, starting processes takes more time than it saves."""
-
-
-FLYING = 1024
-"""The number of files that an executor gets before the first result is read."""
 
 
 class Task(NamedTuple):
@@ -144,22 +138,9 @@ def validate_many(targets: Sequence[Target], request: Request) -> Iterator[FileR
 
 def default_jobs(paths: Sequence[str]) -> int:
     """Returns the number of processes: the number of cores, or 1 for a few small files."""
-    if len(paths) < 2:
+    total = sum(os.path.getsize(path) for path in paths[:FEW] if os.path.isfile(path))
+    if len(paths) < 2 or (len(paths) < FEW and total < SMALL):
         return 1
-    if len(paths) < FEW:
-        total = 0
-        for path in paths:
-            try:
-                total += os.stat(path).st_size
-            except OSError:
-                continue
-        if total < SMALL:
-            return 1
-    return cores()
-
-
-def cores() -> int:
-    """Returns the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -240,36 +221,22 @@ def died(task: Task) -> FileReport:
 def _with_executor(tasks: Sequence[Task], executor: Executor) -> Generator[FileReport, None, None]:
     """Yields the reports on files that the caller's executor checks. A file whose result is lost
     becomes a finding."""
-    from concurrent.futures import CancelledError
-
-    flying: deque[tuple[Task, Future[FileReport] | None]] = deque()
-    waiting = iter(tasks)
+    flying: list[Future[FileReport] | None] = []
+    for task in tasks:
+        try:
+            flying.append(executor.submit(check, task))
+        except RuntimeError:  # the executor broke, or is shut down
+            flying.append(None)
     try:
-        while True:
-            for task in itertools.islice(waiting, FLYING - len(flying)):
-                try:
-                    flying.append((task, executor.submit(check, task)))
-                except RuntimeError:  # the executor broke, or is shut down
-                    flying.append((task, None))
-            if not flying:
-                return
-            task, future = flying.popleft()
+        for task, future in zip(tasks, flying, strict=True):
             try:
                 report = died(task) if future is None else future.result()
-            except (Exception, CancelledError) as problem:
-                if os.environ.get("IRSHAPE_DEBUG") and not _broken(problem):
+            except Exception:
+                if os.environ.get("IRSHAPE_DEBUG"):
                     raise
                 report = died(task)
             yield report
     finally:
-        for _, future in flying:
+        for future in flying:
             if future is not None:
                 future.cancel()
-
-
-def _broken(problem: BaseException) -> bool:
-    """Returns whether an executor's error means that a worker is gone."""
-    return any(
-        "Broken" in kind.__name__ or kind.__name__ in ("KilledWorker", "CancelledError")
-        for kind in type(problem).__mro__
-    )

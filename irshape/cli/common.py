@@ -200,16 +200,18 @@ def refuse_overwriting(source: str, output: str, weights: str, overwrite: bool) 
             f"'{output}': irshape writes only IRs, whose names end in .xml: "
             f"-o {os.path.splitext(output)[0]}.xml"
         )
-    for new in (output, os.path.splitext(output)[0] + ".bin"):
-        if overwrite or not os.path.exists(new):
-            continue
-        if _identity(new) in _identities([source], weights):
-            raise click.UsageError(
-                f"'{new}' belongs to the model that irshape reads; --overwrite allows replacing it"
-            )
+    if not overwrite:
+        its_bin = f"{os.path.splitext(output)[0]}.bin"
+        hint = "--overwrite allows replacing it"
+        keep_apart([source], output, its_bin, weights=weights, hint=hint)
 
 
-def keep_apart(sources: Iterable[str], *outputs: str | None, weights: str = "beside") -> None:
+def keep_apart(
+    sources: Iterable[str],
+    *outputs: str | None,
+    weights: str = "beside",
+    hint: str = "name another file",
+) -> None:
     """Raises `UsageError` if a file to write is a model that is read, or its .bin.
 
     None and `-` in `outputs` are ignored.
@@ -218,9 +220,7 @@ def keep_apart(sources: Iterable[str], *outputs: str | None, weights: str = "bes
     read = _identities(sources, weights) if there else set()
     for output in there:
         if _identity(output) in read:
-            raise click.UsageError(
-                f"'{output}' belongs to the model that irshape reads; name another file"
-            )
+            raise click.UsageError(f"'{output}' belongs to the model that irshape reads; {hint}")
 
 
 def _identities(sources: Iterable[str], weights: str) -> set[tuple[int, int]]:

@@ -69,13 +69,7 @@ def command(
     if not quiet:
         inspection = Inspection(inference)
         inputs, outputs = (
-            [
-                (
-                    port.names or (port.layer.name,),
-                    f"{port.tensor.element_type} {port.tensor.shape}",
-                )
-                for port in ports
-            ]
+            [(port.names or (port.layer.name,), port.tensor) for port in ports]
             for ports in (inspection.inputs, inspection.outputs)
         )
         layers = sum(1 for _ in loaded.walk())

@@ -18,7 +18,7 @@ from .running import (
     input_options,
     memory_option,
     sound_or_exit,
-    telling,
+    ticking,
 )
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ def command(
     sound_or_exit(loaded, force)
     try:
         fed = None if replay else gathered(loaded, inputs, True, seed, shapes, max_memory)
-        with telling(loaded) as told:
-            comparison = crosscheck(loaded, fed, **told, **options)
+        with ticking(loaded) as ticker:
+            comparison = crosscheck(loaded, fed, progress=ticker, phase=ticker.phase, **options)
     except (ExecutionError, ValueError) as problem:
         click.echo(f"{loaded.path}: {problem}", err=True)
         raise click.exceptions.Exit(1) from None

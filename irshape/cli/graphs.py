@@ -25,6 +25,8 @@ from .common import (
 if TYPE_CHECKING:
     from ..graph.errors import GraphError
     from ..graph.graph import Graph
+    from ..graph.nodes import Output
+    from ..ops.tensors import Tensor
 
 MOST_ERRORS = 10
 """The largest number of errors to print for a model that cannot be changed."""
@@ -163,11 +165,8 @@ def write_graphs(graphs: Mapping[str, Graph], *, quiet: bool) -> None:
 def graph_account(path: str, graph: Graph) -> str:
     """Returns `account` of a graph."""
     inputs, outputs = (
-        [
-            (each.names or (each.layer.name,), f"{each.element_type} {each.shape}")
-            for each in tensors
-        ]
-        for tensors in (graph.inputs, graph.outputs)
+        [(each.names or (each.layer.name,), each) for each in ends]
+        for ends in (graph.inputs, graph.outputs)
     )
     return account(path, sum(1 for _ in graph.walk()), input=inputs, output=outputs)
 
@@ -192,12 +191,15 @@ def _text_alone(graph: Graph) -> bytes:
     return text_of(graph)
 
 
-def account(path: str, layers: int, **ends: Iterable[tuple[Sequence[str], str]]) -> str:
+def account(path: str, layers: int, **ends: Iterable[tuple[Sequence[str], Output | Tensor]]) -> str:
     """Describes a written model: its number of layers, and the names and types of inputs and
     outputs."""
     lines = [f"{plain(path)}: {counted(layers, 'layer')}"]
     for word, tensors in ends.items():
-        lines += [f"  {word:6} {plain(', '.join(names))}  {tensor}" for names, tensor in tensors]
+        lines += [
+            f"  {word:6} {plain(', '.join(names))}  {tensor.element_type} {tensor.shape}"
+            for names, tensor in tensors
+        ]
     return "\n".join(lines)
 
 

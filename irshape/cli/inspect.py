@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -17,7 +17,8 @@ from .tables import fitted, text_table
 
 if TYPE_CHECKING:
     from ..inspection.device_memory import DeviceMemory
-    from ..inspection.inspection import Inspection, Port
+    from ..inspection.inspection import Inspection
+    from ..ops.tensors import Tensor
 
 SORTS = {
     "multiply-adds": "multiply_adds",
@@ -168,16 +169,12 @@ def _text(inspection: Inspection, top: int, sort: str) -> Iterator[str]:
     yield f"{plain(model.path)}: '{plain(model.name)}', {model.format.name}{version}{reads}"
     for title, ports in (("inputs", inspection.inputs), ("outputs", inspection.outputs)):
         yield title
-        yield from _ports(ports)
-    states = inspection.states
-    if states:
-        yield "states"
-        yield from _indented(
-            [
-                (plain(state.name), str(state.tensor.element_type), str(state.tensor.shape))
-                for state in states
-            ]
+        yield from _tensors(
+            (", ".join(port.names) or port.layer.name, port.tensor) for port in ports
         )
+    if inspection.states:
+        yield "states"
+        yield from _tensors((state.name, state.tensor) for state in inspection.states)
     yield from _layers(inspection)
     yield from _constants(inspection)
     yield from _costs(inspection)
@@ -185,16 +182,9 @@ def _text(inspection: Inspection, top: int, sort: str) -> Iterator[str]:
         yield from _expensive(inspection, top, sort)
 
 
-def _ports(ports: list[Port]) -> Iterator[str]:
+def _tensors(named: Iterable[tuple[str, Tensor]]) -> Iterator[str]:
     yield from _indented(
-        [
-            (
-                plain(", ".join(port.names) or port.layer.name),
-                str(port.tensor.element_type),
-                str(port.tensor.shape),
-            )
-            for port in ports
-        ]
+        [(plain(name), str(tensor.element_type), str(tensor.shape)) for name, tensor in named]
     )
 
 
@@ -309,10 +299,9 @@ def _number(size: Dimension) -> str:
     return _span(size, _short)
 
 
-def _span(size: Dimension, written: object) -> str:
-    assert callable(written)
+def _span(size: Dimension, written: Callable[[int], str]) -> str:
     if size.is_static:
-        return str(written(size.low))
+        return written(size.low)
     if size.high == UNBOUNDED:
         return f"{written(size.low)} or more" if size.low else "?"
     return f"{written(size.low)} to {written(size.high)}"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..spelling import suggestion
 from .arguments import Command
-from .common import echo, form_option
-from .tables import terminal_width, text_table
+from .common import echo, echo_json, form_option
+from .tables import fitted, text_table
 
 if TYPE_CHECKING:
     from ..ops.declaration import Operation
@@ -42,7 +40,7 @@ def command(type_name: str | None, form: str) -> None:
         raise click.UsageError(f"there is no operation '{type_name}'{hint}")
     rows = [described(cls) for cls in classes]
     if form == "json":
-        echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        echo_json(rows)
     elif type_name:
         echo("\n".join(map(_page, rows, classes)), newline=False)
     else:
@@ -179,22 +177,4 @@ def _page(row: dict[str, Any], operation: type[Operation]) -> str:
         [] if custom else ["  none beyond the inputs and attributes above"]
     )
     lines += ["  whatever else its `infer` refuses"] if custom else []
-    width = terminal_width()
-    if width is not None:
-        lines = [short for line in lines for short in _wrapped(line, width)]
-    return "\n".join(lines) + "\n"
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    """Wraps the paragraphs of a text to lines of at most `width` columns."""
-    lines: list[str] = []
-    for paragraph in text.split("\n\n"):
-        indent = " " * (len(paragraph) - len(paragraph.lstrip()))
-        is_list = any(line.startswith((" ", "-", "|")) for line in paragraph.split("\n")[1:])
-        parts = paragraph.split("\n") if is_list else [paragraph]
-        for part in parts:
-            lines += wrap(
-                part, width, subsequent_indent=indent + "  " * bool(indent), break_on_hyphens=False
-            ) or [""]
-        lines.append("")
-    return lines[:-1]
+    return "\n".join(fitted("\n".join(lines).split("\n"))) + "\n"

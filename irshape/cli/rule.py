@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import click
 
 from ..rule_ids import RETIRED
 from .arguments import Command
-from .common import echo, form_option
+from .common import echo, echo_json, form_option
 from .tables import fitted, terminal_width
 
 if TYPE_CHECKING:
@@ -43,13 +42,16 @@ def command(code: str | None, every: bool, form: str) -> None:
             )
         except KeyError:
             if gone := RETIRED.get(code.upper()):
-                echo(json.dumps({"code": code, "retired": gone}) if form == "json" else gone)
+                if form == "json":
+                    echo_json({"code": code, "retired": gone})
+                else:
+                    echo(gone)
                 return
             close = similar_rule(code) or "; `irshape rule` lists them"
             raise click.UsageError(f"there is no rule '{code}'{close}") from None
     if form == "json":
         rows = [fields(rule) for rule in chosen]
-        echo(json.dumps(rows if code is None else rows[0], indent=1, ensure_ascii=False))
+        echo_json(rows if code is None else rows[0])
     elif form == "markdown":
         echo(markdown(chosen) if code is None else markdown_page(chosen[0]), newline=False)
     elif code is None and not every:

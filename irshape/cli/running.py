@@ -151,7 +151,7 @@ class Ticker:
     def __init__(self, total: int) -> None:
         self.total = total
         self._count = 0
-        self._text = ""
+        self._text = "layers"
         self._shown = monotonic()
         self.line = Line()
         self._every = 0.2 if self.line.shows else 10.0
@@ -165,11 +165,7 @@ class Ticker:
         self._count += 1
         if monotonic() - self._shown >= self._every:
             kind = "".join(char for char in layer.type if char.isalnum())[:40]
-            counted_layers = f"{self._count}/{self.total}"
-            if self._text:
-                self._show(f"{self._text}: {counted_layers}, {kind}")
-            else:
-                self._show(f"{counted_layers} layers, {kind}")
+            self._show(f"{self._text}: {self._count}/{self.total}, {kind}")
 
     def _show(self, text: str) -> None:
         if self.line.shows:
@@ -189,10 +185,3 @@ def ticking(model: Model, runs: int = 1) -> Iterator[Ticker]:
         yield ticker
     finally:
         ticker.line.clear()
-
-
-@contextmanager
-def telling(model: Model) -> Iterator[dict[str, Any]]:
-    """Yields `ticking` in the form of the options `progress` and `phase` of a cross-check."""
-    with ticking(model) as ticker:
-        yield {"progress": ticker, "phase": ticker.phase}

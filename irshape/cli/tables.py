@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import sys
+import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ..diagnostics.renderers.common import shortened
@@ -16,15 +15,7 @@ NOTHING = ("", "-", "?")
 
 def terminal_width() -> int | None:
     """Returns the columns of the terminal or of COLUMNS; None if the output goes to a file."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdigit() and int(columns):
-        return int(columns)
-    if not sys.stdout.isatty():
-        return None
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns
-    except OSError:
-        return None
+    return shutil.get_terminal_size((0, 0)).columns or None
 
 
 def fitted(lines: Iterable[str]) -> Iterator[str]:

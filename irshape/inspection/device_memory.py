@@ -6,10 +6,11 @@ from math import prod
 from typing import Any, NamedTuple
 
 from ..byte_sizes import parse_size
-from ..devices.facts import DEVICES, facts_of
+from ..devices.facts import facts_of
 from ..devices.models import tensor_size
 from ..model.graph import Layer
 from ..ops.tensors import Tensor
+from ..settings.configuration import device_names
 from ..shapes import UNBOUNDED, Dimension
 from .inspection import Inspection, span
 
@@ -30,11 +31,8 @@ class DeviceSize(NamedTuple):
     def parse(cls, text: str) -> DeviceSize:
         """`gpu`, or `gpu:16GiB`. Raises `ValueError`."""
         name, colon, size = text.partition(":")
-        if name.upper() not in DEVICES:
-            raise ValueError(
-                f"'{name}' is not a device that irshape has facts about; choose cpu, gpu or npu"
-            )
-        return cls(name.upper(), parse_size(size) if colon else None)
+        (device,) = device_names([name])
+        return cls(device, parse_size(size) if colon else None)
 
 
 class Cache(NamedTuple):

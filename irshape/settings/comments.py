@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cache
-from typing import NamedTuple
 
 from ..faults import Fault
 from ..model.graph import Finding
@@ -16,36 +14,22 @@ from ..rules import all_rules
 from ..rules.settings import CustomRule
 from .selectors import MARK, covered, similar_rule
 
+_TOKEN = re.compile(
+    rb"""<!--(?:(?P<comment>.*?)-->|.*+)|<!\[CDATA\[(?:.*?\]\]>|.*+)|<\?(?:.*?\?>|.*+)|(?P<end></layer\s*+>)"""
+    rb"""|<(?P<layer>layer)(?=[\s/>])(?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+>|<(?P<element>[A-Za-z.])""",
+    re.DOTALL,
+)
+"""Matches comments, and the tags of layers, in one pass.
 
-@cache
-def _token() -> re.Pattern[bytes]:
-    """Returns a pattern that matches comments, and the tags of layers, in one pass.
+An unclosed comment or CDATA section extends to the end of the file."""
+_DIRECTIVE = re.compile(
+    r"\s*+irshape:\s*+(?P<verb>[\w-]*+)\s*+(?:=\s*+(?P"
+    r"<codes>[\w-]++(?:\s*+,\s*+[\w-]++)*+)\s*+)?(?::.*)?",
+    re.DOTALL,
+)
 
-    An unclosed comment or CDATA section extends to the end of the file."""
-    return re.compile(
-        rb"""<!--(?:(?P<comment>.*?)-->|.*+)|<!\[CDATA\[(?:.*?\]\]>|.*+)|<\?(?:.*?\?>|.*+)|(?P<end></layer\s*+>)"""
-        rb"""|<(?P<layer>layer)(?=[\s/>])(?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+>|<(?P<element>[A-Za-z.])""",
-        re.DOTALL,
-    )
-
-
-@cache
-def _directive() -> re.Pattern[str]:
-    return re.compile(
-        r"\s*+irshape:\s*+(?P<verb>[\w-]*+)\s*+(?:=\s*+(?P"
-        r"<codes>[\w-]++(?:\s*+,\s*+[\w-]++)*+)\s*+)?(?::.*)?",
-        re.DOTALL,
-    )
-
-
-class Suppression(NamedTuple):
-    """A comment that silences rules: `<!-- irshape: disable=IR304,IR2: the reason -->`.
-
-    codes: each selector, with the codes of the rules that it covers.
-    """
-
-    offset: int
-    codes: list[tuple[str, frozenset[str]]]
+Suppression = tuple[int, str, frozenset[str]]
+"""A selector in a comment: the offset of the comment, the text, and the codes that it covers."""
 
 
 class Scope:
@@ -54,20 +38,19 @@ class Scope:
     `end` is None for an unclosed layer. hits: the codes whose findings the comments have silenced.
     """
 
-    __slots__ = ("codes", "comments", "end", "hits", "outer", "start")
+    __slots__ = ("codes", "end", "hits", "outer", "start", "suppressions")
 
     def __init__(self, start: int) -> None:
         self.start = start
         self.end: int | None = None
-        self.comments: list[Suppression] = []
+        self.suppressions: list[Suppression] = []
         self.codes: set[str] = set()
         self.hits: set[str] = set()
         self.outer: Scope | None = None
 
-    def add(self, comment: Suppression) -> None:
-        self.comments.append(comment)
-        for _, covers in comment.codes:
-            self.codes |= covers
+    def add(self, suppressions: list[Suppression]) -> None:
+        self.suppressions += suppressions
+        self.codes.update(*(covers for _, _, covers in suppressions))
 
     def silences(self, code: str) -> bool:
         """Returns whether the comments silence the findings of a code, and records it if so."""
@@ -100,12 +83,12 @@ class Comments:
         self._starts = [scope.start for scope in self.layers]
 
     def __bool__(self) -> bool:
-        return bool(self.whole.comments or self.layers or self.findings)
+        return bool(self.whole.suppressions or self.layers or self.findings)
 
     def _read(self, source: Source) -> None:
         layers: list[tuple[int, Scope | None]] = []
         inside = False
-        for token in _token().finditer(source.data):
+        for token in _TOKEN.finditer(source.data):
             if token["layer"]:
                 inside = True
                 if not token[0].endswith(b"/>"):
@@ -117,20 +100,20 @@ class Comments:
             elif token["element"]:
                 inside = True
             elif token["comment"] is not None and token["comment"].lstrip().startswith(MARK):
-                comment, wide = self._parsed(
-                    token["comment"].decode(source.encoding, "replace"), token.start()
-                )
-                if comment is None:
+                text = token["comment"].decode(source.encoding, "replace")
+                parsed = self._parsed(text, token.start())
+                if parsed is None:
                     continue
+                suppressions, wide = parsed
                 if wide or not inside:
-                    self.whole.add(comment)
+                    self.whole.add(suppressions)
                 elif layers:
                     start, scope = layers[-1]
                     if scope is None:
                         scope = Scope(start)
                         layers[-1] = (start, scope)
                         self.layers.append(scope)
-                    scope.add(comment)
+                    scope.add(suppressions)
                 else:
                     message = "this comment silences nothing: it is not inside a layer"
                     hint = (
@@ -140,31 +123,29 @@ class Comments:
                     fault = Fault(MISPLACED_SUPPRESSION, message, help=hint)
                     self.findings.append(Finding(fault, token.start()))
 
-    def _parsed(self, text: str, offset: int) -> tuple[Suppression | None, bool]:
-        """Returns a comment, and whether it applies to the whole file wherever it is.
-
-        Records the faults of the comment.
-        """
-        match = _directive().fullmatch(text)
+    def _parsed(self, text: str, offset: int) -> tuple[list[Suppression], bool] | None:
+        """Returns the selectors of a comment, and whether they apply to the whole file wherever the
+        comment is; None if it has no meaning. Records the faults of the comment."""
+        match = _DIRECTIVE.fullmatch(text)
         if match is None or match["verb"] not in ("disable", "disable-file") or not match["codes"]:
             hint = (
                 "write <!-- irshape: disable=IR304 --> inside a layer, or <!-- irshape: "
                 "disable-file=IR304 -->"
             )
             self._unknown(offset, "irshape does not understand the comment", text, hint)
-            return None, False
-        codes = []
+            return None
+        suppressions = []
         for name in match["codes"].split(","):
             selector = name.strip()
             covers = frozenset(covered(selector, self.custom))
             if covers:
-                codes.append((selector, covers))
+                suppressions.append((offset, selector, covers))
             else:
                 suggest = len(self.findings) < MAX_SUGGESTIONS and len(selector) < 60
                 close = similar_rule(selector) if suggest else ""
                 hint = "correct the code; `irshape rule` lists them"
                 self._unknown(offset, "there is no rule", selector, hint, close)
-        return Suppression(offset, codes), match["verb"] == "disable-file"
+        return suppressions, match["verb"] == "disable-file"
 
     def _unknown(self, offset: int, says: str, text: str, hint: str, close: str = "") -> None:
         text = " ".join(text[:200].split())
@@ -202,13 +183,12 @@ class Comments:
         )
         for scope in (self.whole, *self.layers):
             where = "in this file" if scope is self.whole else "in this layer"
-            for comment in scope.comments:
-                for text, covers in comment.codes:
-                    if not covers & scope.hits and covers & asked:
-                        message = f"there is no {text} {where} to silence"
-                        hint = "remove it from the comment"
-                        fault = Fault(UNUSED_SUPPRESSION, message, actual=text, help=hint)
-                        yield Finding(fault, comment.offset)
+            for offset, text, covers in scope.suppressions:
+                if not covers & scope.hits and covers & asked:
+                    message = f"there is no {text} {where} to silence"
+                    hint = "remove it from the comment"
+                    fault = Fault(UNUSED_SUPPRESSION, message, actual=text, help=hint)
+                    yield Finding(fault, offset)
 
 
 MAX_SUGGESTIONS = 50

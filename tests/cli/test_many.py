@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import calling
 import pytest
@@ -294,7 +294,7 @@ def errors(folder: Path, cache: Path, *options: str) -> list[str]:
 
 
 def entries(cache: Path) -> int:
-    return (cache / "reports").read_bytes().count(b"\n")
+    return len(list(cache.iterdir()))
 
 
 def test_the_cache_goes_by_content(
@@ -338,64 +338,41 @@ def test_the_cache_goes_by_content(
     assert errors(folder, cache) == ["IR501"]
 
 
-class Damage(NamedTuple):
-    """What happens to the one line of a cache, and how many lines there are after two runs."""
-
-    name: str
-    happens: Callable[[bytes], bytes]
-    lines: int
-
-
-DAMAGE = [
-    Damage("none", lambda line: line, 1),
-    Damage("the file is empty", lambda line: b"", 1),
-    Damage("the line is cut", lambda line: line[:-20], 2),
-    Damage("a line is cut before it", lambda line: line[:-20] + line, 2),
-    Damage("a line is cut behind it", lambda line: line + line[:-20], 1),
-    Damage("the key alone", lambda line: line[:48] + b"\n", 2),
-    Damage("another check", lambda line: line[:49] + b"0" * 16 + line[65:], 2),
-    Damage("another report", lambda line: line.replace(b'"layers": ', b'"layers": 9'), 2),
-    Damage("another entry's text", lambda line: b"0" * 48 + line[48:], 2),
-    Damage("no text", lambda line: b"\n\n", 3),
-    Damage("other bytes", lambda line: b"\xff\xfe\x00", 2),
-]
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "none": lambda entry: entry,
+    "the file is empty": lambda entry: b"",
+    "the entry is cut": lambda entry: entry[:-20],
+    "two entries in one": lambda entry: entry + entry[20:],
+    "another key": lambda entry: entry.replace(b'"key": "', b'"key": "0'),
+    "no report": lambda entry: b"[]",
+    "other bytes": lambda entry: b"\xff\xfe\x00",
+}
 
 
-@pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.name)
-def test_a_damaged_entry_is_none(cached: tuple[Path, Path], damage: Damage) -> None:
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_entry_is_none(cached: tuple[Path, Path], damage: str) -> None:
     folder, cache = cached
     _, expected, _ = call("--cache-dir", str(cache), "-f", "json", str(folder))
-    file = cache / "reports"
-    file.write_bytes(damage.happens(file.read_bytes()))
+    (file,) = cache.iterdir()
+    file.write_bytes(DAMAGE[damage](file.read_bytes()))
     for _ in range(2):
         _, output, _ = call("--cache-dir", str(cache), "-f", "json", str(folder))
         assert output == expected
-    assert entries(cache) == damage.lines
+    assert entries(cache) == 1
 
 
-def test_a_cache_that_grows_too_large_begins_anew(
-    cached: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_model_replaces_its_entry(cached: tuple[Path, Path]) -> None:
     folder, cache = cached
-    assert errors(folder, cache) == []
-    size = (cache / "reports").stat().st_size
-    monkeypatch.setattr("irshape.checking.cache.MAX_BYTES", 2 * size)
-    for codes in ("IR301", "IR302", "IR303"):
-        assert errors(folder, cache, "--extend-select", codes) == []
-    assert 0 < (cache / "reports").stat().st_size <= 2 * size
+    for _ in range(2):
+        assert errors(folder, cache) == []
+        assert entries(cache) == 1
+        with (folder / "m.xml").open("a") as file:
+            file.write("<!-- changed -->")
 
 
 def test_a_cache_that_cannot_be_written_is_no_failure(cached: tuple[Path, Path]) -> None:
     folder, cache = cached
     cache.write_text("a file where the folder should be")
-    assert errors(folder, cache) == []
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes")
-def test_a_pipe_in_place_of_the_cache_is_not_waited_for(cached: tuple[Path, Path]) -> None:
-    folder, cache = cached
-    cache.mkdir()
-    os.mkfifo(cache / "reports")
     assert errors(folder, cache) == []
 
 

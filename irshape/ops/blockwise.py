@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .lazy import Array, np
 
@@ -83,9 +83,10 @@ def in_blocks(work: Work, length: int, width: int = 1) -> None:
     in_threads(blocks, length, length * width)
 
 
-def part_along(array: Array, axis: int, start: int, stop: int) -> Array:
-    """Returns a part along an axis, counted from the end; all of an array broadcast there."""
-    if array.ndim < -axis or array.shape[axis] == 1:
+def part_along(array: Any, axis: int, start: int, stop: int) -> Any:
+    """Returns a part along an axis, counted from the end; all of an array broadcast there, or None
+    for None."""
+    if array is None or array.ndim < -axis or array.shape[axis] == 1:
         return array
     return array[(slice(None),) * (array.ndim + axis) + (slice(start, stop),)]
 

@@ -84,9 +84,8 @@ class DetectionOutputs(Operation):
         given = (aux_class_preds is None) == (aux_box_preds is None)
         require(given, "`aux_class_preds` is given without `aux_box_preds`", rule=INPUT_COUNT)
         wanted = "the number of boxes to keep for each image, or -1"
-        seen = self.keep_top_k or "empty"
         require(
-            self.keep_top_k, at="keep_top_k", expected=wanted, actual=seen, rule=ATTRIBUTE_VALUE
+            self.keep_top_k, at="keep_top_k", expected=wanted, actual="empty", rule=ATTRIBUTE_VALUE
         )
         classes, priors = self.counts(
             box_logits, class_preds, proposals, aux_class_preds, aux_box_preds

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Violation, require
-from ...rule_ids import INPUT_RANK
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..blockwise import in_blocks, part_along
+from ..conditions import merged, rank
 from ..conversion import plain
 from ..declaration import ANY, Operation, at_least, attribute, operand
 from ..differences import Site, facts, ignored, not_run, refused
@@ -128,128 +128,36 @@ class ScaledDotProductAttention(Operation):
         mask = None if self.causal else attention_mask
         element_type = self.result_type([query, key, value, scale, sink], mask)
         batch, length, embedding = _split(query.shape)
-        batch, keys, _ = self.joined("key", key.shape, batch, None, embedding, "queries")
-        batch, keys, width = self.joined("value", value.shape, batch, keys, None, "keys")
-        if mask is not None:
-            batch, length = self.masked(mask.shape, batch, length, keys)
-        if sink is not None:
-            self.check_sink(sink.shape, query.shape, batch, length)
-        return Tensor(
-            element_type,
-            DYNAMIC_SHAPE if query.rank is None or batch.rank is None else (*batch, length, width),
-        )
+        of_keys, keys, width = _split(key.shape)
+        merged(width, embedding, at="key", axis=(key.rank or 0) - 1, of="query", given=query.shape)
+        of_values, values, width = _split(value.shape)
+        axis = (value.rank or 0) - 2
+        keys = merged(values, keys, at="value", axis=axis, of="key", given=key.shape)
+        batch = _broadcast(_broadcast(batch, of_keys, "key"), of_values, "value")
+        if mask is not None and mask.rank:
+            rank(mask.rank, at_least(2), at="attention_mask")
+            seen = mask.shape if batch.rank is not None else PartialShape(mask.shape[-2:])
+            scores = PartialShape((*(batch.dims or ()), length, keys))
+            both = _broadcast(scores, seen, "attention_mask", "shape")
+            batch = batch if batch.rank is None else PartialShape(both[:-2])
+            length = both[-2]
+        if batch.rank is None or query.rank is None:
+            return Tensor(element_type, DYNAMIC_SHAPE)
+        if sink is not None and sink.rank is not None:
+            wanted, seen = PartialShape((*batch, length, ONE)), sink.shape
+            fits = sink.rank == query.rank and seen[-1].contains(1) and wanted.broadcast(seen)
+            require(fits, at="sink", relation="broadcast", expected=wanted, actual=seen)
+        return Tensor(element_type, (*batch, length, width))
 
     def result_type(self, inputs: list[Tensor | None], mask: Tensor | None) -> ElementType:
         shared = common_type(*inputs)
         if mask is None or mask.element_type.kind in ("boolean", "dynamic"):
             return shared
-        own = mask.element_type
-        wanted = "a floating-point type" if shared is DYNAMIC_TYPE else str(shared)
-        require(
-            own in FLOATING and shared in (own, DYNAMIC_TYPE),
-            at="attention_mask",
-            relation="type",
-            expected=f"boolean or {wanted}",
-            actual=own,
-            help="insert a Convert",
-        )
+        own, dynamic = mask.element_type, shared is DYNAMIC_TYPE
+        wanted = f"boolean or {'a floating-point type' if dynamic else shared}"
+        fits = own in FLOATING and shared in (own, DYNAMIC_TYPE)
+        require(fits, at="attention_mask", relation="type", expected=wanted, actual=own)
         return own
-
-    def joined(
-        self,
-        name: str,
-        shape: PartialShape,
-        batch: PartialShape,
-        length: Dimension | None,
-        width: Dimension | None,
-        of: str,
-    ) -> tuple[PartialShape, Dimension, Dimension]:
-        """Returns batch axes, sequence and width, merged with the ones of the inputs before.
-
-        length, width: None for one that is not compared. Raises `Violation`.
-        """
-        if shape.rank is None:
-            return batch, length or DYNAMIC, width or DYNAMIC
-        own, own_length, own_width = _split(shape)
-        merged, long, wide = (
-            batch.broadcast(own) if batch.rank is not None else batch,
-            own_length if length is None else length.merge(own_length),
-            own_width if width is None else width.merge(own_width),
-        )
-        for result, seen, expected, what in (
-            (merged, own, batch, "batch axes"),
-            (long, own_length, length, "sequence length"),
-            (wide, own_width, width, "embedding width"),
-        ):
-            if result is None:
-                raise Violation(
-                    f"`{name}` {shape} has {what} {seen}, which are not compatible with {expected} "
-                    f"of the {of}",
-                    at=name,
-                    relation="equal",
-                    expected=expected,
-                    actual=seen,
-                )
-        return batch if merged is None else merged, long or DYNAMIC, wide or DYNAMIC
-
-    def masked(
-        self, mask: PartialShape, batch: PartialShape, length: Dimension, keys: Dimension
-    ) -> tuple[PartialShape, Dimension]:
-        """Returns batch axes and number of queries of mask and scores, broadcast together.
-
-        Raises `Violation`.
-        """
-        if not mask.rank:
-            return batch, length
-        scores = f"[…,{length},{keys}]"
-        require(
-            mask.rank > 1,
-            f"`attention_mask` has shape {mask}; expected rank 2 or more, compatible with the "
-            "scores "
-            f"{scores}",
-            at="attention_mask",
-            expected=scores,
-            actual=mask,
-            rule=INPUT_RANK,
-        )
-        merged = (
-            batch
-            if mask.rank == 2 or batch.rank is None
-            else batch.broadcast(PartialShape(mask[:-2]))
-        )
-        longer, wider = length.broadcast(mask[-2]), keys.broadcast(mask[-1])
-        if merged is None or longer is None or wider is None:
-            raise Violation(
-                f"`attention_mask` has shape {mask}, which is not compatible with the scores "
-                f"{batch} × "
-                f"{scores} of queries × keys",
-                at="attention_mask",
-                relation="equal",
-                expected=scores,
-                actual=mask,
-            )
-        return merged, longer
-
-    def check_sink(
-        self, sink: PartialShape, query: PartialShape, batch: PartialShape, length: Dimension
-    ) -> None:
-        if sink.rank is None or query.rank is None or batch.rank is None:
-            return
-        fits = (
-            sink.rank == query.rank
-            and sink[-1].contains(1)
-            and PartialShape((*batch, length)).broadcast(PartialShape(sink[:-1])) is not None
-        )
-        wanted = PartialShape((*batch, length, ONE))
-        require(
-            fits,
-            f"`sink` has shape {sink}; expected a shape that broadcasts to {wanted} and has the "
-            "rank of `query`",
-            at="sink",
-            relation="equal",
-            expected=wanted,
-            actual=sink,
-        )
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
         query, key = inputs[:2]
@@ -276,59 +184,44 @@ class ScaledDotProductAttention(Operation):
             if scale is None
             else plain(scale).reshape(())
         )
-        keys, values = plain(key).swapaxes(-1, -2), plain(value)
         mask = (
             attention_mask
             if self.causal or attention_mask is None or attention_mask.dtype.kind == "b"
             else plain(attention_mask)
         )
-        sinks = None if sink is None else plain(sink)
-        result = self.by_parts(numbers, factor, keys, values, mask, sinks)
-        return computed(result, query)
+        others = mask, None if sink is None else plain(sink)
+        keys = plain(key).swapaxes(-1, -2)
+        return computed(self.by_parts(factor, numbers, keys, plain(value), *others), query)
 
     def by_parts(
-        self,
-        query: Array,
-        factor: Array,
-        keys: Array,
-        values: Array,
-        mask: Array | None,
-        sinks: Array | None,
+        self, factor: Array, query: Array, keys: Array, values: Array, *others: Any
     ) -> Array:
         """Returns the result for unscaled queries, computed in parts of at most `MAX_SCORES`
         scores.
 
         Heads are computed one by one, and each head for some queries at a time.
+        others: the mask and the sink.
         """
         length = query.shape[-2]
         batch = np.broadcast_shapes(query.shape[:-2], keys.shape[:-2])
-        row = max(math.prod(batch) * keys.shape[-1], 1)
-        some = max(MAX_SCORES // row, 16)
+        some = max(MAX_SCORES // max(math.prod(batch) * keys.shape[-1], 1), 16)
         if length <= some:
-            return self.attended(query * factor, keys, values, mask, sinks, 0)
+            return self.attended(0, query * factor, keys, values, *others)
         axis = next((axis for axis, size in enumerate(batch) if size > 1), None)
         if axis is not None:
-            end = axis - len(batch) - 2
+            end, every = axis - len(batch) - 2, (query, keys, values, *others)
             parts = [
-                self.by_parts(
-                    part_along(query, end, index, index + 1),
-                    factor,
-                    part_along(keys, end, index, index + 1),
-                    part_along(values, end, index, index + 1),
-                    None if mask is None else part_along(mask, end, index, index + 1),
-                    None if sinks is None else part_along(sinks, end, index, index + 1),
-                )
-                for index in range(batch[axis])
+                self.by_parts(factor, *[part_along(each, end, at, at + 1) for each in every])
+                for at in range(batch[axis])
             ]
             return np.concatenate(parts, axis=end)
         parts = [
             self.attended(
+                start,
                 query[..., start : start + some, :] * factor,
                 keys,
                 values,
-                None if mask is None else part_along(mask, -2, start, start + some),
-                None if sinks is None else part_along(sinks, -2, start, start + some),
-                start,
+                *[part_along(each, -2, start, start + some) for each in others],
             )
             for start in range(0, length, some)
         ]
@@ -345,12 +238,12 @@ class ScaledDotProductAttention(Operation):
 
     def attended(
         self,
+        start: int,
         query: Array,
         keys: Array,
         values: Array,
         mask: Array | None,
         sink: Array | None,
-        start: int,
     ) -> Array:
         """Returns the result for scaled queries from position `start` on. `keys` are transposed."""
         scores = np.matmul(query, keys)
@@ -405,3 +298,14 @@ def _split(shape: PartialShape) -> tuple[PartialShape, Dimension, Dimension]:
         if shape.rank is None
         else (PartialShape(shape[:-2]), shape[-2], shape[-1])
     )
+
+
+def _broadcast(
+    axes: PartialShape, own: PartialShape, at: str, what: str = "batch axes"
+) -> PartialShape:
+    """Returns axes broadcast with those of an input. Axes of unknown number change nothing."""
+    both = axes if axes.rank is None or own.rank is None else axes.broadcast(own)
+    if both is None:
+        says = f"`{at}` has {what} {own}, which do not broadcast with {axes}"
+        raise Violation(says, at=at, relation="broadcast", expected=axes, actual=own)
+    return both

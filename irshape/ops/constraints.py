@@ -95,16 +95,26 @@ def _follow(
 
 @cache
 def _calls(function: FunctionType) -> tuple[ast.Call, ...]:
+    """Returns the calls in a function, with texts in place of the variables that hold them."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except OSError:  # a custom operation without a file
         return ()
-    return tuple(
-        sorted(
-            (node for node in ast.walk(tree) if isinstance(node, ast.Call)),
-            key=lambda node: (node.lineno, node.col_offset),
-        )
-    )
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call | ast.Assign)]
+    texts: dict[str, ast.expr] = {}
+    for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
+        if isinstance(node, ast.Call):
+            node.args = [_known(each, texts) for each in node.args]
+            for given in node.keywords:
+                given.value = _known(given.value, texts)
+        elif isinstance(node.value, ast.Constant | ast.JoinedStr):
+            texts |= {each.id: node.value for each in node.targets if isinstance(each, ast.Name)}
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    return tuple(sorted(calls, key=lambda node: (node.lineno, node.col_offset)))
+
+
+def _known(node: ast.expr, texts: dict[str, ast.expr]) -> ast.expr:
+    return texts.get(node.id, node) if isinstance(node, ast.Name) else node
 
 
 def _method(called: ast.Attribute, function: FunctionType, cls: type[Operation]) -> Any:
@@ -151,7 +161,8 @@ _GLUE = {"is", "are", "has", "have", "expected", "or", "more", "value", "for", "
 def _worded(relation: str, facts: dict[str, str]) -> str:
     """Returns the sentence of a relation, with gaps for the values of a layer."""
     at, expected = facts.get("at", GAP), facts.get("expected", GAP)
-    return wording.sentence(relation, at, None, expected, GAP, facts.get("of", ""))
+    axis = int(facts["axis"]) if relation == "equal" and facts.get("axis", "").isdigit() else None
+    return wording.sentence(relation, at, axis, expected, GAP, facts.get("of", ""))
 
 
 def _shared(call: ast.Call, function: FunctionType, condition: FunctionType) -> Constraint | None:

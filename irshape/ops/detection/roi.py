@@ -169,7 +169,8 @@ class ROIAlignRotated(AlignedPooling):
 
 def require_scale(scale: float) -> None:
     """Raises `Violation` unless `spatial_scale` is positive and normal in single precision."""
-    fits, wanted = sys.float_info.min <= scale < math.inf and scale >= 2**-126, "a positive number"
+    fits = sys.float_info.min <= scale < math.inf and scale >= 2**-126
+    wanted = "a positive number"
     require(fits, at="spatial_scale", expected=wanted, actual=scale, rule=ATTRIBUTE_VALUE)
 
 

@@ -306,6 +306,6 @@ def _broadcast(
     """Returns axes broadcast with those of an input. Axes of unknown number change nothing."""
     both = axes if axes.rank is None or own.rank is None else axes.broadcast(own)
     if both is None:
-        says = f"`{at}` has {what} {own}, which do not broadcast with {axes}"
+        says = f"`{at}` has {what} {own}, not compatible with {axes}"
         raise Violation(says, at=at, relation="broadcast", expected=axes, actual=own)
     return both

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Final
 
 from ...faults import Violation, require
-from ...rule_ids import ATTRIBUTE_VALUE, OPERATION_CONSTRAINT
+from ...rule_ids import ATTRIBUTE_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
 from ..declaration import NUMERIC, Operation, attribute, operand
@@ -110,15 +110,8 @@ class Einsum(Operation):
         left, arrow, right = self.equation.partition("->")
         parts = left.split(",")
         for part in [*parts, right]:
-            require(
-                _SUBSCRIPT.fullmatch(part),
-                f"`equation` '{self.equation}': the subscript '{part}' is not made of letters "
-                "with at most one ellipsis",
-                at="equation",
-                expected="letters, and at most one ...",
-                actual=part,
-                rule=ATTRIBUTE_VALUE,
-            )
+            says = f"the subscript '{part}' of `equation` is not letters with one `...` at most"
+            require(_SUBSCRIPT.fullmatch(part), says, at="equation", rule=ATTRIBUTE_VALUE)
         labels = [_LABEL.findall(part) for part in parts]
         if arrow:
             return labels, _LABEL.findall(right)
@@ -133,17 +126,8 @@ class Einsum(Operation):
 
     def infer(self, *inputs: Tensor) -> Tensor:
         subscripts, output = self.subscripts()
-        require(
-            len(subscripts) == len(inputs),
-            f"`equation` '{self.equation}' has {len(subscripts)} input "
-            f"subscript{'s' * (len(subscripts) != 1)}, but there "
-            f"{'is 1 input' if len(inputs) == 1 else f'are {len(inputs)} inputs'}",
-            at="equation",
-            relation="count",
-            expected=len(inputs),
-            actual=len(subscripts),
-            rule=OPERATION_CONSTRAINT,
-        )
+        says = f"`equation` '{self.equation}' is for {len(subscripts)} inputs, not {len(inputs)}"
+        require(len(subscripts) == len(inputs), says, at="equation")
         sizes: dict[str, PartialShape] = {}
         for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):
             for label, shape in self.labelled(index, labels, tensor.shape).items():
@@ -156,27 +140,13 @@ class Einsum(Operation):
                 else:
                     merged = known.broadcast(shape)
                 if merged is None:
-                    raise Violation(
-                        f"`equation` '{self.equation}': the label '{label}' is {_bare(shape)} in "
-                        f"input {index}, but {_bare(sizes[label])} in an input before it",
-                        at="inputs",
-                        relation="equal",
-                        expected=_bare(sizes[label]),
-                        actual=_bare(shape),
-                    )
+                    raise _unequal(index, label, shape, sizes[label])
                 sizes[label] = merged
         result: list[Dimension] = []
         for label in output:
             if label not in sizes:
-                require(
-                    label == ELLIPSIS,
-                    f"`equation` '{self.equation}': the output has the label '{label}', which no "
-                    "input has",
-                    at="equation",
-                    expected="labels of the inputs",
-                    actual=label,
-                    rule=ATTRIBUTE_VALUE,
-                )
+                says = f"no input has the label '{label}' of the output in `equation`"
+                require(label == ELLIPSIS, says, at="equation", rule=ATTRIBUTE_VALUE)
             elif sizes[label].rank is None:
                 return Tensor(inputs[0].element_type, DYNAMIC_SHAPE)
             else:
@@ -209,15 +179,11 @@ class Einsum(Operation):
                 for label in labels
             }
         more = shape.rank - len(labels)
-        require(
-            more >= -1 if ELLIPSIS in labels else more == 0,
-            f"`equation` '{self.equation}': the subscript '{''.join(labels)}' of input {index} "
-            f"has {len(labels)} labels, but its shape is {shape}, of rank {shape.rank}",
-            at="inputs",
-            relation="rank",
-            expected=len(labels),
-            actual=shape.rank,
-        )
+        if more != 0 and (more < -1 or ELLIPSIS not in labels):
+            says = f"input {index} has shape {shape}, but the subscript '{''.join(labels)}'"
+            raise Violation(
+                says, at="inputs", relation="rank", expected=len(labels), actual=shape.rank
+            )
         result: dict[str, PartialShape] = {}
         at = 0
         for label in labels:
@@ -225,53 +191,24 @@ class Einsum(Operation):
             own = PartialShape(shape[at : at + width])
             merged = result[label].merge(own) if label in result else own
             if merged is None:
-                raise Violation(
-                    f"`equation` '{self.equation}': '{label}' denotes two axes of input "
-                    f"{index}, but they are {_bare(result[label])} and {_bare(own)} of {shape}",
-                    at="inputs",
-                    relation="equal",
-                    expected=_bare(result[label]),
-                    actual=_bare(own),
-                )
+                raise _unequal(index, label, own, result[label])
             result[label] = merged
             at += width
         return result
 
     def evaluate(self, *inputs: Array) -> Array:
         subscripts, output = self.subscripts()
-        widths = [
-            array.ndim - len(labels) + 1
-            for labels, array in zip(subscripts, inputs, strict=True)
-            if ELLIPSIS in labels
-        ]
-        numbers = {
-            label: number
-            for number, label in enumerate(
-                sorted({label for labels in subscripts for label in labels} - {ELLIPSIS})
-            )
-        }
-        shared = list(range(len(numbers), len(numbers) + max(widths, default=0)))
-
-        def numbered(labels: list[str], rank: int | None) -> list[int]:
-            width = len(shared) if rank is None else rank - len(labels) + 1
-            return [
-                number
-                for label in labels
-                for number in (
-                    shared[len(shared) - width :] if label == ELLIPSIS else [numbers[label]]
-                )
-            ]
-
-        arguments = [
-            part
-            for labels, array in zip(subscripts, inputs, strict=True)
-            for part in (widened(array), numbered(labels, array.ndim))
-        ]
-        return narrowed(
-            np.asarray(np.einsum(*arguments, numbered(output, None), optimize=len(inputs) > 1)),
-            inputs[0],
-        )
+        summed = ELLIPSIS not in output and any(ELLIPSIS in labels for labels in subscripts)
+        left = ",".join("".join(labels) for labels in subscripts)
+        right = ELLIPSIS * summed + "".join(output)  # NumPy does not sum over an ellipsis
+        operands = map(widened, inputs)
+        result = np.einsum(f"{left}->{right}", *operands, optimize=len(inputs) > 1)
+        if summed:
+            result = result.sum(axis=tuple(range(result.ndim - len(output))), dtype=result.dtype)
+        return narrowed(np.asarray(result), inputs[0])
 
 
-def _bare(shape: PartialShape) -> str:
-    return str(shape[0]) if shape.rank == 1 else str(shape)
+def _unequal(index: int, label: str, shape: PartialShape, known: PartialShape) -> Violation:
+    seen, wanted = (str(each[0]) if each.rank == 1 else str(each) for each in (shape, known))
+    says = f"the label '{label}' of `equation` is {seen} in input {index}, but {wanted} before"
+    return Violation(says, at="inputs", relation="equal", expected=wanted, actual=seen)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...faults import require
-from ...rule_ids import INPUT_SHAPES
+from ..conditions import equal
 from ..conversion import plain
 from ..declaration import Operation, attribute, operand
 from ..elementwise import FLOATING, computed
@@ -24,16 +23,8 @@ class Inverse(Operation):
 
     def infer(self, data: Tensor) -> Tensor:
         shape = data.shape
-        if shape.rank is not None:
-            require(
-                shape[-1].is_dynamic or shape[-2].is_dynamic or shape[-1] == shape[-2],
-                f"`data` {shape} has matrices of {shape[-2]} rows and {shape[-1]} columns; only "
-                "square ones have an inverse",
-                at="data",
-                expected=f"{shape[-2]} columns",
-                actual=shape[-1],
-                rule=INPUT_SHAPES,
-            )
+        if shape.rank is not None and shape[-1].is_static and shape[-2].is_static:
+            equal(shape[-1], shape[-2], at="data", axis=shape.rank - 1)
         return Tensor(data.element_type, shape)
 
     def evaluate(self, data: Array) -> Array:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ...faults import Between, Violation
-from ...rule_ids import INPUT_COUNT, INPUT_RANK, INPUT_SHAPES
+from ...rule_ids import INPUT_COUNT, INPUT_SHAPES
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
 from ..conditions import equal, merged, rank
@@ -154,26 +154,15 @@ class GroupedMatMul(Operation):
         here, there = mat_a.shape, mat_b.shape
         if here.rank is None or there.rank is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
-        if not (here.rank in (2, 3) and there.rank == 3):
-            raise Violation(
-                f"`mat_a` {here} and `mat_b` {there} have ranks {here.rank} and {there.rank}; "
-                "expected 2 and 3, or 3 and 3",
-                at="mat_b" if here.rank in (2, 3) else "mat_a",
-                expected="ranks 2 and 3, or 3 and 3",
-                actual=f"ranks {here.rank} and {there.rank}",
-                rule=INPUT_RANK,
-            )
+        rank(here.rank, (2, 3), at="mat_a")
+        rank(there.rank, 3, at="mat_b")
         equal(there[-1], here[-1], at="mat_b", axis=2, of="mat_a", given=here)
         if here.rank == 3:
             groups = merged(there[0], here[0], at="mat_b", axis=0, of="mat_a", given=here)
             return Tensor(element_type, (groups, here[1], there[1]))
         if offsets is None:
-            raise Violation(
-                f"without `offsets`, the rows of `mat_a` {here} belong to no group",
-                at="offsets",
-                expected="a third input",
-                rule=INPUT_COUNT,
-            )
+            says = f"without `offsets`, the rows of `mat_a` {here} belong to no group"
+            raise Violation(says, at="offsets", rule=INPUT_COUNT)
         rank(offsets.rank, 1, at="offsets")
         return Tensor(element_type, (here[0], there[1]))
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from ..faults import Between, Fault, Violation
-from ..rule_ids import INPUT_SHAPES
-from ..shapes import PartialShape
+from ..shapes import DYNAMIC, PartialShape
 from .axes import duplicate_axes, normalized_axis
 from .blockwise import in_blocks
+from .conditions import large_enough
 from .conversion import plain
 from .declaration import (
     INTEGER,
@@ -39,9 +39,7 @@ def real(data: Array) -> Array:
 
 def mean(numbers: Array, axes: tuple[int, ...]) -> Array:
     """Returns the arithmetic mean along axes, which stay with size 1."""
-    count = 1
-    for axis in axes:
-        count *= numbers.shape[axis]
+    count = math.prod(numbers.shape[axis] for axis in axes)
     return np.asarray(np.sum(numbers, axis=axes, keepdims=True) / numbers.dtype.type(max(count, 1)))
 
 
@@ -96,14 +94,9 @@ def listed_axes(axes: Tensor, data: PartialShape) -> None:
         return
     if len(given) != 1:
         raise Violation(at="axes", relation="rank", expected=1, actual=axes.rank)
-    if not (data.rank is None or given[0] <= data.rank):
-        raise Violation(
-            f"`axes` has {given[0]} elements, but `data` {data} has only rank {data.rank}",
-            at="axes",
-            relation="count",
-            expected=Between(None, data.rank),
-            actual=given[0],
-        )
+    if data.rank is not None and given[0] > data.rank:
+        most = Between(None, data.rank)
+        raise Violation(at="axes", relation="count", expected=most, actual=given[0])
 
 
 def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Fault]:
@@ -147,22 +140,16 @@ class BatchNormalization(Operation):
 
     def infer(self, *inputs: Tensor) -> Tensor:
         shape, channels = inputs[self.data_at].shape, self.dimensions(*inputs).get("channels")
-        if not (channels is None or channels != 0):
-            raise Violation(
-                f"`data` {shape} has no channels (axis 1)",
-                at="data",
-                relation="at least",
-                expected=Between(1, None),
-                actual=0,
-                rule=INPUT_SHAPES,
-            )
+        large_enough(channels or DYNAMIC, 1, at="data", axis=1)
         if shape.rank is not None and channels is not None:
             shape = PartialShape((shape[0], channels, *shape[2:]))
         return Tensor(common_type(inputs[self.data_at], *inputs), shape)
 
-    def normalized(
-        self, data: Array, gamma: Array, beta: Array, average: Array, variance: Array
-    ) -> Array:
+    def evaluate(self, *inputs: Array) -> Array:
+        gamma, beta, average, variance = (
+            array for index, array in enumerate(inputs) if index != self.data_at
+        )
+        data = inputs[self.data_at]
         column = (-1, *(1,) * (data.ndim - 2))
         numbers = plain(data)
         scale = plain(gamma) / np.sqrt(plain(variance) + numbers.dtype.type(self.epsilon))
@@ -183,11 +170,6 @@ class BatchNormInference_1(BatchNormalization):
     mean = operand(FLOATING, shape=("channels",), like="data")
     variance = operand(FLOATING, shape=("channels",), like="data")
 
-    def evaluate(
-        self, gamma: Array, beta: Array, data: Array, mean: Array, variance: Array
-    ) -> Array:
-        return self.normalized(data, gamma, beta, mean, variance)
-
 
 class BatchNormInference_5(BatchNormalization):
     """Batch normalization with given statistics; `data` comes first."""
@@ -199,11 +181,6 @@ class BatchNormInference_5(BatchNormalization):
     beta = operand(FLOATING, shape=("channels",), like="data")
     mean = operand(FLOATING, shape=("channels",), like="data")
     variance = operand(FLOATING, shape=("channels",), like="data")
-
-    def evaluate(
-        self, data: Array, gamma: Array, beta: Array, mean: Array, variance: Array
-    ) -> Array:
-        return self.normalized(data, gamma, beta, mean, variance)
 
 
 def _open_axes(site: Site) -> bool:
@@ -265,17 +242,10 @@ class MVN_6(Operation):
         return doubtful_axes(axes, data.rank)
 
     def evaluate(self, data: Array, axes: Array) -> Array:
-        along = counted_axes(axes, data.ndim)
-        return computed(
-            standardized(
-                real(data),
-                along,
-                self.eps,
-                inside=self.eps_mode == "inside_sqrt",
-                scale=self.normalize_variance,
-            ),
-            data,
-        )
+        along, inside = counted_axes(axes, data.ndim), self.eps_mode == "inside_sqrt"
+        scale = self.normalize_variance
+        result = standardized(real(data), along, self.eps, inside=inside, scale=scale)
+        return computed(result, data)
 
 
 class LRN(Operation):
@@ -354,11 +324,8 @@ class NormalizeL2(Operation):
             return computed((numbers != 0).astype(numbers.dtype), data)
         total = np.sum(np.square(numbers), axis=counted_axes(axes, data.ndim), keepdims=True)
         small = numbers.dtype.type(self.eps)
-        return computed(
-            numbers
-            / np.sqrt(total + small if self.eps_mode == "add" else np.maximum(total, small)),
-            data,
-        )
+        total = total + small if self.eps_mode == "add" else np.maximum(total, small)
+        return computed(numbers / np.sqrt(total), data)
 
 
 def _without_spatial_axes(site: Site) -> bool:
@@ -389,14 +356,9 @@ class GroupNormalization(Operation):
         groups, shape = self.num_groups, data.shape
         if shape.rank is not None:
             channels = shape[1]
-            if not (channels.is_dynamic or (channels.low >= groups and channels.low % groups == 0)):
-                raise Violation(
-                    f"`data` {shape} has {channels} channels (axis 1), "
-                    f"which cannot be divided into {groups} equal groups",
-                    at="num_groups",
-                    expected=f"a divisor of {channels}",
-                    actual=groups,
-                )
+            if channels.is_static and (channels.low < groups or channels.low % groups):
+                wanted = f"a divisor of {channels}, the number of channels"
+                raise Violation(at="num_groups", expected=wanted, actual=groups)
         return Tensor(data.element_type, shape)
 
     def evaluate(self, data: Array, scale: Array, bias: Array) -> Array:
@@ -420,10 +382,5 @@ class GRN(Operation):
 
     def evaluate(self, data: Array) -> Array:
         numbers = real(data)
-        return computed(
-            numbers
-            / np.sqrt(
-                np.sum(np.square(numbers), axis=1, keepdims=True) + numbers.dtype.type(self.bias)
-            ),
-            data,
-        )
+        total = np.sum(np.square(numbers), axis=1, keepdims=True) + numbers.dtype.type(self.bias)
+        return computed(numbers / np.sqrt(total), data)

@@ -32,13 +32,10 @@ class Eye(Operation):
         diagonal_index: Tensor,
         batch_shape: Tensor | None,
     ) -> Tensor:
-        for name, tensor in (
-            ("num_rows", num_rows),
-            ("num_columns", num_columns),
-            ("diagonal_index", diagonal_index),
-        ):
+        scalars = (num_rows, num_columns, diagonal_index)
+        for declared, tensor in zip(self.operands, scalars, strict=False):
             if tensor.shape.is_static:
-                require_single(tensor, name)
+                require_single(tensor, declared.name)
         dims = [single_size(num_rows, "num_rows"), single_size(num_columns, "num_columns")]
         batch = PartialShape(()) if batch_shape is None else wanted_shape(batch_shape)
         return Tensor(
@@ -46,15 +43,8 @@ class Eye(Operation):
             DYNAMIC_SHAPE if batch.dims is None else PartialShape((*batch.dims, *dims)),
         )
 
-    def check(
-        self,
-        num_rows: Tensor,
-        num_columns: Tensor,
-        diagonal_index: Tensor,
-        batch_shape: Tensor | None,
-    ) -> Iterator[Fault]:
-        if batch_shape is not None:
-            yield from negative_sizes(batch_shape, "batch_shape")
+    def check(self, *inputs: Tensor | None) -> Iterator[Fault]:
+        return iter(()) if inputs[3] is None else negative_sizes(inputs[3], "batch_shape")
 
     def evaluate(
         self, num_rows: Array, num_columns: Array, diagonal_index: Array, batch_shape: Array | None

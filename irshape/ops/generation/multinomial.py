@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...element_types import DYNAMIC_TYPE, ElementType
-from ...faults import Fault, fault
+from ...faults import Between, Fault, fault
 from ...rule_ids import ATTRIBUTE_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE
+from ..axes import single
 from ..declaration import INTEGER, REAL, Operation, attribute, operand
 from ..differences import facts, not_run, of_version
 from ..kinds import BOOLEAN, NATURAL, TYPE_NAME
@@ -40,26 +41,21 @@ class Multinomial(Operation):
     def check(self, probs: Tensor, num_samples: Tensor) -> Iterator[Fault]:
         yield from negative_sizes(num_samples, "num_samples")
         if self.convert_type.name not in ("i32", "i64", "dynamic"):
+            wanted = "i32 or i64"
             yield fault(
                 at="convert_type",
-                expected="i32 or i64",
-                actual=self.convert_type,
+                expected=wanted,
+                actual=str(self.convert_type),
                 rule=ATTRIBUTE_VALUE,
             )
-        known, classes = num_samples.known, None if probs.rank is None else probs.shape[1]
-        if (
-            not self.with_replacement
-            and known is not None
-            and classes is not None
-            and known[0] > classes.high
-        ):
+        known, classes = single(num_samples), DYNAMIC if probs.rank is None else probs.shape[1]
+        if known is not None and known > classes.high and not self.with_replacement:
             yield fault(
-                f"`num_samples` is {known[0]}, but there are {classes} classes; without "
-                "replacement, each class is drawn at most once",
+                f"`num_samples` is {known}, but there are {classes} classes to draw, each once",
                 at="num_samples",
                 relation="within",
-                expected=f"at most {classes}",
-                actual=known[0],
+                expected=Between(None, classes.high),
+                actual=known,
             )
 
     def evaluate(self, probs: Array, num_samples: Array) -> Array:
@@ -96,12 +92,9 @@ def standard_uniform(seed: int, second: int, count: int) -> Array:
     different numbers each time.
     """
     generator = np.random.MT19937()
-    words = (
-        seed_sequence((seed, second), 624)
-        if seed or second
-        else np.random.default_rng().integers(0, 1 << 32, 624, dtype=np.uint32)
-    )
-    generator.state = {"bit_generator": "MT19937", "state": {"key": words, "pos": 624}}
+    if seed or second:
+        words = seed_sequence((seed, second), 624)
+        generator.state = {"bit_generator": "MT19937", "state": {"key": words, "pos": 624}}
     return generator.random_raw(count).astype(np.float32) / np.float32(0xFFFFFFFF)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...element_types import DYNAMIC_TYPE, ElementType
-from ...faults import Fault, require
+from ...faults import Fault, Violation, require
 from ...rule_ids import INPUT_VALUE
 from ...shapes import DYNAMIC, PartialShape
 from ..axes import MAX_RANK
@@ -39,10 +39,7 @@ def philox(key: int, counter: int, blocks: int) -> Array:
     half = np.uint64(32)
     number = np.arange(blocks, dtype=np.uint64)
     a, b = number & low32, number >> half
-    c, d = (
-        np.full(blocks, counter & 0xFFFFFFFF, np.uint64),
-        np.full(blocks, counter >> 32, np.uint64),
-    )
+    c, d = (np.full(blocks, each, np.uint64) for each in (counter & 0xFFFFFFFF, counter >> 32))
     first, second = key & 0xFFFFFFFF, key >> 32
     for _ in range(10):
         left, right = a * np.uint64(PHILOX_MULTIPLIERS[0]), c * np.uint64(PHILOX_MULTIPLIERS[1])
@@ -52,10 +49,8 @@ def philox(key: int, counter: int, blocks: int) -> Array:
             (left >> half) ^ d ^ np.uint64(second),
             left & low32,
         )
-        first, second = (
-            (first + PHILOX_KEY_STEPS[0]) & 0xFFFFFFFF,
-            (second + PHILOX_KEY_STEPS[1]) & 0xFFFFFFFF,
-        )
+        first = (first + PHILOX_KEY_STEPS[0]) & 0xFFFFFFFF
+        second = (second + PHILOX_KEY_STEPS[1]) & 0xFFFFFFFF
     return np.stack([a, b, c, d], axis=1).astype(np.uint32).ravel()
 
 
@@ -107,27 +102,13 @@ class RandomUniform(Operation):
 
     def infer(self, out_shape: Tensor, min_val: Tensor, max_val: Tensor) -> Tensor:
         for name, tensor in (("min_val", min_val), ("max_val", max_val)):
-            require(
-                tensor.element_type is self.output_type and not self.output_type.is_dynamic,
-                at=name,
-                relation="type",
-                expected=self.output_type,
-                actual=tensor.element_type,
-            )
-        low, high = (
-            None if tensor.value is None or len(tensor.value) != 1 else tensor.value
-            for tensor in (min_val, max_val)
-        )
-        if low is not None and high is not None and low.exact and high.exact:
-            require(
-                low.lower[0] < high.lower[0],
-                at="min_val",
-                expected=f"< {high.lower[0]}",
-                actual=low.lower[0],
-                of="max_val",
-                given=high.lower[0],
-                rule=INPUT_VALUE,
-            )
+            seen, wanted = tensor.element_type, self.output_type
+            fits = seen is wanted and not wanted.is_dynamic
+            require(fits, at=name, relation="type", expected=wanted, actual=seen)
+        low, high = (tensor.value and tensor.value.exact for tensor in (min_val, max_val))
+        if low and high and not low[0] < high[0]:
+            less = f"a number below {high[0]}, `max_val`"
+            raise Violation(at="min_val", expected=less, actual=low[0], rule=INPUT_VALUE)
         shape = wanted_shape(out_shape)
         length = out_shape.shape[0] if out_shape.rank else DYNAMIC
         if out_shape.value is None and length.high <= MAX_RANK and not length.symbolic:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import ceil, isfinite, trunc
 
 from ...element_types import DYNAMIC_TYPE, ElementType
-from ...faults import Fault, fault, require
+from ...faults import Fault, Violation, fault, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE
 from ...shapes import DYNAMIC, INT64_MIN, UNBOUNDED, Dimension, PartialShape
 from ..declaration import NUMERIC, Operation, attribute, operand, types
@@ -71,25 +71,12 @@ class RangeBase(Operation):
     def infer(self, start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
         element_type = self.result_type(start, stop, step)
         for name, tensor in (("start", start), ("stop", stop), ("step", step)):
-            exact = None if tensor.value is None else tensor.value.exact
-            if exact is None:
-                continue
-            require(
-                all(map(isfinite, exact)),
-                f"`{name}` is {exact[0]}; start, stop and step must be finite",
-                at=name,
-                expected="a finite number",
-                actual=exact[0],
-                rule=INPUT_VALUE,
-            )
-            require(
-                name != "step" or exact[0],
-                "`step` is 0; a range with that step never reaches its end",
-                at=name,
-                expected="a number other than 0",
-                actual=exact[0],
-                rule=INPUT_VALUE,
-            )
+            for seen in (tensor.value and tensor.value.exact) or ():
+                wanted = "a finite number"
+                require(isfinite(seen), at=name, expected=wanted, actual=seen, rule=INPUT_VALUE)
+                wanted = "a number other than 0"
+                fits = name != "step" or seen
+                require(fits, at=name, expected=wanted, actual=seen, rule=INPUT_VALUE)
         size = self.size(self.bounds(start, stop, step))
         if start.known_by_name or stop.known_by_name:
             from ..symbolic import range_size
@@ -109,12 +96,8 @@ class RangeBase(Operation):
         if step_low < 0 < step_high or step_low == step_high == 0:
             return Dimension(0) if step_low == step_high else DYNAMIC
         if step_high <= 0:
-            start_low, start_high, stop_low, stop_high = (
-                -start_high,
-                -start_low,
-                -stop_high,
-                -stop_low,
-            )
+            start_low, start_high = -start_high, -start_low
+            stop_low, stop_high = -stop_high, -stop_low
             step_low, step_high = -step_high, -step_low
         least = (
             count(start_high, stop_low, step_high)
@@ -201,32 +184,20 @@ class Range_4(RangeBase):
         return self.output_type
 
     def infer(self, start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
-        require(
-            self.output_type.kind != "boolean",
-            "`output_type` is boolean; a range contains numbers",
-            at="output_type",
-            expected="a numeric type",
-            actual="boolean",
-            rule=ATTRIBUTE_VALUE,
-        )
+        if self.output_type.kind == "boolean":
+            raise Violation.of(self.no_numbers())
         return super().infer(start, stop, step)
+
+    def no_numbers(self) -> Fault:
+        seen = str(self.output_type)
+        wanted = "a numeric type"
+        return fault(at="output_type", expected=wanted, actual=seen, rule=ATTRIBUTE_VALUE)
 
     def check(self, start: Tensor, stop: Tensor, step: Tensor) -> Iterator[Fault]:
         if self.output_type.kind == "string":
-            yield fault(
-                "`output_type` is string; a range contains numbers",
-                at="output_type",
-                expected="a numeric type",
-                actual="string",
-                rule=ATTRIBUTE_VALUE,
-            )
+            yield self.no_numbers()
         bounds = self.bounds(start, stop, step)
         if bounds is not None and bounds[2] == (0, 0):
-            yield fault(
-                f"`step` is {step.value.lower[0] if step.value else 0}, which becomes 0 as "
-                f"{self.output_type}",
-                at="step",
-                expected="a number other than 0",
-                actual=0,
-                rule=INPUT_VALUE,
-            )
+            seen = step.value.lower[0] if step.value else 0
+            wanted = f"a number other than 0 as {self.output_type}"
+            yield fault(at="step", expected=wanted, actual=seen, rule=INPUT_VALUE)

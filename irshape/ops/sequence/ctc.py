@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...element_types import ElementType
-from ...faults import Between, Fault, fault, require
+from ...faults import Between, Fault, Violation, fault, require
 from ...rule_ids import INPUT_VALUE
 from ...shapes import DYNAMIC, PartialShape
 from ..axes import require_single
+from ..conditions import between
 from ..declaration import INTEGER, NUMERIC, REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN, TypeName
 from ..lazy import Array, np
@@ -19,18 +20,12 @@ NO_CLASS = -1
 """The padding of a decoded sequence, and the best class where there are no classes."""
 
 
-def outside(name: str, tensor: Tensor | None, most: int, what: str) -> Iterator[Fault]:
+def outside(name: str, tensor: Tensor | None, most: int) -> Iterator[Fault]:
     """Yields a fault for the first known number outside the range 0 to `most`."""
-    for number in (tensor.known or ()) if tensor is not None else ():
-        if not 0 <= number <= most:
-            yield fault(
-                f"`{name}` is {number}; expected 0 to {most}, {what}",
-                at=name,
-                relation="within",
-                expected=Between(0, most),
-                actual=number,
-            )
-            return
+    try:
+        between((tensor and tensor.known) or (), 0, most, at=name)
+    except Violation as violation:
+        yield violation.fault
 
 
 def decoded(classes: Array, lengths: Array, blank: int, *, merge: bool) -> tuple[Array, Array]:
@@ -112,10 +107,8 @@ class CTCGreedyDecoderSeqLen(Operation):
         self, data: Tensor, sequence_length: Tensor, blank_index: Tensor | None
     ) -> Iterator[Fault]:
         _, time, classes = data.shape[:] if data.rank is not None else (DYNAMIC,) * 3
-        yield from outside(
-            "sequence_length", sequence_length, time.high, "the number of steps of `data`"
-        )
-        yield from outside("blank_index", blank_index, classes.high - 1, "the index of a class")
+        yield from outside("sequence_length", sequence_length, time.high)
+        yield from outside("blank_index", blank_index, classes.high - 1)
 
     def evaluate(
         self, data: Array, sequence_length: Array, blank_index: Array | None
@@ -163,18 +156,16 @@ class CTCLoss(Operation):
         )
         classes = DYNAMIC.high if logits.rank is None else logits.shape[2].high
         for name, tensor in (("logit_length", logit_length), ("label_length", label_length)):
-            yield from outside(name, tensor, time, "the number of steps of `logits`")
-        yield from outside("blank_index", blank_index, classes - 1, "the index of a class")
-        for index, (taken, given) in enumerate(
-            zip(label_length.known or (), logit_length.known or (), strict=False)
-        ):
-            if taken > given:
+            yield from outside(name, tensor, time)
+        yield from outside("blank_index", blank_index, classes - 1)
+        steps = logit_length.known or ()
+        for index, (taken, most) in enumerate(zip(label_length.known or (), steps, strict=False)):
+            if taken > most:
                 yield fault(
-                    f"sequence {index} has {taken} labels for {given} steps; "
-                    "expected at most one label per step",
+                    f"sequence {index} has {taken} labels for {most} steps",
                     at="label_length",
                     relation="within",
-                    expected=Between(None, given),
+                    expected=Between(None, most),
                     actual=taken,
                 )
                 return

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...faults import require
 from ...rule_ids import OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC_SHAPE, PartialShape
 from ..axes import normalized_axis, single_size
+from ..conditions import rank
 from ..declaration import ANY, BOOLEAN_TYPE, INTEGER, Operation, attribute, operand
 from ..differences import Site, facts, not_run, read_for_zero, refused
 from ..kinds import INT, Choice
@@ -38,17 +38,11 @@ class OneHot_1(Operation):
     def infer(self, indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Tensor) -> Tensor:
         # not declared: OpenVINO does not check a shape that is not static
         for name, tensor in (("depth", depth), ("on_value", on_value), ("off_value", off_value)):
-            require(
-                tensor.rank == 0 or not tensor.shape.is_static,
-                at=name,
-                relation="rank",
-                expected=0,
-                actual=tensor.shape,
-            )
-        rank = indices.rank
-        if rank is None:
+            if tensor.shape.is_static:
+                rank(tensor.rank, 0, at=name)
+        if indices.rank is None:
             return Tensor(on_value.element_type, DYNAMIC_SHAPE)
-        axis = normalized_axis(self.axis, rank + 1, of="result", rule=OPERATION_CONSTRAINT)
+        axis = normalized_axis(self.axis, indices.rank + 1, of="result", rule=OPERATION_CONSTRAINT)
         dims = (*indices.shape[:axis], single_size(depth, "depth"), *indices.shape[axis:])
         return Tensor(on_value.element_type, PartialShape(dims))
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...faults import Fault, Violation
+from ...faults import Fault
 from ...shapes import DYNAMIC, PartialShape
+from ..conditions import equal
 from ..declaration import ANY, attribute, operand
 from ..kinds import BOOLEAN, STRINGS, Choice
 from ..lazy import Array, np
@@ -37,21 +38,15 @@ class Recurrence(Recurrent):
 
     def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
         named = self.named(inputs)
-        states = [name for name, _, _ in self.states(named)]
+        states = self.states(named)
         sizes = self.dimensions(*inputs)
         batch = sizes.get("batch", DYNAMIC)
         hidden = self.hidden(named, sizes.get("hidden_size", DYNAMIC))
         # not declared: an attribute determines the number of directions
         for name, axis in [*((name, 1) for name in states), ("W", 0), ("R", 0), ("B", 0)]:
             tensor = named[name]
-            if tensor.rank is not None and not tensor.shape[axis].contains(self.directions):
-                raise Violation(
-                    at=name,
-                    relation="equal",
-                    expected=self.directions,
-                    actual=tensor.shape[axis],
-                    position=axis,
-                )
+            if tensor.rank is not None:
+                equal(tensor.shape[axis], self.directions, at=name, axis=axis)
         time = DYNAMIC if named["X"].rank is None else named["X"].shape[1]
         element_type = result_type(named)
         last = Tensor(element_type, PartialShape((batch, self.directions, hidden)))

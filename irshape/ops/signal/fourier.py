@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from ...element_types import DYNAMIC_TYPE
-from ...faults import Between, Fault, Violation, fault, require
-from ...rule_ids import INPUT_SHAPES, INPUT_VALUE
+from ...faults import Between, Fault, Stated, Violation, fault, require
+from ...rule_ids import INPUT_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
-from ..axes import duplicate_axes, listed
+from ..axes import duplicate_axes
+from ..conditions import between, equal
 from ..declaration import I32_I64, Operation, at_least, operand, types
 from ..lazy import Array, np
 from ..tensors import MAX_VALUE_ELEMENTS, Tensor, Value
@@ -86,13 +87,7 @@ class Transform(Operation):
 
     def infer(self, data: Tensor, axes: Tensor, signal_size: Tensor | None) -> Tensor:
         if signal_size is not None and axes.shape.is_static and signal_size.shape.is_static:
-            require(
-                axes.shape == signal_size.shape,
-                at="signal_size",
-                relation="equal",
-                expected=axes.shape,
-                actual=signal_size.shape,
-            )
+            equal(signal_size.shape, axes.shape, at="signal_size", of="axes")
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         dims = self.sizes(data.shape[:], self.along(data, axes), signal_size)
@@ -102,41 +97,19 @@ class Transform(Operation):
         """Returns the axes counted from the front, or None where they are unknown."""
         assert data.rank is not None
         count = data.rank - self.pairs
-        require(
-            not axes.shape.is_static or axes.shape[0].low <= count,
-            f"`axes` has shape {axes.shape}, but `data` {data.shape} has {count} dimensions to "
-            "transform",
-            at="axes",
-            relation="within",
-            expected=Between(None, count),
-            actual=axes.shape,
-            rule=INPUT_SHAPES,
-        )
+        if axes.shape.is_static and axes.shape[0].low > count:
+            most, seen = Between(None, count), axes.shape[0].low
+            raise Violation(at="axes", relation="count", expected=most, actual=seen)
         given = axes.known
         if given is None:
             return None
-        for axis in given:
-            require(
-                -count <= axis < count,
-                f"axis {axis} is out of range: `data` {data.shape} has {count} dimensions to "
-                f"transform, so expected {-count} to {count - 1}",
-                at="axes",
-                relation="within",
-                expected=Between(-count, count - 1),
-                actual=axis,
-            )
+        between(given, -count, count - 1, at="axes")
         along = tuple(axis % count for axis in given)
         if len(set(along)) < len(along):
             raise Violation.of(duplicate_axes(given, why=""))
-        require(
-            along or not self.halves,
-            "`axes` is empty; expected at least one axis, because the result "
-            "holds only half of the spectrum along the last one",
-            at="axes",
-            expected="at least one axis",
-            actual="[]",
-            rule=INPUT_VALUE,
-        )
+        wanted = "at least one axis, along which the spectrum is halved"
+        fits = along or not self.halves
+        require(fits, at="axes", expected=wanted, actual="empty", rule=INPUT_VALUE)
         return along
 
     def sizes(
@@ -150,14 +123,9 @@ class Transform(Operation):
             yield duplicate_axes(axes.known)
         sizes = None if signal_size is None else signal_size.known
         if sizes and any(size < 1 and size != FULL for size in sizes):
-            yield fault(
-                f"`signal_size` is {listed(sizes)}; expected sizes of 1 or more, or -1 for the "
-                "whole axis, although OpenVINO accepts any number silently",
-                at="signal_size",
-                expected="1 or more, or -1",
-                actual=tuple(sizes),
-                rule=INPUT_VALUE,
-            )
+            wanted = "1 or more, or -1 for the whole axis"
+            facts = Stated(at="signal_size", expected=wanted, actual=sizes, accepted=True)
+            yield fault(rule=INPUT_VALUE, **facts)
 
     def steps(self, data: Array, axes: Array, signal_size: Array | None) -> list[tuple[int, int]]:
         """Returns the axes counted from the front, each with its signal size (or -1), in order.

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from math import sqrt
 
 from ...element_types import ElementType
-from ...faults import Between, Fault, Violation, fault, require
-from ...rule_ids import INPUT_SHAPES
+from ...faults import Between, Fault, Violation, fault
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..axes import require_single, single
-from ..conditions import equal
+from ..conditions import between, equal
 from ..declaration import I32_I64, REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN
 from ..lazy import Array, np
@@ -24,21 +23,9 @@ def frame_faults(window: Tensor, size: int | None, step: int | None) -> Iterator
     for name, number in (("frame_size", size), ("frame_step", step)):
         if number is not None and number < 1:
             yield fault(at=name, relation="at least", expected=Between(1, None), actual=number)
-    if (
-        size is not None
-        and size > 0
-        and window.rank == 1
-        and not window.shape[0].compatible(Dimension(1, size))
-    ):
-        yield fault(
-            f"`window` has {window.shape[0]} elements, but a frame has {size}; "
-            f"expected a window of 1 to {size} elements",
-            at="window",
-            relation="within",
-            expected=Between(1, size),
-            actual=window.shape[0],
-            rule=INPUT_SHAPES,
-        )
+    seen, limits = window.shape[0] if window.rank == 1 else DYNAMIC, Between(1, size)
+    if size is not None and size > 0 and not seen.compatible(Dimension(1, size)):
+        yield fault(at="window", relation="count", expected=limits, actual=seen)
 
 
 def require_frames(window: Tensor, size: int | None, step: int | None) -> None:
@@ -85,14 +72,7 @@ class STFT(Operation):
         if size is None or step is None:
             return Tensor(element_type, PartialShape([*batch, DYNAMIC, DYNAMIC, 2]))
         require_frames(window, size, step)
-        require(
-            size <= length.high,
-            f"`frame_size` is {size}, but `signal` {signal.shape} has only {length.high} elements",
-            at="frame_size",
-            relation="within",
-            expected=Between(1, length.high),
-            actual=size,
-        )
+        between(size, 1, length.high, at="frame_size")
         frames, spectrum = (length - size) // step + 1, Dimension(spectrum_size(size))
         order = (spectrum, frames) if self.transpose_frames else (frames, spectrum)
         return Tensor(element_type, PartialShape([*batch, *order, 2]))

@@ -513,6 +513,8 @@ def command(
     exist, a value cannot be read, or a path cannot be opened. Files appear completely or not at
     all.
     """
+    from .kept_batches import first_axes, kept_batches
+
     steps = _steps(given)
     if not steps and name is None:
         raise click.UsageError("name a change; `irshape edit --help` lists the changes")
@@ -521,12 +523,15 @@ def command(
         sources.append((given["restore_weights"], "beside"))
     check_outputs(sources, [output], overwrite)
     graph = graph_or_exit(model, weights)
+    axes = first_axes(graph)
     for apply, flags in steps.items():
         with refusals(flags, lambda: _constant_in_the_way(graph, given)):
             account = apply(graph, given)
         if account is not None and not quiet:
             click.echo(f"{flags[0]}: {account}", err=True)
-    for line in _too_large(graph) if given["batch"] or given["reshape"] or given["seq"] else ():
+    resized = given["batch"] or given["reshape"]
+    warnings = kept_batches(graph, axes) if resized else ()
+    for line in (*warnings, *(_too_large(graph) if resized or given["seq"] else ())):
         click.echo(f"warning: {plain(line)}", err=True)
     if name is not None:
         graph.name = name

@@ -1,0 +1,103 @@
+"""Finds outputs whose batch size is fixed by a constant, so that changed inputs do not affect
+it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..graph.graph import Graph
+    from ..graph.nodes import GraphLayer, Output
+    from ..shapes import Dimension
+
+
+def first_axes(graph: Graph) -> list[Dimension | None]:
+    """Returns axis 0 of each input; None for scalars and dynamic ranks."""
+    return [_batch(each) for each in graph.inputs]
+
+
+def kept_batches(graph: Graph, before: list[Dimension | None]) -> Iterator[str]:
+    """Yields a line for each output that keeps another batch size than the inputs now have.
+
+    before: `first_axes` of the graph before the change.
+    """
+    after = first_axes(graph)
+    given = {new for old, new in zip(before, after, strict=False) if old != new and new is not None}
+    if len(given) != 1:
+        return
+    (batch,) = given
+    fed = _fed(graph)
+    for output in graph.outputs:
+        held = _holder(output, batch, fed)
+        if held is not None:
+            layer, constant = held
+            name = ", ".join(output.names) or output.layer.name
+            yield (
+                f"output '{name}' is {output.shape} for every batch of the inputs: "
+                f"{constant.label} fixes axis 0 of {layer.label} to {_batch(layer.outputs[0])}"
+            )
+
+
+def _fed(graph: Graph) -> set[GraphLayer]:
+    """Returns the layers that compute with the data of the inputs, not with their sizes alone."""
+    waiting = [each.layer for each in graph.inputs]
+    fed = set(waiting)
+    while waiting:
+        users = {user.layer for output in waiting.pop().outputs for user in output.users} - fed
+        new = [layer for layer in users if layer.type != "ShapeOf"]
+        fed.update(new)
+        waiting += new
+    return fed
+
+
+def _holder(
+    output: Output, batch: Dimension, fed: set[GraphLayer]
+) -> tuple[GraphLayer, GraphLayer] | None:
+    """Returns the layer nearest to an output whose constant replaces the batch, and that
+    constant. fed: the layers that have a batch."""
+    if output.layer not in fed or not _differs(output, batch):
+        return None
+    waiting, seen = deque([output.layer]), {output.layer}
+    while waiting:
+        layer = waiting.popleft()
+        sources = [each.source for each in layer.inputs]
+        if layer.outputs and _differs(layer.outputs[0], batch):
+            kept = _batch(layer.outputs[0])
+            constants = [
+                each.layer
+                for each in sources
+                if each.layer.raw.is_constant and _begins_with(each, kept)
+            ]
+            if constants and any(_batch(each) == batch for each in sources):
+                return layer, constants[0]
+        for each in sources:
+            if each.layer in fed - seen:
+                seen.add(each.layer)
+                waiting.append(each.layer)
+    return None
+
+
+def _batch(output: Output) -> Dimension | None:
+    dims = output.shape.dims
+    return dims[0] if dims else None
+
+
+def _differs(output: Output, batch: Dimension) -> bool:
+    """Returns whether the size of axis 0 is known and is not the batch."""
+    own = _batch(output)
+    return own is not None and own.is_static and own != batch
+
+
+def _begins_with(output: Output, size: Dimension | None) -> bool:
+    """Returns whether a list of integers begins with a size, as the target of a Reshape does."""
+    value = output.value
+    return (
+        size is not None
+        and value is not None
+        and value.dtype.kind in "iu"
+        and value.ndim == 1
+        and value.size > 0
+        and int(value[0]) == size.low
+    )

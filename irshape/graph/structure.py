@@ -234,13 +234,19 @@ class Structure:
         }
 
     def port_names(self, output: Output) -> list[str]:
-        """Returns the names of a tensor that its port declares. Its Results declare the other
-        names."""
+        """Returns the names of a tensor that its port declares; its Results declare the others.
+
+        Older releases of OpenVINO read no names from Results. The port therefore declares the names
+        of the first Result too, unless it is an input: an input has names of its own.
+        """
         claimed = self.claimed_names(output)
         if not claimed:
             return list(output._names)
-        port = output.layer.raw.outputs[output.index]
-        return [name for name in output._names if name not in claimed or name in port.tensor_names]
+        raw = output.layer.raw
+        own = set(raw.outputs[output.index].tensor_names)
+        if not raw.is_parameter:
+            own.update(names_in(output._results[0].raw.output_names))
+        return [name for name in output._names if name not in claimed or name in own]
 
     def walk(self) -> Iterator[GraphLayer]:
         """Yields every layer. The layers of a body follow the layer that contains it."""

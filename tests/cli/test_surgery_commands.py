@@ -266,7 +266,9 @@ def test_an_upper_bound_beyond_a_table_is_said_with_layer_and_constant(
 def test_an_output_that_keeps_another_batch_is_said_with_the_constant(folder: Path) -> None:
     graph = irshape.Graph()
     hidden = graph.op.relu(graph.parameter("f32", [1, 8, 4], name="x"))
-    graph.result(graph.op.reshape(hidden, graph.constant([1, 32], name="flat"), special_zero=False), "y")
+    graph.result(
+        graph.op.reshape(hidden, graph.constant([1, 32], name="flat"), special_zero=False), "y"
+    )
     graph.result(graph.op.reduce_mean(hidden, [1], keep_dims=False), "z")
     graph.save("pinned.xml")
     status, _, err = call("edit", "pinned.xml", "--reshape", "[2,4,4]", "-o", "out.xml")

@@ -170,7 +170,7 @@ class Building(Inferring):
     def rename_output(self, result: GraphLayer, names: str | Iterable[str]) -> None:
         """Names an output of the graph; see `GraphLayer.output_names`. Raises `GraphError`."""
         if not result.raw.is_result:
-            raise GraphError(f"{result.label} is not a Result", operation=result.type)
+            raise GraphError(f"{result.label} is not a Result")
         wanted = (names,) if isinstance(names, str) else tuple(names)
         source = result._inputs[0]._source
         with self.changes:
@@ -226,9 +226,7 @@ class Building(Inferring):
             if value is None:
                 name = operand.name if operand is not None else str(at)
                 kind = operation.type_name()
-                raise GraphError(
-                    f"{kind}: `{name}` is missing, but later inputs are given", operation=kind
-                )
+                raise GraphError(f"{kind}: `{name}` is missing, but later inputs are given")
             element_type = None
             if operand is not None:
                 peers = [
@@ -297,7 +295,6 @@ def _versions(type: str, opset: str | int | None) -> Sequence[type[Operation]]:
         if operation.opaque:
             raise GraphError(
                 f"{type} is known only by name; the types and shapes of its outputs are unknown",
-                operation=type,
                 help="declare it by a class: irshape.register(MyOperation)",
             )
         return [operation]
@@ -311,7 +308,7 @@ def version_of(type: str, opset: str | int) -> type[Operation]:
         return registry.find(type, f"opset{opset}" if isinstance(opset, int) else opset)
     except registry.UnknownOperation as unknown:
         close = f"; did you mean {unknown.close}?" if unknown.close else ""
-        raise GraphError(f"{unknown}{close}", operation=type) from None
+        raise GraphError(f"{unknown}{close}") from None
 
 
 @lru_cache(maxsize=256)
@@ -331,9 +328,7 @@ def unknown_attribute(operation: type[Operation], name: str) -> GraphError:
     kind, version = operation.type_name(), operation.version_name()
     known = list(operation.attributes)
     close = suggestion(name, known) or (f" (it has {', '.join(known)})" if known else "")
-    return GraphError(
-        f"{kind} of {version} has no attribute '{name}'{close}", operation=kind, operand=name
-    )
+    return GraphError(f"{kind} of {version} has no attribute '{name}'{close}")
 
 
 def items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple[str, ...]:
@@ -355,9 +350,6 @@ def items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple
             if declared.refused_when_absent and name not in named:
                 raise GraphError(
                     f"{kind}: the attribute `{name}` is missing",
-                    operation=kind,
-                    operand=name,
-                    expected=declared.kind.describe(),
                     help=f"give {name}=…: {declared.kind.describe()}",
                 )
             if declared.default is None or name in named:
@@ -375,9 +367,6 @@ def items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple
         except (TypeError, ValueError, AttributeError):  # a GraphError too
             raise GraphError(
                 f"{kind}: the attribute `{name}` cannot be {value!r}",
-                operation=kind,
-                operand=name,
-                expected=declared.kind.describe(),
-                actual=repr(value),
+                help=f"it takes {declared.kind.describe()}",
             ) from None
     return tuple(items)

@@ -80,9 +80,6 @@ def built(
     if missing:
         raise GraphError(
             f"{kind}: `{missing[0]}` is missing",
-            operation=kind,
-            operand=missing[0],
-            expected="a function that builds the body",
             help=f"give {missing[0]}=…, a function of the inputs that returns the outputs",
         )
     with graph.changes:
@@ -93,11 +90,7 @@ def built(
         fixed = FIXED_INPUTS[raw.folded_type]
         if len(inputs) < fixed:
             names = [operand.name for operand in operation.operands[:fixed]]
-            raise GraphError(
-                f"{kind} takes {' and '.join(names)} as its first inputs",
-                operation=kind,
-                expected=str(fixed),
-            )
+            raise GraphError(f"{kind} takes {' and '.join(names)} as its first inputs")
         sources = graph._sources(operation, _constants(kind, inputs[:fixed]))
         layer._inputs = tuple(Input(layer, at, source) for at, source in enumerate(sources))
         markers = inputs[fixed:]
@@ -108,9 +101,7 @@ def built(
         }
         if len(set(counts.values())) > 1:
             told = ", ".join(f"`{tag}` {number}" for tag, number in counts.items())
-            raise GraphError(
-                f"{kind}: the bodies return different numbers of values: {told}", operation=kind
-            )
+            raise GraphError(f"{kind}: the bodies return different numbers of values: {told}")
         count = next(iter(counts.values()))
         layer.raw = mapped(layer.raw, len(layer._inputs), count, lines_of(layer.raw))
         layer.raw.bodies = None
@@ -125,7 +116,7 @@ def _refuse_unfit(kind: str, given: Sequence[Any]) -> None:
     """Raises `GraphError` for a marker that this type of layer does not have."""
     for marker in given:
         if isinstance(marker, _UNFIT.get(kind, ())):
-            raise GraphError(f"{kind} takes no op.{type(marker).__name__.lower()}", operation=kind)
+            raise GraphError(f"{kind} takes no op.{type(marker).__name__.lower()}")
 
 
 _UNFIT: Mapping[str, tuple[type, ...]] = {
@@ -188,14 +179,13 @@ class _Body:
         if len(conditions) > 1:
             raise GraphError(
                 f"{self.layer.type}: the body returns two conditions",
-                operation=self.layer.type,
                 help="join them, as in op.repeat_while(a & b)",
             )
         if self.layer.type == "Loop":
             condition = conditions[0].condition if conditions else True
             self._map(line_of(None, self._result(condition), purpose="execution_condition"))
         elif conditions:
-            raise GraphError(f"{self.layer.type} has no condition", operation=self.layer.type)
+            raise GraphError(f"{self.layer.type} has no condition")
         self._carry(arguments, values)
         for at, value in enumerate(values):
             part = value.part if isinstance(value, Stacked) else {}
@@ -223,10 +213,7 @@ class _Body:
             axis = part["axis"]
             if not -len(dims) <= axis < len(dims):
                 raise GraphError(
-                    f"{self.layer.type}: axis {axis} of {end.source!r} cannot be sliced",
-                    operation=self.layer.type,
-                    expected=f"[{-len(dims)}, {len(dims) - 1}]",
-                    actual=str(axis),
+                    f"{self.layer.type}: axis {axis} of {end.source!r} cannot be sliced"
                 )
             part = {**part, "axis": axis % len(dims)}
             dims[axis] = type(dims[axis])(part["part_size"])
@@ -246,7 +233,6 @@ class _Body:
         if len(values) < len(states):
             raise GraphError(
                 f"{kind}: the body returns only {len(values)} values for {len(states)} states",
-                operation=kind,
                 help="return the next value of each carried input first",
             )
         edges = []
@@ -254,7 +240,6 @@ class _Body:
             if isinstance(value, Stacked):
                 raise GraphError(
                     f"{kind}: the next value of '{state.layer.name}' is stacked",
-                    operation=kind,
                     help="return the value as a state first, and again, stacked, after the states",
                 )
             result = self._result(value)

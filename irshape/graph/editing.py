@@ -50,9 +50,7 @@ class Editing(Building):
             if not self.content.order.connect(source.layer, input.layer):
                 raise GraphError(
                     f"{self.where(input.layer)}: an input from {source.layer.label} "
-                    "would close a cycle",
-                    operation=input.layer.type,
-                    operand=input.name,
+                    "would close a cycle"
                 )
             old, layer = input.source, input.layer
             self._feed(input, source)
@@ -106,7 +104,7 @@ class Editing(Building):
 
     def _own(self, layer: GraphLayer) -> None:
         if layer not in self.content.layers:
-            raise GraphError(f"{layer.label} is not in this graph", operation=layer.type)
+            raise GraphError(f"{layer.label} is not in this graph")
 
     # attributes and names
 
@@ -116,7 +114,6 @@ class Editing(Building):
         if layer.raw.is_constant:
             raise GraphError(
                 f"{self.where(layer)}: the attributes of a constant follow from its value",
-                operation=layer.type,
                 help="add another constant, and replace the uses of this one",
             )
         operation = type(layer.operation)
@@ -156,7 +153,6 @@ class Editing(Building):
         raise GraphError(
             f"{self.where(parameter)}: it would declare {element_type}{shape}, but the layer "
             f"with the body feeds it {fed.element_type}{fed.shape}",
-            operation=parameter.type,
             help="a Parameter of a body takes its type and shape from outside; change them there",
         )
 
@@ -225,15 +221,13 @@ class Editing(Building):
                     raise GraphError(
                         f"{self.where(layer)} has {counted(len(layer._inputs), 'input')} "
                         f"and {counted(len(layer._outputs), 'output')}: input {bypass} cannot "
-                        "replace its output",
-                        operation=layer.type,
+                        "replace its output"
                     )
                 self.replace_uses(layer.output, layer._inputs[bypass].source)
             users = [user.label for user in layer.users]
             if users:
                 raise GraphError(
                     f"{self.where(layer)} cannot be removed: {users[0]} takes its output",
-                    operation=layer.type,
                     help="give `bypass=`, or connect its consumers to another output",
                     argument="bypass",
                 )
@@ -242,7 +236,6 @@ class Editing(Building):
                 raise GraphError(
                     f"{self.where(layer)} cannot be removed: no other ReadValue reads the "
                     f"variable that {assign.label} assigns",
-                    operation=layer.type,
                     help="remove the Assign first",
                 )
             if self.owner is not None:
@@ -418,10 +411,7 @@ class Editing(Building):
             new = self.constant(value, kind)
             if not old.shape.compatible(new.shape):
                 raise GraphError(
-                    f"{self.where(layer)} has shape {old.shape}, but the value has {new.shape}",
-                    operation=layer.type,
-                    expected=str(old.shape),
-                    actual=str(new.shape),
+                    f"{self.where(layer)} has shape {old.shape}, but the value has {new.shape}"
                 )
             if self.owner is not None:
                 released(layer)

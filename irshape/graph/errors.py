@@ -72,7 +72,7 @@ _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 class GraphError(ValueError):
     """Raised if a graph refuses a change. The graph stays as it was.
 
-    operation: the type of the layer that refuses the change.
+    operation: the type of the layer that refuses the change, if a declaration refuses it.
     operand: the input or attribute at fault, if known.
     expected, actual: the values that the operation accepts, and the value that it would get.
     help: advice.

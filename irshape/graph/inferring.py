@@ -92,8 +92,7 @@ class Inferring(Structure):
             if len(tensors) < len(layer._outputs):
                 raise GraphError(
                     f"{self.where(layer)}: it would have {len(tensors)} outputs, "
-                    f"but has {len(layer._outputs)}",
-                    operation=layer.type,
+                    f"but has {len(layer._outputs)}"
                 )
             for output, tensor in zip(layer._outputs, tensors, strict=False):
                 if tensor != output.tensor:
@@ -136,10 +135,6 @@ class Inferring(Structure):
             known = ", ".join(f"'{name}'" for name in held) or "none"
             raise GraphError(
                 f"{where}: no ReadValue reads the variable '{variable}'",
-                operation=assign.type,
-                operand="variable_id",
-                expected=known,
-                actual=variable,
                 help="add the ReadValue first" if not held else f"variables that are read: {known}",
             )
 
@@ -194,7 +189,7 @@ class Inferring(Structure):
         """Returns the operation of a layer. Raises `GraphError` for faulty attributes."""
         declaration = self.engine.declarations.of(raw)
         if isinstance(declaration, registry.UnknownOperation):
-            raise GraphError(str(declaration), operation=raw.type)
+            raise GraphError(str(declaration))
         operation, faults = declaration
         if faults:
             raise GraphError.of(faults[0].fault, raw.type, where)

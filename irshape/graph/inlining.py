@@ -43,7 +43,7 @@ def inline(
         elif isinstance(operation, Iteration):
             outputs = _Unrolling(graph, layer, max_iterations).outputs()
         else:
-            raise GraphError(f"{graph.where(layer)} has no body", operation=layer.type)
+            raise GraphError(f"{graph.where(layer)} has no body")
         for old, new in zip(layer.outputs, outputs, strict=True):
             graph._take_over(old, new)
         graph._detach(layer)
@@ -69,9 +69,6 @@ def _branch(graph: Editing, layer: GraphLayer) -> list[Output]:
     if known is None:
         raise GraphError(
             f"{graph.where(layer)}: its condition is not known",
-            operation=layer.type,
-            operand="cond",
-            expected="a constant",
             help="bind the input that decides it, or fold",
         )
     tag = "then_body" if known[0] else "else_body"
@@ -116,9 +113,6 @@ class _Unrolling:
         if not 0 < self.count <= max_iterations:
             raise GraphError(
                 f"{graph.where(layer)} has {self.count} iterations",
-                operation=layer.type,
-                expected=f"1 to {max_iterations}",
-                actual=str(self.count),
                 help="give max_iterations=…",
                 argument="max_iterations",
             )
@@ -150,8 +144,6 @@ class _Unrolling:
         if count is None:
             raise GraphError(
                 f"{self.graph.where(layer)}: its number of iterations is not known",
-                operation=layer.type,
-                expected="a constant trip count and condition, or slices of a static dimension",
                 help="reshape the inputs, or bind the input that decides it",
             )
         return count
@@ -202,8 +194,7 @@ class _Unrolling:
         if size is None or not (size.is_static or binding.start >= 0):
             raise GraphError(
                 f"{self.graph.where(self.layer)}: the size of {source!r} along axis "
-                f"{binding.axis} is not known",
-                operation=self.layer.type,
+                f"{binding.axis} is not known"
             )
         start = binding.start + size.low if binding.start < 0 else binding.start
         first = start + number * binding.stride
@@ -238,7 +229,7 @@ def outline(
     for layer in chosen:
         graph._own(layer)
         if layer.raw.is_parameter or layer.raw.is_result:
-            raise GraphError(f"{layer.label} must stay in the graph", operation=layer.type)
+            raise GraphError(f"{layer.label} must stay in the graph")
     inside = sorted(chosen, key=graph.content.order.ranks.__getitem__)
     constants = [
         source

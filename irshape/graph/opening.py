@@ -26,9 +26,9 @@ def opened(graph: Structure, model: Model, result: BodyResult, engine: BodyEngin
     engine: the engine that inferred the model. The graph continues to use it.
     """
     for part in result.walk():
-        for raw, subject in part.observations:
+        for _, subject in part.observations:
             if isinstance(subject, registry.UnknownOperation):
-                raise GraphError(str(subject), operation=raw.type)
+                raise GraphError(str(subject))
     graph.source = model
     graph.store.version = model.version
     if model.format == graph.store.format:
@@ -85,7 +85,7 @@ def _layers_of(graph: Structure, content: Content, result: BodyResult) -> list[G
     for raw, tensors in zip(result.body.layers, result.outputs, strict=True):
         declaration = declared(raw)
         if isinstance(declaration, registry.UnknownOperation):
-            raise GraphError(str(declaration), operation=raw.type)
+            raise GraphError(str(declaration))
         layer = GraphLayer(graph, raw, declaration[0])
         layer.origin = raw
         layers.append(layer)

@@ -137,8 +137,7 @@ def _feed_one_more(owner: GraphLayer, source: Output) -> int:
     if owner in home.content.layers:
         if not home.content.order.connect(source.layer, owner):
             raise GraphError(
-                f"{home.where(owner)}: an input from {source.layer.label} would close a cycle",
-                operation=owner.type,
+                f"{home.where(owner)}: an input from {source.layer.label} would close a cycle"
             )
         changes.put(source._users, end, changes.number())
     changes.set(owner, "_inputs", (*owner._inputs, end))
@@ -159,10 +158,7 @@ def released(parameter: GraphLayer) -> None:
     body = parameter.graph
     owner = body.owner
     if any(edge.to_layer == parameter.id for edge in body.back_edges):
-        raise GraphError(
-            f"{body.where(parameter)} carries a value from one iteration to the next",
-            operation=parameter.type,
-        )
+        raise GraphError(f"{body.where(parameter)} carries a value from one iteration to the next")
     lines = lines_of(owner.raw)
     places = [line.at for line in lines[body.tag] if line.inner == parameter.id]
     lines[body.tag] = [line for line in lines[body.tag] if line.inner != parameter.id]

@@ -330,7 +330,7 @@ class Structure:
         """Returns the name of a layer. Raises `GraphError` if another layer has it, or an IR cannot
         contain it."""
         if checked_name(name) in self.content.by_name:
-            raise GraphError(f"the graph already has a layer '{name}'", operation=type)
+            raise GraphError(f"the graph already has a layer '{name}'")
         return name
 
     # the steps of changes: each can be undone

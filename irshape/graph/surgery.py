@@ -146,9 +146,6 @@ def merged(
             raise GraphError(
                 f"the tensor '{source}' is {described(new)}, but the input '{end}' takes "
                 f"{described(old)}",
-                operand=end,
-                expected=described(old),
-                actual=described(new),
                 help="reshape the input, or insert a Convert",
             )
         fed[old] = new

@@ -54,8 +54,7 @@ def element_type_of(given: Any) -> ElementType:
     if known is None:
         raise GraphError(
             f"{given!r} is not an element type",
-            expected="a name such as f32 or float32, an np.dtype or an ov.Type",
-            actual=repr(given),
+            help="give a name such as f32 or float32, an np.dtype or an ov.Type",
         )
     return known
 
@@ -70,7 +69,7 @@ def shape_of(given: Any) -> PartialShape:
     try:
         return PartialShape.of(plain)
     except (TypeError, ValueError) as problem:
-        raise GraphError(str(problem), actual=repr(given)) from None
+        raise GraphError(str(problem)) from None
 
 
 def _plain(given: Any) -> Any:

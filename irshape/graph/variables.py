@@ -74,12 +74,7 @@ def _check(name: str, old: Output, new: Output) -> None:
     if new is old:
         raise GraphError(f"{new!r} is both the input and the output of the variable")
     if new.element_type is not old.element_type or not old.shape.compatible(new.shape):
-        raise GraphError(
-            f"the variable '{name}' is {described(old)}, but its next value {new!r}",
-            operand=name,
-            expected=described(old),
-            actual=described(new),
-        )
+        raise GraphError(f"the variable '{name}' is {described(old)}, but its next value {new!r}")
 
 
 def _read(

@@ -58,10 +58,7 @@ def restore_weights(graph: Editing, other: Editing) -> int:
             if (ours.element_type, ours.shape) != (constant.element_type, constant.shape):
                 raise GraphError(
                     f"{layer.label} is {described(layer.output)}, but the weights are "
-                    f"{described(twin.output)}",
-                    operation=layer.type,
-                    expected=described(layer.output),
-                    actual=described(twin.output),
+                    f"{described(twin.output)}"
                 )
             if constant.size and other.bytes.holds(constant.offset, constant.size):
                 graph.changes.keep(graph.bytes, "mark")
@@ -95,7 +92,6 @@ def _by_id(ours: list[GraphLayer], theirs: list[GraphLayer]) -> Iterator[Pair]:
                 f"{counted(len(theirs), 'constant')} of the other graph could restore "
                 f"{layer.label}: "
                 f"this graph has {len(ours)} constants of this name",
-                operation=layer.type,
                 help="give constants different names before the weights are removed",
             )
         yield layer, by_id[layer.id]

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
+
+import numpy as np
 
 from ..comparison.reproducer import parameter
-from ..model.graph import PORT_MAPS, Body, Layer, PortMap
+from ..model.graph import Body
 from ..model.wiring import OutputRef, wire
-from .candidates import StandIn
-from .edits import (
-    computing,
-    crossing,
-    edited,
-    parameters,
-    replacing,
-    taken,
-    without_dead,
-)
+from ..numpy_types import Array, dtype_of
+from .candidates import Candidate, exact_value
+from .edits import computing, crossing, edited
 from .layers import bypass_each, cut, remove_chunks
-from .places import Place, at, inner_tensor, places, replaced
+from .places import Place, at, places
 from .search import Search
 
 
@@ -32,8 +26,6 @@ def shrink_bodies(search: Search) -> None:
             continue
         _remove_inside(search, place)
         bypass_each(search, place)
-        while search.first(_with_less_wiring(search.best.net, place)) is not None:
-            pass
 
 
 def _remove_inside(search: Search, place: Place) -> None:
@@ -54,7 +46,7 @@ def _hoisted(search: Search) -> Iterator[Body | None]:
         for position, layer in enumerate(layers):
             if layer.is_parameter and layer.outputs:
                 port = layer.outputs[0]
-                tensor = inner_tensor(base, place, (position, 0))
+                tensor = base.tensor((position, 0), place)
                 layers[position] = parameter(layer.id, layer.name, tensor, port.names)
                 layers[position].outputs[0].id = port.id
         whole = edited(body, layers)
@@ -67,71 +59,16 @@ def _kept_inside(search: Search, place: Place, kept: set[str]) -> Body | None:
     base = search.best
     inner = at(base.net, place)
     kept = kept | {layer.id for layer in inner.layers if layer.is_result}  # the port map needs them
-    replacements: dict[OutputRef, StandIn] = {}
-    for source in crossing(inner, wire(inner), kept):
-        stand_in = search.workshop.filler(base, inner_tensor(base, place, source))
-        if stand_in is None:
-            return None
-        replacements[source] = stand_in
-    part = cut(base, search.workshop, kept, lambda _, source: replacements[source], inner)
-    return None if part is None else replaced(base.net, place, part)
-
-
-def _with_less_wiring(net: Body, place: Place) -> Iterator[Body]:
-    """Yields the net with one connection less between a layer and its body."""
-    *around, (id, _) = place
-    outer = at(net, tuple(around))
-    layer = outer.by_id[id]
-    body = at(net, place)
-    for back_edge in body.back_edges:
-        inner = edited(body, body.layers)
-        inner.back_edges = [each for each in body.back_edges if each != back_edge]
-        yield replaced(net, place, inner)
-    for map_tag, entries in (layer.port_maps or {}).items():
-        for entry in entries:
-            part = _without_entry(outer, layer, map_tag, entry)
-            if part is not None:
-                yield replaced(net, tuple(around), part)
-
-
-def _without_entry(outer: Body, old: Layer, map_tag: str, entry: PortMap) -> Body | None:
-    """Returns the body with one port map entry less, if nothing needs the connection."""
-    layer = copy(old)
-    maps, bodies = old.port_maps or {}, old.bodies or {}
-    tag = next((tag for tag, element in PORT_MAPS.items() if element == map_tag), "body")
-    inside = entry.attributes.get("internal_layer_id", "")
-    port = entry.attributes.get("external_port_id", "")
-    layer.port_maps = {
-        name: [each for each in entries if each is not entry] for name, entries in maps.items()
-    }
-    shared = any(
-        each.direction == entry.direction and each.attributes.get("external_port_id") == port
-        for entries in layer.port_maps.values()
-        for each in entries
-    )
-    if tag not in bodies:
+    if any(_ones(base, place, source) is None for source in crossing(inner, wire(inner), kept)):
         return None
-    inner = _without_end(bodies[tag], inside, entry.direction)
-    if inner is None:
-        return None
-    layer.bodies = {**bodies, tag: inner}
-    if entry.direction == "input":
-        if not shared:
-            layer.inputs = [each for each in layer.inputs if each.id != port]
-        return without_dead(replacing(outer, old, layer), outer)
-    index = next((at for at, each in enumerate(layer.outputs) if each.id == port), None)
-    if index is not None and not shared:
-        if (layer.id, index) in taken(outer) or len(layer.outputs) == 1:
-            return None
-        layer.outputs = [each for each in layer.outputs if each.id != port]
-    return replacing(outer, old, layer)
+    return cut(base, search.workshop, kept, lambda base, source: _ones(base, place, source), place)
 
 
-def _without_end(body: Body, id: str, direction: str) -> Body | None:
-    """Yields the body without an unused Parameter, or without a Result."""
-    if any(id in (edge.from_layer, edge.to_layer) for edge in body.back_edges):
-        return body if direction == "output" else None
-    if id not in body.by_id or (direction == "input" and (id, 0) in taken(body)):
+def _ones(base: Candidate, place: Place, source: OutputRef) -> Array | None:
+    """Returns the known value of an output in a body, or ones; None without a known shape."""
+    tensor = base.tensor(source, place)
+    shape = tensor.shape.static
+    if shape is None or tensor.element_type.is_dynamic or tensor.element_type.name == "string":
         return None
-    part = edited(body, [layer for layer in body.layers if layer.id != id])
-    return without_dead(part, body, spared=parameters(body))
+    exact = exact_value(tensor)
+    return np.ones(shape, dtype_of(tensor.element_type)) if exact is None else exact

@@ -8,11 +8,11 @@ from contextlib import suppress
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..comparison.reproducer import fresh_ids, of_body, parameter, with_result
+from ..comparison.reproducer import fresh_ids, of_body, parameter, port_of, with_result
 from ..element_types import ElementType
 from ..examination import examine
 from ..execution.errors import ExecutionError
@@ -34,7 +34,8 @@ from ..model.wiring import OutputRef, Wiring, wire
 from ..numpy_types import Array, dtype_of
 from ..ops.tensors import UNKNOWN, Tensor
 from ..shapes import PartialShape
-from .edits import computes, constant, edited
+from .edits import computes, edited
+from .places import Place
 
 MAX_VALUE_BYTES = 1 << 28
 """The largest tensor that a cut replaces by its values, and the limit for values that are kept in
@@ -44,9 +45,6 @@ _DRAWN = ("randomuniform", "multinomial", "readvalue")
 """Layers whose outputs do not follow from their inputs."""
 
 _Pin = tuple[str, str, str]
-
-WrittenPorts = Literal["doubtful as declared", "as inferred", "as declared"]
-"""How the ports of a model are rewritten. The ports of layers with errors are doubtful."""
 
 
 class Candidate:
@@ -82,9 +80,15 @@ class Candidate:
         """How many layers compute something, bodies included."""
         return sum(computes(layer) for layer in self.model.walk())
 
-    def tensor(self, source: OutputRef) -> Tensor:
-        """Returns the inferred tensor of an output."""
-        outputs = self.inference.result.outputs[source[0]]
+    def tensor(self, source: OutputRef, place: Place = ()) -> Tensor:
+        """Returns the inferred tensor of an output, or of one in the body at a place."""
+        part = self.inference.result
+        for id, tag in place:
+            position = part.body.layers.index(part.body.by_id[id])
+            if tag not in part.inner.get(position, {}):
+                return UNKNOWN
+            part = part.inner[position][tag]
+        outputs = part.outputs[source[0]]
         return outputs[source[1]] if source[1] < len(outputs) else UNKNOWN
 
     def constant_values(self, source: OutputRef) -> Array | None:
@@ -94,10 +98,14 @@ class Candidate:
             self._folded[source] = self._fold(source)
         return self._folded[source]
 
+    def any_values(self, source: OutputRef) -> Array | None:
+        """Returns the value that an output has for random inputs; None if it is not known."""
+        value = self.constant_values(source)
+        return self.values.get(source) if value is None else value
+
     def _fold(self, source: OutputRef) -> Array | None:
         tensor = self.tensor(source)
-        exact = _exact(tensor)
-        if exact is not None:
+        if (exact := exact_value(tensor)) is not None:
             return exact
         behind = sorted({source[0], *self.wiring.upstream(source[0])})
         layers = [self.net.layers[position] for position in behind]
@@ -133,13 +141,6 @@ class Candidate:
         return values
 
 
-class StandIn(NamedTuple):
-    """The replacement for a tensor that is cut: a Parameter, or a Constant of that value."""
-
-    tensor: Tensor
-    value: Array | None
-
-
 class Workshop:
     """Makes candidates. All of them share the offsets of the bytes of constants.
 
@@ -160,56 +161,44 @@ class Workshop:
                 self.bytes.add(data[:] if isinstance(data, Ranges) else data)
         self._weights = weights if self._without_bin else Weights(None, self.bytes, "ready")
         self._path = original.path
-        self._rules: frozenset[str] | None = None
+        self._broken: set[str] = set()
+        """The rules that the original breaks; if it is not an IR, those that it breaks as an
+        IR."""
+        self._allowed: set[str] | None = None
         self._refused: set[bytes] = set()
         self.original = original
 
-    def rewritten(self, ports: WrittenPorts) -> Candidate:
-        """Returns the whole model, rewritten.
+    def rewritten(self) -> list[Candidate]:
+        """Returns the whole model, rewritten in several ways, first those that break fewer rules.
 
-        Candidates may break the rules that it breaks, until `settle` accepts a candidate that
-        breaks only rules of the original. Raises `ValueError` if the model cannot be written.
+        The ports of layers with errors stay as declared, or all ports, or none. Raises `ValueError`
+        if the model cannot be written.
         """
-        self._rules = None
         original = self.original
-        pinned: set[_Pin] = set()
-        if ports == "as declared":
-            pinned = {_pin(layer) for layer in original.walk()}
-        elif ports == "doubtful as declared":
-            errors = self._original_errors
-            pinned = {_pin(finding.layer) for finding in errors if finding.layer is not None}
-        text = self._text(original, original.net, pinned)
-        candidate = self._candidate(text)
-        if candidate is None:
+        findings = examine(original).findings if original.format == FORMAT else []
+        errors = [each for each in findings if each.severity == "error"]
+        doubtful = {_pin(finding.layer) for finding in errors if finding.layer is not None}
+        written = [
+            self._candidate(self._text(original, original.net, pinned))
+            for pinned in (doubtful, {_pin(layer) for layer in original.walk()}, set[_Pin]())
+        ]
+        candidates = {each.digest: each for each in written if each is not None}.values()
+        if not candidates:
             raise ValueError("the model cannot be written as an IR")
-        if original.format != FORMAT and not self._broken:
-            self._broken = frozenset(candidate.broken_rules)
-        self._rules = self._broken | candidate.broken_rules
-        return candidate
-
-    @cached_property
-    def _original_errors(self) -> list[Finding]:
-        if self.original.format != FORMAT:
-            return []
-        return [each for each in examine(self.original).findings if each.severity == "error"]
-
-    @cached_property
-    def _broken(self) -> frozenset[str]:
-        """The rules that the original breaks. If it is not an IR, the rules that it breaks as an
-        IR."""
-        return frozenset(finding.rule.name for finding in self._original_errors)
+        self._broken = {finding.rule.name for finding in errors}
+        if original.format != FORMAT:
+            self._broken = next(iter(candidates)).broken_rules
+        return sorted(candidates, key=lambda candidate: len(self.added_rules(candidate)))
 
     def added_rules(self, candidate: Candidate) -> list[str]:
         """Returns the rules that a candidate breaks, but the original does not."""
         return sorted(candidate.broken_rules - self._broken)
 
-    def settle(self, candidate: Candidate) -> bool:
-        """Returns whether a candidate breaks only rules that the original breaks. If so, no later
-        candidate may break others."""
-        if self.added_rules(candidate):
-            return False
-        self._rules = self._broken
-        return True
+    def accept(self, candidate: Candidate) -> bool:
+        """Lets later candidates break no rules but those that this one or the original breaks.
+        Returns whether this one breaks only those of the original."""
+        self._allowed = self._broken | candidate.broken_rules
+        return self._allowed == self._broken
 
     def build(self, base: Candidate, net: Body, *, bare: bool = False) -> Candidate | None:
         """Returns a candidate made from `base` with an edited net; None if it breaks a rule that it
@@ -246,39 +235,23 @@ class Workshop:
         model.weights = self._weights
         errors = [each for each in examine(model).findings if each.severity == "error"]
         candidate = Candidate(model, errors)
-        if self._rules is not None and not candidate.broken_rules <= self._rules:
+        if self._allowed is not None and not candidate.broken_rules <= self._allowed:
             return None
         return candidate
 
-    # what replaces tensors
-
-    def parameter_or_constant(self, base: Candidate, source: OutputRef) -> StandIn:
-        """Returns a Constant for a tensor that depends on constants alone, a Parameter for any
-        other."""
-        return StandIn(base.tensor(source), base.constant_values(source))
-
-    def with_values(self, base: Candidate, source: OutputRef) -> StandIn:
-        """Returns a Constant with the value that the tensor has for random inputs."""
-        value = base.constant_values(source)
-        return StandIn(base.tensor(source), base.values.get(source) if value is None else value)
-
-    def filler(self, base: Candidate, tensor: Tensor) -> StandIn | None:
-        """Returns a Constant of ones; None if the shape of the tensor is not known."""
-        shape = tensor.shape.static
-        if shape is None or tensor.element_type.is_dynamic or tensor.element_type.name == "string":
-            return None
-        exact = _exact(tensor)
-        ones = np.ones(shape, dtype_of(tensor.element_type))
-        return StandIn(tensor, ones if exact is None else exact)
-
-    def layer(self, stand_in: StandIn, id: str, name: str, names: str | None) -> Layer:
-        """Returns the layer with which a cut replaces a tensor."""
-        tensor, value = stand_in
-        if value is None or self._without_bin:
+    def layer(
+        self, tensor: Tensor, value: Array | None, id: str, name: str, names: str | None
+    ) -> Layer:
+        """Returns a Parameter for a tensor, or a Constant of this value."""
+        place = None if value is None else self.place(value, str(tensor.element_type))
+        if value is None or place is None:
             return parameter(id, name, tensor, names)
-        data = array_bytes(value, tensor.element_type)
-        shaped = Tensor(tensor.element_type, PartialShape(value.shape))
-        return constant(id, name, shaped, names, self.bytes.add(data), len(data))
+        layer = Layer(id, name, "Const", "opset1", -1, ())
+        shape = ", ".join(map(str, value.shape))
+        layer.items = ("element_type", str(tensor.element_type), "shape", shape)
+        layer.items += ("offset", str(place[0]), "size", str(place[1]))
+        layer.outputs = [port_of(Tensor(tensor.element_type, PartialShape(value.shape)), names)]
+        return layer
 
     def array(self, layer: Layer) -> Array | None:
         """Returns the value of a Constant; None if its bytes are missing."""
@@ -296,7 +269,7 @@ class Workshop:
         return self.bytes.add(data), len(data)
 
 
-def _exact(tensor: Tensor) -> Array | None:
+def exact_value(tensor: Tensor) -> Array | None:
     """Returns the value of a tensor if inference knows it."""
     known = None if tensor.value is None else tensor.value.exact
     shape = tensor.shape.static

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 
-from ..comparison.reproducer import port_of
 from ..model.edges import Edge
 from ..model.graph import Body, Layer
 from ..model.wiring import OutputRef, Wiring, wire
-from ..ops.tensors import Tensor
 
 End = tuple[str, str]
 """An output as edges name it: the ids of the layer and the port."""
@@ -42,11 +40,6 @@ def edited(body: Body, layers: Iterable[Layer], moved: Mapping[End, End] | None 
     return twin
 
 
-def replacing(body: Body, old: Layer, new: Layer) -> Body:
-    """Returns a body in which the layer `new` replaces `old`."""
-    return edited(body, [new if layer is old else layer for layer in body.layers])
-
-
 def end_of(body: Body, source: OutputRef) -> End:
     """Returns an output as edges name it."""
     layer = body.layers[source[0]]
@@ -65,19 +58,10 @@ def parameters(body: Body) -> set[str]:
     return {layer.id for layer in body.layers if layer.is_parameter}
 
 
-def taken(body: Body) -> set[tuple[str, int]]:
-    """Returns the used outputs: the id of the layer, and the position of the port."""
-    return {
-        (body.layers[source[0]].id, source[1])
-        for row in wire(body).sources
-        for source in row
-        if source is not None
-    }
-
-
 def unused(body: Body) -> set[str]:
     """Returns the ids of layers whose outputs are unused."""
-    return {layer.id for layer in body.layers} - {id for id, _ in taken(body)}
+    users = wire(body).users
+    return {layer.id for position, layer in enumerate(body.layers) if not users[position]}
 
 
 def crossing(body: Body, wiring: Wiring, kept: Collection[str]) -> list[OutputRef]:
@@ -119,18 +103,6 @@ def without_dead(body: Body, before: Body, spared: Collection[str] = ()) -> Body
 def computes(layer: Layer) -> bool:
     """Returns whether a layer is neither a Parameter nor a Constant nor a Result."""
     return not (layer.is_parameter or layer.is_constant or layer.is_result)
-
-
-def constant(
-    id: str, name: str, tensor: Tensor, names: str | None, offset: int, size: int
-) -> Layer:
-    """Returns a Constant of static shape whose bytes are at this offset."""
-    layer = Layer(id, name, "Const", "opset1", -1, ())
-    shape = ", ".join(map(str, tensor.shape.static or ()))
-    layer.items = ("element_type", str(tensor.element_type), "shape", shape)
-    layer.items += ("offset", str(offset), "size", str(size))
-    layer.outputs = [port_of(tensor, names)]
-    return layer
 
 
 def with_items(layer: Layer, **values: str | None) -> Layer:

@@ -1,5 +1,4 @@
-"""Finds the layers that are needed: bisects the end and the beginning, and removes the rest in
-chunks."""
+"""Finds the layers that are needed: removes the others in chunks, from the end."""
 
 from __future__ import annotations
 
@@ -9,8 +8,9 @@ from ..comparison.reproducer import fresh_ids, with_result
 from ..model.graph import Body, Layer
 from ..model.names import port_name
 from ..model.wiring import OutputRef, Wiring, wire
+from ..numpy_types import Array
 from ..ops.tensors import Tensor
-from .candidates import Candidate, StandIn, Workshop
+from .candidates import Candidate, Workshop
 from .edits import (
     End,
     computes,
@@ -19,54 +19,31 @@ from .edits import (
     edited,
     end_of,
     parameters,
-    taken,
     unused,
     without_dead,
 )
-from .places import Place, at, inner_tensor, replaced
+from .places import Place, at, replaced
 from .search import Search
 
 FEW = 30
 """In a body of at most this many layers, every tensor that a tensor depends on may replace it."""
 
-Replacement = Callable[[Candidate, OutputRef], StandIn]
+Replacement = Callable[[Candidate, OutputRef], Array | None]
+"""Returns the value of the Constant that replaces an output; None for a Parameter."""
 
 
 def remove_layers(search: Search) -> None:
     """Removes layers of the net. Their consumers get inputs of the model instead, or else
     constants."""
     workshop = search.workshop
-    bisect(search, workshop.parameter_or_constant, end=True)
-    for replacement in (workshop.parameter_or_constant, workshop.with_values):
-        bisect(search, replacement, end=False)
+    for replacement in (Candidate.constant_values, Candidate.any_values):
         remove_chunks(
             search,
-            lambda: computing(search.best.net),
+            lambda: computing(search.best.net)[::-1],  # what comes last is needed least
             lambda kept, by=replacement: cut(search.best, workshop, kept, by),  # type: ignore[misc]
         )
     bypass_each(search, ())
     keep_one_end(search)
-
-
-def bisect(search: Search, replacement: Replacement, *, end: bool) -> None:
-    """Finds the first layer after which all others can be removed, or without `end`, the last one
-    before which they can."""
-    order = _order(search.best)
-    low, high = 0, len(order)
-    while high - low > 1:
-        middle = (low + high) // 2
-        kept = set(order[:middle] if end else order[middle:]) & search.best.net.by_id.keys()
-        removed = search.first([cut(search.best, search.workshop, kept, replacement)]) is not None
-        if removed == end:
-            high = middle
-        else:
-            low = middle
-
-
-def _order(base: Candidate) -> list[str]:
-    """Returns the ids of the layers that compute something, producers first."""
-    layers = [base.net.layers[position] for position in base.wiring.order]
-    return [layer.id for layer in layers if computes(layer)]
 
 
 def remove_chunks(
@@ -104,16 +81,17 @@ def cut(
     workshop: Workshop,
     kept: Collection[str],
     replacement: Replacement,
-    body: Body | None = None,
+    place: Place = (),
 ) -> Body | None:
-    """Returns the net, or a body of it, with only these computing layers. None without any.
+    """Returns the net with only these computing layers, or with only these in the body at a place.
+    None without any.
 
     Inputs from other layers are replaced. Results stay if their producer does. A layer whose
     outputs become unused gets a Result.
     """
     if not kept:
         return None
-    before = base.net if body is None else body
+    before = at(base.net, place)
     wiring = wire(before)
     fresh = fresh_ids(before)
     by_producer: dict[int, list[int]] = {}
@@ -125,8 +103,9 @@ def cut(
         for port in by_producer.get(position, ()):
             source = position, port
             id = layer.id if len(layer.outputs) == 1 else next(fresh)
-            stand_in, names = replacement(base, source), layer.outputs[port].names
-            layers.append(workshop.layer(stand_in, id, port_name(layer, port), names))
+            tensor, value = base.tensor(source, place), replacement(base, source)
+            name, names = port_name(layer, port), layer.outputs[port].names
+            layers.append(workshop.layer(tensor, value, id, name, names))
             moved[end_of(before, source)] = id, "0"
         if (
             layer.id in kept
@@ -136,9 +115,9 @@ def cut(
         ):
             layers.append(layer)
     part = edited(before, layers, moved)
-    if body is not None:
-        return without_dead(part, before, spared=parameters(before))
-    return _with_results(before, without_dead(part, before, spared=kept), kept)
+    if place:
+        return replaced(base.net, place, without_dead(part, before, spared=parameters(before)))
+    return _with_results(without_dead(part, before, spared=kept), kept)
 
 
 def _still_fed(body: Body, wiring: Wiring, position: int, kept: Collection[str]) -> bool:
@@ -150,14 +129,12 @@ def _still_fed(body: Body, wiring: Wiring, position: int, kept: Collection[str])
     )
 
 
-def _with_results(before: Body, body: Body, kept: Collection[str]) -> Body:
-    """Adds a Result for each kept layer whose outputs become unused."""
+def _with_results(body: Body, kept: Collection[str]) -> Body:
+    """Adds Results for each kept layer whose outputs become unused."""
     fresh = fresh_ids(body)
     alone = unused(body) & set(kept)
-    used = taken(before)
     for layer in [each for each in body.layers if each.id in alone]:
-        indices = range(len(layer.outputs))
-        for index in [each for each in indices if (layer.id, each) in used] or indices[:1]:
+        for index in range(len(layer.outputs)):
             with_result(body, layer, index, next(fresh))
     return body
 
@@ -175,9 +152,9 @@ def _bypasses(base: Candidate, place: Place) -> Iterator[Body | None]:
     for position in reversed(positions):
         if len(body.layers[position].outputs) != 1 or not wiring.users[position]:
             continue
-        tensor = inner_tensor(base, place, (position, 0))
+        tensor = base.tensor((position, 0), place)
         for source in _behind(wiring, position, far=len(positions) <= FEW):
-            if _interchangeable(tensor, inner_tensor(base, place, source)):
+            if _interchangeable(tensor, base.tensor(source, place)):
                 yield replaced(base.net, place, _bypassed(body, position, source, bool(place)))
 
 

@@ -6,10 +6,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 
 from ..model.graph import Body, Layer
-from ..model.wiring import OutputRef
-from ..ops.tensors import UNKNOWN, Tensor
-from .candidates import Candidate
-from .edits import replacing
+from .edits import edited
 
 Place = tuple[tuple[str, str], ...]
 """The ids of the layers around a body, outermost first, each with the element that holds the next
@@ -44,19 +41,7 @@ def replaced(net: Body, place: Place, inner: Body) -> Body:
     layer = copy(old)
     bodies = old.bodies or {}
     layer.bodies = {**bodies, tag: replaced(bodies[tag], tuple(rest), inner)}
-    return replacing(net, old, layer)
-
-
-def inner_tensor(base: Candidate, place: Place, source: OutputRef) -> Tensor:
-    """Returns the tensor inferred for an output inside a body."""
-    part = base.inference.result
-    for id, tag in place:
-        position = part.body.layers.index(part.body.by_id[id])
-        if tag not in part.inner.get(position, {}):
-            return UNKNOWN
-        part = part.inner[position][tag]
-    outputs = part.outputs[source[0]]
-    return outputs[source[1]] if source[1] < len(outputs) else UNKNOWN
+    return edited(net, [layer if each is old else each for each in net.layers])
 
 
 def mapped(body: Body, change: Callable[[Layer], Layer]) -> Body:

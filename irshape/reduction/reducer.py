@@ -9,7 +9,7 @@ from typing import Literal
 
 from ..model.graph import Layer, Model
 from .bodies import shrink_bodies
-from .candidates import Candidate, Workshop, WrittenPorts, save
+from .candidates import Workshop, save
 from .details import simplify_details
 from .edits import computes
 from .layers import remove_layers
@@ -83,8 +83,13 @@ def reduce(
     )
     reduction = Reduction(model, model)
     try:
-        _begin(search)
-        _run(search)
+        if not any(search.begin(whole) for whole in search.workshop.rewritten()):
+            raise ValueError("the model no longer has the property after irshape writes it again")
+        before = b""
+        while before != search.best.digest:
+            before = search.best.digest
+            for each in _PASSES:
+                each(search)
     except Stopped as stopped:
         reduction.stopped = stopped.args[0]
     finally:
@@ -100,37 +105,3 @@ def reduce(
         reduction.model = search.best.model
     reduction.seconds = monotonic() - start
     return reduction
-
-
-def _begin(search: Search) -> None:
-    """Rewrites the whole model, and makes it the best one. Raises `ValueError` if it does not have
-    the property.
-
-    Uses the first way of writing that breaks no rule which the original does not break.
-    """
-    first: Candidate | None = None
-    tried: set[bytes] = set()
-    for ports in _WAYS:
-        candidate = search.workshop.rewritten(ports)
-        if candidate.digest in tried:
-            continue
-        tried.add(candidate.digest)
-        if search.workshop.settle(candidate):
-            if search.begin(candidate):
-                return
-        elif first is None:
-            first = candidate
-    if first is None or not search.begin(search.workshop.rewritten("doubtful as declared")):
-        raise ValueError("the model no longer has the property after irshape writes it again")
-
-
-_WAYS: tuple[WrittenPorts, ...] = ("doubtful as declared", "as declared", "as inferred")
-
-
-def _run(search: Search) -> None:
-    while True:
-        before = search.best.digest
-        for each in _PASSES:
-            each(search)
-        if search.best.digest == before:
-            return

@@ -53,22 +53,18 @@ class Search:
         self._progress = progress
         self._max_tries = max_tries
         self._end = None if max_time is None else monotonic() + max_time
-        self._verdicts: dict[bytes, bool] = {}
-        self._taken: set[bytes] = set()
+        self._tried: set[bytes] = set()
         self._jobs = jobs
-        self._pool = ThreadPoolExecutor(jobs) if jobs > 1 else None
+        self._pool = ThreadPoolExecutor(jobs)
 
     def close(self) -> None:
         """Cancels waiting tries, and lets running ones end in the background."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
     def begin(self, candidate: Candidate) -> bool:
         """Makes the whole model the best one, if it has the property. Returns whether it has."""
-        if not self._ask(candidate):
-            return False
-        self._take(candidate)
-        return True
+        self._check_limits()
+        return self._took(candidate, self._asked(candidate))
 
     def first(self, nets: Iterable[Body | None], *, bare: bool = False) -> int | None:
         """Makes the first of these edits that has the property the best model, and returns its
@@ -77,51 +73,28 @@ class Search:
         bare: without the `rt_info` of the net.
         """
         base = self.best
-        waiting: deque[tuple[int, Candidate, Future[bool] | bool]] = deque()
+        waiting: deque[tuple[int, Candidate, Future[bool]]] = deque()
 
-        def settle() -> int | None:
+        def settled() -> int | None:
             index, candidate, verdict = waiting.popleft()
-            answer = verdict if isinstance(verdict, bool) else verdict.result()
-            self._verdicts[candidate.digest] = answer
-            if answer:
-                self._take(candidate)
-                return index
-            return None
+            return index if self._took(candidate, verdict) else None
 
         try:
             for index, net in enumerate(nets):
                 self._check_limits()
                 candidate = None if net is None else self.workshop.build(base, net, bare=bare)
-                if candidate is None or candidate.digest in self._taken:
+                if candidate is None or candidate.digest in self._tried:
                     continue
                 waiting.append((index, candidate, self._asked(candidate)))
-                while len(waiting) >= self._jobs:
-                    taken = settle()
-                    if taken is not None:
-                        return taken
+                if len(waiting) >= self._jobs and (taken := settled()) is not None:
+                    return taken
             while waiting:
-                taken = settle()
-                if taken is not None:
+                if (taken := settled()) is not None:
                     return taken
         finally:
             for _, _, verdict in waiting:
-                if not isinstance(verdict, bool):
-                    verdict.cancel()
+                verdict.cancel()
         return None
-
-    def _asked(self, candidate: Candidate) -> Future[bool] | bool:
-        known = self._verdicts.get(candidate.digest)
-        if known is not None:
-            return known
-        if self._pool is None:
-            return self._ask(candidate)
-        self.tries += 1
-        return self._pool.submit(self._predicate, candidate.model)
-
-    def _ask(self, candidate: Candidate) -> bool:
-        self._check_limits()
-        self.tries += 1
-        return bool(self._predicate(candidate.model))
 
     def _check_limits(self) -> None:
         if self._max_tries is not None and self.tries >= self._max_tries:
@@ -129,8 +102,16 @@ class Search:
         if self._end is not None and monotonic() >= self._end:
             raise Stopped("time")
 
-    def _take(self, candidate: Candidate) -> None:
-        self._taken.add(candidate.digest)
-        self.best = candidate
-        if self.workshop.settle(candidate) and self._progress is not None:
-            self._progress(Progress(candidate.size, self.tries, candidate.model))
+    def _asked(self, candidate: Candidate) -> Future[bool]:
+        self.tries += 1
+        return self._pool.submit(self._predicate, candidate.model)
+
+    def _took(self, candidate: Candidate, verdict: Future[bool]) -> bool:
+        """Makes a candidate the best model, if it has the property. Returns whether it has."""
+        answer = verdict.result()
+        self._tried.add(candidate.digest)
+        if answer:
+            self.best = candidate
+            if self.workshop.accept(candidate) and self._progress is not None:
+                self._progress(Progress(candidate.size, self.tries, candidate.model))
+        return bool(answer)

@@ -26,8 +26,6 @@ def shrink_sizes(search: Search) -> None:
     search.first(_static(search.best.net, size) for size in SMALL)
     while search.first(_changes(search)) is not None:
         pass
-    while search.first(_single_axes(search)) is not None:
-        pass
 
 
 def _sizes(search: Search) -> list[int]:
@@ -128,42 +126,12 @@ def _with_sizes(layer: Layer, sizes: dict[int, int]) -> Layer:
     return with_items(layer, **changed) if changed else layer
 
 
-def _static(net: Body, size: int) -> Body | None:
+def _static(net: Body, size: int) -> Body:
     """Returns the net with this size for all dynamic dimensions of inputs."""
-    count = 0
 
     def fixed(layer: Layer) -> Layer:
-        nonlocal count
-        if not layer.is_parameter or all(isinstance(each, int) for each in _sizes_of(layer)):
+        if not layer.is_parameter:
             return layer
-        count += 1
         return _reshaped(layer, lambda each: each if isinstance(each, int) else size)
 
-    changed = mapped(net, fixed)
-    return changed if count else None
-
-
-def _single_axes(search: Search) -> Iterator[Body | None]:
-    """Yields nets in which one axis of one input or constant is 1."""
-    for wanted in list(search.best.model.walk()):
-        if not (wanted.is_parameter or wanted.is_constant):
-            continue
-        for axis, size in enumerate(_sizes_of(wanted)):
-            if isinstance(size, int) and size > 1:
-                yield _with_axis(search, wanted, axis)
-
-
-def _with_axis(search: Search, wanted: Layer, axis: int) -> Body:
-    def single(array: Array) -> Array:
-        return window(array, (*array.shape[:axis], 1, *array.shape[axis + 1 :]))
-
-    def changed(layer: Layer) -> Layer:
-        if layer is not wanted:
-            return layer
-        if layer.is_parameter:
-            shape = [*_sizes_of(layer)]
-            shape[axis] = 1
-            return with_items(layer, shape=PartialShape(shape).text)
-        return with_value(search, layer, single)
-
-    return mapped(search.best.net, changed)
+    return mapped(net, fixed)

@@ -16,7 +16,7 @@ from .building import Building, items_of, unknown_attribute
 from .errors import ArgumentError, GraphError, checked_name
 from .inferring import by_variable
 from .nodes import GraphLayer, Input, Output
-from .port_maps import captured, released
+from .port_maps import captured
 from .types import shape_of
 
 Dim = int | str | Dimension
@@ -400,9 +400,9 @@ class Editing(Building):
     def bind(self, name: str | Output, value: Any) -> Output:
         """Replaces an input of the graph by a constant. The tensor keeps its names.
 
-        In a body, the constant is the value in every iteration, and the layer that contains the
-        body loses the input. Raises `GraphError` for a value that does not fit the element type and
-        shape of the input, and for a Parameter that a back edge feeds.
+        In a body, the constant is the value in every iteration, and the Parameter stays, unused.
+        Raises `GraphError` for a value that does not fit the element type and shape of the input,
+        and for a Parameter that a back edge feeds.
         """
         old = self._input(name)
         layer = old.layer
@@ -413,9 +413,14 @@ class Editing(Building):
                 raise GraphError(
                     f"{self.where(layer)} has shape {old.shape}, but the value has {new.shape}"
                 )
-            if self.owner is not None:
-                released(layer)
-            self._substitute(old, new)
+            if any(edge.to_layer == layer.id for edge in self.back_edges):
+                raise GraphError(
+                    f"{self.where(layer)} carries a value from one iteration to the next"
+                )
+            if self.owner is None:
+                self._substitute(old, new)
+            else:
+                self._take_over(old, new)
             self._settle(())
         return new
 

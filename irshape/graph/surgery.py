@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from ..model.ports import names_in
-from ..model.source import Passage, passage_bytes
+from ..model.rt_info import parse
+from ..model.source import Passage
 from .copying import duplicate, transplant
 from .editing import Editing, require_mapping
 from .errors import GraphError, checked_name
@@ -166,33 +167,11 @@ def merged(
     ends = [source for source in connections if whole.tensor(source) in whole.outputs]
     connected = dict.fromkeys(result for source in ends for result in whole.results_of(source))
     transplant(layers, whole, fed, named=lambda old: prefix + old)
-    whole.rt_info_span = _both_infos(first, second)
+    if second.rt_info_span and not parse(first.text_source, first.rt_info_span):
+        whole.rt_info_span = Passage.of(second.rt_info_span, second.text_source)
     with whole.changes:
         whole._remove_all(connected)
     return whole
-
-
-def _both_infos(first: Editing, second: Editing) -> tuple[int, int] | None:
-    """Returns the place of an rt_info that joins two nets' rt_info. The first net's elements
-    win."""
-    span = second.rt_info_span
-    if span is None or second.source is None:
-        return first.rt_info_span
-    from xml.etree import ElementTree
-
-    passage = Passage.of(span, second.source.source)
-    if first.rt_info_span is None or first.source is None:
-        return passage
-    ours, theirs = (
-        ElementTree.fromstring(passage_bytes(graph.source.source, graph.rt_info_span))
-        for graph in (first, second)
-        if graph.source is not None and graph.rt_info_span is not None
-    )
-    missing = [child for child in theirs if ours.find(child.tag) is None]
-    if not missing:
-        return first.rt_info_span
-    ours.extend(missing)
-    return Passage.text(ElementTree.tostring(ours, encoding="unicode"))
 
 
 def parts_of(graph: G, cuts: Sequence[Sequence[str | Output] | str | Output]) -> list[G]:
@@ -206,7 +185,7 @@ def parts_of(graph: G, cuts: Sequence[Sequence[str | Output] | str | Output]) ->
         part = _part(graph, groups, number, fixed)
         if not part.results:
             raise GraphError(
-                f"part {number + 1} would be empty: nothing is computed {_between(bounds, number)}",
+                f"part {number + 1} would be empty: nothing is computed between its cuts",
                 help="name cuts in the order in which they are computed",
             )
         parts.append(part)
@@ -250,17 +229,6 @@ def variables_of(graph: Editing) -> list[Variable]:
     """Returns the variables that the net both reads and assigns."""
     reads, assigns = (by_variable(graph.layers, kind) for kind in ("readvalue", "assign"))
     return [Variable(name, reads[name][-1], assigns[name][-1]) for name in reads if name in assigns]
-
-
-def _between(cuts: Sequence[Sequence[Output]], number: int) -> str:
-    """Returns text that says between which cuts a part lies."""
-    before, after = (
-        " and ".join(f"'{each.name}'" for each in cuts[at]) if 0 <= at < len(cuts) else ""
-        for at in (number - 1, number)
-    )
-    if before and after:
-        return f"after {before} and before {after}"
-    return f"after {before}" if before else f"before {after}"
 
 
 def _part(graph: G, groups: list[set[GraphLayer]], number: int, fixed: Collection[GraphLayer]) -> G:

@@ -72,29 +72,19 @@ def restore_weights(graph: Editing, other: Editing) -> int:
 def _twins(graph: Editing, other: Editing) -> Iterator[Pair]:
     """Yields pairs of constants of both graphs that have the same name.
 
-    Several constants of one name are paired in their order. If the other graph has more or fewer of
-    them, they are paired by id.
+    Several constants of one name are paired in their order. Raises `GraphError` if the other graph
+    has more or fewer of them.
     """
     theirs = _by_name(other)
     for name, ours in _by_name(graph).items():
         named = theirs.get(name, [])
-        if len(named) == len(ours):
-            yield from zip(ours, named, strict=True)
-        elif named:
-            yield from _by_id(ours, named)
-
-
-def _by_id(ours: list[GraphLayer], theirs: list[GraphLayer]) -> Iterator[Pair]:
-    by_id = {layer.id: layer for layer in theirs}
-    for layer in ours:
-        if layer.id not in by_id:
+        if named and len(named) != len(ours):
             raise GraphError(
-                f"{counted(len(theirs), 'constant')} of the other graph could restore "
-                f"{layer.label}: "
-                f"this graph has {len(ours)} constants of this name",
+                f"{counted(len(named), 'constant')} of the other graph could restore "
+                f"{ours[0].label}: this graph has {len(ours)} constants of this name",
                 help="give constants different names before the weights are removed",
             )
-        yield layer, by_id[layer.id]
+        yield from zip(ours, named, strict=False)
 
 
 def _by_name(graph: Editing) -> dict[Hashable, list[GraphLayer]]:

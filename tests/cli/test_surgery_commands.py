@@ -215,11 +215,11 @@ split in two ways | split m.xml --at double --parts 2 | 2 | --at NAME or --parts
 split in one part | split m.xml --parts 1 | 2 | --parts
 split in too many parts | split m.xml --parts 9 | 1 | too few for 9 parts
 split before everything | split m.xml --at x | 1
-    | part 1 would be empty: nothing is computed before 'x'
+    | part 1 would be empty: nothing is computed between its cuts
 split behind everything | split tail.xml --at squash | 1
     | part 2 would be empty: nothing is computed
 split in another order | split m.xml --at shift double | 1
-    | part 2 would be empty: nothing is computed after 'shift' and before 'double'; name cuts
+    | part 2 would be empty: nothing is computed between its cuts; name cuts
 split at a misspelt tensor | split m.xml --at dubble | 2 | did you mean 'double'?
 """
 )

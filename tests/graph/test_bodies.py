@@ -96,10 +96,8 @@ def test_an_input_of_a_body_can_be_bound() -> None:
     graph = load("recurrent")
     loop = graph["refine"]
     weights = loop.bodies["body"]["weights"]
-    count = len(loop.inputs)
     loop.bodies["body"].bind("weights", np.zeros((16, 8), np.float32))
-    assert len(loop.inputs) == count - 1
-    assert weights not in loop.bodies["body"]
+    assert not weights.users
     check(graph)
 
 
@@ -146,8 +144,8 @@ def test_a_merged_model_keeps_its_rt_info() -> None:
     again = Graph(merged.model())
     assert {name: again[f"b/{name}"].rt_info for name in layers} == layers
     assert irshape.merge(again, again, {}, prefix="c/")["c/b/" + next(iter(layers))].rt_info
-    nets = [graph.model().rt_info for graph in (first, second)]
-    assert merged.model().rt_info == {**nets[1], **nets[0]}
+    turned = irshape.merge(second, first, {}, prefix="b/")
+    assert merged.model().rt_info == turned.model().rt_info == second.model().rt_info != {}
 
 
 def test_a_merged_model_keeps_the_layout_of_its_inputs(tmp_path: Path) -> None:

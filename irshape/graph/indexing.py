@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 from .errors import ArgumentError, GraphError
@@ -17,18 +18,16 @@ def indexed(output: Output, index: Any) -> Output:
     by axis. Raises `TypeError` for an invalid index.
     """
     items = [_item(each) for each in (index if isinstance(index, tuple) else (index,))]
-    axes = _axes(output, items)
     _check_arrays(output, items)
+    items = _without_ellipsis(output, items)
     bounds = [each for item in items if isinstance(item, slice) for each in (item.start, item.stop)]
     graph = innermost([output, *items, *bounds])
-    value = _sliced(graph, output, items, axes)
-    counted = [at for at, axis in enumerate(axes) if axis is not None and axis >= 0]
-    # removing an axis must not renumber the axes that follow in this loop: axes counted from the
-    # front go from last to first, axes counted from the end from first to last
-    for at in (*reversed(counted), *(at for at, axis in enumerate(axes) if (axis or 0) < 0)):
-        if not isinstance(items[at], slice):
-            _check_range(output, items[at], axes[at])
-            value = graph.add("Gather", value, items[at], axes[at], batch_dims=0)
+    taken = [item for item in items if item is not None]
+    value = _sliced(graph, output, taken)
+    for axis, item in reversed(list(enumerate(taken))):  # which removes no axis before the next one
+        if not isinstance(item, slice):
+            _check_range(output, item, axis)
+            value = graph.add("Gather", value, item, axis, batch_dims=0)
     new = _new_axes(items)
     return graph.add("Unsqueeze", value, new) if new else value
 
@@ -54,7 +53,7 @@ def _rank(item: Any) -> int:
     """Returns the number of axes of the result that an item produces."""
     if item is None or isinstance(item, slice):
         return 1
-    if item is Ellipsis or isinstance(item, int):
+    if isinstance(item, int):
         return 0
     if isinstance(item, Output):
         if item.shape.rank is None:
@@ -88,10 +87,8 @@ def _is_array(item: Any) -> bool:
     return not (item is None or item is ... or isinstance(item, (int, slice))) and _rank(item) > 0
 
 
-def _axes(output: Output, items: list[Any]) -> list[int | None]:
-    """Returns the axis of each item. Axes after an ellipsis are counted from the end."""
-    if sum(item is Ellipsis for item in items) > 1:
-        raise GraphError(f"{output!r}: an index has at most one ellipsis")
+def _without_ellipsis(output: Output, items: list[Any]) -> list[Any]:
+    """Returns an index in which whole axes stand for an ellipsis."""
     count = sum(item is not None and item is not Ellipsis for item in items)
     rank = output.shape.rank
     if rank is not None and count > rank:
@@ -100,23 +97,21 @@ def _axes(output: Output, items: list[Any]) -> list[int | None]:
             expected=str(rank),
             actual=str(count),
         )
-    axes: list[int | None] = []
-    axis = 0
-    for at, item in enumerate(items):
-        if item is None or item is Ellipsis:
-            axes.append(None)
-            if item is Ellipsis:
-                axis = -sum(each is not None for each in items[at + 1 :])
-        else:
-            axes.append(axis)
-            axis += 1
-    return axes
+    places = [at for at, item in enumerate(items) if item is Ellipsis]
+    if not places:
+        return items
+    if len(places) > 1:
+        raise GraphError(f"{output!r}: an index has at most one ellipsis")
+    if rank is None:
+        raise GraphError(f"{output!r} is of dynamic rank", help="index it without an ellipsis")
+    whole = [slice(None)] * (rank - count)
+    return [*items[: places[0]], *whole, *items[places[0] + 1 :]]
 
 
-def _check_range(output: Output, item: Any, axis: int | None) -> None:
+def _check_range(output: Output, item: Any, axis: int) -> None:
     """Raises `GraphError` for an index outside every size that the axis can have."""
     dims = output.shape.dims
-    if dims is None or axis is None or isinstance(item, Output):
+    if dims is None or isinstance(item, Output):
         return
     size = dims[axis].high
     for number in [item] if isinstance(item, int) else item.ravel().tolist():
@@ -128,11 +123,11 @@ def _check_range(output: Output, item: Any, axis: int | None) -> None:
             )
 
 
-def _sliced(graph: Any, value: Output, items: list[Any], axes: list[int | None]) -> Output:
-    """Returns the tensor after applying the slices among the items."""
-    forwards: list[tuple[Any, Any, int, int | None]] = []
-    backwards: list[tuple[Any, Any, int, int | None]] = []
-    for item, axis in zip(items, axes, strict=True):
+def _sliced(graph: Any, value: Output, items: list[Any]) -> Output:
+    """Returns the tensor after applying the slices among the items, which have an axis each."""
+    forwards: list[tuple[Any, Any, int, int]] = []
+    backwards: list[tuple[Any, Any, int, int]] = []
+    for axis, item in enumerate(items):
         if not isinstance(item, slice) or item == slice(None):
             continue
         step = 1 if item.step is None else item.step
@@ -188,14 +183,5 @@ def _behind(bound: int) -> int:
 
 def _new_axes(items: list[Any]) -> list[int]:
     """Returns the positions at which an index inserts axes of length 1 into the result."""
-    new: list[int] = []
-    place = 0
-    left = [_rank(item) for item in items]
-    for at, item in enumerate(items):
-        if item is Ellipsis:
-            place = -sum(left[at + 1 :])
-            continue
-        if item is None:
-            new.append(place)
-        place += left[at]
-    return new
+    before = accumulate(map(_rank, items), initial=0)
+    return [place for item, place in zip(items, before, strict=False) if item is None]

@@ -67,6 +67,8 @@ def test_random_indices_are_numpys_or_refused(shape: Any) -> None:
         expected: list[tuple[Any, np.ndarray]] = []
         for at in range(AT_ONCE):
             index = _index(draw)
+            if shape == "[...]" and isinstance(index, tuple) and any(i is ... for i in index):
+                continue  # which axes an ellipsis leaves is not known
             wanted = _wanted(index)
             if wanted is None and shape != list(SHAPE):
                 continue  # what is out of range is known only at run time

@@ -250,7 +250,7 @@ class _Matching:
         waiting = deque(self.partner.items())
         while waiting:
             a, b = waiting.popleft()
-            for pair in (*self._over_inputs(a, b), *self._over_users(a, b)):
+            for pair in self._over_inputs(a, b):
                 if self.pair_free(*pair):
                     waiting += [pair, *self.spread(SIMILAR, [pair])]
 
@@ -276,35 +276,6 @@ class _Matching:
             yield at
             row = side.sources[at]
             at = row[0][0] if row and row[0] is not None else None
-
-    def _over_users(self, a: int, b: int) -> Iterator[tuple[int, int]]:
-        ours = self._downstream(self.first, a, self.partner)
-        theirs = self._downstream(self.second, b, self.origin) if ours else {}
-        for key, users in ours.items():
-            others = theirs.get(key, [])
-            if len(users) == 1 == len(others):
-                yield users[0], others[0]
-
-    def _downstream(
-        self, side: Side, start: int, taken: dict[int, int]
-    ) -> dict[tuple[int, int], list[int]]:
-        """Returns the layers after a layer, up to layers with a partner. The key is the input at
-        which a layer is reached, and its content; among equal layers, the nearest counts."""
-        reached: dict[tuple[int, int], list[int]] = {}
-        border, seen = [start], {start}
-        for _ in range(_DEPTH):
-            nearest: dict[tuple[int, int], list[int]] = {}
-            after: list[int] = []
-            for at in border:
-                for user, index, _ in side.users[at][:_NEIGHBOURS]:
-                    if user not in taken and user not in seen:
-                        seen.add(user)
-                        after.append(user)
-                        nearest.setdefault((index, side.content[SIMILAR][user]), []).append(user)
-            for key, users in nearest.items():
-                reached.setdefault(key, users)
-            border = after[:_NEIGHBOURS]
-        return reached
 
     # what is left
 

@@ -10,7 +10,8 @@ from ..element_types import ElementType
 from ..faults import Fault, Violation, bug_of_plugin, fault
 from ..model.graph import Layer, Model
 from ..model.weights import Constant, numbers_of, raw_bytes
-from ..ops.declaration import Operation, check_inputs, check_specified
+from ..ops.declaration import Operation, check_inputs
+from ..ops.operands import specified_types
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..rule_ids import INTERNAL_ERROR
 from ..shapes import DYNAMIC, PartialShape
@@ -165,7 +166,7 @@ def _questioned(
     """
     if operation.of_plugin:
         _check_returned(outputs)
-    return (*check_specified(operation, inputs), *operation.check(*inputs))
+    return (*specified_types(operation.operands, inputs), *operation.check(*inputs))
 
 
 def plugin_of(operation: type[Operation]) -> str | None:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..faults import Between, Fault, Violation, fault
-from ..rule_ids import INPUT_SHAPES, OPERATION_CONSTRAINT
-from .axes import normalized_axis
+from ..rule_ids import OPERATION_CONSTRAINT
+from .axes import normalized_axis, not_single
 from .blockwise import each, in_blocks
 from .conditions import at_least
 from .conversion import plain
-from .declaration import ANY, NUMERIC_OR_BOOLEAN, Operation, attribute, like, operand
+from .declaration import ANY, NUMERIC_OR_BOOLEAN, REAL, Operation, attribute, like, operand
 from .differences import CRASHES, facts, no_type_of_input, not_run, of_scalar, refused
 from .elementwise import FLOATING, Unary, UnaryWithValue, common_type, computed
 from .error_function import gelu
@@ -59,7 +59,6 @@ class Clamp(UnaryWithValue):
     def infer(self, data: Tensor) -> Tensor:
         if not self.min <= self.max:
             raise Violation(
-                f"`min` is {self.min:g} and `max` {self.max:g}; min must not be above max",
                 at="min",
                 relation="within",
                 expected=Between(None, self.max),
@@ -140,13 +139,11 @@ class PReLU(Operation):
         spread = slope.shape.broadcast(data.shape)
         if not along_channels and (spread is None or not spread.compatible(data.shape)):
             yield fault(
-                f"`slope` has shape {slope.shape}, which cannot be broadcast to {data.shape} of "
-                "`data`; expected one element, one for each channel, or a shape that NumPy would "
-                "broadcast",
                 at="slope",
-                expected=f"a shape compatible with {data.shape}",
+                relation="broadcast",
+                expected=data.shape,
                 actual=slope.shape,
-                rule=INPUT_SHAPES,
+                of="data",
             )
 
     def evaluate(self, data: Array, slope: Array) -> Array:
@@ -172,8 +169,7 @@ class Selu(Operation):
 
     def check(self, data: Tensor, alpha: Tensor, lambda_: Tensor) -> Iterator[Fault]:
         for name, tensor in (("alpha", alpha), ("lambda_", lambda_)):
-            if not tensor.shape.size.contains(1):
-                yield fault(at=name, relation="count", expected=1, actual=tensor.shape)
+            yield from not_single(tensor, name)
 
     def evaluate(self, data: Array, alpha: Array, lambda_: Array) -> Array:
         numbers = plain(data)
@@ -189,7 +185,7 @@ class HardSigmoid(Operation):
     """`alpha * x + beta`, clipped to the range from 0 to 1."""
 
     since = 1
-    data = operand(ANY)
+    data = operand(ANY, specified=REAL)
     alpha = operand(ANY, like="data")
     beta = operand(ANY, like="data")
 
@@ -203,25 +199,12 @@ class HardSigmoid(Operation):
         for name, tensor in (("alpha", alpha), ("beta", beta)):
             if tensor.rank:
                 yield fault(at=name, relation="rank", expected=0, actual=tensor.shape)
-        yield from not_floating("data", data)
 
     def evaluate(self, data: Array, alpha: Array, beta: Array) -> Array:
         numbers = plain(data)
         result = np.atleast_1d(numbers * plain(alpha).reshape(-1)[0])
         result += plain(beta).reshape(-1)[0]
         return computed(np.clip(result, 0, 1, out=result).reshape(data.shape), data)
-
-
-def not_floating(name: str, tensor: Tensor) -> Iterator[Fault]:
-    """Yields a fault if the element type is not floating-point, which OpenVINO does not check."""
-    if not tensor.element_type.is_dynamic and not tensor.element_type.is_real:
-        yield fault(
-            at=name,
-            relation="type",
-            expected="a floating-point type",
-            actual=tensor.element_type,
-            accepted=True,
-        )
 
 
 class Sigmoid(Unary):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from ..faults import Fault, Violation, fault
@@ -34,13 +34,8 @@ def normalized_axis(
     as in OpenVINO.
     """
     if rank == 0 and not of_scalar:
-        raise Violation(
-            f"`{of}` is a scalar, which has no axis {axis}",
-            at=of if of != "result" else at,
-            expected="at least one dimension",
-            actual="[]",
-            rule=INPUT_RANK,
-        )
+        at = of if of != "result" else at
+        raise out_of_range(axis, 0, at=at, of=of, rule=INPUT_RANK)
     count = rank or 1
     if not -count <= axis < count:
         raise out_of_range(axis, count, at=at, of=of, rule=rule)
@@ -64,6 +59,13 @@ def single_size(tensor: Tensor, at: str) -> Dimension:
     return size or DYNAMIC
 
 
+def not_single(tensor: Tensor, at: str = "axis") -> Iterator[Fault]:
+    """Yields a fault unless the tensor can have a single element, which OpenVINO does not check."""
+    if not tensor.shape.size.contains(1):
+        wanted = "a scalar or one element"
+        yield fault(at=at, expected=wanted, actual=tensor.shape, rule=INPUT_SHAPES, accepted=True)
+
+
 def require_single(tensor: Tensor, at: str = "axis") -> None:
     """Raises `Violation` unless the tensor can be a scalar or a list of one element."""
     rank = tensor.rank
@@ -73,18 +75,17 @@ def require_single(tensor: Tensor, at: str = "axis") -> None:
         )
 
 
-def duplicate_axes(
-    axes: Sequence[int], at: str = "axes", why: str = "although OpenVINO silently accepts them"
-) -> Fault:
-    """Returns the fault for a list that names an axis twice."""
-    seen = listed(axes)
+def duplicate_axes(axes: Sequence[int], at: str = "axes", *, accepted: bool = True) -> Fault:
+    """Returns the fault for a list that names an axis twice.
+
+    accepted: whether OpenVINO accepts it.
+    """
     return fault(
-        f"`{at}` {seen} names an axis twice; the specification requires each axis only once"
-        + (f", {why}" if why else ""),
         at=at,
         relation="distinct",
-        actual=seen,
+        actual=tuple(axes),
         rule=DUPLICATE_VALUES,
+        accepted=accepted,
         help="name each axis once",
     )
 

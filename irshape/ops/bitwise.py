@@ -13,11 +13,9 @@ class BitwiseNot(Unary):
     """Every bit inverted."""
 
     since = 13
+    function = "invert"
     keeps_integers = True
     data = operand(BITS)
-
-    def of(self, data: Array) -> Array:
-        return np.invert(data)
 
 
 class BitwiseBinary(Binary):
@@ -32,27 +30,21 @@ class BitwiseAnd(BitwiseBinary):
     """Bits that are set in both."""
 
     since = 13
-
-    def of(self, a: Array, b: Array) -> Array:
-        return np.bitwise_and(a, b)
+    function = "bitwise_and"
 
 
 class BitwiseOr(BitwiseBinary):
     """Bits that are set in at least one of the two."""
 
     since = 13
-
-    def of(self, a: Array, b: Array) -> Array:
-        return np.bitwise_or(a, b)
+    function = "bitwise_or"
 
 
 class BitwiseXor(BitwiseBinary):
     """Bits that are set in exactly one of the two."""
 
     since = 13
-
-    def of(self, a: Array, b: Array) -> Array:
-        return np.bitwise_xor(a, b)
+    function = "bitwise_xor"
 
 
 class BitwiseLeftShift(BitwiseBinary):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import operator
+from typing import TYPE_CHECKING, ClassVar
 
 from ..element_types import ElementType
 from .conversion import plain
@@ -40,25 +41,31 @@ def _at_least(a: Expression, b: Expression, *, then: int) -> Expression | None:
 
 
 class ElementwiseComparison(Binary):
-    """Comparisons of inputs of any element type. Their results are booleans."""
+    """Comparisons of inputs of any element type. Their results are booleans.
 
+    The function of `operator` named `compare` compares two numbers or two arrays.
+    """
+
+    compare: ClassVar[str]
     a = operand(ANY)
     b = operand(ANY, like="a")
 
     def result_type(self, a: Tensor, b: Tensor) -> ElementType:
         return TRUTH
 
+    def exact(self, a: Number, b: Number) -> Number:
+        return int(getattr(operator, self.compare)(a, b))
+
     def evaluate(self, a: Array, b: Array) -> Array:
-        return np.asarray(self.of(plain(a), plain(self.aligned(a, b))), dtype=bool)
+        compare = getattr(operator, self.compare)
+        return np.asarray(compare(plain(a), plain(self.aligned(a, b))), dtype=bool)
 
 
 class Equal(ElementwiseComparison):
     """Whether the two inputs are equal."""
 
     since = 1
-
-    def exact(self, a: Number, b: Number) -> Number:
-        return a == b
+    compare = "eq"
 
     def symbolic(self, a: Expression, b: Expression) -> Expression | None:
         return _equal(a, b, then=1)
@@ -66,17 +73,12 @@ class Equal(ElementwiseComparison):
     def bounds(self, a: Interval, b: Interval) -> Interval:
         return 0, a[0] <= b[1] and b[0] <= a[1]
 
-    def of(self, a: Array, b: Array) -> Array:
-        return np.equal(a, b)
-
 
 class NotEqual(ElementwiseComparison):
     """Whether the two inputs differ."""
 
     since = 1
-
-    def exact(self, a: Number, b: Number) -> Number:
-        return a != b
+    compare = "ne"
 
     def symbolic(self, a: Expression, b: Expression) -> Expression | None:
         return _equal(a, b, then=0)
@@ -84,69 +86,46 @@ class NotEqual(ElementwiseComparison):
     def bounds(self, a: Interval, b: Interval) -> Interval:
         return a[0] > b[1] or b[0] > a[1], 1
 
-    def of(self, a: Array, b: Array) -> Array:
-        return np.not_equal(a, b)
-
 
 class Less(ElementwiseComparison):
     """Whether `a` is below `b`."""
 
     since = 1
+    compare = "lt"
     leaves_nan_open = True
-
-    def exact(self, a: Number, b: Number) -> Number:
-        return a < b
 
     def symbolic(self, a: Expression, b: Expression) -> Expression | None:
         return _at_least(a, b, then=0)
-
-    def of(self, a: Array, b: Array) -> Array:
-        return np.less(a, b)
 
 
 class LessEqual(ElementwiseComparison):
     """Whether `a` is not above `b`."""
 
     since = 1
+    compare = "le"
     leaves_nan_open = True
-
-    def exact(self, a: Number, b: Number) -> Number:
-        return a <= b
 
     def symbolic(self, a: Expression, b: Expression) -> Expression | None:
         return _at_least(b, a, then=1)
-
-    def of(self, a: Array, b: Array) -> Array:
-        return np.less_equal(a, b)
 
 
 class Greater(ElementwiseComparison):
     """Whether `a` is above `b`."""
 
     since = 1
+    compare = "gt"
     leaves_nan_open = True
-
-    def exact(self, a: Number, b: Number) -> Number:
-        return a > b
 
     def symbolic(self, a: Expression, b: Expression) -> Expression | None:
         return _at_least(b, a, then=0)
-
-    def of(self, a: Array, b: Array) -> Array:
-        return np.greater(a, b)
 
 
 class GreaterEqual(ElementwiseComparison):
     """Whether `a` is not below `b`."""
 
     since = 1
+    compare = "ge"
     leaves_nan_open = True
-
-    def exact(self, a: Number, b: Number) -> Number:
-        return a >= b
 
     def symbolic(self, a: Expression, b: Expression) -> Expression | None:
         return _at_least(a, b, then=1)
-
-    def of(self, a: Array, b: Array) -> Array:
-        return np.greater_equal(a, b)

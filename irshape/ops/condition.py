@@ -82,10 +82,7 @@ def _taken_on(site: Site) -> bool:
 
 
 class NumberTest(Unary):
-    """Tests whether each number is of a certain kind. The result is boolean.
-
-    `of` computes the test for arrays of f32 and f64.
-    """
+    """Tests whether each number is of a certain kind. The result is boolean."""
 
     differs = facts(
         not_run(
@@ -108,18 +105,14 @@ class IsNaN(NumberTest):
     """Whether each element is NaN."""
 
     since = 10
-
-    def of(self, data: Array) -> Array:
-        return np.isnan(data)
+    function = "isnan"
 
 
 class IsFinite(NumberTest):
     """Whether each element is neither infinite nor NaN."""
 
     since = 10
-
-    def of(self, data: Array) -> Array:
-        return np.isfinite(data)
+    function = "isfinite"
 
 
 class IsInf(NumberTest):

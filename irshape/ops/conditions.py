@@ -7,7 +7,8 @@ condition does not hold. A dynamic size that may meet the condition passes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, TypeVar
+from itertools import pairwise
+from typing import Any, Final, TypedDict, Unpack
 
 from ..element_types import ElementType
 from ..faults import Between, Number, Relation, Stated, Violation
@@ -22,14 +23,19 @@ RELATIONS: Final[dict[str, Relation]] = {
     "large_enough": "at least",
     "distinct": "distinct",
     "equal": "equal",
-    "merged": "equal",
     "of_type": "type",
     "count": "count",
     "rank": "rank",
-    "sums_to": "sum",
     "same_size": "same size",
 }
 """Maps each function to the relation that it requires."""
+
+
+class Origin(TypedDict, total=False):
+    """The operand or attribute that determines the expected value; see `faults.Fault`."""
+
+    of: str
+    given: object
 
 
 def within(
@@ -39,7 +45,6 @@ def within(
     at: str = "axes",
     of: str = "data",
     least: int | None = None,
-    rule: RuleId = INPUT_VALUE,
 ) -> None:
     """Requires that each axis exists in a tensor of this rank.
 
@@ -48,7 +53,7 @@ def within(
     low = -rank if least is None else least
     for index, axis in enumerate(axes):
         if not low <= axis < rank:
-            raise out_of_range(int(axis), rank, at=at, of=of, least=low, position=index, rule=rule)
+            raise out_of_range(int(axis), rank, at=at, of=of, least=low, position=index)
 
 
 def out_of_range(
@@ -62,16 +67,16 @@ def out_of_range(
     rule: RuleId = INPUT_VALUE,
 ) -> Violation:
     """Returns the violation for an axis that a tensor of this rank does not have."""
-    limits = Between(-rank if least is None else least, rank - 1)
+    limits = Between(-rank if least is None else least, rank - 1) if rank else "no axes"
     return Violation(
         at=at,
         relation="within",
-        expected=limits if rank else "no axes",
+        expected=limits,
         actual=axis,
         position=position,
+        rule=rule,
         of=of,
         given=rank,
-        rule=rule,
     )
 
 
@@ -81,7 +86,6 @@ def between(
     high: Number | None,
     *,
     at: str,
-    relation: Relation = "within",
     rule: RuleId = INPUT_VALUE,
 ) -> None:
     """Requires that a number, or each number of a list, lies between two limits, both included."""
@@ -91,10 +95,10 @@ def between(
         if number not in limits:
             raise Violation(
                 at=at,
-                relation=relation,
+                relation="within",
                 expected=limits,
                 actual=number,
-                position=None if listed is not numbers else index,
+                position=index if listed is numbers else None,
                 rule=rule,
             )
 
@@ -103,7 +107,7 @@ def at_least(
     numbers: Number | Iterable[Number], least: Number, *, at: str, rule: RuleId = INPUT_VALUE
 ) -> None:
     """Requires that a number, or each number of a list, is `least` or more."""
-    between(numbers, least, None, at=at, relation="at least", rule=rule)
+    between(numbers, least, None, at=at, rule=rule)
 
 
 def large_enough(
@@ -120,6 +124,21 @@ def of_type(actual: ElementType, expected: ElementType, *, at: str, of: str = ""
     """Requires that a tensor has the expected element type."""
     if actual is not expected:
         raise Violation(at=at, relation="type", expected=expected, actual=actual, of=of)
+
+
+def not_zero(number: Number, *, at: str, position: int) -> None:
+    """Requires that a number of a list is not 0."""
+    if not number:
+        wanted = "a number other than 0"
+        raise Violation(at=at, expected=wanted, actual=0, position=position, rule=INPUT_VALUE)
+
+
+def ascending(numbers: Iterable[int], *, at: str) -> None:
+    """Requires that no number of a list is below the number before it."""
+    for index, (before, number) in enumerate(pairwise(numbers), 1):
+        if number < before:
+            wanted = f"{before} or more, as the numbers ascend"
+            raise Violation(at=at, expected=wanted, actual=number, position=index, rule=INPUT_VALUE)
 
 
 def distinct(
@@ -147,64 +166,35 @@ def equal(
     expected: Any,
     *,
     at: str,
-    of: str = "",
-    given: object = None,
     axis: int | None = None,
     rule: RuleId = INPUT_SHAPES,
-) -> None:
-    """Requires that a number, a size or a shape equals the expected one.
+    **origin: Unpack[Origin],
+) -> Any:
+    """Requires that a number, a size or a shape equals the expected one. Returns what both allow.
 
     axis: the axis of a size.
     """
     if isinstance(actual, Dimension) or isinstance(expected, Dimension):
-        holds = Dimension.of(actual).agrees(Dimension.of(expected))
+        both: Any = Dimension.of(expected).merge(Dimension.of(actual))
     elif isinstance(actual, PartialShape):
-        holds = actual.merge(PartialShape.of(expected)) is not None
+        both = PartialShape.of(expected).merge(actual)
     else:
-        holds = bool(actual == expected)
-    if not holds:
-        raise Violation(
-            at=at,
-            relation="equal",
-            expected=expected,
-            actual=actual,
-            position=axis,
-            of=of,
-            given=given,
-            rule=rule,
-        )
-
-
-D = TypeVar("D", Dimension, PartialShape)
-
-
-def merged(
-    actual: D,
-    expected: D,
-    *,
-    at: str,
-    of: str = "",
-    given: object = None,
-    axis: int | None = None,
-    rule: RuleId = INPUT_SHAPES,
-) -> D:
-    """Returns what two sizes or two shapes allow. Requires that they can be equal.
-
-    axis: the axis of a size.
-    """
-    equal(actual, expected, at=at, of=of, given=given, axis=axis, rule=rule)
-    both = expected.merge(actual)
-    return expected if both is None else both
+        both = expected if actual == expected else None
+    if both is not None:
+        return both
+    raise Violation(
+        at=at,
+        relation="equal",
+        expected=expected,
+        actual=actual,
+        position=axis,
+        rule=rule,
+        **origin,
+    )
 
 
 def count(
-    actual: Any,
-    expected: int,
-    *,
-    at: str,
-    of: str = "",
-    given: object = None,
-    rule: RuleId = INPUT_SHAPES,
+    actual: Any, expected: int, *, at: str, rule: RuleId = INPUT_SHAPES, **origin: Unpack[Origin]
 ) -> None:
     """Requires that a list has the expected number of elements.
 
@@ -212,14 +202,9 @@ def count(
     """
     size = Dimension.of(actual)
     if not size.agrees(Dimension(expected)):
+        seen = size.low if size.is_static else size
         raise Violation(
-            at=at,
-            relation="count",
-            expected=expected,
-            actual=size.low if size.is_static else size,
-            of=of,
-            given=given,
-            rule=rule,
+            at=at, relation="count", expected=expected, actual=seen, rule=rule, **origin
         )
 
 
@@ -236,28 +221,6 @@ def rank(
         return
     if isinstance(expected, int) or actual not in expected:
         raise Violation(at=at, relation="rank", expected=expected, actual=actual, of=of, rule=rule)
-
-
-def sums_to(
-    numbers: Sequence[int],
-    total: int,
-    *,
-    at: str,
-    of: str = "",
-    given: object = None,
-    rule: RuleId = INPUT_VALUE,
-) -> None:
-    """Requires that numbers add up to a total."""
-    if sum(numbers) != total:
-        raise Violation(
-            at=at,
-            relation="sum",
-            expected=total,
-            actual=tuple(int(number) for number in numbers),
-            of=of,
-            given=given,
-            rule=rule,
-        )
 
 
 def same_size(actual: int, expected: int, *, at: str, of: str, rule: RuleId = INPUT_SHAPES) -> None:

@@ -35,10 +35,11 @@ from ..element_types import (
     ElementType,
     types,
 )
-from ..faults import Between, Fault, Number, Violation
+from ..faults import Between, Fault, Violation
 from ..rule_ids import ATTRIBUTE_VALUE
 from ..shapes import Dimension
 from ..wording import describe_types
+from . import conditions
 from .attributes import (
     REQUIRED,
     Attribute,
@@ -59,7 +60,6 @@ from .operands import (
     check_shapes,
     named_dimensions,
     operand,
-    specified_types,
 )
 from .signature import Signature
 from .tensors import Tensor, Value
@@ -86,7 +86,6 @@ __all__ = [
     "attribute",
     "between",
     "check_inputs",
-    "check_specified",
     "describe_types",
     "like",
     "operand",
@@ -180,7 +179,7 @@ class Operation:
     result: ClassVar[Like | None] = None
     """The input whose type and shape the result has; replaces an `infer`."""
     signature: ClassVar[Signature] = Signature.of({}, ())
-    """The attributes and operands, and values computed from them; computed, not declared."""
+    """Values computed from the attributes and operands."""
     questioned: ClassVar[bool] = False
     """Whether layers need checks beyond `infer`; computed, not declared."""
 
@@ -219,7 +218,8 @@ class Operation:
         cls.operands = tuple(operands.values())
         cls.signature = Signature.of(attributes, cls.operands)
         checked = cls.check is not Operation.check
-        cls.questioned = cls.signature.narrowed or checked or cls.of_plugin
+        narrowed = any(declared.specified is not None for declared in cls.operands)
+        cls.questioned = narrowed or checked or cls.of_plugin
 
     def __init__(self, **values: Any) -> None:
         """Sets attributes by their Python names. Attributes that are not given get their defaults.
@@ -406,7 +406,7 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
     count, declared = len(inputs), len(expected)
     if count != declared:
         if not signature.fewest <= count <= signature.most:
-            check_count(operation.type_name(), signature.operands, count)
+            check_count(operation.type_name(), operation.operands, count)
         expected += expected[-1:] * (count - declared)
     shared: dict[str, ElementType] = {}
     for tensor, (unquestioned, usual_ranks, group) in zip(inputs, expected, strict=False):
@@ -429,12 +429,12 @@ def _check_confined(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
     """Raises `Violation` for shapes or attributes that the declaration does not allow."""
     signature = operation.signature
     if signature.shaped:
-        check_shapes(signature.operands, inputs)
-    for name, within in signature.limited.items():
+        check_shapes(operation.operands, inputs)
+    for name, limits in signature.limited.items():
         value = getattr(operation, name)
-        for number in value if isinstance(value, (tuple, list)) else (value,):
-            if number is not None and number not in within:
-                raise _outside(signature.attributes[name], number)
+        if value is not None:
+            at = operation.attributes[name].name
+            conditions.between(value, *limits, at=at, rule=ATTRIBUTE_VALUE)
 
 
 def _check_each(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
@@ -457,19 +457,3 @@ def _check_each(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
                 actual=element_type,
                 help="insert a Convert",
             )
-
-
-def _outside(declared: Attribute, value: Number) -> Violation:
-    return Violation(
-        at=declared.name, expected=declared.within, actual=_number(value), rule=ATTRIBUTE_VALUE
-    )
-
-
-def _number(value: Number) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def check_specified(operation: Operation, inputs: tuple[Tensor | None, ...]) -> Iterator[Fault]:
-    """Yields faults of element types that OpenVINO reads and the specification forbids."""
-    signature = operation.signature
-    return specified_types(signature.operands, inputs) if signature.narrowed else iter(())

@@ -90,16 +90,6 @@ class Site:
         """For each input, whether it is the same in every run."""
         return [at in self.around.constant for at in self.feeding]
 
-    @property
-    def measured(self) -> list[bool]:
-        """For each input, whether it contains sizes of tensors from ShapeOf, unchanged."""
-        return [at in self.around.measured for at in self.feeding]
-
-    @property
-    def stored(self) -> list[bool]:
-        """For each input, whether it contains elements of a variable, unchanged."""
-        return [at in self.around.stored for at in self.feeding]
-
     def shape(self, index: int) -> PartialShape | None:
         """Returns the shape of an input; None where the layer does not have the input."""
         tensor = self.inputs[index] if index < len(self.inputs) else None
@@ -319,7 +309,7 @@ def lower_bounds(site: Site) -> bool:
     No OpenVINO release computes bounds from elements without upper bounds.
     """
     target = site.inputs[1] if len(site.inputs) > 1 else None
-    if target is None or target.value is None or not site.measured[1]:
+    if target is None or target.value is None or site.feeding[1] not in site.around.measured:
         return False
     return any(
         low > 0 and high >= UNBOUNDED

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Violation
-from ..rule_ids import INPUT_SHAPES
 from ..shapes import DYNAMIC_SHAPE, PartialShape
 from .conversion import encoded, is_plain, nearest, plain
 from .declaration import NUMERIC, REAL, Operation, attribute, like, operand, types
@@ -85,22 +84,9 @@ class Broadcasting(Operation):
             merged = here.merge(there)
         else:
             merged = self.merged_along(here, there)
-        if merged is not None:
-            return merged
-        rule = {
-            "none": "be equal, as auto_broadcast is none",
-            "numpy": "be equal from the last on, or 1 (auto_broadcast is numpy)",
-            "pdpd": f"fit those of `{of}` from axis {self.axis} on (auto_broadcast is pdpd)",
-        }
-        raise Violation(
-            f"`{at}` has shape {there}, which is not compatible with {here} of `{of}`: dimensions "
-            "must "
-            f"{rule[self.auto_broadcast]}",
-            at=at,
-            expected=f"a shape compatible with {here}",
-            actual=there,
-            rule=INPUT_SHAPES,
-        )
+        if merged is None:
+            raise Violation(at=at, relation="broadcast", expected=here, actual=there, of=of)
+        return merged
 
     def merged_along(self, here: PartialShape, there: PartialShape) -> PartialShape | None:
         if here.dims is None or there.dims is None:
@@ -140,9 +126,10 @@ def common_type(*tensors: Tensor | None) -> ElementType:
 class Binary(Broadcasting):
     """An operation on two inputs of one element type. The result has this type, too.
 
-    `exact` computes two numbers and `of` two arrays.
+    `exact` computes two numbers. The NumPy function named `function`, or `of`, computes two arrays.
     """
 
+    function: ClassVar[str]
     a = operand(NUMERIC)
     b = operand(NUMERIC, like="a")
 
@@ -187,7 +174,7 @@ class Binary(Broadcasting):
         return computed(self.of(plain(a), plain(b)), a)
 
     def of(self, a: Array, b: Array) -> Array:
-        raise NotImplementedError
+        return np.asarray(getattr(np, self.function)(a, b))
 
 
 def below_zero(data: Array) -> str | None:
@@ -205,9 +192,11 @@ def zero_by_zero(divisor: Array) -> str | None:
 class Unary(Operation):
     """An operation on one input. The result has its element type and shape.
 
-    `of` computes an array. Integers are computed in f64 and rounded, unless `keeps_integers`.
+    The NumPy function named `function`, or `of`, computes an array. Integers are computed in f64
+    and rounded, unless `keeps_integers`.
     """
 
+    function: ClassVar[str]
     keeps_integers = False
     data = operand(NUMERIC)
     result = like("data")
@@ -227,7 +216,7 @@ class Unary(Operation):
 
     def of(self, data: Array) -> Array:
         """Returns the result for an array of f32 or f64 (or integers) of rank 1 or more."""
-        raise NotImplementedError
+        return np.asarray(getattr(np, self.function)(data))
 
 
 class UnaryWithValue(Unary):

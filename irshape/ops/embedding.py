@@ -23,14 +23,8 @@ def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[F
         return
     for number in known:
         if not (0 <= number < table.shape[0].high or (name == "default_index" and number == -1)):
-            rows = table.shape[0]
-            yield fault(
-                f"`{name}` contains {number}, but `emb_table` {table.shape} has {rows} rows",
-                at=name,
-                relation="within",
-                expected=Between(0, rows.high - 1),
-                actual=number,
-            )
+            limits = Between(0, table.shape[0].high - 1)
+            yield fault(at=name, relation="within", expected=limits, actual=number)
             return
 
 
@@ -59,10 +53,10 @@ class EmbeddingLookup(Operation):
             return
         require(
             self.reduction == "sum",
-            '`per_sample_weights` is only allowed with `reduction="sum"`',
-            at="per_sample_weights",
-            expected='no weights, or reduction="sum"',
-            actual=f'reduction="{self.reduction}"',
+            at="reduction",
+            expected="sum",
+            actual=self.reduction,
+            of="per_sample_weights",
         )
 
     def bags(

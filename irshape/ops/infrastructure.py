@@ -190,8 +190,6 @@ class Const(Operation):
     def infer(self) -> Tensor:
         if self.shape and not 0 <= min(self.shape) <= max(self.shape) < UNBOUNDED:
             raise Violation(
-                f"the constant has shape {list(self.shape)}; each dimension of a "
-                "constant must be a size that fits in 64 bits",
                 at="shape",
                 expected="sizes from 0 to 2^63-2",
                 actual=tuple(self.shape),
@@ -283,22 +281,20 @@ class ReadValue_6(Operation):
         if init_value is not None:
             require(
                 element_type is DYNAMIC_TYPE or init_value.element_type is element_type,
-                f"the variable '{self.variable_id}' holds {element_type}, but its initial value "
-                f"has element type {init_value.element_type}",
                 at="init_value",
                 relation="type",
                 expected=element_type,
                 actual=init_value.element_type,
+                of="variable_type",
             )
             require(
                 shape.encloses(init_value.shape)
                 and (shape.rank is None or init_value.rank is not None),
-                f"the variable '{self.variable_id}' has shape {shape}, but its initial value has "
-                f"shape {init_value.shape}",
                 at="init_value",
                 relation="equal",
                 expected=shape,
                 actual=init_value.shape,
+                of="variable_shape",
                 rule=OPERATION_CONSTRAINT,
                 help="widen variable_shape, or give an initial value of that shape",
             )

@@ -119,20 +119,17 @@ class Boolean(Kind):
 
 
 class Integer(Kind):
-    """A whole number from `low` to `high`.
+    """A whole number of at least `low`.
 
-    refused: OpenVINO refuses a number outside these limits; otherwise it silently accepts it.
+    refused: OpenVINO refuses a smaller number; otherwise it silently accepts it.
     """
 
     name = "int"
 
-    def __init__(
-        self, low: int | None = None, high: int | None = None, *, refused: bool = False
-    ) -> None:
+    def __init__(self, low: int | None = None, *, refused: bool = False) -> None:
         self.low = low
-        self.high = high
         self.refused = refused
-        self.any_natural = (low is None or low <= 0) and high is None
+        self.any_natural = low is None or low <= 0
 
     def read(self, text: str) -> int:
         if text.isdigit() and text.isascii() and len(text) < 19:
@@ -148,24 +145,14 @@ class Integer(Kind):
         return number
 
     def check(self, number: int) -> None:
-        if (
-            (self.low is not None and number < self.low)
-            or (self.high is not None and number > self.high)
-            or not -(2**63) <= number < 2**64
-        ):
+        if (self.low is not None and number < self.low) or not -(2**63) <= number < 2**64:
             raise Malformed(self.describe()) if self.refused else Malformed(self.describe(), number)
 
     def fits_in_list(self, value: Any) -> bool:
         return -(2**63) <= value < 2**63
 
     def describe(self) -> str:
-        if self.low is None and self.high is None:
-            return "a whole number"
-        if self.high is None:
-            return f"a whole number of at least {self.low}"
-        if self.low is None:
-            return f"a whole number of at most {self.high}"
-        return f"a whole number from {self.low} to {self.high}"
+        return "a whole number" + ("" if self.low is None else f" of at least {self.low}")
 
     def describe_several(self) -> str:
         return self.describe().replace("a whole number", "whole numbers")
@@ -181,9 +168,7 @@ class Integer(Kind):
         for number in sorted(
             worth_trying, key=lambda each: (min((abs(each - it) for it in near), default=0), each)
         ):
-            if (self.low is None or number >= self.low) and (
-                self.high is None or number <= self.high
-            ):
+            if self.low is None or number >= self.low:
                 yield number
 
 
@@ -244,26 +229,16 @@ class Choice(Kind):
 
     name = "enum"
 
-    def __init__(
-        self, *words: str, case_sensitive: bool = False, synonyms: dict[str, str] | None = None
-    ) -> None:
+    def __init__(self, *words: str, case_sensitive: bool = False) -> None:
         self.words = words
         self.case_sensitive = case_sensitive
-        self.synonyms = synonyms or {}
 
     def read(self, text: str) -> str:
-        if text in self.words:
-            return text
-        if self.case_sensitive:
-            word = self.synonyms.get(text)
-        else:
-            folded = text.lower()
-            word = next(
-                (known for known in self.words if known.lower() == folded), None
-            ) or self.synonyms.get(folded)
-        if word is None:
-            raise Malformed(self.describe())
-        return word
+        folded = text if self.case_sensitive else text.lower()
+        for word in self.words:
+            if folded == (word if self.case_sensitive else word.lower()):
+                return word
+        raise Malformed(self.describe())
 
     def domain(self, current: Any, declared: Declared) -> Iterator[str]:
         yield from self.words

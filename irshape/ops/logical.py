@@ -21,36 +21,21 @@ class LogicalAnd(LogicalBinary):
     """Whether both are true."""
 
     since = 1
-
-    def exact(self, a: Number, b: Number) -> Number:
-        return min(a, b)
-
-    def of(self, a: Array, b: Array) -> Array:
-        return np.logical_and(a, b)
+    compare = "and_"
 
 
 class LogicalOr(LogicalBinary):
     """Whether at least one of the two is true."""
 
     since = 1
-
-    def exact(self, a: Number, b: Number) -> Number:
-        return max(a, b)
-
-    def of(self, a: Array, b: Array) -> Array:
-        return np.logical_or(a, b)
+    compare = "or_"
 
 
 class LogicalXor(LogicalBinary):
     """Whether exactly one of the two is true."""
 
     since, written = 1, 2
-
-    def exact(self, a: Number, b: Number) -> Number:
-        return a != b
-
-    def of(self, a: Array, b: Array) -> Array:
-        return np.logical_xor(a, b)
+    compare = "xor"
 
 
 class Xor(LogicalXor):

@@ -8,9 +8,11 @@ from typing import Final
 
 from ..element_types import ANY, DYNAMIC_TYPE, ElementType, types
 from ..faults import Between, Fault, Number, Violation, fault
-from ..rule_ids import INPUT_COUNT, INPUT_SHAPES
+from ..rule_ids import INPUT_COUNT
 from ..shapes import Dimension, PartialShape
 from ..wording import describe_types
+from . import conditions
+from .axes import require_single
 from .tensors import Tensor
 
 I32_I64: Final = types("i32 i64")
@@ -153,18 +155,8 @@ def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
         raise Violation(at=declared.name, relation="type", expected=allowed, actual=element_type)
     if not dynamic and element_type not in declared.unquestioned:
         check_packed(declared, index, tensor)
-    if declared.ranks is None or (rank := tensor.rank) is None:
-        return
-    if rank not in declared.ranks:
-        axes = "" if declared.axes is None else f": {describe_axes(declared.axes)}"
-        raise Violation(
-            f"`{declared.name}` (input {index}) has shape {tensor.shape}, of rank {rank}; "
-            f"expected rank {declared.ranks}{axes}",
-            at=declared.name,
-            relation="rank",
-            expected=declared.ranks,
-            actual=rank,
-        )
+    if declared.ranks is not None:
+        conditions.rank(tensor.rank, declared.ranks, at=declared.name)
 
 
 def check_packed(declared: Operand, index: int, tensor: Tensor) -> None:
@@ -196,14 +188,8 @@ def check_packed(declared: Operand, index: int, tensor: Tensor) -> None:
 def check_shapes(operands: Sequence[Operand], inputs: Sequence[Tensor]) -> None:
     """Raises `Violation` for a shape that breaks a declaration beyond the rank."""
     for declared, tensor in zip(operands, inputs, strict=False):
-        rank = tensor.rank
-        if declared.single and rank and not (rank == 1 and tensor.shape[0].contains(1)):
-            raise Violation(
-                at=declared.name,
-                expected="a scalar or one element",
-                actual=tensor.shape,
-                rule=INPUT_SHAPES,
-            )
+        if declared.single:
+            require_single(tensor, declared.name)
     named_dimensions(operands, inputs)
 
 
@@ -216,7 +202,7 @@ def named_dimensions(operands: Sequence[Operand], inputs: Inputs) -> dict[str, D
     declared size.
     """
     dimensions: dict[str, Dimension] = {}
-    firsts: dict[str, str] = {}
+    firsts: dict[str, tuple[str, PartialShape]] = {}
     pairs = [
         (declared, tensor)
         for declared, tensor in zip(operands, inputs, strict=False)
@@ -226,28 +212,18 @@ def named_dimensions(operands: Sequence[Operand], inputs: Inputs) -> dict[str, D
         for axis, place in declared.places(tensor.shape):
             size = tensor.shape[place]
             if isinstance(axis, int):
-                if not size.agrees(Dimension.of(axis)):
-                    raise _wrong_size(declared.name, tensor.shape, place, axis)
+                conditions.equal(size, axis, at=declared.name, axis=place)
                 continue
-            known = dimensions.get(axis)
-            merged = size if known is None else known.merge(size)
-            if merged is None:
-                raise Violation(
-                    f"`{axis}` is {size} in `{declared.name}` {tensor.shape} (axis {place}), "
-                    f"but {known} in {firsts[axis]}; they must be equal",
-                    at=declared.name,
-                    relation="equal",
-                    expected=known,
-                    actual=size,
+            merged, known = size, dimensions.get(axis)
+            if known is not None:
+                of, given = firsts[axis]
+                merged = conditions.equal(
+                    size, known, at=declared.name, axis=place, of=of, given=given
                 )
             if merged != known:
-                firsts[axis] = f"`{declared.name}` {tensor.shape}"
+                firsts[axis] = declared.name, tensor.shape
             dimensions[axis] = merged
     return dimensions
-
-
-def _wrong_size(name: str, shape: PartialShape, axis: int, size: int) -> Violation:
-    return Violation(at=name, relation="equal", expected=size, actual=shape[axis], position=axis)
 
 
 def specified_types(operands: Sequence[Operand], inputs: Inputs) -> Iterator[Fault]:
@@ -269,6 +245,20 @@ def specified_types(operands: Sequence[Operand], inputs: Inputs) -> Iterator[Fau
             actual=tensor.element_type,
             accepted=True,
         )
+
+
+def shared_axes(operands: Sequence[Operand]) -> Iterator[str]:
+    """Yields a sentence for each axis name that the operands declare twice or more."""
+    named: dict[str, list[str]] = {}
+    for declared in operands:
+        for axis in declared.axes or ():
+            if isinstance(axis, str) and axis != "?":
+                named.setdefault(axis, []).append(f"`{declared.name}`")
+    for axis, names in named.items():
+        *others, last = dict.fromkeys(names)
+        if len(names) > 1:
+            listed = f"{', '.join(others)} and {last}" if others else f"the axes of {last}"
+            yield f"`{axis}` must be equal in {listed}"
 
 
 def describe_axes(axes: Axes) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from ..element_types import ElementType
 from ..faults import Fault, fault, require
-from ..rule_ids import INPUT_SHAPES
 from ..shapes import ONE
 from .blockwise import BLOCK, in_blocks, part_along
 from .conditions import equal
@@ -60,13 +59,12 @@ class FakeQuantize(Broadcasting):
                 for here, dim in zip(aligned, limit.shape.dims or (), strict=False)
             ):
                 yield fault(
-                    f"`{name}` has shape {limit.shape}, which cannot be broadcast to {data.shape} "
-                    "of "
-                    "`data`; OpenVINO silently accepts it",
                     at=name,
-                    expected=f"a shape that can be broadcast to {data.shape}",
+                    relation="broadcast",
+                    expected=data.shape,
                     actual=limit.shape,
-                    rule=INPUT_SHAPES,
+                    of="data",
+                    accepted=True,
                 )
 
     def evaluate(self, data: Array, *limits: Array) -> Array:
@@ -170,12 +168,11 @@ class FakeConvert(Operation):
         result = data.shape.broadcast(factor)
         require(
             result is not None and data.shape.agrees(result),
-            f"`scale` has shape {factor}, which cannot be broadcast to `data` {data.shape}: "
-            "dimensions must be equal from the last on, or 1",
             at="scale",
-            expected=f"a shape that can be broadcast to {data.shape}",
+            relation="broadcast",
+            expected=data.shape,
             actual=factor,
-            rule=INPUT_SHAPES,
+            of="data",
         )
         return Tensor(element_type, result)
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..faults import Fault, fault
-from ..rule_ids import INPUT_VALUE
 from ..shapes import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, PartialShape
 from .axes import duplicate_axes
 from .conditions import within
@@ -72,7 +71,7 @@ class Reduction(Operation):
         ),
     )
 
-    data = operand(NUMERIC | STRING)
+    data = operand(NUMERIC | STRING, specified=NUMERIC)
     axes = operand(INTEGER, rank=(0, 1), value=True)
     keep_dims: bool = attribute(BOOLEAN, default=False)
 
@@ -80,24 +79,16 @@ class Reduction(Operation):
         return Tensor(data.element_type, reduced_shape(data, axes, self.keep_dims))
 
     def check(self, data: Tensor, axes: Tensor) -> Iterator[Fault]:
-        if data.element_type.kind == "string":
-            yield fault(
-                "`data` has element type string, which cannot be reduced, although OpenVINO "
-                "accepts it",
-                at="data",
-                relation="type",
-                expected="a number",
-                actual="string",
-            )
         known, rank = axes.known, data.rank
         if known and rank == 0:
             yield fault(
-                f"axis {known[0]} of `data`, which is a scalar and has no axes, although "
-                "OpenVINO silently accepts it",
                 at="axes",
+                relation="within",
                 expected="no axes",
                 actual=known[0],
-                rule=INPUT_VALUE,
+                of="data",
+                given=0,
+                accepted=True,
             )
         if known is None or not rank or len(known) == len({axis % rank for axis in known}):
             return
@@ -220,20 +211,14 @@ def extreme(data: Array, axes: tuple[int, ...], keep_dims: bool, *, largest: boo
     For no elements it returns the identity of the operation: infinity of the sign that any element
     replaces, or the limit of an integer type.
     """
-    values = wide(data)
-    if not elements_along(data, axes):
-        if values.dtype.kind in "iu":
-            limits = np.iinfo(values.dtype)
-            identity: float = limits.min if largest else limits.max
-        else:
-            identity = -np.inf if largest else np.inf
-        sizes = [
-            1 if axis in axes else size
-            for axis, size in enumerate(data.shape)
-            if keep_dims or axis not in axes
-        ]
-        return np.full(sizes, identity, values.dtype)
-    return np.asarray((np.max if largest else np.min)(values, axis=axes, keepdims=keep_dims))
+    values, function = wide(data), np.max if largest else np.min
+    if elements_along(data, axes):
+        return np.asarray(function(values, axis=axes, keepdims=keep_dims))
+    identity = -np.inf if largest else np.inf
+    if values.dtype.kind in "iu":
+        limits = np.iinfo(values.dtype)
+        identity = limits.min if largest else limits.max
+    return np.asarray(function(values, axis=axes, keepdims=keep_dims, initial=identity))
 
 
 def extreme_value(

@@ -286,20 +286,15 @@ def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
         if low == high == -1:
             if minus_one is not None:
                 raise Violation(
-                    f"pattern {shown(pattern)} has more than one -1; only one dimension can be "
-                    "derived from the others",
-                    at="pattern",
-                    actual=shown(pattern),
-                    rule=INPUT_VALUE,
+                    at="pattern", expected="one -1 at most", actual=shown(pattern), rule=INPUT_VALUE
                 )
             minus_one = index
         if low < -1 and high < 0:
             raise Violation(
-                f"pattern {shown(pattern)} has {low if low == high else f'{low} to {high}'} at "
-                f"index {index}; expected -1 or a size",
                 at="pattern",
                 expected="-1, 0 or a size",
-                actual=low if low == high else f"{low}..{high}",
+                actual=_interval(low, high),
+                position=index,
                 rule=INPUT_VALUE,
             )
         dims.append(
@@ -509,14 +504,7 @@ class Unsqueeze(Reinterpretation):
         known = axes.known
         if known is None or data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
-        require(
-            known,
-            "`axes` is empty; expected at least one axis to put in",
-            at="axes",
-            expected="at least one axis",
-            actual="[]",
-            rule=INPUT_VALUE,
-        )
+        require(known, at="axes", expected="at least one axis", actual="[]", rule=INPUT_VALUE)
         unique = set(known)
         rank = data.rank + len(unique)
         dims = list(data.shape)

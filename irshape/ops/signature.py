@@ -1,4 +1,4 @@
-"""The inputs and attributes of an operation, in one frozen record."""
+"""What follows from the inputs and attributes of an operation, in one frozen record."""
 
 from __future__ import annotations
 
@@ -13,15 +13,12 @@ from .operands import Operand
 
 
 class Signature(NamedTuple):
-    """The operands and attributes of an operation, with values computed from them."""
+    """Values computed from the operands and attributes of an operation."""
 
-    attributes: Mapping[str, Attribute]
-    """The attributes by their Python names."""
     python_names: Mapping[str, str]
     """The Python names of the attributes, by their IR names and by their Python names."""
     written: tuple[str, ...]
     """The names of all attributes in the IR, in the order of writers."""
-    operands: tuple[Operand, ...]
     fewest: int
     """The smallest number of inputs of a layer."""
     most: int
@@ -39,8 +36,6 @@ class Signature(NamedTuple):
     confined: bool
     """Whether `shaped` is true or `limited` is not empty. It needs only one look-up for each
     layer."""
-    narrowed: bool
-    """Whether the specification allows fewer element types of operands than OpenVINO reads."""
 
     @staticmethod
     def of(attributes: Mapping[str, Attribute], operands: tuple[Operand, ...]) -> Signature:
@@ -53,11 +48,9 @@ class Signature(NamedTuple):
             if declared.within is not None
         }
         return Signature(
-            attributes,
             {each.name: name for name, each in attributes.items()}
             | {name: name for name in attributes},
             tuple(declared.name for declared in attributes.values()),
-            operands,
             sum(not declared.optional for declared in operands),
             maxsize if operands and operands[-1].variadic else len(operands),
             tuple((i, declared) for i, declared in enumerate(operands) if declared.value),
@@ -72,5 +65,4 @@ class Signature(NamedTuple):
             shaped,
             limited,
             shaped or bool(limited),
-            any(declared.specified is not None for declared in operands),
         )

@@ -85,17 +85,8 @@ class TopK(Operation):
     def check(self, data: Tensor, k: Tensor) -> Iterator[Fault]:
         known, available = k.known, data.shape[self.axis] if data.rank else DYNAMIC
         if known is not None and known[0] > available.high > 0:
-            message = (
-                f"`k` is {known[0]}, but axis {self.axis} of `data` {data.shape} "
-                f"has only {available} elements to choose from"
-            )
-            yield fault(
-                message,
-                at="k",
-                relation="within",
-                expected=Between(None, available.high),
-                actual=known[0],
-            )
+            most = Between(None, available.high)
+            yield fault(at="k", relation="within", expected=most, actual=known[0])
 
     def evaluate(self, data: Array, k: Array) -> tuple[Array, Array]:
         count, keys = int(k.item()), np.moveaxis(plain(data), self.axis, -1)
@@ -139,11 +130,10 @@ class TopK_11(TopK):
     def infer(self, data: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
         require(
             not (self.stable and self.sort == "none"),
-            '`stable="true"` keeps equal elements in their order, which `sort="none"` leaves '
-            'open; set sort to "value" or "index"',
             at="sort",
             expected="value or index",
             actual="none",
+            of="stable",
             rule=ATTRIBUTE_VALUE,
         )
         return super().infer(data, k)
@@ -315,15 +305,13 @@ class Bucketize(Operation):
         return Tensor(self.output_type, data.shape)
 
     def check(self, data: Tensor, buckets: Tensor) -> Iterator[Fault]:
-        for place, (low, high) in enumerate(pairwise(exact(buckets) or ())):
+        for place, (low, high) in enumerate(pairwise(exact(buckets) or ()), 1):
             if low >= high:
-                seen = f"{low}, then {high}"
                 yield fault(
-                    f"`buckets` must ascend, but contains {seen} (elements {place} and "
-                    f"{place + 1})",
                     at="buckets",
-                    expected="ascending boundaries",
-                    actual=seen,
+                    expected=f"more than {low}, as boundaries ascend",
+                    actual=high,
+                    position=place,
                     rule=INPUT_VALUE,
                 )
                 return
@@ -355,7 +343,7 @@ class SearchSorted(Operation):
             return Tensor(self.output_type, values.shape)
         rows = PartialShape([*sorted_sequence.shape[:-1], DYNAMIC])
         conditions.rank(values.rank, rank, at="values", of="sorted_sequence", rule=INPUT_SHAPES)
-        return Tensor(self.output_type, conditions.merged(values.shape, rows, at="values"))
+        return Tensor(self.output_type, conditions.equal(values.shape, rows, at="values"))
 
     def evaluate(self, sorted_sequence: Array, values: Array) -> Array:
         sequence, wanted = plain(sorted_sequence), plain(values)

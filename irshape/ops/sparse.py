@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..element_types import ElementType
-from ..faults import Between, Fault, Violation, fault, require
-from ..rule_ids import INPUT_VALUE
+from ..faults import Between, Fault, fault
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
-from .conditions import equal
+from .conditions import ascending, between, equal
 from .conversion import plain
 from .declaration import ANY, I32_I64, Operation, attribute, operand
 from .differences import Site, facts, refused
@@ -38,20 +37,7 @@ class SegmentMax(Operation):
 
     def infer(self, data: Tensor, segment_ids: Tensor, num_segments: Tensor | None) -> Tensor:
         known = segment_ids.known
-        if known is not None:
-            fall = next(
-                (place for place in range(1, len(known)) if known[place] < known[place - 1]), None
-            )
-            if fall is not None:
-                seen = f"{known[fall - 1]}, then {known[fall]}"
-                raise Violation(
-                    f"`segment_ids` must be sorted, but contains {seen} (elements {fall - 1} and "
-                    f"{fall})",
-                    at="segment_ids",
-                    expected="ascending",
-                    actual=seen,
-                    rule=INPUT_VALUE,
-                )
+        ascending(known or (), at="segment_ids")
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         count = DYNAMIC
@@ -128,20 +114,8 @@ class SparseFillEmptyRows(Operation):
         sizes, known = dense_shape.known, indices.known
         if sizes is None or known is None:
             return DYNAMIC
-        for what, size, numbers in (
-            ("row", sizes[0], known[::2]),
-            ("column", sizes[1], known[1::2]),
-        ):
-            outside = next((number for number in numbers if not 0 <= number < size), None)
-            require(
-                outside is None,
-                f"`indices` names {what} {outside}, but `dense_shape` says that there are {size} "
-                f"{what}s",
-                at="indices",
-                relation="within",
-                expected=Between(0, size - 1),
-                actual=outside,
-            )
+        for size, numbers in ((sizes[0], known[::2]), (sizes[1], known[1::2])):
+            between(numbers, 0, size - 1, at="indices")
         return Dimension(len(known) // 2 + rows.low - len(set(known[::2])))
 
     def evaluate(

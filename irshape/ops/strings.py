@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..element_types import ElementType
 from ..shapes import DYNAMIC, Dimension, PartialShape
-from .conditions import between, merged
+from .conditions import between, equal
 from .declaration import I32_I64, Operation, operand, types
 from .differences import WIDER, Site, dimensions, facts, inferred
 from .lazy import Array, np
@@ -20,7 +20,7 @@ class StringTensorPack(Operation):
     symbols = operand(types("u8"), known_type=True, rank=1)
 
     def infer(self, begins: Tensor, ends: Tensor, symbols: Tensor) -> Tensor:
-        shape = merged(ends.shape, begins.shape, at="ends", of="begins")
+        shape = equal(ends.shape, begins.shape, at="ends", of="begins")
         most = symbols.shape.size.high
         for name, tensor in (("begins", begins), ("ends", ends)):
             between(tensor.known or (), 0, most, at=name)

@@ -14,7 +14,7 @@ from ..element_types import ElementType
 from ..shapes import INT64_MIN, UNBOUNDED, Dimension
 from ..symbols.dimensions import dimension, expression_of
 from ..symbols.expressions import Expression, Facts, TooLarge
-from .tensors import Number, Tensor, Value
+from .tensors import Bounds, Number, Tensor, Value
 
 WIDE = ("i64", "i32", "u64", "u32", "f64", "f32", "boolean")
 """The element types in which expressions are kept."""
@@ -151,11 +151,9 @@ def _from_front(index: Expression, size: Expression) -> Expression | None:
     return index + size if index.facts.is_nonnegative(-index - 1) else None
 
 
-def slice_of(
-    dim: Dimension, start: tuple[int, int], stop: tuple[int, int], step: int, size: Dimension
-) -> Dimension:
+def slice_of(dim: Dimension, start: Bounds, stop: Bounds, step: int, size: Dimension) -> Dimension:
     """Returns the size of a slice of an axis as an expression. `size` is its known interval."""
-    ends = [getattr(bounds, "expression", None) for bounds in (start, stop)]
+    ends = [start.expression, stop.expression]
     known = [end for end in (*ends, dim.expression if dim.symbolic else None) if end is not None]
     facts = known[0].facts
     length = expression_of(dim, facts)
@@ -174,12 +172,12 @@ def slice_of(
     return size if count is None else dimension(count, size)
 
 
-def _end(bounds: tuple[int, int], length: Expression, dim: Dimension) -> Expression | None:
+def _end(bounds: Bounds, length: Expression, dim: Dimension) -> Expression | None:
     """Returns a known end of a slice as an expression.
 
     An end at the limits of int64, or at the upper bound of the axis, lies beyond any size.
     """
-    low, high = bounds
+    low, high, _ = bounds
     if low != high:
         return None
     if low >= UNBOUNDED or (dim.is_dynamic and low == dim.high):
@@ -189,15 +187,13 @@ def _end(bounds: tuple[int, int], length: Expression, dim: Dimension) -> Express
     return length.facts.number(low)
 
 
-def padded_size(
-    dim: Dimension, before: tuple[int, int], after: tuple[int, int], size: Dimension
-) -> Dimension:
+def padded_size(dim: Dimension, before: Bounds, after: Bounds, size: Dimension) -> Dimension:
     """Returns the size of a padded axis as an expression. `size` is its known interval."""
-    pads = [getattr(bounds, "expression", None) for bounds in (before, after)]
+    pads = [before.expression, after.expression]
     known = [pad for pad in (*pads, dim.expression if dim.symbolic else None) if pad is not None]
     facts = known[0].facts
     total = expression_of(dim, facts)
-    for pad, (low, high) in zip(pads, (before, after), strict=True):
+    for low, high, pad in (before, after):
         if total is None or (pad is None and low != high):
             return size
         total = total + (low if pad is None else pad)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..element_types import DYNAMIC_TYPE, ElementType
 from ..shapes import DYNAMIC_SHAPE, INT64_MIN, UNBOUNDED, Dimension, PartialShape, ShapeLike
@@ -89,13 +89,6 @@ class Value:
             None if self.expressions is None else tuple([self.expressions[i] for i in where]),
         )
 
-    def map(self, function: Callable[[Number], Number]) -> Value:
-        """Returns every bound mapped by a function that never decreases."""
-        return Value(
-            map(function, self.lower),
-            None if self.lower is self.upper else map(function, self.upper),
-        )
-
     @staticmethod
     def unknown(elements: int, low: Number = INT64_MIN, high: Number = UNBOUNDED) -> Value:
         return Value((low,) * elements, (high,) * elements)
@@ -110,10 +103,6 @@ class Value:
             return Value(lower, upper)
         none: Expressions = (None,)
         return Value(lower, upper, tuple(e for p in parts for e in p.expressions or none * len(p)))
-
-    def union(self, other: Value) -> Value:
-        """Returns bounds that hold for the elements of both values."""
-        return Value(map(min, self.lower, other.lower), map(max, self.upper, other.upper))
 
     def __eq__(self, other: object) -> bool:
         return self is other or (
@@ -132,6 +121,15 @@ class Value:
             return f"Value{list(exact)}"
         bounds = zip(self.lower, self.upper, strict=True)
         return f"Value[{', '.join(f'{a}..{b}' if a != b else str(a) for a, b in bounds)}]"
+
+
+class Bounds(NamedTuple):
+    """The lowest and highest value that an index may have."""
+
+    low: int
+    high: int
+    expression: Expression | None = None
+    """The index as an expression of named sizes, if it is one."""
 
 
 def expressions_of(dims: Sequence[Dimension]) -> Expressions | None:

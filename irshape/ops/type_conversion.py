@@ -218,23 +218,19 @@ class ConvertPromoteTypes(Operation):
             return self.mixed_signs(*((a, b) if a.signed else (b, a)))
         if a.bits != b.bits:
             return a if a.bits > b.bits else b
-        require(
-            self.promote_unsafe,
-            f"neither {a} nor {b} can represent the other; promote_unsafe would use the next wider "
-            "type",
-            at="promote_unsafe",
-            expected="true",
-            actual="false",
-        )
+        self.require_safe(False, a, b)
         return ElementType.of("f16" if a.bits == 8 else "f32")
 
-    def mixed_with_real(self, floating: ElementType, whole: ElementType) -> ElementType:
+    def require_safe(self, fits: bool, given: ElementType, wanted: ElementType) -> None:
+        """Raises `Violation` unless a type fits into the wanted one, or `promote_unsafe` is set."""
         require(
-            self.promote_unsafe or floating.bits >= 2 * whole.bits,
-            f"{whole} cannot be promoted to {floating} without loss: a floating-point type of "
-            f"{2 * whole.bits} bits or more is needed unless promote_unsafe is set",
+            fits or self.promote_unsafe,
+            f"{given} cannot be promoted to {wanted} without loss, and promote_unsafe is not set",
             at="promote_unsafe",
         )
+
+    def mixed_with_real(self, floating: ElementType, whole: ElementType) -> ElementType:
+        self.require_safe(floating.bits >= 2 * whole.bits, whole, floating)
         return floating
 
     def of_scalar(self, target: ElementType, scalar: ElementType) -> ElementType:
@@ -243,23 +239,13 @@ class ConvertPromoteTypes(Operation):
             if target.signed == scalar.signed
             else target.signed and 2 * target.bits >= scalar.bits
         )
-        require(
-            self.promote_unsafe or fits,
-            f"the scalar of {scalar} cannot take the type of the other input, {target}, without "
-            "loss, and promote_unsafe is not set",
-            at="promote_unsafe",
-        )
+        self.require_safe(fits, scalar, target)
         return target
 
     def mixed_signs(self, signed: ElementType, unsigned: ElementType) -> ElementType:
         if unsigned.bits <= 32 and (self.promote_unsafe or 2 * unsigned.bits <= signed.bits):
             return ElementType.of(f"i{max(2 * unsigned.bits, signed.bits)}")
-        require(
-            self.promote_unsafe,
-            f"{unsigned} cannot be promoted to {signed} without loss, and promote_unsafe is not "
-            "set",
-            at="promote_unsafe",
-        )
+        self.require_safe(False, unsigned, signed)
         return self.u64_integer_promotion_target
 
     def infer_value(

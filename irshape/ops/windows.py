@@ -105,14 +105,14 @@ def padded(
 ) -> Array:
     """Returns `data` with elements of `value` added at both ends of its last axes.
 
-    A negative number of elements removes elements at that end.
+    A negative number of elements removes elements at that end. The axes keep their order in memory.
     """
     if not any(pads_begin) and not any(pads_end):
         return data
     lead = data.ndim - len(pads_begin)
     pads = list(zip(data.shape[lead:], pads_begin, pads_end, strict=True))
     sizes = [max(size + begin + end, 0) for size, begin, end in pads]
-    result = np.full((*data.shape[:lead], *sizes), value, data.dtype)
+    result = np.full_like(data, value, shape=(*data.shape[:lead], *sizes))
     into = [
         slice(max(begin, 0), size - max(end, 0))
         for size, (_, begin, end) in zip(sizes, pads, strict=True)
@@ -135,26 +135,6 @@ def channels_to_front(data: Array) -> Array:
 def channels_last(data: Array) -> bool:
     """Returns whether `data` `[N, C, *sizes]` is contiguous only as `[N, *sizes, C]`."""
     return not data.flags.c_contiguous and channels_to_end(data).flags.c_contiguous
-
-
-def sliding(data: Array, frame: Frame, steps: Sequence[int]) -> Array:
-    """Returns a view `[…, *kernel, *steps]` of padded data.
-
-    It has an axis for each axis of the kernel, then an axis for each axis along which the kernel
-    steps.
-    """
-    lead = data.ndim - len(steps)
-    strides = data.strides[lead:]
-    return np.lib.stride_tricks.as_strided(
-        data,
-        (*data.shape[:lead], *frame.kernel, *steps),
-        (
-            *data.strides[:lead],
-            *(s * d for s, d in zip(strides, frame.dilations, strict=True)),
-            *(s * d for s, d in zip(strides, frame.strides, strict=True)),
-        ),
-        writeable=False,
-    )
 
 
 def reached(frame: Frame, steps: Sequence[int]) -> Iterator[tuple[tuple[int, ...], list[slice]]]:

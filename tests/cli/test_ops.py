@@ -58,7 +58,7 @@ def test_json_has_every_version_with_all_that_is_declared() -> None:
     [
         (
             "ReduceMean",
-            ["opset1 to opset16", "keep_dims", "axes", "names an axis twice", "out of range"],
+            ["opset1 to opset16", "keep_dims", "axes", "contains a value twice", "out of range"],
         ),
         ("reducemean", ["keep_dims"]),
         ("Relu", ["  0  the element type and shape of `data`"]),

@@ -317,15 +317,16 @@ def test_slicing(case: Case, oracle: Oracle) -> None:
 def test_parts_of_an_axis_of_any_size() -> None:
     """For every size, start and stop, the slice lies within the bounds, and these are reached."""
     from irshape.ops.movement.index_ranges import Run, sliced
+    from irshape.ops.tensors import Bounds
     from irshape.shapes import UNBOUNDED, Dimension
 
     rng = np.random.default_rng(7)
     for _ in range(3000):
         low, high = sorted(rng.integers(0, 9, 2).tolist())
         unbounded = rng.random() < 0.2
-        start, stop = (tuple(sorted(rng.integers(-10, 11, 2).tolist())) for _ in "ab")
+        start, stop = (Bounds(*sorted(rng.integers(-10, 11, 2).tolist())) for _ in "ab")
         if rng.random() < 0.5:
-            start, stop = (start[0],) * 2, (stop[0],) * 2
+            start, stop = Bounds(start.low, start.low), Bounds(stop.low, stop.low)
         step = int(rng.choice([-3, -2, -1, 1, 2, 3]))
         size_bounds = sliced(Dimension(low, UNBOUNDED if unbounded else high), start, stop, step)
         sizes = range(low, 40 if unbounded else high + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from ..declaration import attribute
 from ..differences import Site, facts, not_run
@@ -30,12 +30,7 @@ def _is_positive(divisor: Expression) -> bool:
 
 
 class NumPyFunction(Binary):
-    """An operation that the NumPy function named `function` computes."""
-
-    function: ClassVar[str]
-
-    def of(self, a: Array, b: Array) -> Array:
-        return np.asarray(getattr(np, self.function)(a, b))
+    """An operation whose NumPy function can write its result to an input."""
 
     def overwrite(self, out: Array, a: Array, b: Array) -> None:
         getattr(np, self.function)(a, self.aligned(a, b), out=out)

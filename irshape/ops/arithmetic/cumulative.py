@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...faults import Fault, Violation, fault
-from ...rule_ids import INPUT_SHAPES
-from ..axes import normalized_axis, single
+from ...faults import Fault, Violation
+from ..axes import normalized_axis, not_single, single
 from ..conversion import plain
 from ..declaration import I32_I64, NUMERIC_OR_BOOLEAN, Operation, attribute, like, operand
 from ..elementwise import computed
@@ -30,15 +29,7 @@ class CumSum(Operation):
     reverse: bool = attribute(BOOLEAN, default=False)
 
     def check(self, data: Tensor, axis: Tensor) -> Iterator[Fault]:
-        if not axis.shape.size.contains(1):
-            yield fault(
-                at="axis",
-                relation="rank",
-                expected=0,
-                actual=axis.shape,
-                rule=INPUT_SHAPES,
-                accepted=True,
-            )
+        yield from not_single(axis)
         known = single(axis)
         if known is None or data.rank is None:
             return

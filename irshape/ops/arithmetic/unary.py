@@ -6,7 +6,7 @@ For integer inputs, results are rounded to the nearest integer.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from ..declaration import NUMERIC_OR_BOOLEAN, attribute, operand
 from ..elementwise import FLOATING, Unary, UnaryWithValue, below_zero
@@ -24,6 +24,7 @@ class Abs(UnaryWithValue):
     """Absolute value."""
 
     since = 1
+    function = "abs"
     keeps_integers = True
 
     def exact(self, data: Number) -> Number:
@@ -36,14 +37,12 @@ class Abs(UnaryWithValue):
         low, high = super().bounds(data)
         return (0 if data[0] < 0 < data[1] else low), high
 
-    def of(self, data: Array) -> Array:
-        return np.abs(data)
-
 
 class Negative(UnaryWithValue):
     """Value with its sign changed."""
 
     since = 1
+    function = "negative"
     keeps_integers = True
 
     def exact(self, data: Number) -> Number:
@@ -52,28 +51,23 @@ class Negative(UnaryWithValue):
     def symbolic(self, data: Expression) -> Expression | None:
         return -data
 
-    def of(self, data: Array) -> Array:
-        return np.negative(data)
-
 
 class Sign(UnaryWithValue):
     """-1, 0 or 1, by the sign of the input."""
 
     since = 1
+    function = "sign"
     leaves_nan_open = True
     keeps_integers = True
 
     def exact(self, data: Number) -> Number:
         return (data > 0) - (data < 0)
 
-    def of(self, data: Array) -> Array:
-        return np.sign(data)
-
 
 class WholeNumber(UnaryWithValue):
     """Operations that round to whole numbers. Integers and unknown bounds stay unchanged.
 
-    `whole` rounds one number, `rounded` an array of reals.
+    The functions of `math` and NumPy have one name, `function`.
     """
 
     keeps_integers = True
@@ -83,43 +77,33 @@ class WholeNumber(UnaryWithValue):
         return data if isinstance(data, int) or math.isinf(data) else self.whole(data)
 
     def whole(self, number: float) -> int:
-        raise NotImplementedError
+        return int(getattr(math, self.function)(number))
 
     def of(self, data: Array) -> Array:
         return data if data.dtype.kind in "iub" else self.rounded(data)
 
     def rounded(self, data: Array) -> Array:
-        raise NotImplementedError
+        return super().of(data)
 
 
 class Floor(WholeNumber):
     """The largest whole number not above the input."""
 
     since = 1
-
-    def whole(self, number: float) -> int:
-        return math.floor(number)
+    function = "floor"
 
     def symbolic(self, data: Expression) -> Expression | None:
         return data.floor()
-
-    def rounded(self, data: Array) -> Array:
-        return np.floor(data)
 
 
 class Ceiling(WholeNumber):
     """The smallest whole number not below the input."""
 
     since = 1
-
-    def whole(self, number: float) -> int:
-        return math.ceil(number)
+    function = "ceil"
 
     def symbolic(self, data: Expression) -> Expression | None:
         return -(-data).floor()
-
-    def rounded(self, data: Array) -> Array:
-        return np.ceil(data)
 
 
 class Round(WholeNumber):
@@ -150,6 +134,7 @@ class Sqrt(UnaryWithValue):
     """Square root; NaN for negative numbers."""
 
     since = 1
+    function = "sqrt"
 
     def source_of_nan(self, data: Array) -> str | None:
         return below_zero(data)
@@ -157,9 +142,6 @@ class Sqrt(UnaryWithValue):
     def exact(self, data: Number) -> Number:
         root = math.sqrt(data)
         return round(root) if isinstance(data, int) else root
-
-    def of(self, data: Array) -> Array:
-        return np.sqrt(data)
 
 
 class Erf(Unary):
@@ -182,12 +164,7 @@ class ErfInv(Unary):
 
 
 class NumPyFunction(Unary):
-    """An operation that the NumPy function named `function` computes."""
-
-    function: ClassVar[str]
-
-    def of(self, data: Array) -> Array:
-        return np.asarray(getattr(np, self.function)(data))
+    """An operation whose NumPy function can write its result to an input."""
 
     def overwrite(self, out: Array, data: Array) -> None:
         getattr(np, self.function)(data, out=out)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...demands import note_wider
-from ...faults import Between, Violation, require
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
+from .. import conditions
 from ..axes import MAX_RANK
 from ..declaration import INTEGER, attribute, operand
 from ..differences import Site, facts, not_run
@@ -21,7 +21,6 @@ from ..windows import SAME, Frame, dilated, dimension_of
 from .base import (
     Convolving,
     Sizes,
-    axes_in_words,
     channels_agree,
     grouped_channels,
     window_size,
@@ -50,15 +49,8 @@ class BackwardConvolution(Convolving):
         axes = self.spatial_axes(data.shape, filters.shape, count)
         if axes is None or axes > MAX_RANK:
             return Tensor(element_type, DYNAMIC_SHAPE)
-        require(
-            count in (None, axes),
-            f"`output_shape` has {count} element{'s' * (count != 1)} for {axes_in_words(axes)}; "
-            "it gives the size of each spatial axis, without batch and channels",
-            at="output_shape",
-            relation="count",
-            expected=axes,
-            actual=count,
-        )
+        if count is not None:
+            conditions.count(count, axes, at="output_shape")
         self.check_sizes(axes)
         batch = DYNAMIC if data.rank is None else data.shape[0]
         channels = self.output_channels(data.shape, filters.shape)
@@ -84,15 +76,13 @@ class BackwardConvolution(Convolving):
         value = output_shape.value
         if value is None:
             return [DYNAMIC] * axes
-        sizes = []
+        sizes: list[Dimension] = []
         for index in range(axes):
             size = value.dimension(index)
             low, high = value.lower[index], value.upper[index]
             if size is None or low == high < 0:
-                raise Violation(
-                    at="output_shape", relation="at least", expected=Between(0, None), actual=high
-                )
-            sizes.append(size)
+                conditions.at_least(high, 0, at="output_shape")
+            sizes.append(size or DYNAMIC)
         return sizes
 
     def spread_sizes(self, data: PartialShape, filters: PartialShape, axes: int) -> list[Dimension]:
@@ -109,27 +99,22 @@ class BackwardConvolution(Convolving):
         return dims
 
     def placed(
-        self, sizes: tuple[int, ...], kernel: tuple[int, ...], output_shape: Array | None
+        self, data: Array, filters: Array, output_shape: Array | None
     ) -> tuple[Frame, tuple[int, ...]]:
         """Returns the windows of the filter over the result, and its spatial sizes."""
-        axes = len(sizes)
-        strides, dilations = self.steps(axes), self.gaps(axes)
-        extra = self.output_padding or (0,) * axes
+        axes = data.ndim - 2
+        shapes = PartialShape(data.shape), PartialShape(filters.shape)
+        sizes = tuple(size.low for size in self.spread_sizes(*shapes, axes))
         begin, end = self.pads(axes)
-        spans = [
-            (size - 1) * stride + max(k - 1, 0) * d + 1
-            for size, stride, k, d in zip(sizes, strides, kernel, dilations, strict=True)
-        ]
-        if output_shape is None:
-            result = tuple(
-                max(s + m - b - e, 0) for s, m, b, e in zip(spans, extra, begin, end, strict=True)
-            )
-            return Frame(kernel, strides, dilations, begin, end), result
-        wanted = tuple(map(int, output_shape.ravel()))
-        if self.auto_pad in SAME:
-            totals = [max(s + m - w, 0) for s, m, w in zip(spans, extra, wanted, strict=True)]
-            begin = tuple(t - t // 2 if self.auto_pad == "same_upper" else t // 2 for t in totals)
-        return Frame(kernel, strides, dilations, begin, end), wanted
+        if output_shape is not None:
+            wanted = tuple(map(int, output_shape.ravel()))
+            if self.auto_pad in SAME:
+                totals = [max(size - w, 0) for size, w in zip(sizes, wanted, strict=True)]
+                upper = self.auto_pad == "same_upper"
+                begin = tuple(t - t // 2 if upper else t // 2 for t in totals)
+            sizes = wanted
+        kernel = filters.shape[-axes:]
+        return Frame(kernel, self.steps(axes), self.gaps(axes), begin, end), sizes
 
 
 def shifted(dim: Dimension, number: int) -> Dimension:
@@ -168,7 +153,7 @@ class ConvolutionBackpropData(BackwardConvolution):
         return DYNAMIC if filters.rank is None else filters[1]
 
     def evaluate(self, data: Array, filters: Array, output_shape: Array | None = None) -> Array:
-        frame, sizes = self.placed(data.shape[2:], filters.shape[2:], output_shape)
+        frame, sizes = self.placed(data, filters, output_shape)
         return spread(data, filters[None], frame, sizes)
 
 
@@ -185,5 +170,5 @@ class GroupConvolutionBackpropData(BackwardConvolution):
         return grouped_channels(data, filters, out_axis=2, in_axis=1)
 
     def evaluate(self, data: Array, filters: Array, output_shape: Array | None = None) -> Array:
-        frame, sizes = self.placed(data.shape[2:], filters.shape[3:], output_shape)
+        frame, sizes = self.placed(data, filters, output_shape)
         return spread(data, filters, frame, sizes)

@@ -7,7 +7,8 @@ from typing import ClassVar
 from ...faults import Between, Violation
 from ...rule_ids import INPUT_SHAPES
 from ...shapes import DYNAMIC, Dimension, PartialShape
-from ..declaration import NUMERIC, Operation, attribute, operand
+from .. import conditions
+from ..declaration import NUMERIC, Operation, at_least, attribute, operand
 from ..kinds import NATURALS
 from ..windows import (
     PAD_TYPES,
@@ -46,16 +47,10 @@ class Sliding(Operation):
         Raises `Violation` where a rank does not fit.
         """
         if data.rank is not None:
-            return self._spatial_axes_of_data(data, data.rank, filters)
+            conditions.rank(filters.rank, data.rank - 2 + self.filter_lead, at="filters")
+            return data.rank - 2
         if filters.rank is not None:
-            least = self.filter_lead + 1
-            if filters.rank < least:
-                raise Violation(
-                    at="filters",
-                    relation="rank",
-                    expected=Between(least, None),
-                    actual=filters.rank,
-                )
+            conditions.rank(filters.rank, at_least(self.filter_lead + 1), at="filters")
             return filters.rank - self.filter_lead
         given = [
             len(sizes)
@@ -63,20 +58,6 @@ class Sliding(Operation):
             if sizes
         ]
         return next((count for count in (*counts, *given) if count is not None), None)
-
-    def _spatial_axes_of_data(self, data: PartialShape, rank: int, filters: PartialShape) -> int:
-        count = rank - 2
-        filter_rank = count + self.filter_lead
-        if filters.rank not in (None, filter_rank):
-            raise Violation(
-                f"`filters` {filters} have rank {filters.rank}; for `data` {data} "
-                f"with {axes_in_words(count)} expected rank {filter_rank}",
-                at="filters",
-                relation="rank",
-                expected=filter_rank,
-                actual=filters.rank,
-            )
-        return count
 
     def check_sizes(self, axes: int) -> None:
         """Raises `Violation` unless each attribute fits the spatial axes."""
@@ -125,10 +106,9 @@ class Sliding(Operation):
         ):
             room, span = size + dimension_of(begin + end), dilated(extent, dilation)
             if room.is_static and span.is_static and span.low > room.low:
-                reason = f" (kernel {extent} with dilation {dilation})" if dilation != 1 else ""
                 available = f"{room} (with padding)" if begin + end else str(room)
                 raise Violation(
-                    f"`filters` {filters} span {span}{reason} along axis {axis + 2}, "
+                    f"`filters` {filters} span {span} along axis {axis + 2}, "
                     f"but `data` {data} has only {available}",
                     at="filters",
                     relation="within",
@@ -152,22 +132,10 @@ class Convolving(Sliding):
     filters = operand(NUMERIC, like="data")
 
 
-def axes_in_words(count: int) -> str:
-    """Returns text for the number of spatial axes."""
-    return "1 spatial axis" if count == 1 else f"{count} spatial axes"
-
-
 def channels_agree(data: PartialShape, filters: PartialShape, axis: int) -> None:
     """Raises `Violation` unless `data` has as many channels as `filters` has along `axis`."""
-    if data.rank is not None and filters.rank is not None and not data[1].agrees(filters[axis]):
-        raise Violation(
-            f"`data` {data} has {data[1]} channels (axis 1), "
-            f"but `filters` {filters} take {filters[axis]} (their axis {axis})",
-            at="filters",
-            relation="equal",
-            expected=data[1],
-            actual=filters[axis],
-        )
+    if data.rank is not None and filters.rank is not None:
+        conditions.equal(filters[axis], data[1], at="filters", axis=axis, of="data", given=data)
 
 
 def grouped_channels(

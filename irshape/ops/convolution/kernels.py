@@ -4,9 +4,8 @@ Each patch of the data becomes a row of a matrix. The result is the product of t
 filters. The channels are the last axis in memory, so that a row is copied in long pieces. The
 result keeps this layout, as a view of shape `[N, C, …]`. Elementwise layers after it keep it, too.
 
-A kernel of one position uses data of either layout without a copy. For groups of several channels,
-patches become columns. For groups of single channels, a sum over the positions of the kernel is
-faster; see `depthwise`.
+A kernel of one position uses data of either layout without a copy. For groups of single channels, a
+sum over the positions of the kernel is faster; see `depthwise`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from ..windows import (
     channels_to_front,
     padded,
     reached,
-    sliding,
 )
 from .depthwise import by_channel
 
@@ -53,17 +51,13 @@ def convolved(data: Array, filters: Array, frame: Frame) -> Array:
     numbers, filters = widened(data), widened(filters)
     if inputs == 1 and groups > 1:
         result = by_channel(numbers, filters[:, :, 0], frame, steps)
-    elif groups == 1 and not pointwise:
-        result = _by_patch(numbers, filters[0], frame, steps)
-    elif groups == 1 and channels_last(numbers):
+    elif groups > 1 or not pointwise:
+        result = _by_patch(numbers, filters, frame, steps)
+    elif channels_last(numbers):
         result = _by_pixel(numbers, filters.reshape(outputs, inputs))
-    elif groups == 1:
+    else:
         planes = np.ascontiguousarray(numbers).reshape(batch, inputs, -1)
         result = np.matmul(filters.reshape(outputs, inputs), planes)
-    else:
-        area = padded(numbers, frame.pads_begin, frame.pads_end)
-        area = np.ascontiguousarray(area).reshape(batch, groups, inputs, *area.shape[2:])
-        result = _by_columns(area, filters.reshape(groups, outputs, -1), frame, steps)
     return narrowed(result.reshape(batch, groups * outputs, *steps), data)
 
 
@@ -86,67 +80,51 @@ def _by_pixel(data: Array, matrix: Array) -> Array:
 
 
 def _by_patch(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
-    """Returns the patches of `data` `[N, C, *sizes]` as rows times `filters` `[O, C, *kernel]`.
+    """Returns the patches of `data` `[N, G·C, *sizes]` as rows times `filters`
+    `[G, O, C, *kernel]`.
 
-    The result is `[N, O, *steps]`, in memory `[N, *steps, O]`.
+    The result is `[N, G·O, *steps]`, in memory `[N, *steps, G·O]`.
     """
-    batch, axes, outputs = data.shape[0], len(steps), filters.shape[0]
-    matrix = filters.transpose(*range(2, 2 + axes), 1, 0).reshape(-1, outputs)
+    batch, axes = data.shape[0], len(steps)
+    groups, outputs, inputs = filters.shape[:3]
+    matrices = filters.transpose(0, *range(3, 3 + axes), 2, 1).reshape(groups, -1, outputs)
     area = padded(channels_to_end(data), (*frame.pads_begin, 0), (*frame.pads_end, 0))
     area = np.ascontiguousarray(area)
     sample, *inside, last = area.strides
     patches = np.ndarray(
-        (batch, *steps, *frame.kernel, area.shape[-1]),
+        (groups, batch, *steps, *frame.kernel, inputs),
         area.dtype,
         area,
         0,
         (
+            last * inputs,
             sample,
             *(size * stride for size, stride in zip(inside, frame.strides, strict=True)),
             *(size * dilation for size, dilation in zip(inside, frame.dilations, strict=True)),
             last,
         ),
     )
-    result = np.empty((batch, *steps, outputs), area.dtype)
-    depth, line = matrix.shape[0], prod(steps[1:])
-    samples = max(MAX_COLUMNS // (depth * line * steps[0]), 1)
-    lines = max(MAX_COLUMNS // (depth * line), -(-_FEW_STEPS // line))
+    result = np.empty((batch, *steps, groups * outputs), area.dtype)
+    depth, line = matrices.shape[1], prod(steps[1:])
+    samples = max(MAX_COLUMNS // (groups * depth * line * steps[0]), 1)
+    lines = max(MAX_COLUMNS // (groups * depth * line), -(-_FEW_STEPS // line))
     if samples > 1:
         lines = steps[0]
     for first in range(0, batch, samples):
         for start in range(0, steps[0], lines):
-            part = patches[first : first + samples, start : start + lines]
+            part = patches[:, first : first + samples, start : start + lines]
             target = result[first : first + samples, start : start + lines]
-            rows = _columns(part, (prod(part.shape[: 1 + axes]), depth))
-            np.matmul(rows, matrix, out=target.reshape(-1, outputs))
+            rows = _rows(part, (groups, prod(part.shape[1 : 2 + axes]), depth))
+            np.matmul(rows, matrices, out=target.reshape(-1, groups, outputs).swapaxes(0, 1))
     return channels_to_front(result)
 
 
-def _by_columns(area: Array, matrices: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
-    """Returns `matrices` `[G, O, C·kernel]` times the patches of `area` `[N, G, C, *padded]`.
-
-    The result is `[N, G, O, steps]`.
-    """
-    groups, outputs, depth = matrices.shape
-    patches, line = sliding(area, frame, steps), prod(steps[1:])
-    lines = max(MAX_COLUMNS // (groups * depth * line), 1)
-    result = np.empty((len(area), groups, outputs, prod(steps)), area.dtype)
-    before = (slice(None),) * (patches.ndim - len(steps) - 1)
-    for sample, target in zip(patches, result, strict=True):
-        for start in range(0, steps[0], lines):
-            part = sample[(*before, slice(start, start + lines))]
-            places = slice(start * line, (start + lines) * line)
-            columns = _columns(part, (groups, depth, part.size // (groups * depth)))
-            np.matmul(matrices, columns, out=target[..., places])
-    return result
-
-
 _workspace = threading.local()
-"""Memory for columns that each thread reuses."""
+"""Memory for patches that each thread reuses."""
 
 
-def _columns(patches: Array, shape: tuple[int, ...]) -> Array:
-    """Copies patches to the rows or columns of a matrix, in memory that the thread reuses.
+def _rows(patches: Array, shape: tuple[int, ...]) -> Array:
+    """Copies patches to the rows of matrices, in memory that the thread reuses.
 
     New memory for every layer would be slow, since the operating system provides it page by page.
     """
@@ -156,9 +134,9 @@ def _columns(patches: Array, shape: tuple[int, ...]) -> Array:
     memory: Array | None = getattr(_workspace, "memory", None)
     if memory is None or memory.nbytes < patches.nbytes:
         memory = _workspace.memory = np.empty(patches.nbytes, np.uint8)
-    columns = memory[: patches.nbytes].view(patches.dtype)
-    np.copyto(columns.reshape(patches.shape), patches)
-    return columns.reshape(shape)
+    rows = memory[: patches.nbytes].view(patches.dtype)
+    np.copyto(rows.reshape(patches.shape), patches)
+    return rows.reshape(shape)
 
 
 def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) -> Array:
@@ -168,49 +146,24 @@ def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) ->
     The result is `[N, G·O, *sizes]`, with the padding removed.
     """
     numbers, filters = widened(data), widened(filters)
-    steps, groups = data.shape[2:], filters.shape[0]
+    batch, steps = data.shape[0], data.shape[2:]
+    groups, inputs, outputs = filters.shape[:3]
     spans = [
         max((step - 1) * stride + frame.span(axis), 0)
         for axis, (step, stride) in enumerate(zip(steps, frame.strides, strict=True))
     ]
-    room = (
+    room = [
         max(span, begin + size)
         for span, begin, size in zip(spans, frame.pads_begin, sizes, strict=True)
-    )
-    spread_out = _spread_pixels if groups == 1 else _spread_groups
-    canvas = spread_out(numbers, filters, frame, tuple(room))
-    kept = [slice(begin, begin + size) for begin, size in zip(frame.pads_begin, sizes, strict=True)]
-    result = canvas[along_last(kept)]
-    if groups > 1:
-        return narrowed(np.ascontiguousarray(result), data)
-    return narrowed(channels_to_front(np.ascontiguousarray(channels_to_end(result))), data)
-
-
-def _spread_pixels(data: Array, filters: Array, frame: Frame, room: tuple[int, ...]) -> Array:
-    """Returns the canvas `[N, O, *room]` of one group, in memory `[N, *room, O]`."""
-    _, inputs, outputs = filters.shape[:3]
-    batch, steps = data.shape[0], data.shape[2:]
-    canvas = np.zeros((batch, *room, outputs), data.dtype)
-    if data.size and filters.size:
-        matrices = np.ascontiguousarray(filters[0].transpose(*range(2, filters.ndim - 1), 0, 1))
-        pixels = channels_to_end(data).reshape(-1, inputs)
-        for at, where in reached(frame, steps):
-            contribution = np.matmul(pixels, matrices[at])
-            canvas[(slice(None), *where)] += contribution.reshape(batch, *steps, outputs)
-    return channels_to_front(canvas)
-
-
-def _spread_groups(data: Array, filters: Array, frame: Frame, room: tuple[int, ...]) -> Array:
-    """Returns the canvas `[N, G·O, *room]`."""
-    groups, inputs, outputs = filters.shape[:3]
-    batch, steps = data.shape[0], data.shape[2:]
-    canvas = np.zeros((batch, groups * outputs, *room), data.dtype)
-    if data.size and filters.size:
-        count = filters.ndim - 3
-        matrices = np.ascontiguousarray(filters.transpose(*range(3, 3 + count), 0, 2, 1))
+    ]
+    canvas = np.zeros((batch, groups * outputs, *room), numbers.dtype)
+    if numbers.size and filters.size:
+        matrices = np.ascontiguousarray(filters.transpose(*range(3, filters.ndim), 0, 1, 2))
+        columns = np.ascontiguousarray(numbers).reshape(batch, groups, inputs, -1)
         target = canvas.reshape(batch, groups, outputs, *room)
-        columns = np.ascontiguousarray(data).reshape(batch, groups, inputs, -1)
         for at, where in reached(frame, steps):
-            contribution = np.matmul(matrices[at], columns)
+            contribution = np.matmul(matrices[at].swapaxes(1, 2), columns)
             target[along_last(where)] += contribution.reshape(batch, groups, outputs, *steps)
-    return canvas
+    kept = [slice(begin, begin + size) for begin, size in zip(frame.pads_begin, sizes, strict=True)]
+    result = np.ascontiguousarray(channels_to_end(canvas[along_last(kept)]))
+    return narrowed(channels_to_front(result), data)

@@ -12,7 +12,7 @@ from ...element_types import ElementType
 from ...faults import Fault, fault
 from ...rule_ids import ATTRIBUTE_VALUE
 from ...shapes import DYNAMIC, Dimension
-from ..conditions import merged
+from ..conditions import equal
 from ..declaration import REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, FLOATS, INT, INTS
 from ..lazy import Array, np
@@ -60,7 +60,7 @@ class ExperimentalDetectronDetectionOutput(Operation):
         # not declared: OpenVINO compares them only if all three ranks are known
         if all(tensor.rank is not None for tensor in by_region):
             for declared, tensor in zip(self.operands, by_region, strict=False):
-                regions = merged(tensor.shape[0], regions, at=declared.name, axis=0)
+                regions = equal(tensor.shape[0], regions, at=declared.name, axis=0)
         rows = dimension_of(self.max_detections_per_image)
         return (
             Tensor(input_rois.element_type, [rows, 4]),
@@ -224,7 +224,7 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
         for tensor in input_pyramid:
             require_size("input_pyramid", tensor, 0, 1)
             if tensor.rank is not None:
-                channels = merged(tensor.shape[1], channels, at="input_pyramid", axis=1)
+                channels = equal(tensor.shape[1], channels, at="input_pyramid", axis=1)
         regions = DYNAMIC if input_rois.rank is None else input_rois.shape[0]
         size = dimension_of(self.output_size)
         return (

@@ -10,7 +10,7 @@ from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Violation, require
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..blockwise import in_blocks, part_along
-from ..conditions import merged, rank
+from ..conditions import equal, rank
 from ..conversion import plain
 from ..declaration import ANY, Operation, at_least, attribute, operand
 from ..differences import Site, facts, ignored, not_run, refused
@@ -60,7 +60,7 @@ def _sink(site: Site) -> bool:
 
 def _stored_keys(site: Site) -> bool:
     """Returns whether a mask of booleans is used for keys that a variable holds."""
-    return site.type_name(3) == "boolean" and site.stored[1]
+    return site.type_name(3) == "boolean" and site.feeding[1] in site.around.stored
 
 
 def _boolean_mask(site: Site) -> bool:
@@ -129,10 +129,10 @@ class ScaledDotProductAttention(Operation):
         element_type = self.result_type([query, key, value, scale, sink], mask)
         batch, length, embedding = _split(query.shape)
         of_keys, keys, width = _split(key.shape)
-        merged(width, embedding, at="key", axis=(key.rank or 0) - 1, of="query", given=query.shape)
+        equal(width, embedding, at="key", axis=(key.rank or 0) - 1, of="query", given=query.shape)
         of_values, values, width = _split(value.shape)
         axis = (value.rank or 0) - 2
-        keys = merged(values, keys, at="value", axis=axis, of="key", given=key.shape)
+        keys = equal(values, keys, at="value", axis=axis, of="key", given=key.shape)
         batch = _broadcast(_broadcast(batch, of_keys, "key"), of_values, "value")
         if mask is not None and mask.rank:
             rank(mask.rank, at_least(2), at="attention_mask")

@@ -9,7 +9,7 @@ from ...faults import Between, Violation
 from ...rule_ids import INPUT_COUNT, INPUT_SHAPES
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
-from ..conditions import equal, merged, rank
+from ..conditions import equal, rank
 from ..declaration import I32_I64, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from ..differences import Site, dimensions, facts, not_run
 from ..elementwise import common_type
@@ -158,7 +158,7 @@ class GroupedMatMul(Operation):
         rank(there.rank, 3, at="mat_b")
         equal(there[-1], here[-1], at="mat_b", axis=2, of="mat_a", given=here)
         if here.rank == 3:
-            groups = merged(there[0], here[0], at="mat_b", axis=0, of="mat_a", given=here)
+            groups = equal(there[0], here[0], at="mat_b", axis=0, of="mat_a", given=here)
             return Tensor(element_type, (groups, here[1], there[1]))
         if offsets is None:
             says = f"without `offsets`, the rows of `mat_a` {here} belong to no group"

@@ -8,8 +8,8 @@ from ...rule_ids import (
     OPERATION_CONSTRAINT,
 )
 from ...shapes import DYNAMIC_SHAPE, PartialShape
-from ..axes import divided, listed, normalized_axis, of_length, picked
-from ..conditions import between, count, merged, within
+from ..axes import divided, normalized_axis, of_length, picked
+from ..conditions import between, count, equal, within
 from ..declaration import (
     ANY,
     BOOLEAN_TYPE,
@@ -63,7 +63,6 @@ class Transpose(Operation):
             return tuple(range(rank))[::-1]
         if sorted(order) != list(range(rank)):
             raise Violation(
-                f"`order` {listed(order)} is not a permutation of the axes 0 to {rank - 1}",
                 at="order",
                 expected=f"a permutation of 0 to {rank - 1}",
                 actual=tuple(order),
@@ -100,8 +99,6 @@ class Reverse(Operation):
         wanted = BOOLEAN_TYPE if masked else INTEGER
         if axis.element_type not in wanted:
             raise Violation(
-                f"`axis` has element type {axis.element_type}; mode {self.mode} takes "
-                f"{'a boolean for each axis' if masked else 'axes, which are integers'}",
                 at="axis",
                 relation="type",
                 expected="boolean" if masked else "an integer",
@@ -180,8 +177,6 @@ class ReverseSequence(Operation):
         if rank is None:
             if self.seq_axis < 0:
                 raise Violation(
-                    f"seq_axis is {self.seq_axis}, which counts from the end, "
-                    "but the rank of `data` is not known",
                     at="seq_axis",
                     expected="0 or more, or a known rank",
                     actual=self.seq_axis,
@@ -193,7 +188,7 @@ class ReverseSequence(Operation):
             return Tensor(data.element_type, data.shape)
         dims = list(data.shape)
         length = seq_lengths.shape[0]
-        dims[batch] = merged(
+        dims[batch] = equal(
             length, dims[batch], at="seq_lengths", axis=0, of="data", given=data.shape
         )
         return Tensor(data.element_type, dims)

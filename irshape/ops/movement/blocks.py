@@ -103,77 +103,73 @@ class SpaceToDepth(DepthOrSpace):
         return blocks.reshape([batch, depth * block**axes, *(size // block for size in space)])
 
 
-def _require_same_lists(data: Tensor, lists: dict[str, Tensor], *, longer: bool = False) -> None:
-    """Raises `Violation` unless the lists have the same length, which is the rank of `data`.
+class BatchBlocks(Operation):
+    """The base of BatchToSpace and SpaceToBatch.
 
-    longer: whether they may have more elements.
+    Elements of the batch become blocks of the spatial axes, or the reverse. `block_shape` and the
+    two lists after it have an element for each axis; those for the batch are 1, 0 and 0.
     """
-    shared = DYNAMIC_SHAPE
-    for name, tensor in lists.items():
-        shared = conditions.merged(tensor.shape, shared, at=name)
-    if data.rank is not None:
-        require(
-            shared.rank is None
-            or shared[0].contains(data.rank)
-            or (longer and shared[0].low > data.rank),
-            at=next(iter(lists)),
-            relation="count",
-            expected=data.rank,
-            actual=shared,
-            of="data",
-            given=data.shape,
-        )
 
+    data = operand(ANY, rank=at_least(2))
 
-def _batch_itself(lists: dict[str, Tensor]) -> Iterator[Fault]:
-    """Yields a fault for a list that would change the batch.
+    def require_same_lists(
+        self, data: Tensor, lists: tuple[Tensor, ...], *, longer: bool = False
+    ) -> None:
+        """Raises `Violation` unless the lists have the same length, which is the rank of `data`.
 
-    The first element of this list is a block size other than 1, or a number to crop or pad.
-    """
-    for name, tensor in lists.items():
-        known, wanted = tensor.known, int(name == "block_shape")
-        if known and known[0] != wanted:
-            yield fault(
-                f"`{name}` {listed(known)} begins with {known[0]}, which applies to the batch; "
-                f"expected {wanted}, although OpenVINO accepts it",
-                at=name,
-                expected=wanted,
-                actual=known[0],
-                rule=INPUT_VALUE,
+        longer: whether they may have more elements.
+        """
+        shared = DYNAMIC_SHAPE
+        for declared, tensor in zip(self.operands[1:], lists, strict=True):
+            shared = conditions.equal(tensor.shape, shared, at=declared.name)
+        if data.rank is not None:
+            require(
+                shared.rank is None
+                or shared[0].contains(data.rank)
+                or (longer and shared[0].low > data.rank),
+                at="block_shape",
+                relation="count",
+                expected=data.rank,
+                actual=shared,
+                of="data",
+                given=data.shape,
             )
+
+    def check(self, data: Tensor, *lists: Tensor) -> Iterator[Fault]:
+        for declared, tensor in zip(self.operands[1:], lists, strict=True):
+            known, wanted = tensor.known, int(declared.name == "block_shape")
+            if known and known[0] != wanted:
+                yield fault(
+                    at=declared.name,
+                    expected=wanted,
+                    actual=known[0],
+                    position=0,
+                    accepted=True,
+                    rule=INPUT_VALUE,
+                )
 
 
 def _blocks_in_space(block_shape: Array) -> list[int]:
     """Returns the sizes of the blocks without the block size of the batch, which must be 1."""
-    require(
-        int(block_shape[0]) == 1,
-        f"`block_shape` begins with {block_shape[0]}; expected 1 for the batch",
-        at="block_shape",
-        rule=INPUT_VALUE,
-    )
+    conditions.equal(int(block_shape[0]), 1, at="block_shape", axis=0, rule=INPUT_VALUE)
     return [int(size) for size in block_shape[1:]]
 
 
-class BatchToSpace(Operation):
+class BatchToSpace(BatchBlocks):
     """Elements of the batch rearranged into spatial blocks, and the result cropped."""
 
     since = 2
     moves = ("data",)
-    data = operand(ANY, rank=at_least(2))
     block_shape = operand(INTEGER, rank=1, like="block_shape", value=True)
     crops_begin = operand(INTEGER, rank=1, like="block_shape", value=True)
     crops_end = operand(INTEGER, rank=1, like="block_shape", value=True)
 
-    def infer(
-        self, data: Tensor, block_shape: Tensor, crops_begin: Tensor, crops_end: Tensor
-    ) -> Tensor:
-        _require_same_lists(
-            data, {"block_shape": block_shape, "crops_begin": crops_begin, "crops_end": crops_end}
-        )
+    def infer(self, data: Tensor, *lists: Tensor) -> Tensor:
+        self.require_same_lists(data, lists)
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
-        conditions.at_least(block_shape.known or (), 1, at="block_shape")
-        blocks, begin, end = block_shape.known, crops_begin.known, crops_end.known
+        blocks, begin, end = (each.known for each in lists)
+        conditions.at_least(blocks or (), 1, at="block_shape")
         batch = DYNAMIC
         if blocks is not None:
             what = f"dimension 0 of `data` {data.shape}, the batch,"
@@ -199,13 +195,6 @@ class BatchToSpace(Operation):
             dims.append(full - crop)
         return Tensor(data.element_type, dims)
 
-    def check(
-        self, data: Tensor, block_shape: Tensor, crops_begin: Tensor, crops_end: Tensor
-    ) -> Iterator[Fault]:
-        yield from _batch_itself(
-            {"block_shape": block_shape, "crops_begin": crops_begin, "crops_end": crops_end}
-        )
-
     def evaluate(
         self, data: Array, block_shape: Array, crops_begin: Array, crops_end: Array
     ) -> Array:
@@ -223,26 +212,19 @@ class BatchToSpace(Operation):
         return spread[(slice(None), *keep)]
 
 
-class SpaceToBatch(Operation):
+class SpaceToBatch(BatchBlocks):
     """The input padded with zeros, with its spatial blocks rearranged into the batch."""
 
     since = 2
-    data = operand(ANY, rank=at_least(2))
     block_shape = operand(INTEGER, rank=1, value=True)
     pads_begin = operand(INTEGER, rank=1, value=True)
     pads_end = operand(INTEGER, rank=1, value=True)
 
-    def infer(
-        self, data: Tensor, block_shape: Tensor, pads_begin: Tensor, pads_end: Tensor
-    ) -> Tensor:
-        _require_same_lists(
-            data,
-            {"block_shape": block_shape, "pads_begin": pads_begin, "pads_end": pads_end},
-            longer=True,
-        )
+    def infer(self, data: Tensor, *lists: Tensor) -> Tensor:
+        self.require_same_lists(data, lists, longer=True)
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
-        blocks, begin, end = block_shape.known, pads_begin.known, pads_end.known
+        blocks, begin, end = (each.known for each in lists)
         dims = [DYNAMIC if blocks is None else data.shape[0] * max(prod(blocks), 0)]
         for axis in range(1, data.rank):
             if blocks is None or begin is None or end is None:
@@ -259,15 +241,12 @@ class SpaceToBatch(Operation):
             )
         return Tensor(data.element_type, dims)
 
-    def check(
-        self, data: Tensor, block_shape: Tensor, pads_begin: Tensor, pads_end: Tensor
-    ) -> Iterator[Fault]:
-        lists = {"block_shape": block_shape, "pads_begin": pads_begin, "pads_end": pads_end}
-        yield from _batch_itself(lists)
-        for name, tensor in lists.items():
+    def check(self, data: Tensor, *lists: Tensor) -> Iterator[Fault]:
+        yield from super().check(data, *lists)
+        for declared, tensor in zip(self.operands[1:], lists, strict=True):
             if data.rank is not None and tensor.rank == 1 and tensor.shape[0].low > data.rank:
                 yield fault(
-                    at=name,
+                    at=declared.name,
                     relation="count",
                     expected=data.rank,
                     actual=tensor.shape,
@@ -275,8 +254,8 @@ class SpaceToBatch(Operation):
                     given=data.shape,
                     accepted=True,
                 )
-        for name, tensor in (("pads_begin", pads_begin), ("pads_end", pads_end)):
-            yield from negative_sizes(tensor, name)
+        yield from negative_sizes(lists[1], "pads_begin")
+        yield from negative_sizes(lists[2], "pads_end")
 
     def evaluate(
         self, data: Array, block_shape: Array, pads_begin: Array, pads_end: Array
@@ -351,7 +330,6 @@ class ExtractImagePatches(Operation):
             values = getattr(self, name)
             require(
                 len(values) == 2 and (name == "sizes" or 0 not in values),
-                f"{name} is {listed(values)}; expected two positive numbers, for rows and columns",
                 at=name,
                 expected="two positive numbers",
                 actual=tuple(values),
@@ -419,7 +397,6 @@ class Col2Im(Operation):
             # not declared: OpenVINO refuses a list of unknown length too
             require(
                 tensor.rank is None or tensor.shape[0] == 2,
-                f"`{name}` has shape {tensor.shape}; expected two elements, for rows and columns",
                 at=name,
                 relation="count",
                 expected=2,
@@ -429,9 +406,6 @@ class Col2Im(Operation):
             values = getattr(self, name)
             require(
                 len(values) >= 2 and (name != "strides" or 0 not in values),
-                f"{name} is {listed(values)}; expected two "
-                + ("positive " if name == "strides" else "")
-                + "numbers, for rows and columns",
                 at=name,
                 expected="two numbers",
                 actual=tuple(values),
@@ -467,11 +441,10 @@ class Col2Im(Operation):
             values = getattr(self, name)
             if len(values) != 2:
                 yield fault(
-                    f"{name} is {listed(values)}; expected two numbers, for rows and columns, "
-                    "although OpenVINO silently uses the first two",
                     at=name,
                     expected="two numbers",
                     actual=tuple(values),
+                    accepted=True,
                     rule=ATTRIBUTE_VALUE,
                 )
         yield from negative_sizes(output_size, "output_size")

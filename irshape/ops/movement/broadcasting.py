@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 
 from ...faults import Between, Fault, Violation, fault
-from ...rule_ids import INPUT_COUNT, INPUT_VALUE, OPERATION_CONSTRAINT
+from ...rule_ids import INPUT_COUNT, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..axes import duplicate_axes, of_length, picked
-from ..conditions import rank
+from ..conditions import ascending, count, rank, within
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..differences import (
     NO_LOWER_BOUNDS,
@@ -105,39 +104,54 @@ class Broadcast(Operation):
         if mode == "bidirectional":
             merged = data.shape.broadcast(result)
             if merged is None:
-                raise self.misfit(data, target_shape, result, "equal, or 1 on one side")
+                raise self.misfit(data, result)
             return Tensor(data.element_type, merged)
         if mode == "explicit":
             assert axes_mapping is not None
             self.require_mapping(data, result, axes_mapping, known=target is not None)
         elif target is not None and mode == "pdpd":
-            result = self.aligned(data, target_shape, result)
+            result = self.aligned(data, result)
         elif target is not None and data.rank is not None:
             if data.rank > len(target):
                 raise Violation(
-                    f"`data` {data.shape} has rank {data.rank}, "
-                    f"more than the {len(target)} dimensions of the target shape {result}",
                     at="target_shape",
-                    expected=f"at least {data.rank} dimensions",
+                    relation="count",
+                    expected=Between(data.rank, None),
                     actual=len(target),
+                    of="data",
+                    given=data.shape,
+                    rule=OPERATION_CONSTRAINT,
                 )
             for ours, theirs in zip(reversed(list(data.shape)), reversed(target), strict=False):
                 if ours.is_static and theirs.is_static and ours not in (ONE, theirs):
-                    raise self.misfit(data, target_shape, result, "equal, or 1 in `data`")
+                    raise self.misfit(data, result)
                 if ours.is_dynamic and theirs.is_static:
                     _require_one_or(ours, theirs)
         return Tensor(data.element_type, result)
 
+    def require_mapping_input(self, needed: bool, axes_mapping: object) -> None:
+        """Raises `Violation` unless the third input is there if needed, and else absent."""
+        if needed == (axes_mapping is None):
+            raise Violation(
+                f"mode {self.mode} {'needs the' if needed else 'takes no'} input `axes_mapping`",
+                at="axes_mapping",
+                expected=f"{2 + needed} inputs",
+                actual=f"{3 - needed} inputs",
+                rule=INPUT_COUNT,
+            )
+
     @staticmethod
-    def misfit(data: Tensor, target_shape: Tensor, result: PartialShape, rule: str) -> Violation:
+    def misfit(data: Tensor, result: PartialShape) -> Violation:
         return Violation(
-            f"`data` {data.shape} cannot be broadcast to {result}: dimensions must be {rule}",
             at="target_shape",
-            expected=f"a shape that {data.shape} broadcasts to",
+            relation="broadcast",
+            expected=data.shape,
             actual=result,
+            of="data",
+            rule=OPERATION_CONSTRAINT,
         )
 
-    def aligned(self, data: Tensor, target_shape: Tensor, target: PartialShape) -> PartialShape:
+    def aligned(self, data: Tensor, target: PartialShape) -> PartialShape:
         """Returns the result in mode `pdpd`, which aligns `data` with the target from `axis` on."""
         if data.rank is None:
             return PartialShape.of_rank(len(target))
@@ -159,8 +173,7 @@ class Broadcast(Operation):
             if ours != 1:
                 dim = ours if theirs == 1 else ours.merge(theirs)
             if dim is None:
-                rule = f"equal from axis {start} on, or 1 on one side"
-                raise self.misfit(data, target_shape, target, rule)
+                raise self.misfit(data, target)
             dims[index] = dim
         return PartialShape(dims)
 
@@ -183,16 +196,9 @@ class Broadcast(Operation):
             )
         if data.rank is None or target.rank is None or not axes_mapping.shape.is_static:
             return
-        count = axes_mapping.shape[0].low
-        if not (count == data.rank or (not data.rank and count == 1)):
-            raise Violation(
-                at="axes_mapping",
-                relation="count",
-                expected=data.rank,
-                actual=count,
-                of="data",
-                given=data.shape,
-            )
+        length = axes_mapping.shape[0].low
+        if data.rank or length != 1:
+            count(length, data.rank, at="axes_mapping", of="data", given=data.shape)
         axes = axes_mapping.known
         if known and axes is not None:
             self.require_mapped(data.shape, target, axes)
@@ -200,26 +206,9 @@ class Broadcast(Operation):
     @staticmethod
     def require_mapped(data: PartialShape, target: PartialShape, axes: tuple[int, ...]) -> None:
         """Raises `Violation` unless the axes ascend and each dimension of `data` fits its axis."""
-        if not all(a <= b for a, b in itertools.pairwise(axes)):
-            raise Violation(
-                f"`axes_mapping` {list(axes)} is not in ascending order: "
-                "broadcasting does not transpose",
-                at="axes_mapping",
-                expected="ascending axes",
-                actual=tuple(axes),
-                rule=INPUT_VALUE,
-            )
-        rank = len(target)
+        ascending(axes, at="axes_mapping")
+        within(axes, len(target), at="axes_mapping", of="target_shape", least=0)
         for index, axis in enumerate(axes):
-            if not (0 <= axis < rank):
-                raise Violation(
-                    f"`axes_mapping` names axis {axis}, "
-                    f"but the target shape {target} has axes 0 to {rank - 1}",
-                    at="axes_mapping",
-                    relation="within",
-                    expected=Between(0, rank - 1),
-                    actual=axis,
-                )
             if data.rank:
                 ours = data[index]
                 fits = ours.contains(1) or ours.compatible(target[axis])
@@ -304,14 +293,8 @@ class Broadcast_1(Broadcast):
     def mode_for(self, axes_mapping: object) -> str:
         if self.mode in ("explicit", "none"):
             return "numpy" if axes_mapping is None else "explicit"
-        if not (self.mode == "numpy" or axes_mapping is not None):
-            raise Violation(
-                f"mode {self.mode} needs the input `axes_mapping`, which is missing",
-                at="axes_mapping",
-                expected="3 inputs",
-                actual="2 inputs",
-                rule=INPUT_COUNT,
-            )
+        if self.mode != "numpy":
+            self.require_mapping_input(True, axes_mapping)
         return self.mode
 
 
@@ -326,19 +309,7 @@ class Broadcast_3(Broadcast):
 
     def mode_for(self, axes_mapping: object) -> str:
         explicit = self.mode in ("explicit", "none")
-        if explicit != (axes_mapping is not None):
-            raise Violation(
-                f"mode {self.mode} "
-                + (
-                    "needs the input `axes_mapping`, which is missing"
-                    if explicit
-                    else "takes no input `axes_mapping`"
-                ),
-                at="axes_mapping",
-                expected=f"{2 + explicit} inputs",
-                actual=f"{3 - explicit} inputs",
-                rule=INPUT_COUNT,
-            )
+        self.require_mapping_input(explicit, axes_mapping)
         return "explicit" if explicit else self.mode
 
 

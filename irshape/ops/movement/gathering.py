@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 
-from ...element_types import DYNAMIC_TYPE
-from ...faults import Between, Fault, Violation, fault
-from ...rule_ids import INPUT_SHAPES, OPERATION_CONSTRAINT
+from ...faults import Between, Violation
+from ...rule_ids import OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..axes import normalized_axis, picked, require_single, single
-from ..conditions import between, merged, rank
+from ..conditions import between, equal, rank
 from ..declaration import (
     ANY,
     I32_I64,
@@ -94,41 +92,16 @@ class Gather(Operation):
         """Returns `batch_dims`, counted from the front where the rank of `indices` is known."""
         batch = self.batch_dims
         if rank is not None:
-            if not -rank <= batch <= rank:
-                raise Violation(
-                    f"batch_dims is {batch}, but `indices` has rank {rank}: "
-                    f"expected {-rank} to {rank}",
-                    at="batch_dims",
-                    relation="within",
-                    expected=Between(-rank, rank),
-                    actual=batch,
-                    rule=OPERATION_CONSTRAINT,
-                )
+            between(batch, -rank, rank, at="batch_dims", rule=OPERATION_CONSTRAINT)
             batch = batch + rank if batch < 0 else batch
-        if not (axis is None or axis < 0 or batch <= axis):
-            raise Violation(
-                f"batch_dims is {self.batch_dims}, but `axis` is {axis}; "
-                "the batch dimensions must come before it",
-                at="batch_dims",
-                relation="within",
-                expected=Between(None, axis),
-                actual=batch,
-                rule=OPERATION_CONSTRAINT,
-            )
+        if axis is not None and axis >= 0:
+            between(batch, None, axis, at="batch_dims", rule=OPERATION_CONSTRAINT)
         return batch
 
     def shared(self, data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
         """Returns the batch dimensions that `data` and `indices` share."""
         assert data.rank is not None
-        if batch > data.rank:
-            raise Violation(
-                f"batch_dims is {batch}, but `data` has rank {data.rank}",
-                at="batch_dims",
-                relation="within",
-                expected=Between(None, data.rank),
-                actual=batch,
-                rule=OPERATION_CONSTRAINT,
-            )
+        between(batch, None, data.rank, at="batch_dims", rule=OPERATION_CONSTRAINT)
         return _merged(data, indices, batch)
 
     def infer_value(
@@ -180,7 +153,7 @@ def _merged(data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
     """Returns the shared leading dimensions. Raises `Violation` where they differ."""
     pairs = zip(indices.shape[:batch], data.shape[:batch], strict=True)
     return [
-        merged(one, other, at="indices", axis=axis, of="data", given=data.shape)
+        equal(one, other, at="indices", axis=axis, of="data", given=data.shape)
         for axis, (one, other) in enumerate(pairs)
     ]
 
@@ -191,17 +164,6 @@ class Gather_1(Gather):
     since = 1
     indices = operand(NUMERIC_OR_BOOLEAN, specified=INTEGER, value=True, packed=True)
     axis = operand(NUMERIC_OR_BOOLEAN, specified=INTEGER, value=True)
-
-    def check(self, data: Tensor, indices: Tensor, axis: Tensor) -> Iterator[Fault]:
-        for name, tensor in (("indices", indices), ("axis", axis)):
-            if tensor.element_type not in INTEGER | {DYNAMIC_TYPE}:
-                yield fault(
-                    at=name,
-                    relation="type",
-                    expected="an integer",
-                    actual=tensor.element_type,
-                    accepted=True,
-                )
 
 
 class Gather_7(Gather):
@@ -237,12 +199,25 @@ class GatherElements(Operation):
         axis = normalized_axis(self.axis, data.rank, rule=OPERATION_CONSTRAINT)
         dims = list(data.shape)
         dims[axis] = DYNAMIC
-        result = merged(indices.shape, PartialShape(dims), at="indices")
+        result = equal(indices.shape, PartialShape(dims), at="indices")
         return Tensor(data.element_type, result)
 
     def evaluate(self, data: Array, indices: Array) -> Array:
         along = self.axis % data.ndim
         return np.take_along_axis(data, from_start(indices, data.shape[along]), along)
+
+
+def require_tuples(indices: PartialShape, rank: int) -> None:
+    """Raises `Violation` for tuples with more indices than there are axes to index."""
+    length = indices[-1].low
+    if length > rank:
+        raise Violation(
+            at="indices",
+            relation="equal",
+            expected=Between(None, rank),
+            actual=length,
+            position=len(indices) - 1,
+        )
 
 
 class GatherND(Operation):
@@ -255,31 +230,13 @@ class GatherND(Operation):
 
     def infer(self, data: Tensor, indices: Tensor) -> Tensor:
         batch = self.batch_dims
-        for name, tensor in (("data", data), ("indices", indices)):
-            rank = tensor.rank
-            if batch < 0 or (rank is not None and batch >= rank):
-                raise Violation(
-                    f"batch_dims is {batch}, but `{name}` has shape {tensor.shape}: "
-                    "expected 0 or more, and less than the rank",
-                    at="batch_dims",
-                    relation="equal",
-                    expected=f"0 to {rank - 1}" if rank else "0 or more",
-                    actual=batch,
-                    rule=OPERATION_CONSTRAINT,
-                )
+        for tensor in (data, indices):
+            most = None if tensor.rank is None else tensor.rank - 1
+            between(batch, 0, most, at="batch_dims", rule=OPERATION_CONSTRAINT)
         if data.rank is None or indices.rank is None or indices.shape[-1].is_dynamic:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         length = indices.shape[-1].low
-        if batch + length > data.rank:
-            raise Violation(
-                f"`indices` {indices.shape} contains tuples of {length} indices, but `data` "
-                f"{data.shape} "
-                f"has {data.rank - batch} dimensions after the {batch} of the batch",
-                at="indices",
-                expected=f"tuples of at most {data.rank - batch}",
-                actual=length,
-                rule=INPUT_SHAPES,
-            )
+        require_tuples(indices.shape, data.rank - batch)
         leading = self.joined(_merged(data, indices, batch))
         rest = data.shape[batch + length :]
         return Tensor(data.element_type, (*leading, *indices.shape[batch:-1], *rest))
@@ -333,11 +290,11 @@ class GatherTree(Operation):
     def infer(
         self, step_ids: Tensor, parent_ids: Tensor, max_seq_len: Tensor, end_token: Tensor
     ) -> Tensor:
-        result = merged(parent_ids.shape, step_ids.shape, at="parent_ids", of="step_ids")
+        result = equal(parent_ids.shape, step_ids.shape, at="parent_ids", of="step_ids")
         rank(result.rank, 3, at="step_ids")
         if result.rank is not None and max_seq_len.rank is not None:
             count, shape = max_seq_len.shape[0], step_ids.shape
-            batch = merged(count, result[1], at="max_seq_len", axis=0, of="step_ids", given=shape)
+            batch = equal(count, result[1], at="max_seq_len", axis=0, of="step_ids", given=shape)
             result = PartialShape((result[0], batch, result[2]))
         types = [tensor.element_type for tensor in (step_ids, parent_ids, max_seq_len, end_token)]
         return Tensor(next((one for one in types if not one.is_dynamic), types[0]), result)

@@ -7,26 +7,12 @@ from itertools import product
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...shapes import INT64_MIN, UNBOUNDED, Dimension
-from ..tensors import Number, Tensor
+from ..tensors import Bounds, Number, Tensor
 
 if TYPE_CHECKING:
-    from ...symbols.expressions import Expression
+    pass
 
 INT32_MAX: Final = 2**31 - 1
-Bounds = tuple[int, int]
-"""The lowest and highest value that an index may have."""
-
-
-class NamedBounds(tuple[int, int]):
-    """Bounds of an index that is an expression of named sizes."""
-
-    expression: Expression
-
-    @staticmethod
-    def of(low: int, high: int, expression: Expression) -> NamedBounds:
-        bounds = NamedBounds((low, high))
-        bounds.expression = expression
-        return bounds
 
 
 def bounds_of(tensor: Tensor) -> list[Bounds] | None:
@@ -34,17 +20,16 @@ def bounds_of(tensor: Tensor) -> list[Bounds] | None:
 
     The extreme values of i32 stand for the end of an axis, as those of i64 do.
     """
-    if tensor.value is None:
+    value = tensor.value
+    if value is None:
         return None
     index: Callable[[Number], int] = _end if tensor.element_type.name == "i32" else int
-    bounds: list[Bounds] = [
-        (index(low), index(high))
-        for low, high in zip(tensor.value.lower, tensor.value.upper, strict=True)
+    return [
+        Bounds(index(low), index(high), each if each is not None and each.is_whole else None)
+        for low, high, each in zip(
+            value.lower, value.upper, value.expressions or (None,) * len(value), strict=True
+        )
     ]
-    for at, expression in enumerate(tensor.value.expressions or ()):
-        if expression is not None and expression.is_whole:
-            bounds[at] = NamedBounds.of(*bounds[at], expression)
-    return bounds
 
 
 def _end(bound: Number) -> int:
@@ -60,6 +45,8 @@ class Run(NamedTuple):
     first: int
     taken: int
     step: int
+    removed: bool = False
+    """Whether the result does not have the axis."""
 
     @staticmethod
     def of(size: int, start: int, stop: int, step: int) -> Run:
@@ -118,8 +105,8 @@ def _far(end: int) -> int:
 
 def _one_sided(bounds: Bounds) -> tuple[Bounds, ...]:
     """Returns bounds of negative and of other indices separately, where an index may be either."""
-    low, high = bounds
-    return ((low, -1), (0, high)) if low < 0 <= high else (bounds,)
+    low, high, _ = bounds
+    return (Bounds(low, -1), Bounds(0, high)) if low < 0 <= high else (bounds,)
 
 
 def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
@@ -128,13 +115,14 @@ def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
         return Dimension.of(Run.of(dim.low, start[0], stop[0], step).taken)
     lows, highs = [], []
     for first, last in product(_one_sided(start), _one_sided(stop)):
-        long, short = (0, 1) if step > 0 else (1, 0)
-        lows.append(_extreme(min, dim, first[short], last[long], step))
-        highs.append(_extreme(max, dim, first[long], last[short], step))
+        if step > 0:
+            lows.append(_extreme(min, dim, first.high, last.low, step))
+            highs.append(_extreme(max, dim, first.low, last.high, step))
+        else:
+            lows.append(_extreme(min, dim, first.low, last.high, step))
+            highs.append(_extreme(max, dim, first.high, last.low, step))
     size = Dimension(min(lows), max(highs))
-    if size.is_static or not (
-        dim.symbolic or isinstance(start, NamedBounds) or isinstance(stop, NamedBounds)
-    ):
+    if size.is_static or not (dim.symbolic or start.expression or stop.expression):
         return size
     from ..symbolic import slice_of
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from ...faults import Between, Fault, Violation, fault
+from ...faults import Fault, Violation, fault
 from ...rule_ids import INPUT_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape, merged_dims
-from ..axes import listed, normalized_axis, picked, require_single, single
+from ..axes import normalized_axis, picked, require_single, single
+from ..conditions import at_least
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, attribute, between, operand
 from ..elementwise import common_type
 from ..kinds import INT
@@ -162,11 +163,11 @@ class Split(Operation):
         length = data.shape[index]
         if length.low % count if length.is_static else 0 < length.low <= length.high < count:
             raise Violation(
-                f"dimension {index} of `data` {data.shape} is {length}, "
-                f"which cannot be split into {count} equal parts",
                 at="num_splits",
                 expected=f"a divisor of {length}",
                 actual=count,
+                of="data",
+                given=data.shape,
             )
         part = length.multiple_of(count) // count
         return (Tensor(data.element_type, _with(data.shape, index, part)),) * count
@@ -207,20 +208,10 @@ class VariadicSplit(Operation):
         known = split_lengths.known
         if known is None:
             return _named_parts(length, split_lengths, count)
-        for part in known:
-            if part < -1:
-                seen = listed(known)
-                raise Violation(
-                    at="split_lengths", relation="at least", expected=Between(-1, None), actual=part
-                )
+        at_least(known, -1, at="split_lengths")
         if known.count(-1) > 1:
-            seen = listed(known)
             raise Violation(
-                f"`split_lengths` {seen} contains -1 more than once",
-                at="split_lengths",
-                expected="one -1 at most",
-                actual=seen,
-                rule=INPUT_VALUE,
+                at="split_lengths", expected="one -1 at most", actual=known, rule=INPUT_VALUE
             )
         total = sum(part for part in known if part != -1)
         if not (
@@ -230,12 +221,10 @@ class VariadicSplit(Operation):
             or (length.is_dynamic and length.agrees(Dimension.of(total)))
         ):
             raise Violation(
-                f"`split_lengths` {listed(known)} add up to {total}, "
-                f"but the axis has length {length}",
                 at="split_lengths",
                 relation="sum",
                 expected=length,
-                actual=total,
+                actual=tuple(part for part in known if part != -1),
             )
         rest = (
             Dimension(max(length.low - total, 0))
@@ -251,12 +240,11 @@ class VariadicSplit(Operation):
         length, total = data.shape[index], sum(part for part in known if part != -1)
         if total > length.high or (-1 not in known and total < length.low):
             yield fault(
-                f"`split_lengths` {listed(known)} add up to {total}, "
-                f"but the axis has length {length}, although OpenVINO accepts it",
                 at="split_lengths",
                 relation="sum",
                 expected=length,
-                actual=total,
+                actual=tuple(part for part in known if part != -1),
+                accepted=True,
             )
 
     def infer_value(

@@ -14,8 +14,8 @@ from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..differences import Site, When, facts, refused, typed
 from ..kinds import Choice
 from ..lazy import Array, np
-from ..tensors import Tensor
-from .index_ranges import Bounds, NamedBounds, bounds_of
+from ..tensors import Bounds, Tensor
+from .index_ranges import bounds_of
 
 
 def blank(sizes: Sequence[int], dtype: np.dtype[Any]) -> Array:
@@ -89,7 +89,6 @@ class Pad(Operation):
             element_type = pad_value.element_type if element_type is DYNAMIC_TYPE else element_type
         if not (element_type.kind != "string" or self.pad_mode == "constant"):
             raise Violation(
-                f"`data` has element type string, which mode {self.pad_mode} does not take",
                 at="data",
                 relation="type",
                 expected="a number or boolean, or mode constant",
@@ -121,7 +120,7 @@ class Pad(Operation):
     def padded(self, shape: PartialShape, axis: int, before: Bounds, after: Bounds) -> Dimension:
         """Returns the padded dimension, from the bounds of the padding at its beginning and end."""
         dim = shape[axis]
-        (begin, most_begin), (end, most_end) = before, after
+        (begin, most_begin, _), (end, most_end, _) = before, after
         if self.pad_mode != "constant" and (begin > 0 or end > 0):
             least = {
                 "edge": 1,
@@ -141,7 +140,7 @@ class Pad(Operation):
             return dim
         high = UNBOUNDED if dim.high == UNBOUNDED else max(dim.high + most_begin + most_end, 0)
         size = Dimension(max(dim.low + begin + end, 0), high)
-        if isinstance(before, NamedBounds) or isinstance(after, NamedBounds) or dim.symbolic:
+        if before.expression or after.expression or dim.symbolic:
             from ..symbolic import padded_size
 
             return padded_size(dim, before, after, size)

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from ...element_types import DYNAMIC_TYPE
 from ...faults import Fault, fault, require
-from ...rule_ids import INPUT_SHAPES, INPUT_VALUE
 from ...shapes import PartialShape
 from .. import conditions
-from ..axes import normalized_axis, require_single, single
+from ..axes import normalized_axis, not_single, require_single, single
 from ..conditions import equal
 from ..conversion import encoded, plain
 from ..declaration import (
@@ -27,8 +26,8 @@ from ..elementwise import element_type_of
 from ..kinds import BOOLEAN, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .gathering import from_start
-from .slicing import SlicedAxes, require_lists, selected
+from .gathering import from_start, require_tuples
+from .slicing import require_lists, selected, sliced_dims
 
 
 def _shared_type(data: Tensor, updates: Tensor) -> Tensor:
@@ -145,15 +144,7 @@ class ScatterNDUpdate(Operation):
         if data.rank is None or indices.rank is None or indices.shape[-1].is_dynamic:
             return result
         length = indices.shape[-1].low
-        require(
-            length <= data.rank,
-            f"`indices` {indices.shape} contains tuples of {length} indices, "
-            f"but `data` {data.shape} has {data.rank} dimensions",
-            at="indices",
-            expected=f"tuples of at most {data.rank}",
-            actual=length,
-            rule=INPUT_SHAPES,
-        )
+        require_tuples(indices.shape, data.rank)
         expected = PartialShape((*indices.shape[:-1], *data.shape[length:]))
         if expected.rank or not updates.shape.size.contains(1):
             equal(updates.shape, expected, at="updates")
@@ -213,19 +204,11 @@ class ScatterElementsUpdate(Operation):
         return ("data", "updates") if self.reduction == "none" else ()
 
     def infer(self, data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor) -> Tensor:
-        require(
-            data.rank is None or indices.rank in (None, data.rank),
-            at="indices",
-            relation="rank",
-            expected=data.rank,
-            actual=indices.rank,
-            of="data",
-            given=data.shape,
-        )
+        if data.rank is not None:
+            conditions.rank(indices.rank, data.rank, at="indices", of="data")
         equal(updates.shape, indices.shape, at="updates", of="indices")
         require(
             self.reduction != "mean" or data.element_type not in BOOLEAN_TYPE,
-            "reduction is mean, which is not defined for the element type boolean of `data`",
             at="reduction",
             expected="none, sum, prod, min or max",
             actual="mean",
@@ -238,14 +221,8 @@ class ScatterElementsUpdate(Operation):
     def check(
         self, data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor
     ) -> Iterator[Fault]:
-        if axis.rank not in (None, 0) and not axis.shape.size.contains(1):
-            yield fault(
-                at="axis",
-                expected="a scalar or one element",
-                actual=axis.shape,
-                rule=INPUT_SHAPES,
-                accepted=True,
-            )
+        if axis.rank:
+            yield from not_single(axis)
 
     def evaluate(self, data: Array, indices: Array, updates: Array, axis: Array) -> Array:
         along = int(axis.ravel()[0]) % data.ndim
@@ -326,20 +303,12 @@ class SliceScatter(Operation):
         if count is not None:
             conditions.rank(updates.rank, count, at="updates", of="data")
         require_lists(count, start=start, stop=stop, step=step, axes=axes)
-        for index, by in enumerate(step.known or ()):
-            require(
-                by,
-                at="step",
-                expected="a number other than 0",
-                actual=0,
-                position=index,
-                rule=INPUT_VALUE,
-            )
+        for position, by in enumerate(step.known or ()):
+            conditions.not_zero(by, at="step", position=position)
         if count is None:
             return _shared_type(data, updates)
         shape = data.shape if data.rank is not None else PartialShape.of_rank(count)
-        sliced = SlicedAxes(data.shape, start, axes).result(shape, start, stop, step)
-        expected = PartialShape(sliced)
+        expected = PartialShape(sliced_dims(shape, start, stop, step, axes))
         equal(updates.shape, expected, at="updates")
         return Tensor(_shared_type(data, updates).element_type, shape)
 

@@ -3,59 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from ...faults import Between, Fault, Violation, fault
-from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_VALUE
+from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES
 from ...shapes import DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..axes import normalized_axis, picked
-from ..conditions import count, distinct, equal, same_size
+from ..conditions import between, count, distinct, equal, not_zero, same_size
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, at_least, attribute, operand
 from ..differences import WIDER, Site, dimensions, facts, inferred, refused
 from ..kinds import INTS
 from ..lazy import Array
-from ..tensors import Tensor, Value
-from .index_ranges import Bounds, Run, bounds_of, sliced, up_to
+from ..tensors import Bounds, Tensor, Value
+from .index_ranges import Run, bounds_of, sliced, up_to
 
 
-class SlicedAxes:
-    """Maps the elements of `start`, `stop` and `step` to axes, for Slice and SliceScatter."""
+def sliced_dims(
+    data: PartialShape, start: Tensor, stop: Tensor, step: Tensor, axes: Tensor | None
+) -> list[Dimension]:
+    """Returns the dimensions of the slice of `data` that Slice and SliceScatter select.
 
-    def __init__(self, data: PartialShape, start: Tensor, axes: Tensor | None) -> None:
-        self.index: dict[int, int] | None = None
-        """The position in the lists for each sliced axis; None where the axes are unknown."""
-        if axes is not None:
-            known = axes.known
-            if known is not None and data.rank is not None:
-                normalized = [normalized_axis(axis, data.rank, at="axes") for axis in known]
-                self.index = {axis: position for position, axis in enumerate(normalized)}
-                distinct(known, rank=data.rank, rule=DUPLICATE_VALUES)
-        elif start.rank == 1 and start.shape[0].is_static:
-            self.index = {axis: axis for axis in range(start.shape[0].low)}
-
-    def result(
-        self, data: PartialShape, start: Tensor, stop: Tensor, step: Tensor
-    ) -> list[Dimension]:
-        """Returns the dimensions of the slice of `data`. Raises `Violation` where a step is 0."""
-        begins, ends, steps = bounds_of(start), bounds_of(stop), step.known
-        dims: list[Dimension] = []
-        for axis, dim in enumerate(data):
-            if self.index is not None and axis not in self.index:
-                dims.append(dim)
-            elif self.index is None or begins is None or ends is None or steps is None:
-                dims.append(up_to(dim))
-            else:
-                at = self.index[axis]
-                if not steps[at]:
-                    raise Violation(
-                        at="step",
-                        expected="a number other than 0",
-                        actual=0,
-                        position=at,
-                        rule=INPUT_VALUE,
-                    )
-                dims.append(sliced(dim, begins[at], ends[at], steps[at]))
-        return dims
+    Raises `Violation` for axes that `data` does not have, and where a step is 0.
+    """
+    places: dict[int, int] | None = None  # the position of each axis in the lists, if known
+    if axes is None:
+        if start.rank == 1 and start.shape[0].is_static:
+            places = {axis: axis for axis in range(start.shape[0].low)}
+    elif axes.known is not None:
+        normalized = [normalized_axis(axis, len(data), at="axes") for axis in axes.known]
+        places = {axis: position for position, axis in enumerate(normalized)}
+        distinct(axes.known, rank=data.rank, rule=DUPLICATE_VALUES)
+    begins, ends, steps = bounds_of(start), bounds_of(stop), step.known
+    dims: list[Dimension] = []
+    for axis, dim in enumerate(data):
+        if places is not None and axis not in places:
+            dims.append(dim)
+        elif places is None or begins is None or ends is None or steps is None:
+            dims.append(up_to(dim))
+        else:
+            at = places[axis]
+            not_zero(steps[at], at="step", position=at)
+            dims.append(sliced(dim, begins[at], ends[at], steps[at]))
+    return dims
 
 
 def require_lists(data_rank: int | None, **lists: Tensor | None) -> None:
@@ -114,8 +102,7 @@ class Slice(Operation):
         require_lists(data.rank, start=start, stop=stop, step=step, axes=axes)
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
-        dims = SlicedAxes(data.shape, start, axes).result(data.shape, start, stop, step)
-        return Tensor(data.element_type, dims)
+        return Tensor(data.element_type, sliced_dims(data.shape, start, stop, step, axes))
 
     def infer_value(
         self, data: Tensor, *lists: Tensor | None, outputs: tuple[Tensor, ...]
@@ -133,7 +120,6 @@ class Slice(Operation):
         return data[selected(data.shape, lists)]
 
 
-_BITS: Final = frozenset((0, 1))
 _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
 
 
@@ -217,14 +203,7 @@ class StridedSlice(Operation):
         """Returns the size of the slice of an axis, from the known bounds of its ends."""
         if step is None:
             return up_to(dim)
-        if not step:
-            raise Violation(
-                at="strides",
-                expected="a number other than 0",
-                actual=0,
-                position=at,
-                rule=INPUT_VALUE,
-            )
+        not_zero(step, at="strides", position=at)
         first, last = self.ends(dim.high, begin, end, step, at)
         if first is None or last is None:
             return Dimension(0, up_to(dim).ceil_div(abs(step)).high)
@@ -237,21 +216,13 @@ class StridedSlice(Operation):
             mask = getattr(self, name)
             if not mask:
                 continue
-            if not _BITS.issuperset(mask):
-                raise Violation(
-                    f"{name} {list(mask)} contains a number other than 0 and 1",
-                    at=name,
-                    expected="0 or 1",
-                    actual=tuple(mask),
-                    rule=ATTRIBUTE_VALUE,
-                )
+            between(mask, 0, 1, at=name, rule=ATTRIBUTE_VALUE)
             same_size(len(mask), expected, at=name, of="begin_mask", rule=ATTRIBUTE_VALUE)
         if sum(self.ellipsis_mask) > 1:
             raise Violation(
-                f"ellipsis_mask {list(self.ellipsis_mask)} marks more than one position",
                 at="ellipsis_mask",
                 expected="one 1 at most",
-                actual=tuple(self.ellipsis_mask),
+                actual=self.ellipsis_mask,
                 rule=ATTRIBUTE_VALUE,
             )
 
@@ -292,12 +263,11 @@ class StridedSlice(Operation):
         hidden = rank + added - count
         if hidden < (-1 if elided else 0):
             raise Violation(
-                f"the lists have {count} elements, but `data` has {rank} dimensions"
-                + (f", and new_axis_mask adds {added}" if added else ""),
                 at="begin",
                 relation="count",
                 expected=Between(None, rank + added + bool(elided)),
                 actual=count,
+                of="data",
             )
         axis = 0
         for at in range(count):
@@ -317,10 +287,10 @@ class StridedSlice(Operation):
         self, size: int, begin: Bounds | None, end: Bounds | None, step: int, at: int
     ) -> tuple[Bounds | None, Bounds | None]:
         """Returns the ends of the slice of an axis; a masked end becomes the end of the axis."""
-        first, last = ((0, 0), (size, size)) if step > 0 else ((size, size), (-1 - size, -1 - size))
+        front, behind = (0, size) if step > 0 else (size, -1 - size)
         return (
-            first if self.marked("begin_mask", at) else begin,
-            last if self.marked("end_mask", at) else end,
+            Bounds(front, front) if self.marked("begin_mask", at) else begin,
+            Bounds(behind, behind) if self.marked("end_mask", at) else end,
         )
 
     def runs(
@@ -340,11 +310,17 @@ class StridedSlice(Operation):
                 runs.append(None if axis is None else Run(0, sizes[axis], 1))
                 continue
             size = sizes[axis]
-            first, last = self.ends(size, (begin[at],) * 2, (end[at],) * 2, strides[at], at)
+            first, last = self.ends(
+                size,
+                Bounds(begin[at], begin[at]),
+                Bounds(end[at], end[at]),
+                strides[at],
+                at,
+            )
             assert first is not None
             assert last is not None
             if self.marked("shrink_axis_mask", at):
-                runs.append(Run(begin[at] + size if begin[at] < 0 else begin[at], 1, 1))
+                runs.append(Run(begin[at] + size if begin[at] < 0 else begin[at], 1, 1, True))
             else:
                 runs.append(Run.of(size, first[0], last[0], strides[at]))
         return runs
@@ -361,12 +337,11 @@ class StridedSlice(Operation):
             size = data.shape[axis].high
             if not -size <= begins[at] < size:
                 yield fault(
-                    f"shrink_axis_mask takes index {begins[at]} of dimension {axis} of `data` "
-                    f"{data.shape}, which is out of range",
                     at="begin",
                     relation="within",
                     expected=Between(-size, size - 1),
                     actual=begins[at],
+                    position=at,
                 )
 
     def infer_value(
@@ -389,13 +364,6 @@ class StridedSlice(Operation):
 
     def evaluate(self, data: Array, begin: Array, end: Array, strides: Array | None) -> Array:
         steps = [1] * len(begin) if strides is None else [int(step) for step in strides]
-        keys: list[slice | int | None] = []
         runs = self.runs(data.shape, begin.tolist(), end.tolist(), steps)
-        for run, (_, at) in zip(runs, self.plan(data.ndim, len(begin)), strict=True):
-            if run is None:
-                keys.append(None)
-            elif at is not None and self.marked("shrink_axis_mask", at):
-                keys.append(run.first)
-            else:
-                keys.append(run.slice)
+        keys = [None if run is None else run.first if run.removed else run.slice for run in runs]
         return data[tuple(keys)]

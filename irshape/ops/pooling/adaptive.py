@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...element_types import ElementType
-from ...faults import Between, Fault, fault, require
+from ...faults import Fault
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, PartialShape
+from .. import conditions
 from ..conversion import plain
 from ..declaration import INTEGER, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from ..elementwise import computed
 from ..kinds import INDEX_TYPE
 from ..lazy import Array, np
-from ..movement.broadcasting import wanted_dimensions
+from ..movement.broadcasting import negative_sizes, wanted_dimensions
 from ..tensors import Tensor
 from .base import I64, Share, largest
 
@@ -29,27 +30,15 @@ class AdaptivePooling(Operation):
     def pooled(self, data: PartialShape, output_shape: Tensor) -> PartialShape:
         if data.rank is None:
             return DYNAMIC_SHAPE
-        axes, given = data.rank - 2, output_shape.rank
-        require(given in (None, 1), at="output_shape", relation="rank", expected=1, actual=given)
-        count = DYNAMIC if given is None else output_shape.shape[0]
-        require(
-            count.contains(axes),
-            f"`output_shape` has {count} elements, but `data` {data} has {axes} spatial axes; it "
-            "gives the size of each spatial axis, without batch and channels",
-            at="output_shape",
-            relation="count",
-            expected=axes,
-            actual=count,
-        )
+        axes = data.rank - 2
+        conditions.rank(output_shape.rank, 1, at="output_shape")
+        if output_shape.rank is not None:
+            conditions.count(output_shape.shape[0], axes, at="output_shape")
         sizes = wanted_dimensions(output_shape) or (DYNAMIC,) * axes
         return PartialShape((*data[:2], *sizes))
 
     def check(self, data: Tensor, output_shape: Tensor) -> Iterator[Fault]:
-        for size in output_shape.known or ():
-            if size < 0:
-                yield fault(
-                    at="output_shape", relation="at least", expected=Between(0, None), actual=size
-                )
+        yield from negative_sizes(output_shape, "output_shape")
 
 
 class AdaptiveAvgPool(AdaptivePooling):
@@ -66,14 +55,11 @@ class AdaptiveAvgPool(AdaptivePooling):
         for axis, parts in enumerate(output_shape.ravel().tolist()):
             share = Share(data.shape[axis + 2], int(parts))
             before: tuple[Any, ...] = (slice(None),) * (axis + 2)
-            behind = (1,) * (data.ndim - axis - 3)
-            lengths = share.ends - share.starts
-            result = np.zeros(
-                (*total.shape[: axis + 2], share.parts, *total.shape[axis + 3 :]), total.dtype
-            )
-            for at in range(share.kernel):
-                result += total[(*before, share.met(at))] * (at < lengths).reshape(-1, *behind)
-            total = result / lengths.astype(total.dtype).reshape(-1, *behind)
+            means = [
+                total[(*before, slice(start, end))].mean(axis=axis + 2)
+                for start, end in zip(share.starts, share.ends, strict=True)
+            ]
+            total = np.stack(means, axis + 2)
         return computed(total, data)
 
 

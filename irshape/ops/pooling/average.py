@@ -43,39 +43,18 @@ class AveragePooling(Pooling):
     def evaluate(self, data: Array) -> Array:
         numbers = plain(data)
         real = numbers.dtype.kind == "f"
-        total, ways = self.laid_out(numbers if real else numbers.astype(np.int64), 0)
+        total, ways = self.laid_out(numbers if real else numbers.astype(np.float64), 0)
         whole = not self.exclude_pad and any(along.begin or along.end for along, _ in ways)
         divisor = np.ones(1, total.dtype)
         for axis in reversed(range(len(ways))):
             along, count = ways[axis]
+            line = np.full(total.shape[axis + 2], whole, total.dtype)
+            line[along.begin : along.begin + data.shape[axis + 2]] = 1
             total = over_windows(total, axis + 2, along, count, np.add)
-            counted = (
-                np.full(count, along.kernel)
-                if whole
-                else inside(along, data.shape[axis + 2], count)
-            )
-            divisor = (
-                counted.astype(total.dtype).reshape(-1, *(1,) * (len(ways) - 1 - axis)) * divisor
-            )
+            counted = over_windows(line, 0, along, count, np.add)
+            divisor = counted.reshape(-1, *(1,) * (len(ways) - 1 - axis)) * divisor
         divisor = np.maximum(divisor, 1)  # the mean of no elements is 0
-        if real:
-            return computed(np.divide(total, divisor, out=total), data)
-        rest = 2 * (total - total // divisor * divisor)
-        return computed(
-            total // divisor
-            + ((rest > divisor) | ((rest == divisor) & (total // divisor % 2 == 1))),
-            data,
-        )
-
-
-def inside(along: Along, size: int, count: int) -> Array:
-    """Returns how many elements of each window along an axis are not padding."""
-    positions = (
-        np.arange(count)[:, None] * along.stride
-        - along.begin
-        + np.arange(along.kernel) * along.dilation
-    )
-    return np.asarray(((positions >= 0) & (positions < size)).sum(axis=1))
+        return computed(np.divide(total, divisor, out=total), data)
 
 
 class AvgPool_1(AveragePooling):

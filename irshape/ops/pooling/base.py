@@ -18,9 +18,6 @@ from ..lazy import Array, np
 from ..windows import (
     PAD_TYPES,
     SAME,
-    channels_last,
-    channels_to_end,
-    channels_to_front,
     check_per_axis,
     dimension_of,
     padded,
@@ -129,16 +126,8 @@ class Pooling(Operation):
 
     def check_attributes(self, data: PartialShape) -> None:
         axes = len(self.kernel)
-        if data.rank not in (None, axes + 2):
-            raise Violation(
-                f"`kernel` {_shown(self.kernel)} has {axes} value{'s' * (axes != 1)}, but `data` "
-                f"{data} has {0 if data.rank is None else data.rank - 2} spatial axes",
-                at="kernel",
-                relation="equal",
-                expected=None if data.rank is None else f"{data.rank - 2} values",
-                actual=tuple(self.kernel),
-                rule=OPERATION_CONSTRAINT,
-            )
+        if data.rank is not None:
+            conditions.count(axes, data.rank - 2, at="kernel", rule=OPERATION_CONSTRAINT)
         conditions.count(len(self.strides), axes, at="strides", rule=OPERATION_CONSTRAINT)
         names = ("kernel", "strides", "pads_begin", "pads_end", "dilations")
         check_per_axis(self, names, axes)
@@ -252,9 +241,6 @@ class Pooling(Operation):
             for (along, count), size in zip(ways, data.shape[2:], strict=True)
         ]
         begins = [along.begin for along, _ in ways]
-        if channels_last(data):
-            area = padded(channels_to_end(data), [*begins, 0], [*ends, 0], filler)
-            return channels_to_front(area), ways
         return padded(data, begins, ends, filler), ways
 
     def largest_values(self, data: Array) -> Array:
@@ -265,10 +251,6 @@ class Pooling(Operation):
         for axis, (along, count) in enumerate(ways):
             area = over_windows(area, axis + 2, along, count, np.fmax)
         return computed(np.fmax(area, bottom, out=area) if area.dtype.kind == "f" else area, data)
-
-
-def _shown(sizes: tuple[int, ...]) -> str:
-    return ",".join(map(str, sizes)) or '""'
 
 
 def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any) -> Array:

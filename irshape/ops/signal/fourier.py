@@ -106,7 +106,7 @@ class Transform(Operation):
         between(given, -count, count - 1, at="axes")
         along = tuple(axis % count for axis in given)
         if len(set(along)) < len(along):
-            raise Violation.of(duplicate_axes(given, why=""))
+            raise Violation.of(duplicate_axes(given, accepted=False))
         wanted = "at least one axis, along which the spectrum is halved"
         fits = along or not self.halves
         require(fits, at="axes", expected=wanted, actual="empty", rule=INPUT_VALUE)

@@ -199,7 +199,7 @@ class CombineSegments(TokenizerOperation):
         for first in range(0, len(segments) - 1, 3):
             begins = _require_segment(segments, first)
             if begins.rank:
-                shape = conditions.merged(begins.shape, shape, at="segments")
+                shape = conditions.equal(begins.shape, shape, at="segments")
         return *ragged_outputs(shape, I32), *ragged_outputs(shape, segments[-1].element_type)
 
     def evaluate(self, *segments: Array) -> tuple[Array, ...]:

@@ -294,9 +294,9 @@ def operation_page(cls: type[Operation]) -> str:
         ),
         rubric("Constraints"),
         _table(
-            ("reported when it is not met (… stands for the layer's value)", "rule"),
+            ("sizes that must be equal", "rule"),
             [(each["message"], _rule_link(each["rule"])) for each in row["constraints"]],
-            empty="None beyond those on single inputs and attributes.",
+            empty="None between the declared sizes of inputs.",
         ),
     ]
     if not row["library"]:

@@ -73,9 +73,9 @@ def described(cls: type[Operation]) -> dict[str, Any]:
     """Returns a version of an operation as data for `irshape ops --format json`."""
     from ..execution.computing import supported
     from ..ops import registry
-    from ..ops.constraints import constraints
     from ..ops.declaration import LibraryOperation
-    from ..ops.operands import OneOf
+    from ..ops.operands import OneOf, shared_axes
+    from ..rule_ids import INPUT_SHAPES
     from ..wording import describe_types
 
     attributes = []
@@ -123,8 +123,7 @@ def described(cls: type[Operation]) -> dict[str, Any]:
         "inputs": inputs,
         "outputs": _outputs(cls),
         "constraints": [
-            {"message": constraint.message, "rule": constraint.rule}
-            for constraint in constraints(cls)
+            {"message": message, "rule": INPUT_SHAPES.name} for message in shared_axes(cls.operands)
         ],
     }
 
@@ -171,10 +170,8 @@ def _page(row: dict[str, Any], operation: type[Operation]) -> str:
         lines.append(f"  {index}{more}  {like if entry['like'] else rest}")
     lines.append("Attributes")
     lines += [f"  {name}: {values}" for name, values in page["attributes"]] or none
-    lines.append("Constraints: the message if one is not met (… stands for the layer's value)")
     custom = row["since"] is None and not row["library"]
-    lines += [f"  {message}" for message in page["constraints"]] or (
-        [] if custom else ["  none beyond the inputs and attributes above"]
-    )
-    lines += ["  whatever else its `infer` refuses"] if custom else []
+    rest = "its `infer` refuses" if custom else "its specification demands"
+    lines += ["Constraints", *(f"  {message}" for message in page["constraints"])]
+    lines.append(f"  whatever else {rest}")
     return "\n".join(fitted("\n".join(lines).split("\n"))) + "\n"

@@ -8,27 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, Final, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from ..element_types import ElementType
-from ..faults import Between, Number, Relation, Stated, Violation
+from ..faults import Between, Number, Stated, Violation
 from ..rule_ids import INPUT_RANK, INPUT_SHAPES, INPUT_VALUE, RuleId
 from ..shapes import Dimension, PartialShape
-
-RELATIONS: Final[dict[str, Relation]] = {
-    "within": "within",
-    "out_of_range": "within",
-    "between": "within",
-    "at_least": "at least",
-    "large_enough": "at least",
-    "distinct": "distinct",
-    "equal": "equal",
-    "of_type": "type",
-    "count": "count",
-    "rank": "rank",
-    "same_size": "same size",
-}
-"""Maps each function to the relation that it requires."""
 
 
 class Origin(TypedDict, total=False):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.constraints import constraints
 from ..ops.declaration import Operation
+from ..ops.operands import shared_axes
 from ..wording import describe_types
 
 
@@ -30,5 +30,5 @@ def operation_page(operation: type[Operation]) -> dict[str, Any]:
         "text": operation.documentation(),
         "inputs": inputs,
         "attributes": attributes,
-        "constraints": [constraint.message for constraint in constraints(operation)],
+        "constraints": list(shared_axes(operation.operands)),
     }

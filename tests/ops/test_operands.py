@@ -8,7 +8,6 @@ import pytest
 
 from irshape.element_types import ElementType
 from irshape.faults import Violation
-from irshape.ops.constraints import constraints
 from irshape.ops.declaration import (
     ANY,
     Operation,
@@ -20,6 +19,7 @@ from irshape.ops.declaration import (
     operand,
 )
 from irshape.ops.kinds import FLOAT, INT, INTS
+from irshape.ops.operands import shared_axes
 from irshape.ops.tensors import Tensor
 from irshape.shapes import PartialShape
 
@@ -123,7 +123,7 @@ def test_axes_of_any_size_share_none() -> None:
         "shape [batch,?,?]",
         "shape [?,4]",
     ]
-    assert constraints(OfAnySize) == ()
+    assert [*shared_axes(OfAnySize.operands)] == []
 
 
 @pytest.mark.parametrize("shapes", ["[2,3] [7,4]", "[2,3,5] [7,3]"])
@@ -178,7 +178,7 @@ def test_what_is_declared_is_listed() -> None:
         "a whole number, 1 to 1048576",
         "a number, 1",
     ]
-    assert [constraint.message for constraint in constraints(Example)] == [
+    assert [*shared_axes(Example.operands)] == [
         "`channels` must be equal in `scale` and `data`",
         "`batch` must be equal in `data` and `points`",
     ]

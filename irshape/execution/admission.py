@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ..inference.result import BodyResult
-from ..model.graph import Layer, Model
-from ..model.wiring import OutputRef
+from ..model.graph import Model
 from ..numpy_types import Array
-from ..ops.registry import UnknownOperation
-from ..ops.tensors import Tensor
 from .errors import ExecutionError
 from .memory import peak_memory, too_much
 from .refusals import shapes
@@ -24,11 +21,6 @@ _SETS_OF_A_SERIES = 4
 """After this many sets, one that is not much larger is accepted without inference."""
 
 
-def shapes_of(fed: Mapping[str, Array]) -> Shapes:
-    """Returns the shape of each input of a run."""
-    return tuple([array.shape for array in fed.values()])
-
-
 class Admission:
     """Checks before a run whether every layer accepts the shapes that follow from the input
     sizes."""
@@ -36,18 +28,8 @@ class Admission:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._fitter = Fitter(model)
-        self.admitted: dict[Shapes, tuple[frozenset[Layer], frozenset[Layer]]] = {}
-        """The sets of sizes checked so far.
-
-        Each maps to the layers whose sizes it determines, and those whose operands it determines.
-        """
-        self.settled_sizes: frozenset[Layer] = frozenset()
-        """The layers whose sizes are determined by the set checked last."""
-        self.judged: frozenset[Layer] = frozenset()
-        """The layers that inference judged with the set checked last, bodies included.
-
-        For these it knew all the values that it depends on.
-        """
+        self.admitted: set[Shapes] = set()
+        """The sets of sizes checked so far."""
         self.peak = 0
         """The largest total size in bytes of tensors alive at one time, over all sets checked so
         far."""
@@ -65,12 +47,10 @@ class Admission:
         much larger is not checked if memory is plentiful.
         Raises `ExecutionError` that names the layer and its dimensions.
         """
-        key = shapes_of(fed)
-        if key in self.admitted:
-            self.settled_sizes, self.judged = self.admitted[key]
-            return
+        key = tuple([array.shape for array in fed.values()])
         near = self._near(key)
-        if len(self.admitted) >= _SETS_OF_A_SERIES and near and self.peak * 8 <= max_memory:
+        is_next = len(self.admitted) >= _SETS_OF_A_SERIES and near and self.peak * 8 <= max_memory
+        if is_next or key in self.admitted:
             return
         if len(self.admitted) >= _MOST_SETS:
             self.admitted.clear()
@@ -86,13 +66,7 @@ class Admission:
             if self._largest is None or not near
             else tuple(tuple(map(max, a, b)) for a, b in zip(key, self._largest, strict=True))
         )
-        self.settled_sizes = frozenset(
-            layer
-            for layer, tensors in zip(result.body.layers, result.outputs, strict=True)
-            if all(tensor.shape.is_static for tensor in tensors)
-        )
-        self.judged = frozenset(layer for body in result.walk() for layer in self._judged_in(body))
-        self.admitted[key] = self.settled_sizes, self.judged
+        self.admitted.add(key)
 
     def _near(self, key: Shapes) -> bool:
         """Returns whether no size is more than twice the largest so far."""
@@ -120,26 +94,3 @@ class Admission:
             *conflicts.of(refusal.layer),
         ]
         raise ExecutionError("; ".join(reasons), refusal.layer)
-
-    def _judged_in(self, result: BodyResult) -> Iterator[Layer]:
-        """Yields the layers for which inference knew all shapes, and all values that it depends on.
-
-        Values of constants count as known.
-        """
-        layers, outputs = result.body.layers, result.outputs
-        for layer, row, own in zip(layers, result.wiring.sources, outputs, strict=True):
-            declaration = self._fitter.engine.declarations.of(layer)
-            if isinstance(declaration, UnknownOperation) or not declaration[0].signature.valued:
-                continue
-            known = [own, *(outputs[source[0]] for source in row if source is not None)]
-            if all(tensor.shape.is_static for tensors in known for tensor in tensors) and all(
-                source is None or layers[source[0]].is_constant or _has_value(outputs, source)
-                for index, _ in declaration[0].signature.valued
-                for source in row[index : index + 1]
-            ):
-                yield layer
-
-
-def _has_value(outputs: list[tuple[Tensor, ...]], source: OutputRef) -> bool:
-    value = outputs[source[0]][source[1]].value
-    return value is not None and value.exact is not None

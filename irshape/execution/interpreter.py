@@ -23,10 +23,9 @@ from .computing import LayerKernels
 from .constants import Constants
 from .errors import ExecutionError, LayerRefusal
 from .memory import too_much
-from .plan import COMPUTED, CONSTANT, PARAMETER, RESULT, Plan, Step, plan
+from .plan import COMPUTED, CONSTANT, PARAMETER, RESULT, Plan, Prepared, Step, plan
 from .refusals import message
 from .reuse import spare
-from .settled import Prepared
 
 Observer = Callable[[Layer, tuple[Array, ...], tuple[Array, ...]], None]
 """Called with a layer, its inputs and its outputs."""
@@ -40,14 +39,10 @@ MAX_ITERATIONS = 1_000_000
 
 @dataclass(slots=True)
 class Run:
-    """The state of one run: values of variables, counts of body runs, and the observer.
-
-    judged: the layers that inference has already judged with this run's values.
-    """
+    """The state of one run: values of variables, counts of body runs, and the observer."""
 
     variables: dict[str, Array]
     inner: Observer | None = None
-    judged: frozenset[Layer] = frozenset()
     iterations: dict[Body, int] = field(default_factory=dict)
 
 
@@ -203,11 +198,7 @@ class Interpreter:
         operation, kernel = self.kernels.of(layer)
         try:
             absent = self.kernels.absent_inputs(operation, inputs)
-            if (
-                operation.signature.valued
-                and not operation.bodies
-                and layer not in self.current.judged
-            ):
+            if operation.signature.valued and not operation.bodies:
                 self._judge(layer, operation, inputs)
             if (
                 reuse

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ..model.graph import Body, Layer
 from ..model.wiring import wire
+from ..numpy_types import Array
 from .errors import ExecutionError
 
 COMPUTED, CONSTANT, PARAMETER, RESULT = range(4)
@@ -37,6 +38,13 @@ class Plan(NamedTuple):
     steps: list[Step]
     computed: list[Step]
     results: list[int]
+
+
+class Prepared(NamedTuple):
+    """A plan without the layers whose outputs are kept, and the tensors that it starts with."""
+
+    plan: Plan
+    tensors: list[tuple[Array, ...]]
 
 
 def _kind(layer: Layer) -> int:

@@ -16,9 +16,9 @@ from .constants import Constants, Rounding
 from .errors import ExecutionError, LayerRefusal
 from .feeds import Fed, Feeds, Given, by_id
 from .interpreter import MAX_ITERATIONS, Interpreter, Observer, Replaced, Run
-from .keeping import Keeper
 from .memory import default_max_memory, keep_freed_memory
 from .refusals import origin
+from .settled import Keeper
 
 keep_freed_memory()
 
@@ -158,7 +158,7 @@ class Session:
                 observe(layer, inputs, results)
 
         inner = observe if inside else None
-        self._interpreter.current = Run(self.state, inner, self._admission.judged)
+        self._interpreter.current = Run(self.state, inner)
         before = dict(self.state)
         try:
             if outputs == "all" or observe is not None:

@@ -1,135 +1,114 @@
-"""Finds layers whose outputs are the same in every run, so that they are computed only once.
-
-These depend on constants alone, such as the decompression of weights. Among runs with inputs of
-equal shapes, they may also depend on those shapes.
-"""
+"""Keeps outputs that depend on constants alone, such as the decompression of weights, so that a
+session computes them once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from ..model.graph import Body, Layer
+from ..model.graph import Body
 from ..numpy_types import Array
-from ..ops.declaration import Operation
-from .plan import COMPUTED, Plan, without
+from .admission import Admission
+from .errors import ExecutionError
+from .interpreter import Interpreter
+from .plan import COMPUTED, Prepared, without
 
 _RANDOM = ("randomuniform", "multinomial")
+_KEPT_SHARE = 4
+"""The kept outputs may take one part in this many of `max_memory`."""
 
 
-def settled_layers(
-    body: Body,
-    plan: Plan,
-    repeated: Callable[[Layer], Operation | None],
-    known: Collection[Layer],
-) -> set[int]:
-    """Returns positions of layers that depend only on constants and shapes of `known` layers.
+class Keeper:
+    """Runs the net of a model. The first run keeps nothing; before the second, everything that
+    depends on constants alone is computed and kept."""
 
-    repeated: returns the operation of a layer whose outputs depend on its inputs alone, else None.
-    """
-    layers = body.layers
-    settled: set[int] = set()
-    for step in plan.steps:
-        if step.kind != COMPUTED or not step.sources:
-            continue
-        layer = layers[step.position]
-        if layer.folded_type in _RANDOM or repeated(layer) is None:
-            continue
-        of_shape = layer.folded_type == "shapeof"
-        if all(
-            producer in settled
-            or layers[producer].is_constant
-            or (of_shape and layers[producer] in known)
-            for producer, _ in step.sources
-        ):
+    def __init__(self, net: Body, interpreter: Interpreter, admission: Admission) -> None:
+        self._net = net
+        self._interpreter = interpreter
+        self._admission = admission
+        self.forget()
+
+    def forget(self) -> None:
+        """Discards everything kept from earlier runs."""
+        self._prepared: Prepared | None = None
+        self._has_run = False
+
+    def run(self, fed: dict[str, Array]) -> dict[str, Array]:
+        """Runs the net once. The input sizes must have been admitted."""
+        if self._has_run and self._prepared is None and self._interpreter.is_plain:
+            self._prepared = self._prepare()
+        self._has_run = True
+        return self._interpreter.run_body(self._net, fed, prepared=self._prepared)
+
+    def _prepare(self) -> Prepared:
+        """Computes the layers that depend on constants alone, as far as there is room for them."""
+        interpreter, net = self._interpreter, self._net
+        plan, max_memory = interpreter.plan(net), interpreter.max_memory
+        room = min(max_memory // _KEPT_SHARE, max(max_memory - self._admission.peak, 0))
+        tensors = interpreter.with_constants(net)
+        constant = {at for at, layer in enumerate(net.layers) if layer.is_constant}
+        settled: set[int] = set()
+        for step in plan.computed:
+            layer = net.layers[step.position]
+            if (
+                step.kind != COMPUTED
+                or not step.sources
+                or layer.folded_type in _RANDOM
+                or interpreter.kernels.repeatable(layer) is None
+                or any(
+                    at not in settled and not net.layers[at].is_constant for at, _ in step.sources
+                )
+            ):
+                continue
+            try:
+                inputs = [tensors[producer][port] for producer, port in step.sources]
+                outputs = interpreter.evaluate(layer, inputs)
+            except (ExecutionError, IndexError):
+                continue  # the run reports it
+            size = _bytes_of(outputs)
+            if size > room:
+                continue
+            room -= size
+            for array in outputs:
+                array.flags.writeable = False  # an output of the model may be a view of it
+            tensors[step.position] = outputs
             settled.add(step.position)
-    return settled
+            constant.add(step.position)
+            for producer in step.ended:
+                room += _bytes_of(tensors[producer])
+                tensors[producer] = ()
+        kept = {position for position in settled if tensors[position]}
+        for position, copy in self._arranged(tensors, room).items():
+            tensors[position] = (copy,)
+            kept.add(position)
+        return Prepared(without(net, plan, settled, kept), tensors)
+
+    def _arranged(self, tensors: Sequence[tuple[Array, ...]], room: int) -> dict[int, Array]:
+        """Returns copies of existing tensors in the memory layout that their consumers prefer.
+
+        A tensor is copied only if all its consumers prefer the same layout. The copies take at most
+        `room` bytes in all.
+        """
+        takers: dict[int, list[Callable[[Array], Array] | None]] = {}
+        for step in self._interpreter.plan(self._net).steps:
+            layer = self._net.layers[step.position]
+            taker = self._interpreter.kernels.repeatable(layer) if step.kind == COMPUTED else None
+            for index, (producer, _) in enumerate(step.sources):
+                if len(tensors[producer]) == 1:
+                    arrange = None if taker is None else taker.arranged
+                    takers.setdefault(producer, []).append(arrange and partial(arrange, index))
+        copies: dict[int, Array] = {}
+        for producer, wishes in takers.items():
+            array = tensors[producer][0]
+            if array.nbytes > room or None in wishes:
+                continue
+            copy = next(filter(None, wishes))(array)
+            if copy is not array:
+                room -= copy.nbytes
+                copy.flags.writeable = False
+                copies[producer] = copy
+        return copies
 
 
-def frontier(plan: Plan, settled: Collection[int]) -> set[int]:
-    """Returns the settled layers whose outputs feed layers that are not settled."""
-    return {
-        producer
-        for step in plan.steps
-        if step.position not in settled
-        for producer, _ in step.sources
-        if producer in settled
-    }
-
-
-def arranged(
-    body: Body,
-    plan: Plan,
-    tensors: Sequence[tuple[Array, ...]],
-    repeated: Callable[[Layer], Operation | None],
-    limit: int,
-) -> dict[int, tuple[Array, ...]]:
-    """Returns copies of existing tensors in the memory layout that their consumers prefer.
-
-    A tensor is copied only if all its consumers prefer the same layout. The copies take at most
-    `limit` bytes in all.
-    """
-    takers: dict[int, list[Callable[[Array], Array] | None]] = {}
-    for step in plan.steps:
-        taker = repeated(body.layers[step.position]) if step.kind == COMPUTED else None
-        for index, (producer, _) in enumerate(step.sources):
-            if len(tensors[producer]) == 1:
-                arrange = None if taker is None else taker.arranged
-                takers.setdefault(producer, []).append(arrange and partial(arrange, index))
-    copies: dict[int, tuple[Array, ...]] = {}
-    for producer, wishes in takers.items():
-        array = tensors[producer][0]
-        if array.nbytes > limit or None in wishes:
-            continue
-        copy = next(filter(None, wishes))(array)
-        if copy is not array:
-            limit -= copy.nbytes
-            copy.flags.writeable = False
-            copies[producer] = (copy,)
-    return copies
-
-
-class Recorder:
-    """Keeps the outputs of some layers as they are computed, up to a number of bytes."""
-
-    def __init__(self, body: Body, positions: Collection[int], limit: int) -> None:
-        self._wanted = {body.layers[position]: position for position in positions}
-        self._room = limit
-        self.outputs: dict[int, tuple[Array, ...]] = {}
-
-    @property
-    def waits(self) -> bool:
-        """Whether there are layers whose outputs should be kept."""
-        return bool(self._wanted)
-
-    def note(self, layer: Layer, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
-        """Observes a run."""
-        position = self._wanted.get(layer)
-        if position is None:
-            return
-        size = sum(array.nbytes for array in outputs)
-        if size > self._room:
-            return
-        self._room -= size
-        for array in outputs:
-            array.flags.writeable = False  # an output of the model may be a view of it
-        self.outputs[position] = outputs
-
-
-class Prepared:
-    """A plan without the layers whose outputs are kept, and the tensors that it starts with."""
-
-    __slots__ = ("plan", "tensors")
-
-    def __init__(
-        self,
-        body: Body,
-        plan: Plan,
-        settled: Collection[int],
-        tensors: list[tuple[Array, ...]],
-        outputs: Mapping[int, tuple[Array, ...]],
-    ) -> None:
-        self.plan = without(body, plan, settled, outputs)
-        self.tensors = tensors.copy()
-        for position, arrays in outputs.items():
-            self.tensors[position] = arrays
+def _bytes_of(outputs: Sequence[Array]) -> int:
+    return sum(array.nbytes for array in outputs)

@@ -1,4 +1,4 @@
-"""What constants and the shapes of the inputs decide is computed once, and stays right."""
+"""What constants decide is computed once, and stays right."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_an_output_that_is_kept_cannot_be_written(tmp_path: Path) -> None:
         factor += 1
 
 
-def test_constants_decide_once_and_shapes_once_each(tmp_path: Path, computed: Counter[str]) -> None:
+def test_constants_decide_once(tmp_path: Path, computed: Counter[str]) -> None:
     session = irshape.Session(scaled(tmp_path))
 
     def of_run(rows: int) -> dict[str, int]:
@@ -80,10 +80,8 @@ def test_constants_decide_once_and_shapes_once_each(tmp_path: Path, computed: Co
         return dict(computed)
 
     everything = {"Add": 3, "Multiply": 1, "ShapeOf": 1}
-    assert [of_run(2) for _ in range(3)] == [everything, everything, {"Add": 1, "Multiply": 1}]
-    assert of_run(3) == {"Add": 2, "Multiply": 1, "ShapeOf": 1}, "`2 + 3` is known"
-    of_run(3)
-    assert of_run(3) == of_run(2) == {"Add": 1, "Multiply": 1}
+    without = {"Add": 2, "Multiply": 1, "ShapeOf": 1}
+    assert [of_run(rows) for rows in (2, 2, 2, 3)] == [everything, everything, without, without]
 
 
 def layers_of_a_run(session: irshape.Session, x: np.ndarray) -> list[str]:
@@ -121,10 +119,10 @@ def test_what_takes_too_much_memory_is_computed_again(
     large = net.constant([1.0] * 1000, "f32")
     net.result(net.layer("Multiply", [net.layer("Add", [large, large]), x]))
     session = irshape.Session(net.load(tmp_path), max_memory=9000)
-    for _ in range(4):
+    for adds in (1, 2, 1):  # the second run tries to keep it
         computed.clear()
         session.run({"x": np.ones(1, np.float32)})
-        assert dict(computed) == {"Add": 1, "Multiply": 1}
+        assert dict(computed) == {"Add": adds, "Multiply": 1}
 
 
 def test_random_numbers_are_drawn_in_every_run(tmp_path: Path) -> None:

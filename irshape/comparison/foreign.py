@@ -5,7 +5,6 @@ An ONNX model is compared with onnxruntime or onnx's reference, a oneDNN graph w
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Mapping
@@ -28,7 +27,7 @@ from ..shapes import PartialShape
 from ..spelling import suggestion
 from .answers import Answer
 from .parts import is_custom, left_out, values_of
-from .processes import ask_process
+from .processes import ask
 from .progress import Progress
 from .result import Comparison, Row, TensorType
 from .runtime import TIMEOUT
@@ -130,16 +129,13 @@ def asked(
         request["given"] = {name: f"given{at}.npy" for at, name in enumerate(given)}
         for name, array in given.items():
             np.save(folder / request["given"][name], _stored(array))
-        (folder / "request.json").write_text(json.dumps(request))
         beside = Path(model.path).resolve().parent
-        ended = ask_process(RUNTIMES[runtime].module, folder, TIMEOUT, cwd=beside)
-        file = folder / "answer.json"
-        answered = json.loads(file.read_text()) if file.exists() else {}
+        answered = ask(RUNTIMES[runtime].module, folder, request, TIMEOUT, cwd=beside)
         values = {
             name: np.load(folder / file, allow_pickle=False)
             for name, file in answered.get("values", {}).items()
         }
-    if answered.get("absent"):
+    if "absent" in answered:
         raise RuntimeError(
             f"{runtime} is not installed ({answered['absent']}); the cross-check needs it: "
             f"pip install '{RUNTIMES[runtime].package}'"
@@ -148,7 +144,13 @@ def asked(
         if kind == "bf16":
             values[name] = values[name].view(dtype_of(ElementType.of("bf16")))
     return Answer(
-        answered.get("version", runtime), runtime, None, ended, {}, {}, answered.get("problem")
+        answered.get("version", runtime),
+        runtime,
+        None,
+        answered["crashed"],
+        {},
+        {},
+        answered.get("problem"),
     ), values
 
 

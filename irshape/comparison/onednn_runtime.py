@@ -12,13 +12,14 @@ import ctypes
 import json
 import os
 import sys
-from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint8, c_void_p
+from collections.abc import Callable
+from ctypes import POINTER, byref, c_float, c_int, c_int64, c_size_t, c_uint8, c_void_p
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .processes import serve
+from .processes import Request, serve
 
 LIBRARY = "libdnnl.so.3"
 MAX_DIMS, UNKNOWN_RANK, UNKNOWN_SIZE = 12, -1, -(2**63)
@@ -115,7 +116,10 @@ class Failed(Exception):
 
 
 class Library:
-    """The library. Each call raises `Failed` if its status is not success."""
+    """The library. Each call raises `Failed` if its status is not success.
+
+    A call passes whole numbers as size_t, which an int parameter takes as well.
+    """
 
     def __init__(self) -> None:
         places = [
@@ -133,7 +137,8 @@ class Library:
             raise ImportError(str(problem)) from None
 
     def __call__(self, function: str, *arguments: Any) -> None:
-        status = getattr(self.handle, function)(*arguments)
+        given = [c_size_t(each) if isinstance(each, int) else each for each in arguments]
+        status = getattr(self.handle, function)(*given)
         if status:
             raise Failed(f"{function.removeprefix('dnnl_graph_')}: {STATUS.get(status, status)}")
 
@@ -176,9 +181,9 @@ def operation(
     library(
         "dnnl_graph_op_create",
         byref(operation),
-        c_size_t(number),
-        c_int(KINDS.index(entry["kind"])),
-        c_char_p(str(entry.get("name", number)).encode()),
+        number,
+        KINDS.index(entry["kind"]),
+        str(entry.get("name", number)).encode(),
     )
     for name, attribute in entry.get("attrs", {}).items():
         if name not in ATTRIBUTES or NEWER.get((entry["kind"], name)) == attribute["value"]:
@@ -190,41 +195,20 @@ def operation(
             count = len(values)
             elements = (_ELEMENTS[type] * max(count, 1))(*values)
         else:
-            type, elements, count = "str", c_char_p(value.encode()), len(value)
-        library(
-            f"dnnl_graph_op_set_attr_{type}",
-            operation,
-            c_int(ATTRIBUTES[name]),
-            elements,
-            c_size_t(count),
-        )
+            type, elements, count = "str", value.encode(), len(value)
+        library(f"dnnl_graph_op_set_attr_{type}", operation, ATTRIBUTES[name], elements, count)
     for side in ("input", "output"):
         for tensor in entry.get(f"{side}s", []):
             library(f"dnnl_graph_op_add_{side}", operation, byref(tensors[tensor["id"]]))
     return operation
 
 
-def main(folder: Path) -> None:
-    """Answers a request in the child process."""
-    request = json.loads((folder / "request.json").read_text())
-    answer: dict[str, Any] = {"version": "oneDNN", "values": {}, "types": {}}
-
-    def save() -> None:
-        (folder / "answer.json").write_text(json.dumps(answer))
-
-    try:
-        library = Library()
-        answer["version"] = library.version()
-        save()  # what comes now may end the process
-        _run(library, request, folder, answer)
-    except ImportError as absent:
-        answer["absent"] = str(absent)
-    except Failed as problem:
-        answer["problem"] = str(problem)
+def run(request: Request, folder: Path, answer: Request, save: Callable[[], None]) -> None:
+    """Runs the operations of the graph, and adds the version, the types and the names of the files
+    with values to the answer."""
+    library = Library()
+    answer["version"] = library.version()
     save()
-
-
-def _run(library: Library, request: dict[str, Any], folder: Path, answer: dict[str, Any]) -> None:
     graph = json.loads(Path(request["model"]).read_text(encoding="utf-8-sig"))["graph"]
     shapes = {int(key): shape for key, shape in request["shapes"].items()}
     entries = {
@@ -238,20 +222,20 @@ def _run(library: Library, request: dict[str, Any], folder: Path, answer: dict[s
         for number, entry in entries.items()
     }
     engine, stream, whole = c_void_p(), c_void_p(), c_void_p()
-    library("dnnl_engine_create", byref(engine), c_int(1), c_size_t(0))
-    library("dnnl_stream_create", byref(stream), engine, ctypes.c_uint(1))
-    library("dnnl_graph_graph_create", byref(whole), c_int(1))
+    library("dnnl_engine_create", byref(engine), 1, 0)
+    library("dnnl_stream_create", byref(stream), engine, 1)
+    library("dnnl_graph_graph_create", byref(whole), 1)
     for number, entry in enumerate(graph):
         try:
             library("dnnl_graph_add_op", whole, operation(library, entry, number, tensors))
         except Failed as problem:
             raise Failed(f"{problem} ({entry['kind']} '{entry.get('name', number)}')") from None
     library("dnnl_graph_graph_finalize", whole)
-    library("dnnl_graph_graph_filter", whole, c_int(DEBUG_POLICY))  # each operation by itself
+    library("dnnl_graph_graph_filter", whole, DEBUG_POLICY)  # each operation by itself
     count = c_size_t()
     library("dnnl_graph_graph_get_partition_num", whole, byref(count))
     partitions = (c_void_p * count.value)()
-    library("dnnl_graph_graph_get_partitions", whole, count, partitions)
+    library("dnnl_graph_graph_get_partitions", whole, count.value, partitions)
     arrays: dict[int, Any] = {}
     for number, file in ((int(key[1:]), file) for key, file in request["inputs"].items()):
         arrays[number] = np.ascontiguousarray(np.load(folder / file, allow_pickle=False))
@@ -269,17 +253,18 @@ def _run(library: Library, request: dict[str, Any], folder: Path, answer: dict[s
         if len(left) == len(waiting):
             raise Failed(f"{len(left)} partitions wait for inputs that nothing makes")
         waiting = left
-    for number in sorted(made_by_some & arrays.keys()):
+    made = sorted(made_by_some & arrays.keys())
+    for number in made:
         np.save(folder / f"value{number}.npy", arrays[number])
-        answer["values"][f"t{number}"] = f"value{number}.npy"
-        answer["types"][f"t{number}"] = entries[number]["dtype"]
+    answer["values"] = {f"t{number}": f"value{number}.npy" for number in made}
+    answer["types"] = {f"t{number}": entries[number]["dtype"] for number in made}
 
 
 def _ports(library: Library, partition: c_void_p, side: str) -> Any:
     count = c_size_t()
     library(f"dnnl_graph_partition_get_{side}_ports_num", partition, byref(count))
     ports = (LogicalTensor * max(count.value, 1))()
-    library(f"dnnl_graph_partition_get_{side}_ports", partition, count, ports)
+    library(f"dnnl_graph_partition_get_{side}_ports", partition, count.value, ports)
     return list(ports)[: count.value]
 
 
@@ -308,19 +293,16 @@ def _execute(
         "dnnl_graph_partition_compile",
         partition,
         compiled,
-        c_size_t(len(given)),
+        len(given),
         pointers[0],
-        c_size_t(len(wanted)),
+        len(wanted),
         pointers[1],
         engine,
     )
     for port in outputs:
         tensor = tensors[port.id]
         library(
-            "dnnl_graph_compiled_partition_query_logical_tensor",
-            compiled,
-            c_size_t(port.id),
-            byref(tensor),
+            "dnnl_graph_compiled_partition_query_logical_tensor", compiled, port.id, byref(tensor)
         )
         shape = tuple(tensor.dims[: max(tensor.ndims, 0)])
         arrays[port.id] = np.zeros(shape, TYPES[entries[port.id]["dtype"]][1])
@@ -334,9 +316,9 @@ def _execute(
         "dnnl_graph_compiled_partition_execute",
         compiled,
         stream,
-        c_size_t(len(inputs)),
+        len(inputs),
         lists[0],
-        c_size_t(len(outputs)),
+        len(outputs),
         lists[1],
     )
     library("dnnl_stream_wait", stream)
@@ -357,4 +339,4 @@ def _handle(library: Library, engine: c_void_p, tensor: LogicalTensor, array: An
 
 if __name__ == "__main__":
     os.environ.setdefault("ONEDNN_VERBOSE", "0")
-    serve(main)
+    serve(run)

@@ -7,31 +7,15 @@ inputs, runs the model with every value as an output, and writes `answer.json` a
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from .processes import serve
+from .processes import Request, serve
 
 
-def main(folder: Path) -> None:
-    """Answers a request in the child process."""
-    request = json.loads((folder / "request.json").read_text())
-    answer: dict[str, Any] = {"version": "?", "values": {}}
-    try:
-        _run(request, folder, answer)
-    except ImportError as absent:
-        answer["absent"] = str(absent)
-    except Exception as problem:
-        answer["problem"] = " | ".join(
-            line.strip() for line in str(problem).splitlines() if line.strip()
-        )[:600]
-    (folder / "answer.json").write_text(json.dumps(answer))
-
-
-def _run(request: dict[str, Any], folder: Path, answer: dict[str, Any]) -> None:
+def run(request: Request, folder: Path, answer: Request, save: Callable[[], None]) -> None:
     """Runs the model, and adds the version and the names of the files with values to the answer."""
     import onnx
 
@@ -70,13 +54,14 @@ def _run(request: dict[str, Any], folder: Path, answer: dict[str, Any]) -> None:
 
         answer["version"] = f"onnx {onnx.__version__}, ReferenceEvaluator"
         outputs = ReferenceEvaluator(model).run(names, fed)
+    values = answer["values"] = {}
     for number, (name, array) in enumerate(zip(names, outputs, strict=True)):
         value = np.asarray(array)
         if value.dtype.kind in "biuf" and value.dtype.name in np.sctypeDict:
             file = f"value{number}.npy"
             np.save(folder / file, value)
-            answer["values"][name] = file
+            values[name] = file
 
 
 if __name__ == "__main__":
-    serve(main)
+    serve(run)

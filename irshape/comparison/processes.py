@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from threading import Timer
+from typing import Any
 
 IDLE_SECONDS = 60.0
 """How long a process waits for another request before it ends."""
@@ -27,6 +28,9 @@ MAX_IDLE = 2
 ENDING_SECONDS = 5.0
 """How long a process may take to end after its input is closed."""
 
+Request = dict[str, Any]
+"""A request or an answer in JSON: `request.json` and `answer.json` of its folder."""
+
 Surroundings = tuple[int, str, str, dict[str, str]]
 """The properties that a process inherits when it starts: our process id, module, search path,
 environment."""
@@ -34,31 +38,34 @@ environment."""
 _idle: list[_Process] = []
 
 
-def ask_process(
-    module: str, folder: Path, timeout: float, *, cwd: Path | None = None
-) -> str | None:
-    """Lets `python -m module` answer the request in a folder.
+def ask(
+    module: str, folder: Path, request: Request, timeout: float, *, cwd: Path | None = None
+) -> Request:
+    """Lets `python -m module`, which calls `serve`, answer a request.
 
-    Returns None, or how the process ended if it gave no answer. cwd: its current folder during the
-    request, by default ours.
+    Returns its answer. If the process ended without a reply, `crashed` in the answer says how.
+    cwd: its current folder during the request, by default ours.
     """
+    (folder / "request.json").write_text(json.dumps(request))
     paths = os.pathsep.join(os.path.abspath(part) for part in sys.path)
     surroundings = (os.getpid(), module, paths, dict(os.environ))
-    request = json.dumps([str(folder.resolve()), str((cwd or Path.cwd()).resolve())])
-    process = _idle_process(surroundings)
-    if process is not None:
-        if process.answers(request, timeout):
-            _keep(process)
-            return None
-        ending = process.ending(timeout)
-        if process.late:
-            return ending
+    line = json.dumps([str(folder.resolve()), str((cwd or Path.cwd()).resolve())])
+    waiting = _idle_process(surroundings)
+    process = waiting or _Process(surroundings)
+    replied = process.answers(line, timeout)
+    if waiting is not None and not replied and not process.late:
         # it may have ended before, or be damaged by an earlier request: only a new one can tell
-    process = _Process(surroundings)
-    if process.answers(request, timeout):
-        _keep(process)
-        return None
-    return process.ending(timeout)
+        process.close()
+        process = _Process(surroundings)
+        replied = process.answers(line, timeout)
+    crashed = None if replied else process.ending(timeout)
+    if replied:
+        _idle.append(process)
+        if len(_idle) > MAX_IDLE:
+            with contextlib.suppress(IndexError):  # another thread was faster
+                _idle.pop(0).close()
+    file = folder / "answer.json"
+    return {**(json.loads(file.read_text()) if file.exists() else {}), "crashed": crashed}
 
 
 def _idle_process(surroundings: Surroundings) -> _Process | None:
@@ -75,14 +82,6 @@ def _idle_process(surroundings: Surroundings) -> _Process | None:
             return process
         process.close()
     return None
-
-
-def _keep(process: _Process) -> None:
-    """Keeps a process for the next request. If too many wait, the one that waited longest ends."""
-    _idle.append(process)
-    if len(_idle) > MAX_IDLE:
-        with contextlib.suppress(IndexError):  # another thread was faster
-            _idle.pop(0).close()
 
 
 class _Process:
@@ -164,8 +163,19 @@ def _close_all() -> None:
             process.close()
 
 
-def serve(answer: Callable[[Path], None]) -> None:
-    """Answers requests, as the main loop of the process, until the input ends."""
+def short(problem: Exception) -> str:
+    """Returns the last lines of an error's message in one."""
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    return " | ".join(lines[-3:])[:600]
+
+
+def serve(run: Callable[[Request, Path, Request, Callable[[], None]], None]) -> None:
+    """Answers requests, as the main loop of the process, until the input ends.
+
+    run: gets the request, its folder, the answer to fill, and a function that saves the answer, in
+    case that the process crashes later. An `ImportError` becomes `absent` in the answer, any other
+    error `problem`.
+    """
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a runtime prints is no reply
     while True:
@@ -178,7 +188,26 @@ def serve(answer: Callable[[Path], None]) -> None:
             os._exit(0)
         folder, cwd = json.loads(line)
         os.chdir(cwd)
-        answer(Path(folder))
+        _answer(run, Path(folder))
         os.chdir(tempfile.gettempdir())  # ours may be removed meanwhile
         replies.write(b"answered\n")
         replies.flush()
+
+
+def _answer(
+    run: Callable[[Request, Path, Request, Callable[[], None]], None], folder: Path
+) -> None:
+    answer: Request = {}
+
+    def save() -> None:
+        part = folder / "answer.part"
+        part.write_text(json.dumps(answer))
+        part.replace(folder / "answer.json")
+
+    try:
+        run(json.loads((folder / "request.json").read_text()), folder, answer, save)
+    except ImportError as absent:
+        answer["absent"] = str(absent)
+    except Exception as problem:
+        answer["problem"] = short(problem)
+    save()

@@ -11,13 +11,14 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from ..spelling import suggestion
+from . import processes
 from .answers import Answer, StoredTensor
-from .processes import ask_process, serve
+from .processes import Request, short
 
 _VIRTUAL_DEVICES = ("AUTO", "HETERO", "MULTI", "BATCH")
 
@@ -29,12 +30,8 @@ def ask(folder: Path, request: dict[str, Any], timeout: float = TIMEOUT) -> Answ
 
     Raises `RuntimeError` if openvino is not installed.
     """
-    (folder / "request.json").write_text(json.dumps(request))
-    answer_file = folder / "answer.json"
-    answer_file.unlink(missing_ok=True)
-    ended = ask_process("irshape.comparison.runtime", folder, timeout)
-    answer = json.loads(answer_file.read_text()) if answer_file.exists() else {}
-    if answer.get("absent"):
+    answer = processes.ask("irshape.comparison.runtime", folder, request, timeout)
+    if "absent" in answer:
         raise RuntimeError(
             "OpenVINO is not installed; the cross-check needs it: pip install 'irshape[openvino]'"
         )
@@ -42,7 +39,7 @@ def ask(folder: Path, request: dict[str, Any], timeout: float = TIMEOUT) -> Answ
         answer.get("version", "?"),
         answer.get("device", "?"),
         answer.get("refused"),
-        ended,
+        answer["crashed"],
         {
             name: [(row[0], row[1]) for row in rows]
             for name, rows in answer.get("shapes", {}).items()
@@ -57,22 +54,9 @@ def ask(folder: Path, request: dict[str, Any], timeout: float = TIMEOUT) -> Answ
     )
 
 
-def main(folder: Path) -> None:
+def run(request: Request, folder: Path, answer: Request, save: Callable[[], None]) -> None:
     """Reads, infers and runs the model, in the child process."""
-    answer: dict[str, Any] = {}
-
-    def save() -> None:
-        part = folder / "answer.part"
-        part.write_text(json.dumps(answer))
-        part.replace(folder / "answer.json")
-
-    try:
-        ov = openvino_api()
-    except ImportError:
-        answer["absent"] = True
-        save()
-        return
-    request = json.loads((folder / "request.json").read_text())
+    ov = openvino_api()
     answer["version"] = str(ov.get_version()).split("-")[0]
     save()
     core = ov.Core()
@@ -81,34 +65,29 @@ def main(folder: Path) -> None:
         try:
             core.add_extension(library)
         except Exception as problem:
-            answer["problem"] = f"the library '{library}' cannot be added: {_short(problem)}"
-            save()
-            return
-    files = [request["xml"], *([request["bin"]] if request["bin"] else [])]
+            text = f"the library '{library}' cannot be added: {short(problem)}"
+            raise RuntimeError(text) from None
     try:
-        model = core.read_model(*files)
+        model = core.read_model(*filter(None, [request["xml"], request["bin"]]))
     except Exception as refusal:
-        answer["refused"] = _short(refusal)
-        save()
+        answer["refused"] = short(refusal)
         return
     answer["shapes"] = _shapes(model)
     save()
-    if request["inputs"] is None:
-        return
+    device = request["device"]
+    answer["device"] = _device_name(core, device)
+    answer["facts"] = _facts(core, device)
     try:
-        answer["device"] = _device_name(core, request["device"])
-        answer["facts"] = _facts(core, request["device"])
-        if request.get("compiles"):
-            if request["device"] not in {name.partition(".")[0] for name in core.available_devices}:
-                raise RuntimeError(f"there is no {request['device']} here")
-            core.compile_model(model, request["device"])
-        else:
+        if not request.get("compiles"):
             answer["values"] = _run(ov, core, model, request, folder, answer)
+        elif device in {name.partition(".")[0] for name in core.available_devices}:
+            core.compile_model(model, device)
+        else:
+            raise RuntimeError(f"there is no {device} here")
     except Exception as problem:
-        answer["problem"] = _short(problem)
-        if "is not registered in the OpenVINO Runtime" in answer["problem"]:
-            answer["problem"] = _unknown_device(request["device"], core.available_devices)
-    save()
+        if "is not registered in the OpenVINO Runtime" not in str(problem):
+            raise
+        raise RuntimeError(_unknown_device(device, core.available_devices)) from None
 
 
 def openvino_api() -> Any:
@@ -147,11 +126,6 @@ def add_libraries(core: Any, model: Path) -> None:
 def _unknown_device(device: str, known: list[str]) -> str:
     close = suggestion(device.upper(), [*known, *_VIRTUAL_DEVICES])
     return f"there is no device '{device}' here{close or ' (known: ' + ', '.join(known) + ')'}"
-
-
-def _short(problem: Exception) -> str:
-    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
-    return " | ".join(lines[-3:])[:600]
 
 
 _BODIES: dict[str, tuple[tuple[int, ...], ...]] = {
@@ -338,4 +312,4 @@ def _precision(compiled: Any) -> str | None:
 
 
 if __name__ == "__main__":
-    serve(main)
+    processes.serve(run)

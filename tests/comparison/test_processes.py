@@ -10,7 +10,6 @@ from typing import NamedTuple
 import pytest
 
 from irshape.comparison import processes
-from irshape.comparison.processes import ask_process
 
 RUNTIME = """
 import os, sys, time
@@ -19,15 +18,14 @@ from irshape.comparison.processes import serve
 
 asked = 0
 
-def main(folder):
+def run(request, folder, answer, save):
     global asked
     asked += 1
-    todo = (folder / "request.json").read_text()
     print("what a runtime prints is no reply", flush=True)
-    exec(todo)
-    (folder / "answer.json").write_text(f"{os.getpid()} {asked} {os.getcwd()}")
+    exec(request["todo"])
+    answer["said"] = f"{os.getpid()} {asked} {os.getcwd()}"
 
-serve(main)
+serve(run)
 """
 
 
@@ -42,10 +40,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def ask(folder: Path, todo: str, timeout: float = 600, cwd: Path | None = None) -> str:
     """What the runtime answers, or how it ended."""
-    (folder / "request.json").write_text(todo)
     (folder / "answer.json").unlink(missing_ok=True)
-    ended = ask_process("fake_runtime", folder, timeout, cwd=cwd)
-    return ended or (folder / "answer.json").read_text()
+    answer = processes.ask("fake_runtime", folder, {"todo": todo}, timeout, cwd=cwd)
+    return str(answer["crashed"] or answer.get("problem") or answer["said"])
 
 
 class Ending(NamedTuple):
@@ -56,10 +53,6 @@ class Ending(NamedTuple):
 
 ENDINGS = {
     "status": Ending(todo="os._exit(3)", says="its process ended with status 3"),
-    "exception": Ending(
-        todo="raise OSError('no device')",
-        says="its process ended with status 1: OSError: no device",
-    ),
     "standard error": Ending(
         todo="os.write(2, b'first\\nlast\\n'); os._exit(3)",
         says="its process ended with status 3: last",
@@ -119,6 +112,10 @@ def test_a_process_that_has_waited_too_long_is_replaced(folder: Path) -> None:
     second = ask(folder, "").split()
     assert second[0] != first[0]
     assert second[1] == "1"
+
+
+def test_an_error_is_the_answer(folder: Path) -> None:
+    assert ask(folder, "raise OSError('no device')") == "no device"
 
 
 def test_few_processes_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

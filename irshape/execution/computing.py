@@ -63,10 +63,6 @@ class LayerKernels:
         self._by_layer[layer] = operation, kernel
         return operation, kernel
 
-    def replaces_evaluation(self, operation: Operation) -> bool:
-        """Returns whether a kernel replaces the evaluation that an operation declares."""
-        return operation in self._kernels
-
     def repeatable(self, layer: Layer) -> Operation | None:
         """Returns the operation of a layer if equal inputs always give equal outputs, else None."""
         declared = self._declarations.of(layer)

@@ -25,7 +25,6 @@ from .errors import ExecutionError, LayerRefusal
 from .memory import too_much
 from .plan import COMPUTED, CONSTANT, PARAMETER, RESULT, Plan, Prepared, Step, plan
 from .refusals import message
-from .reuse import spare
 
 Observer = Callable[[Layer, tuple[Array, ...], tuple[Array, ...]], None]
 """Called with a layer, its inputs and its outputs."""
@@ -129,7 +128,7 @@ class Interpreter:
                 for producer in ended:
                     tensors[producer] = ()
                 if plain and kind == COMPUTED:
-                    outputs = self._evaluate(layer, inputs, wanted, reuse=bool(ended))
+                    outputs = self._evaluate(layer, inputs, wanted)
                 else:
                     outputs = self._outputs(layer, step, inputs, parameters, note is not None)
                 if kind == RESULT:
@@ -163,10 +162,8 @@ class Interpreter:
             outputs = (parameters[layer.id],)
         elif self.replaced is not None and (known := self.replaced(layer)) is not None:
             outputs = known
-        elif observed:
-            outputs = self._evaluate(layer, inputs)
         else:
-            outputs = self._evaluate(layer, inputs, step.wanted, reuse=bool(step.ended))
+            outputs = self._evaluate(layer, inputs, None if observed else step.wanted)
         rounding = self.constants.rounding
         if rounding is not None and step.kind in (PARAMETER, COMPUTED):
             outputs = tuple(rounding(array) for array in outputs)
@@ -188,27 +185,13 @@ class Interpreter:
         layer: Layer,
         inputs: tuple[Array, ...],
         wanted: tuple[bool, ...] | None = None,
-        *,
-        reuse: bool = False,
     ) -> tuple[Array, ...]:
-        """Returns the outputs of one layer; all of them if `wanted` is None.
-
-        With `reuse`, an input that nothing else refers to may be overwritten.
-        """
+        """Returns the outputs of one layer; all of them if `wanted` is None."""
         operation, kernel = self.kernels.of(layer)
         try:
             absent = self.kernels.absent_inputs(operation, inputs)
             if operation.signature.valued and not operation.bodies:
                 self._judge(layer, operation, inputs)
-            if (
-                reuse
-                and operation.overwrite is not None
-                and not self.kernels.replaces_evaluation(operation)
-            ):
-                reused = spare(inputs)
-                if reused is not None:
-                    operation.overwrite(reused, *inputs)
-                    return (reused,)
             if operation.bodies or operation.keeps_state or operation.spares_outputs:
                 context = self._context(layer, operation, wanted)
                 outputs = kernel(*inputs, *[None] * absent, **context)

@@ -43,9 +43,6 @@ class ReLU(UnaryWithValue):
             np.clip(data, 0, np.inf) if data.dtype.kind == "f" else np.maximum(data, 0)
         )  # four times as fast as maximum with a scalar
 
-    def overwrite(self, out: Array, data: Array) -> None:
-        np.clip(data, 0, np.inf, out=out)
-
 
 class Clamp(UnaryWithValue):
     """The input clipped to numbers from `min` to `max`. For integers, both are rounded inwards."""
@@ -81,9 +78,6 @@ class Clamp(UnaryWithValue):
         low = limits.min if self.min <= limits.min else min(math.ceil(self.min), limits.max)
         high = limits.max if self.max >= limits.max else max(math.floor(self.max), limits.min)
         return np.minimum(np.maximum(data, data.dtype.type(low)), data.dtype.type(high))
-
-    def overwrite(self, out: Array, data: Array) -> None:
-        np.clip(data, data.dtype.type(self.min), data.dtype.type(self.max), out=out)
 
 
 class Elu(Unary):
@@ -214,9 +208,6 @@ class Sigmoid(Unary):
 
     def of(self, data: Array) -> Array:
         return sigmoid(data)
-
-    def overwrite(self, out: Array, data: Array) -> None:
-        sigmoid(data, out)
 
 
 def sigmoid(data: Array, out: Array | None = None) -> Array:

@@ -365,10 +365,6 @@ class Operation:
         """
         return None
 
-    overwrite: Callable[..., None] | None = None
-    """`overwrite(out, *arrays)` writes the result of `evaluate` to `out`. This is an input that has
-    the shape of the result and that no other layer still needs. All arrays are f32, or all are f64.
-    """
     arranged: Callable[..., Any] | None = None
     """`arranged(index, array)` returns the constant of an input, laid out in memory so that
     `evaluate` is fastest. It returns the array itself if its layout is already right.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from ir import Net
 
 import irshape
@@ -149,94 +146,6 @@ def peak_of_a_run(layers: list[str], folder: Path) -> int:
 def test_the_tensors_of_a_run_do_not_pile_up(tmp_path: Path) -> None:
     """Never more than a few are alive, even of layers that cannot write over their input."""
     assert peak_of_a_run(["Sin", "Erf"] * 25, tmp_path) < 4 * (1 << 20)
-
-
-# name, inputs, whether it may overwrite one of them; what the others give are views, states and
-# tensors that somebody else still needs
-STEPS = [
-    *(("ReLU", 1), ("Add", 2), ("Subtract", 2), ("Multiply", 2), ("Maximum", 2), ("Divide", 2)),
-    *(("Exp", 1), ("Sigmoid", 1), ("Clamp", 1), ("Wrapped", 1), ("Halves", 1), ("Turned", 1)),
-    ("Kept", 1),
-]
-
-
-def drawn_net(steps: list[tuple[str, list[int]]]) -> Net:
-    """A net of layers with tensors of 128 KiB, or 64 KiB (Halves); the last three are outputs.
-
-    Each layer takes earlier tensors by number.
-    """
-    net = Net()
-    tensors = [net.parameter("128,256", name="x"), net.parameter("1,256", name="row")]
-    for number, (type, chosen) in enumerate(steps):
-        taken = [tensors[index % len(tensors)] for index in chosen]
-        variable = f"variable_id=v{number} variable_type=f32 variable_shape=128,256"
-        if type == "Wrapped":
-            made = net.add("Squeeze-1(Unsqueeze-1(@ i64{0}) i64{0})", *taken)
-        elif type == "Turned":
-            made = net.add("Transpose-1(Transpose-1(@ i64{[1, 0]}) i64{[1, 0]})", *taken)
-        elif type == "Halves":
-            total = net.add("Add-1(auto_broadcast=numpy @ @)", tensors[0], *taken)
-            outputs = ["FP32:64,256", "FP32:64,256"]
-            split = net.add("VariadicSplit-1(@ i64{0} i64{[64, 64]})", total, outputs=outputs)
-            made = net.add("Concat-1(axis=0 ReLU-1(@) @)", split, f"{split}:1")
-        elif type == "Kept":
-            read = f"ReadValue-6({variable} Add-1(auto_broadcast=numpy @ @))"
-            made = net.add(f"Add-1(auto_broadcast=numpy {read} @)", tensors[0], *taken, *taken)
-            net.add(f"Assign-6({variable} @)", made, outputs=["FP32:128,256"])
-            made = net.add("ReLU-1(@)", made)
-        elif type == "Clamp":
-            made = net.add("Clamp-1(min=-1 max=1 @)", *taken)
-        else:
-            made = net.layer(type, taken, 'auto_broadcast="numpy"' if len(taken) == 2 else "")
-        tensors.append(made)
-    for tensor in tensors[-3:]:
-        net.result(tensor)
-    return net
-
-
-@settings(max_examples=60, derandomize=True, deadline=None)
-@given(
-    st.lists(
-        st.sampled_from(STEPS).flatmap(
-            lambda step: st.tuples(
-                st.just(step[0]), st.lists(st.integers(0, 9), min_size=step[1], max_size=step[1])
-            )
-        ),
-        min_size=1,
-        max_size=12,
-    )
-)
-def test_memory_is_reused_only_where_nobody_sees_it(steps: list[tuple[str, list[int]]]) -> None:
-    """An observed run never overwrites tensors: outputs stay the same.
-
-    Those of an earlier run, and the inputs, stay too.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        model = drawn_net(steps).load(Path(folder))
-        plain, observed = irshape.Session(model), irshape.Session(model)
-        generator = np.random.default_rng(len(steps))
-        inputs = {
-            "x": generator.standard_normal((128, 256), np.float32),
-            "row": generator.standard_normal((1, 256), np.float32),
-        }
-        copies = {name: array.copy() for name, array in inputs.items()}
-        earlier: list[tuple[list[np.ndarray], list[np.ndarray]]] = []
-        for _ in range(3):
-            made = list(plain.run(inputs).values())
-            expected = [
-                array.copy() for array in observed.run(inputs, observe=lambda *_: None).values()
-            ]
-            earlier.append((made, expected))
-            for before, wanted in earlier:
-                for array, want in zip(before, wanted, strict=True):
-                    np.testing.assert_array_equal(array, want)
-            for name, array in inputs.items():
-                np.testing.assert_array_equal(array, copies[name])
-
-
-def test_an_elementwise_layer_takes_no_new_memory(tmp_path: Path) -> None:
-    """The one whose input nobody else needs writes over it."""
-    assert peak_of_a_run(["ReLU", "Exp", "Sigmoid", "Sin"] * 10, tmp_path) < 1.2 * (1 << 20)
 
 
 @pytest.mark.parametrize("opset", [8, 14])

@@ -101,16 +101,6 @@ def test_a_loop_uses_the_kernels_in_its_body(tmp_path: Path) -> None:
     assert shapes == [(2, 3)] * 3
 
 
-def test_a_kernel_is_used_where_the_declaration_would_overwrite_its_input(tmp_path: Path) -> None:
-    net = Net()
-    data = net.parameter("2,3")
-    net.result(net.layer("ReLU", [net.layer("Negative", [data])]))
-    kernels = Kernels()
-    kernels.register(ReLU)(lambda operation, data: np.full_like(data, 7))
-    (values,) = Session(net.load(tmp_path), kernels=kernels).run([DATA]).values()
-    assert (values == 7).all()
-
-
 def test_a_kernel_belongs_to_the_versions_that_it_names() -> None:
     kernels = Kernels()
     kernels.register(Gelu_2)(lambda operation, data: data)

@@ -32,9 +32,6 @@ def _is_positive(divisor: Expression) -> bool:
 class NumPyFunction(Binary):
     """An operation whose NumPy function can write its result to an input."""
 
-    def overwrite(self, out: Array, a: Array, b: Array) -> None:
-        getattr(np, self.function)(a, self.aligned(a, b), out=out)
-
 
 class Add(NumPyFunction):
     """Sum; integers wrap around."""

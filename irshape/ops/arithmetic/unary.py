@@ -166,9 +166,6 @@ class ErfInv(Unary):
 class NumPyFunction(Unary):
     """An operation whose NumPy function can write its result to an input."""
 
-    def overwrite(self, out: Array, data: Array) -> None:
-        getattr(np, self.function)(data, out=out)
-
 
 class Exp(NumPyFunction):
     """e to the power of the input."""

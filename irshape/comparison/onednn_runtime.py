@@ -253,11 +253,11 @@ def run(request: Request, folder: Path, answer: Request, save: Callable[[], None
         if len(left) == len(waiting):
             raise Failed(f"{len(left)} partitions wait for inputs that nothing makes")
         waiting = left
-    made = sorted(made_by_some & arrays.keys())
-    for number in made:
+    computed = sorted(made_by_some & arrays.keys())
+    for number in computed:
         np.save(folder / f"value{number}.npy", arrays[number])
-    answer["values"] = {f"t{number}": f"value{number}.npy" for number in made}
-    answer["types"] = {f"t{number}": entries[number]["dtype"] for number in made}
+    answer["values"] = {f"t{number}": f"value{number}.npy" for number in computed}
+    answer["types"] = {f"t{number}": entries[number]["dtype"] for number in computed}
 
 
 def _ports(library: Library, partition: c_void_p, side: str) -> Any:

@@ -34,8 +34,8 @@ class LayerKernels:
         self._declarations = declarations
         self._kernels = kernels
         self._by_layer: dict[Layer, tuple[Operation, Kernel]] = {}
-        self._judged: dict[tuple[object, ...], int | Violation] = {}
-        """Results of inference by operation and the types, shapes and values of its inputs."""
+        self._judged: dict[tuple[object, ...], int] = {}
+        """Bytes of the outputs by operation and the types, shapes and values of its inputs."""
         self._absent: dict[tuple[object, ...], int] = {}
         """The number of missing optional inputs, by operation and the types and ranks of its
         inputs."""
@@ -84,15 +84,9 @@ class LayerKernels:
         )
         known = self._judged.get(key)
         if known is None:
-            try:
-                known = _judged(operation, inputs)
-            except Violation as violation:
-                known = violation
             if len(self._judged) >= _MOST_JUDGED:
                 self._judged.clear()
-            self._judged[key] = known
-        if isinstance(known, Violation):
-            raise known
+            known = self._judged[key] = _judged(operation, inputs)
         return known
 
     def absent_inputs(self, operation: Operation, inputs: tuple[Array, ...]) -> int:

@@ -1,4 +1,4 @@
-"""Makes pages of HTML: the head of a page, escaped text, and the Markdown of the rules."""
+"""Makes pages of HTML: the head of a page, escaped text, and the text of the rules."""
 
 from __future__ import annotations
 
@@ -66,39 +66,11 @@ def message(content: str) -> str:
 
 
 def prose(markdown: str) -> str:
-    """Returns Markdown as HTML: paragraphs, lists and fenced code, and inside them code, bold and
-    emphasis.
-
-    Everything else is shown unchanged.
-    """
+    """Returns Markdown as HTML: fenced code, and text in backticks. Everything else is shown
+    unchanged, line by line."""
     parts = []
     for index, part in enumerate(re.split(r"^```.*$\n?", markdown, flags=re.MULTILINE)):
-        if index % 2:
-            parts.append(f"<pre>{chr(10).join(map(text, part.rstrip().split(chr(10))))}</pre>")
-        else:
-            parts += [
-                _block(block) for block in re.split(r"\n\s*\n", part.strip()) if block.strip()
-            ]
+        render, tag = (text, "pre") if index % 2 else (message, "p")
+        lines = part.strip().split("\n")
+        parts.append(f"<{tag}>{chr(10).join(map(render, lines))}</{tag}>" if any(lines) else "")
     return "".join(parts)
-
-
-def _block(block: str) -> str:
-    if heading := re.match(r"#+ +(.*)\Z", block):
-        return f"<h4>{_inline(heading[1])}</h4>"
-    if re.match(r"[-*] ", block):
-        items = re.split(r"^[-*] ", block, flags=re.MULTILINE)[1:]
-        return f"<ul>{''.join(f'<li>{_inline(item)}</li>' for item in items)}</ul>"
-    return f"<p>{_inline(block)}</p>"
-
-
-def _inline(content: str) -> str:
-    pieces = re.split(r"`([^`]+)`", " ".join(content.split()))
-    return "".join(
-        f"<code>{text(piece)}</code>" if index % 2 else _emphasised(text(piece))
-        for index, piece in enumerate(pieces)
-    )
-
-
-def _emphasised(escaped: str) -> str:
-    bold = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", escaped)
-    return re.sub(r"(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])", r"<em>\1</em>", bold)

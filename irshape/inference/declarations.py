@@ -21,7 +21,6 @@ class Declarations:
 
     def __init__(self, model: Model) -> None:
         self._alone = model.kind == "layers"
-        self._by_text: dict[tuple[str, str, tuple[str, ...]], Declaration] = {}
         self._by_layer: dict[Layer, Declaration] = {}
 
     def of(self, layer: Layer) -> Declaration:
@@ -29,7 +28,7 @@ class Declarations:
         call."""
         known = self._by_layer.get(layer)
         if known is None:
-            known = self._by_layer[layer] = self._of(layer)
+            known = self._by_layer[layer] = self._read(layer)
         return known
 
     def of_all(self, layers: list[Layer]) -> list[Declaration]:
@@ -37,18 +36,10 @@ class Declarations:
         known, of = self._by_layer, self.of
         return [known.get(layer) or of(layer) for layer in layers]
 
-    def _of(self, layer: Layer) -> Declaration:
+    def _read(self, layer: Layer) -> Declaration:
         items = layer.items
         if len(items) == 8 and _lies_anywhere(items):
             items = (*items[:4], "offset", "0", "size", "0")
-        # a layer without a version has one that also depends on its ports
-        key = (layer.type, layer.version or str(layer.offset), items)
-        declaration = self._by_text.get(key)
-        if declaration is None:
-            declaration = self._by_text[key] = self._read(layer, items)
-        return declaration
-
-    def _read(self, layer: Layer, items: tuple[str, ...]) -> Declaration:
         try:
             if self._alone and not layer.version:
                 return newest_fitting(layer).read(items)

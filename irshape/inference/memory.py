@@ -19,8 +19,8 @@ from .result import LayerResult
 Read = tuple[Operation, tuple[AttributeFault, ...]]
 """An operation with its attributes and their faults."""
 
-_ENTRY: Final = 16
-"""The size of an entry besides its values, in elements."""
+_LONGEST: Final = 64
+"""How many elements the values of an entry have at most."""
 
 
 class Memory:
@@ -30,42 +30,34 @@ class Memory:
     full, it is cleared.
     """
 
-    def __init__(self, most: int = 1 << 17) -> None:
-        """most: the capacity, in elements of values."""
+    def __init__(self, most: int = 1 << 13) -> None:
+        """most: how many declarations it holds, and how many results."""
         self.read: dict[tuple[type[Operation], tuple[str, ...]], Read] = {}
         """Operations by their class and the texts of their attributes."""
         self.results: dict[tuple[object, ...], LayerResult] = {}
         """The keys are the operation, whether values were requested, and the inputs; or the bytes
         of a Const."""
         self._most = most
-        self._size = 0
 
     def keep_read(self, operation: type[Operation], items: tuple[str, ...], read: Read) -> None:
         """Remembers a declaration."""
-        if self._has_room(_ENTRY + sum(map(len, items)) // 8):
-            self.read[operation, items] = read
+        if len(self.read) >= self._most:
+            self.read.clear()
+        self.read[operation, items] = read
 
     def keep(self, key: tuple[object, ...], result: LayerResult, inputs: Sequence[Tensor]) -> None:
-        """Remembers a result."""
+        """Remembers a result, unless it has long values."""
         outputs = result.outputs
         if isinstance(outputs, Fault):
             if outputs.rule == INTERNAL_ERROR:
                 return
             outputs = ()
         values = [tensor.value for tensor in (*inputs, *outputs) if tensor.value is not None]
-        if self._has_room(_ENTRY + sum(map(len, values))):
-            self.results[key] = result
-
-    def _has_room(self, size: int) -> bool:
-        """Makes room for an entry; False if it is too large."""
-        if size > self._most // 64:
-            return False
-        if self._size + size > self._most:
-            self.read.clear()
+        if any(len(value) > _LONGEST for value in values):
+            return
+        if len(self.results) >= self._most:
             self.results.clear()
-            self._size = 0
-        self._size += size
-        return True
+        self.results[key] = result
 
 
 MEMORY: Final = Memory()

@@ -28,8 +28,8 @@ from .result import BodyResult, Inference, LayerResult, Observation
 
 MAX_PASSES = 6
 MAX_ATTEMPTS = 12
-_MUCH = 1 << 24
-"""The capacity of the memory for one model, in elements of values."""
+_MUCH = 1 << 20
+"""The capacity of the memory for one model."""
 
 NamedShapes = Mapping[str, tuple["str | None", ...]]
 """The names of the dimensions of inputs, by layer id; None for a dimension without one."""

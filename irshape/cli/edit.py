@@ -82,8 +82,7 @@ def _constant_in_the_way(graph: Graph, given: Given) -> str | None:
     except ValueError:  # the inputs are others by now
         return None
     refused = refusing(inference)
-    fit = fitting_size(inference, refused[0][0]) if refused else None
-    return None if fit is None else str(fit)
+    return fitting_size(inference, refused[0][0]) if refused else None
 
 
 def _too_large(graph: Graph) -> Iterator[str]:

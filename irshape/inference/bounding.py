@@ -58,7 +58,7 @@ class Proposals:
     @cached_property
     def _refused(self) -> set[Layer]:
         """The layers that refuse their inputs whatever the sizes are."""
-        return _refusing(self._inferred({}))
+        return self._inferred({}).refusing()
 
     @cached_property
     def fitting(self) -> Sizes | None:
@@ -75,7 +75,7 @@ class Proposals:
             shapes = {
                 layer: shape_of(known, shape, sizes) for layer, known, shape in self._inputs()
             }
-            refusing = _refusing(self._inferred(shapes)) - self._refused
+            refusing = self._inferred(shapes).refusing() - self._refused
             if refusing:
                 named = {tensor_name(layer): str(shape) for layer, shape in shapes.items()}
                 return min(refusing, key=lambda layer: layer.offset), named
@@ -128,7 +128,7 @@ class Proposals:
     def _allows(self, ranges: Ranges, *, filled: bool) -> bool:
         """Whether every layer accepts the ranges, their ends, and sizes inside."""
         shapes = self._shapes(ranges, filled=filled)
-        if shapes and _refusing(self._inferred(shapes)) - self._refused:
+        if shapes and self._inferred(shapes).refusing() - self._refused:
             return False
         assert self.fitting is not None
         if not all(map(self._takes, self._ends(shapes, self.fitting))):
@@ -181,7 +181,7 @@ class Proposals:
             if not self._attempts:
                 return False
             self._attempts -= 1
-            taken = self._taken[key] = not _refusing(self._inferred(shapes)) - self._refused
+            taken = self._taken[key] = not self._inferred(shapes).refusing() - self._refused
         return taken
 
     def _inputs(self) -> Iterator[tuple[Layer, tuple[Expression | None, ...], PartialShape]]:
@@ -220,11 +220,6 @@ class Proposals:
     def _inferred(self, shapes: Mapping[Layer, PartialShape]) -> BodyResult:
         by_id = {layer.id: shape for layer, shape in shapes.items()}
         return self._engine.infer_body(self.inference.model.net, by_id)
-
-
-def _refusing(result: BodyResult) -> set[Layer]:
-    """Returns the layers that refuse their inputs."""
-    return {part.body.layers[position] for part in result.walk() for position in part.faulty}
 
 
 def _interval(size: Expression, dim: Dimension, *, filled: bool) -> Dimension:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
-
-from ..faults import Fault
-from ..model.graph import Layer, Model
-from ..shapes import Dimension, PartialShape
+from ..model.graph import Layer
+from ..shapes import PartialShape
 from .engine import infer
 from .named_sizes import tensor_name
 from .result import BodyResult, Inference
@@ -15,40 +11,9 @@ from .result import BodyResult, Inference
 MAX_TRIES = 24
 """How often the model is inferred again with another size."""
 
-Sizes = Mapping[Layer, PartialShape]
-"""The shapes of the inputs, by their Parameter."""
 
-
-class Fit(NamedTuple):
-    """A constant that does not fit a size of the inputs.
-
-    axes: the dimensions that have this size, as input and axis.
-    given: the sizes that the constant gives: its shape, or its elements.
-    fitting: sizes with which the layer can be inferred, ascending; the largest is that of the
-    constant.
-    """
-
-    size: int
-    axes: tuple[tuple[Layer, int], ...]
-    constant: Layer
-    given: tuple[int, ...]
-    fitting: tuple[int, ...]
-
-    def __str__(self) -> str:
-        places = " and ".join(
-            f"dimension {axis} of '{tensor_name(layer)}'" for layer, axis in self.axes
-        )
-        verb = "is" if len(self.axes) == 1 else "are"
-        largest = self.fitting[-1]
-        fits = f"up to {largest}" if len(self.fitting) > 1 else f"{largest}"
-        return (
-            f"{places} {verb} {self.size}; the constant '{self.constant.name}' (id "
-            f"{self.constant.id}) [{','.join(map(str, self.given))}] allows {fits}"
-        )
-
-
-def fitting_size(inference: Inference, refused: Layer) -> Fit | None:
-    """Returns the nearest constant that explains why a layer refuses its inputs.
+def fitting_size(inference: Inference, refused: Layer) -> str | None:
+    """Returns a text about the nearest constant that explains why a layer refuses its inputs.
 
     A constant explains it if the layer can be inferred once every dimension of one size has the
     constant's size, and not with that size plus one, and no other layer refuses that.
@@ -57,31 +22,47 @@ def fitting_size(inference: Inference, refused: Layer) -> Fit | None:
     body = inference.result
     if model.kind != "net" or refused not in body.body.layers:
         return None
-    sizes = {
+    shapes = {
         layer: tensors[0].shape
         for layer in model.parameters
         if (tensors := inference.outputs(layer)) and tensors[0].shape.dims is not None
     }
-    others = _refusing(inference) - {refused}
+    others = body.refusing() - {refused}
+
+    def fits(size: int, other: int) -> bool:
+        """Whether no more layers refuse the inputs with another size in place of one."""
+        changed = {
+            layer: PartialShape(
+                other if known == size else dim
+                for known, dim in zip(shape.declared, shape, strict=True)
+            )
+            for layer, shape in shapes.items()
+        }
+        return infer(model, changed).result.refusing() <= others
+
     tries = 0
-    for size in sorted(_static_sizes(sizes), reverse=True):
+    sizes = {size for shape in shapes.values() for size in shape.declared if size >= 0}
+    for size in sorted(sizes, reverse=True):
         for constant, given in body.constants_before(refused):
             for other in _candidates(body, refused, size, given):
                 tries += 1
                 if tries > MAX_TRIES:
                     return None
-                if _is_limit(model, sizes, size, other, others):
-                    smaller = [each for each in (2, other // 2, other - 1) if 1 < each < other]
-                    below = other < size and all(
-                        _fits(model, sizes, size, each, others) for each in smaller
-                    )
-                    return Fit(
-                        size,
-                        tuple(_axes(sizes, size)),
-                        constant,
-                        given,
-                        (*sorted(set(smaller)), other) if below else (other,),
-                    )
+                if not fits(size, other) or (other + 1 != size and fits(size, other + 1)):
+                    continue
+                smaller = [each for each in (2, other // 2, other - 1) if 1 < each < other]
+                below = smaller and other < size and all(fits(size, each) for each in smaller)
+                places = [
+                    f"dimension {axis} of '{tensor_name(layer)}'"
+                    for layer, shape in shapes.items()
+                    for axis, known in enumerate(shape.declared)
+                    if known == size
+                ]
+                return (
+                    f"{' and '.join(places)} {'is' if len(places) == 1 else 'are'} {size}; the "
+                    f"constant '{constant.name}' (id {constant.id}) "
+                    f"[{','.join(map(str, given))}] allows {'up to ' if below else ''}{other}"
+                )
     return None
 
 
@@ -93,51 +74,12 @@ def _candidates(body: BodyResult, refused: Layer, size: int, given: tuple[int, .
     """
     at = body.body.layers.index(refused)
     reached = {
-        dim.low
+        each
         for source in body.wiring.sources[at]
         if source is not None and source[1] < len(body.outputs[source[0]])
-        for dim in body.outputs[source[0]][source[1]].shape.dims or ()
-        if dim.is_static and 1 < dim.low < size
+        for each in body.outputs[source[0]][source[1]].shape.declared
+        if 1 < each < size
     }
     own = {each for each in given if each > 1}
     scaled = {size * each // other for each in own for other in reached if size % other == 0}
     return [*sorted(own - {size}), *sorted(scaled - own - {size})]
-
-
-def _static_sizes(sizes: Sizes) -> set[int]:
-    return {dim.low for shape in sizes.values() for dim in shape.dims or () if dim.is_static}
-
-
-def _axes(sizes: Sizes, size: int) -> Iterator[tuple[Layer, int]]:
-    """Returns the dimensions of the inputs that have a size."""
-    for layer, shape in sizes.items():
-        for axis, dim in enumerate(shape.dims or ()):
-            if dim.is_static and dim.low == size:
-                yield layer, axis
-
-
-def _fits(model: Model, sizes: Sizes, size: int, other: int, refusing: set[Layer]) -> bool:
-    """Whether only layers of `refusing` refuse the inputs after one size in them is replaced by
-    another."""
-    changed = {
-        layer: PartialShape(
-            tuple(
-                Dimension.of(other) if dim.is_static and dim.low == size else dim
-                for dim in shape.dims or ()
-            )
-        )
-        for layer, shape in sizes.items()
-    }
-    return _refusing(infer(model, changed)) <= refusing
-
-
-def _refusing(inference: Inference) -> set[Layer]:
-    return {each.layer for each in inference.observations if isinstance(each.subject, Fault)}
-
-
-def _is_limit(model: Model, sizes: Sizes, size: int, other: int, refusing: set[Layer]) -> bool:
-    """Whether only layers of `refusing` refuse a size in place of another, but not that size plus
-    one."""
-    return _fits(model, sizes, size, other, refusing) and (
-        other + 1 == size or not _fits(model, sizes, size, other + 1, refusing)
-    )

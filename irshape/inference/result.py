@@ -104,6 +104,10 @@ class BodyResult:
             for inner in self.inner[position].values():
                 yield from inner.walk()
 
+    def refusing(self) -> set[Layer]:
+        """Returns the layers that refuse their inputs or have faulty attributes, also in bodies."""
+        return {part.body.layers[position] for part in self.walk() for position in part.faulty}
+
     def constants_before(self, layer: Layer) -> Iterator[tuple[Layer, tuple[int, ...]]]:
         """Yields the constants of the body on which a layer depends, nearest first, each with the
         sizes that it gives.

@@ -14,7 +14,6 @@ from ..faults import Fault
 from ..model.graph import Body, Layer, Model
 from ..ops.declaration import Operation
 from ..ops.tensors import Tensor, Value
-from ..rule_ids import DUPLICATE_VALUES
 from ..shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from ..symbols.dimensions import SymbolicDimension, dimension
 from ..symbols.expressions import Expression, TooLarge
@@ -133,13 +132,13 @@ def infer_symbolic(
     if known is not None and not shapes and not known.observations:
         refused = set[Layer]()
     else:
-        refused = _refused(plain.infer_body(model.net, shapes))
+        refused = plain.infer_body(model.net, shapes).refusing()
     conditions = tuple(assumptions)
     for _ in range(MAX_ATTEMPTS):
         facts = Facts()
         facts.rejected = rejected
         result, sizes = _settled(plain, shapes, names, conditions, facts)
-        worse = {layer for layer in _refused(result) - refused if not _is_certain(facts, layer)}
+        worse = {layer for layer in result.refusing() - refused if not _is_certain(facts, layer)}
         doubtful = [
             text
             for text, constraint in facts.constraints.items()
@@ -269,16 +268,6 @@ def assume(facts: Facts, text: str) -> None:
         holds = facts.assume_at_least(right, left)
     if not holds:
         raise ValueError(f"'{text}' contradicts the shapes of the inputs")
-
-
-def _refused(result: BodyResult) -> set[Layer]:
-    """Returns the layers that refuse their inputs."""
-    return {
-        layer
-        for part in result.walk()
-        for layer, subject in part.observations
-        if isinstance(subject, Fault) and subject.rule != DUPLICATE_VALUES
-    }
 
 
 def _is_certain(facts: Facts, layer: Layer) -> bool:

@@ -187,8 +187,7 @@ class Facts(Contradictions):
             positive = coefficient > 0 and limit > 0
             if positive and all(self._atom_range(atom)[0] >= 0 for atom in monomial):
                 for atom in set(monomial):  # none of the factors is 0
-                    if not self._bound(atom, 1, 1):
-                        self._note_factor(atom)
+                    self._bound(atom, 1, 1)
                 if limit <= 1:
                     return
         for monomial, coefficient in expression.terms.items():
@@ -204,13 +203,6 @@ class Facts(Contradictions):
                 return
         if len(self.nonnegative) < MAX_FACTS and expression not in self.nonnegative:
             self.nonnegative.append(expression)
-            self.forget()
-
-    def _note_factor(self, atom: Atom) -> None:
-        """Records that a division or a maximum is 1 or more."""
-        positive = Expression.of(atom, self) - 1
-        if len(self.nonnegative) < MAX_FACTS and positive not in self.nonnegative:
-            self.nonnegative.append(positive)
             self.forget()
 
     def _bound(self, atom: Atom, limit: float | Coefficient, sign: Coefficient) -> bool:

@@ -7,8 +7,7 @@ from math import gcd
 
 from .bounds import Bounds
 from .conditions import Constraint
-from .division import exactly_divided, parted
-from .expressions import Call, Expression, Terms
+from .expressions import Call, Coefficient, Expression, Monomial, Terms, TooLarge
 
 
 class Functions(Bounds):
@@ -33,9 +32,6 @@ class Functions(Bounds):
         whole = exactly_divided(numerator, divisor)
         if whole is not None:
             return whole
-        taken, rest = parted(numerator, divisor)
-        if taken.terms and rest.terms and self.range(divisor)[0] >= 1:
-            return taken + self.quotient(rest, divisor)
         if self.is_nonnegative(numerator) and self.is_nonnegative(divisor - numerator - 1):
             return self.number(0)
         return self._called(Call("//", (numerator, divisor)))
@@ -149,3 +145,41 @@ class Functions(Bounds):
         if function == "max":
             return self.at_least(winner, loser)
         return self.at_least(loser, winner)
+
+
+def exactly_divided(numerator: Expression, divisor: Expression) -> Expression | None:
+    """Returns the quotient of polynomials if it leaves no remainder."""
+    facts = numerator.facts
+    lead, number = max(divisor.terms.items(), key=_degree)
+    quotient, rest = facts.number(0), numerator
+    try:
+        for _ in range(16):
+            if not rest.terms:
+                return quotient
+            monomial, coefficient = max(rest.terms.items(), key=_degree)
+            term = _divided_term(monomial, coefficient, lead, number)
+            if term is None:
+                return None
+            share = Expression({term[0]: term[1]}, facts)
+            quotient, rest = quotient + share, rest - share * divisor
+    except TooLarge:
+        return None
+    return None
+
+
+def _divided_term(
+    monomial: Monomial, coefficient: Coefficient, by: Monomial, number: Coefficient
+) -> tuple[Monomial, Coefficient] | None:
+    """Returns a term divided by another one; None if this leaves a remainder."""
+    if coefficient % number:
+        return None
+    rest = list(monomial)
+    for atom in by:
+        if atom not in rest:
+            return None
+        rest.remove(atom)
+    return tuple(rest), coefficient // number
+
+
+def _degree(term: tuple[Monomial, Coefficient]) -> tuple[int, list[str]]:
+    return len(term[0]), [atom.text for atom in term[0]]

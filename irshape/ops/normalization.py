@@ -264,7 +264,7 @@ class LRN(Operation):
     alpha: float = attribute(FLOAT, default=0.0, required=True)
     beta: float = attribute(FLOAT, default=0.0, required=True)
     bias: float = attribute(FLOAT, default=0.0, required=True)
-    size: int = attribute(POSITIVE, default=1, required=True)
+    size: int = attribute(POSITIVE, default=0, required=True)
 
     def infer(self, data: Tensor, axes: Tensor) -> Tensor:
         listed_axes(axes, data.shape)

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property, reduce
 from operator import or_
 from pathlib import Path
+from textwrap import shorten
 from typing import NamedTuple
 
 import irshape
@@ -423,7 +424,7 @@ def plain_reason(answer: str) -> str:
         r"\(?opset\d*::.*|Operation name: .*|Exception from \S+:\s*|params raw.*", "", text
     )
     text = re.sub(r"(?:with name|with friendly_name) '[^']*'|\b\w+_\d+\b|\[[^\]]*\]", "", text)
-    text = " ".join(text.split()).strip(".:;, |")[:110]
+    text = shorten(text.strip(".:;, |"), 110, placeholder=" …")
     if len(re.findall(r"[A-Za-z]{3,}", text)) < 3 or ("(" in text and ")" not in text):
         return "the plugin finds no kernel, or says nothing that tells why"
     return f"the plugin says: {text}"

@@ -11,16 +11,7 @@ import click
 from ..diagnostics.renderers.common import json_text, plain
 from ..spelling import counted, first_of
 from .arguments import Command
-from .common import (
-    colour_option,
-    form_option,
-    keep_apart,
-    load_or_exit,
-    second_weights_option,
-    usage_errors,
-    wants_colour,
-    weights_option,
-)
+from .common import colour_option, form_option, keep_apart, load_or_exit, usage_errors, wants_colour
 from .comparing import deliver, output_file_option, place
 from .pages import view_option, write_beside
 from .tables import fitted
@@ -62,8 +53,13 @@ TONES = {"-": "red", "+": "green", "~": "yellow"}
 )
 @view_option("Also write an HTML page that shows both models, with the changes marked.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; only set the exit status.")
-@weights_option
-@second_weights_option
+@click.option(
+    "--weights",
+    metavar="FILE|none",
+    default="beside",
+    help="The .bin of A, or none to read it without one. [default: the one beside the .xml]",
+)
+@click.option("--second-weights", metavar="FILE|none", default="beside", help="The same for B.")
 @colour_option
 def command(
     first: str,

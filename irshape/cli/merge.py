@@ -8,7 +8,7 @@ import click
 
 from ..spelling import first_of
 from .arguments import Command
-from .common import pairs, second_weights_option
+from .common import pairs
 from .graphs import (
     check_outputs,
     graph_or_exit,
@@ -38,7 +38,12 @@ if TYPE_CHECKING:
     metavar="TEXT",
     help="A prefix for the names of the layers and tensors of B, such as second/.",
 )
-@second_weights_option
+@click.option(
+    "--second-weights",
+    metavar="FILE|none",
+    default="beside",
+    help="The .bin of B; --weights gives the .bin of A.",
+)
 @output_options
 def command(
     first: str,

@@ -59,13 +59,10 @@ def balanced_cuts(graph: Editing, parts: int) -> list[tuple[Output, ...]]:
 
 def _places(graph: Editing) -> list[_Place]:
     """Returns all places after a layer that computes something, with the tensors that later layers
-    or outputs of the graph need.
-
-    Leaves out places between the ReadValue and the Assign of a variable, and places that an initial
-    value of a variable crosses.
-    """
+    or outputs of the graph need. Leaves out places between the ReadValue and the Assign of a
+    variable."""
     fixed = fixed_layers(graph)
-    layers, initial = _in_order(graph, fixed)
+    layers = _in_order(graph, fixed)
     weights = _weights(layers, fixed)
     missing = {
         output: sum(not user.layer.raw.is_sink for user in output.users)
@@ -87,47 +84,27 @@ def _places(graph: Editing) -> list[_Place]:
         live.update(dict.fromkeys(each for each in layer.outputs if missing[each] or each._results))
         waiting |= updates.get(layer, set())
         waiting.discard(layer)
-        if live and not waiting and not any(output.layer in initial for output in live):
+        if live and not waiting:
             places.append(_Place(reached, tuple(live)))
     return places
 
 
-def _in_order(graph: Editing, fixed: set[GraphLayer]) -> tuple[list[GraphLayer], set[GraphLayer]]:
-    """Returns the layers that compute something, with ReadValues as late as possible.
-
-    The set contains the layers that compute only the initial values of variables.
-    """
-    layers = [
-        layer
-        for layer in graph.sorted()
-        if layer not in fixed and not (layer.raw.is_parameter or layer.raw.is_sink)
-    ]
-    reads = {layer for layer in layers if layer.raw.folded_type == "readvalue"}
-    if not reads:
-        return layers, set()
-    initial: set[GraphLayer] = set()
-    for layer in reversed(layers):
-        users = {user.layer for output in layer.outputs for user in output.users}
-        if layer not in reads and users and users <= initial | reads:
-            initial.add(layer)
-    late = initial | reads
-    for layer in layers:  # such as the Gather by beam_idx
-        others = [each for each in layer.producers if not (each.raw.is_parameter or each in fixed)]
-        if others and late.issuperset(others):
-            late.add(layer)
+def _in_order(graph: Editing, fixed: set[GraphLayer]) -> list[GraphLayer]:
+    """Returns the layers that compute something, each as late as its first user allows."""
     order: dict[GraphLayer, None] = {}
-    for layer in layers:
-        if layer in late:
-            continue
-        waiting = [layer]
+    for end in graph.layers:
+        waiting = [end] if end.raw.is_sink else []
         while waiting:
-            before = [each for each in waiting[-1].producers if each in late and each not in order]
+            before = [each for each in waiting[-1].producers if each not in order]
             if before:
-                waiting += before
+                waiting.append(before[0])
             else:
                 order[waiting.pop()] = None
-    order.update(dict.fromkeys(layer for layer in layers if layer in late))
-    return list(order), initial
+    return [
+        layer
+        for layer in order
+        if layer not in fixed and not (layer.raw.is_parameter or layer.raw.is_sink)
+    ]
 
 
 def _updates(graph: Editing, layers: list[GraphLayer]) -> dict[GraphLayer, set[GraphLayer]]:

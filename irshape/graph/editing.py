@@ -7,7 +7,6 @@ from copy import copy
 from fnmatch import fnmatchcase
 from typing import Any
 
-from ..element_types import DYNAMIC_TYPE
 from ..model.ports import names_in
 from ..model.weights import Constant
 from ..shapes import Dimension, PartialShape, ShapeLike
@@ -16,7 +15,6 @@ from .building import Building, items_of, unknown_attribute
 from .errors import ArgumentError, GraphError, checked_name
 from .inferring import by_variable
 from .nodes import GraphLayer, Input, Output
-from .port_maps import captured
 from .types import shape_of
 
 Dim = int | str | Dimension
@@ -116,6 +114,11 @@ class Editing(Building):
                 f"{self.where(layer)}: the attributes of a constant follow from its value",
                 help="add another constant, and replace the uses of this one",
             )
+        if layer.raw.is_parameter and self.owner is not None:
+            raise GraphError(
+                f"{self.where(layer)}: a Parameter of a body takes its type and shape from outside",
+                help="change the tensor that feeds it",
+            )
         operation = type(layer.operation)
         names = operation.signature.python_names
         if unknown := [name for name in attributes if name not in names]:
@@ -140,21 +143,6 @@ class Editing(Building):
             if operation.keeps_state:
                 self.changes.at_end = self._check_variables
             self._settle([layer])
-            if raw.is_parameter and self.owner is not None:
-                self._require_what_is_fed(layer)
-
-    def _require_what_is_fed(self, parameter: GraphLayer) -> None:
-        """Raises `GraphError` if a Parameter of a body declares another element type or shape than
-        the input that feeds it."""
-        fed = parameter.outputs[0]
-        shape, element_type = parameter.attributes["shape"], parameter.attributes["element_type"]
-        if shape.encloses(fed.shape) and element_type in (fed.element_type, DYNAMIC_TYPE):
-            return
-        raise GraphError(
-            f"{self.where(parameter)}: it would declare {element_type}{shape}, but the layer "
-            f"with the body feeds it {fed.element_type}{fed.shape}",
-            help="a Parameter of a body takes its type and shape from outside; change them there",
-        )
 
     def rename_layer(self, layer: GraphLayer, name: str) -> None:
         """Renames a layer. Raises `GraphError` for a name that another layer has."""
@@ -435,38 +423,21 @@ class Editing(Building):
     def cut(self, name: str | Output) -> Output:
         """Makes a tensor an input of the graph, and removes layers that only this tensor needed.
 
-        A tensor of a body becomes an input of the net, with the same value in every iteration.
-        Returns the output of the new Parameter, which has the names of the tensor.
+        Returns the output of the new Parameter, which has the names of the tensor. Raises
+        `GraphError` in a body.
         """
         old = self.tensor(name)
         if old.layer.raw.is_parameter:
             return old
         asked = name if isinstance(name, str) else (old.names or (old.layer.name,))[0]
         if self.owner is not None:
-            return self._cut_in_body(old, asked)
+            raise GraphError(f"{self.where(old.layer)} is in a body, which gets no further input")
         with self.changes:
             before = self._reachable([old.layer])
             new = self._replace_by_parameter(old, asked)
             self._remove_unread(self._remove_unneeded(before, parameters=True))
             if asked not in self.content.by_name:
                 self._give_name(new.layer, asked)
-        return new
-
-    def _cut_in_body(self, old: Output, asked: str) -> Output:
-        """Replaces a tensor of a body by a new input of the net."""
-        net = self.root
-        assert isinstance(net, Editing)
-        with self.changes, self.batch():
-            before = self._reachable([old.layer])
-            given: Output = net.parameter(old.element_type, old.shape)
-            new = captured(self, given)
-            self._take_over(old, new)
-            self._remove_unneeded(before)
-            if asked and asked not in net.content.by_name:
-                net._give_name(given.layer, asked)
-            if asked and asked not in net.content.by_tensor:
-                net._name_tensor(given, (asked,))
-            self._settle(())
         return new
 
     def _replace_by_parameter(self, old: Output, asked: str) -> Output:

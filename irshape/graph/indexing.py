@@ -139,23 +139,16 @@ def _sliced(graph: Any, value: Output, items: list[Any]) -> Output:
             start, stop = 0 if start is None else start, _END if stop is None else stop
             forwards.append((start, stop, step, axis))
             continue
-        if isinstance(start, Output):
+        if isinstance(start, Output) or isinstance(stop, Output):
             raise GraphError(
-                f"{value!r}: the start of a backward slice must be a number",
+                f"{value!r}: the bounds of a backward slice must be numbers",
                 help="slice forwards, then turn it round, as in x[a:b][::-1]",
             )
-        if start is not None or isinstance(stop, int):
+        if start is not None or stop is not None:
             # a Slice would clamp a start before the first element to that element
-            low = 0 if stop is None or isinstance(stop, Output) else _behind(stop)
-            high = _END if start is None else _behind(start)
-            forwards.append((low, high, 1, axis))
-        end = stop if isinstance(stop, Output) and start is None else -_END
-        if isinstance(stop, Output) and start is not None:
-            raise GraphError(
-                f"{value!r}: the end of a backward slice must be a number",
-                help="slice forwards, then turn it round, as in x[a:b][::-1]",
-            )
-        backwards.append((_END, end, step, axis))
+            low = 0 if stop is None else _behind(stop)
+            forwards.append((low, _END if start is None else _behind(start), 1, axis))
+        backwards.append((_END, -_END, step, axis))
     for slices in (forwards, backwards):
         if slices:
             starts, stops, steps, at = map(list, zip(*slices, strict=True))

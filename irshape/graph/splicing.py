@@ -7,7 +7,7 @@ changed parts are rewritten: its name, attributes, tensor names, precisions and 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from ..formats.ir.edits import Edit, element_end, set_dims
 from ..formats.ir.quoting import escaped, expressible
@@ -207,15 +207,3 @@ def _same_type(port: Port, new: Port) -> bool:
 
 def _escaped(text: str, quote: str = '"') -> str:
     return escaped(expressible(text)).replace(quote, "&quot;" if quote == '"' else "&apos;")
-
-
-def applied(data: bytes, edits: list[Edit]) -> Iterator[bytes]:
-    """Yields the text after the edits. Edits inside an earlier edit are left out."""
-    at = 0
-    for start, end, text in sorted(edits, key=lambda edit: (edit.start, edit.end)):
-        if start < at:
-            continue  # inside a part that is removed or rewritten
-        yield data[at:start]
-        yield text
-        at = end
-    yield data[at:]

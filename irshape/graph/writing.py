@@ -15,6 +15,7 @@ from typing import IO
 from ..collection import collection_paused
 from ..formats.atomic import Content, Hole, Piece, write_pieces, write_together
 from ..formats.file_copy import FileSpan
+from ..formats.ir.edits import Edited
 from ..formats.ir.reader import read
 from ..formats.ir.writer import Layout, document, layer_lines
 from ..inference.result import BodyResult, Inference
@@ -24,7 +25,7 @@ from ..model.weights import Constant
 from .checked import refuse_contrary_sizes
 from .errors import ArgumentError, GraphError
 from .exporting import exported
-from .splicing import NotSpliceable, Splicer, applied
+from .splicing import NotSpliceable, Splicer
 from .structure import Structure
 
 _BY_FILE = 1 << 16
@@ -64,7 +65,9 @@ def _spliced(graph: Structure, origin: Model, inference: Inference) -> bytes:
     splicer.net_info(origin.rt_info_span, graph.rt_info_span)
     if graph.name != origin.name:
         splicer.attribute(source.data.index(b"<net"), "name", graph.name)
-    return b"".join(applied(source.data, splicer.edits))
+    edited = Edited(source.data)
+    edited.apply(splicer.edits)  # not those inside a part that is removed or rewritten
+    return edited.data
 
 
 def model_of(graph: Structure) -> Model:

@@ -9,7 +9,6 @@ from ..model.graph import Body, Layer
 from ..model.names import port_name
 from ..model.wiring import OutputRef, Wiring, wire
 from ..numpy_types import Array
-from ..ops.tensors import Tensor
 from .candidates import Candidate, Workshop
 from .edits import (
     End,
@@ -24,9 +23,6 @@ from .edits import (
 )
 from .places import Place, at, replaced
 from .search import Search
-
-FEW = 30
-"""In a body of at most this many layers, every tensor that a tensor depends on may replace it."""
 
 Replacement = Callable[[Candidate, OutputRef], Array | None]
 """Returns the value of the Constant that replaces an output; None for a Parameter."""
@@ -153,34 +149,14 @@ def _bypasses(base: Candidate, place: Place) -> Iterator[Body | None]:
         if len(body.layers[position].outputs) != 1 or not wiring.users[position]:
             continue
         tensor = base.tensor((position, 0), place)
-        for source in _behind(wiring, position, far=len(positions) <= FEW):
-            if _interchangeable(tensor, base.tensor(source, place)):
-                yield replaced(base.net, place, _bypassed(body, position, source, bool(place)))
-
-
-def _behind(wiring: Wiring, position: int, far: bool) -> list[OutputRef]:
-    """Returns the tensors that a layer depends on, the farthest first; only its own inputs
-    unless `far`."""
-    reached: dict[OutputRef, None] = {}
-    waiting = [position]
-    while waiting:
-        row = wiring.sources[waiting.pop(0)]
-        sources = [source for source in row if source is not None]
-        waiting += [source[0] for source in sources if far and source not in reached]
-        reached |= dict.fromkeys(sources)
-    return list(reversed(reached))
-
-
-def _bypassed(body: Body, position: int, new: OutputRef, inside: bool) -> Body:
-    """Returns a body in which a tensor replaces that of a layer. inside: whether it is a body,
-    not the net."""
-    layers = [layer for at, layer in enumerate(body.layers) if at != position]
-    part = edited(body, layers, {end_of(body, (position, 0)): end_of(body, new)})
-    return without_dead(part, body, spared=parameters(body) if inside else ())
-
-
-def _interchangeable(one: Tensor, other: Tensor) -> bool:
-    return one.element_type is other.element_type and one.shape.compatible(other.shape)
+        others = [layer for at, layer in enumerate(body.layers) if at != position]
+        for source in [each for each in wiring.sources[position] if each is not None]:
+            given = base.tensor(source, place)
+            if tensor.element_type is given.element_type and tensor.shape.compatible(given.shape):
+                moved = {end_of(body, (position, 0)): end_of(body, source)}
+                spared = parameters(body) if place else ()
+                part = without_dead(edited(body, others, moved), body, spared)
+                yield replaced(base.net, place, part)
 
 
 def keep_one_end(search: Search) -> None:
@@ -190,7 +166,6 @@ def keep_one_end(search: Search) -> None:
         lambda: _ends_of(search.best.net),
         lambda kept: _with_ends(search.best.net, kept),
     )
-    _only_an_input(search)
 
 
 def _ends_of(net: Body) -> list[str]:
@@ -205,20 +180,3 @@ def _with_ends(net: Body, kept: set[str]) -> Body | None:
     dropped = set(_ends_of(net)) - kept
     part = edited(net, [layer for layer in net.layers if layer.id not in dropped])
     return without_dead(part, net) if any(layer.is_result for layer in part.layers) else None
-
-
-def _only_an_input(search: Search) -> None:
-    """Tries models that compute nothing: one Parameter or Constant, and its Result."""
-    net = search.best.net
-    if 0 < len(computing(net)) <= 5:
-        search.first(
-            _ended(net, layer)
-            for layer in net.layers
-            if not layer.inputs and not computes(layer) and layer.outputs
-        )
-
-
-def _ended(net: Body, layer: Layer) -> Body:
-    part = edited(net, [layer])
-    with_result(part, layer, 0, next(fresh_ids(net)))
-    return part

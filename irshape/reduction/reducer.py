@@ -10,7 +10,7 @@ from typing import Literal
 from ..model.graph import Layer, Model
 from .bodies import shrink_bodies
 from .candidates import Workshop, save
-from .details import simplify_details
+from .details import drop_info
 from .edits import computes
 from .layers import remove_layers
 from .search import Predicate, Progress, Search, Stopped
@@ -24,7 +24,7 @@ _PASSES: tuple[Callable[[Search], None], ...] = (
     shrink_bodies,
     simplify_values,
     shrink_sizes,
-    simplify_details,
+    drop_info,
 )
 
 

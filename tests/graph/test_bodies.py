@@ -44,14 +44,10 @@ def test_a_parameter_of_a_body_follows_what_it_is_fed() -> None:
     graph = load("recurrent")
     step = next(layer for layer in graph.walk() if layer.name == "step")
     before = seen(graph)
-    with pytest.raises(GraphError) as refusal:
-        step.set(shape=[0])
-    assert "would declare f32[0], but the layer with the body feeds it f32[?,1,8]" in str(
-        refusal.value
-    )
-    assert seen(graph) == before
-    step.set(shape="?,?,8")
-    check(graph)
+    for change in (lambda: step.set(shape=[0]), lambda: step.graph.cut("Squeeze_4")):
+        with pytest.raises(GraphError, match="body"):
+            change()
+        assert seen(graph) == before
 
 
 def test_a_body_takes_a_tensor_from_outside(tmp_path: Path) -> None:
@@ -80,16 +76,6 @@ def test_a_body_takes_a_tensor_from_outside(tmp_path: Path) -> None:
         assert all(np.allclose(a, b, 1e-4, 1e-5) for a, b in zip(ours, theirs, strict=True))
     same = irshape.run(graph, arrays)
     assert all(np.allclose(same[name], expected[name], 1e-5, 1e-6) for name in expected)
-
-
-def test_a_tensor_of_a_body_becomes_an_input_of_the_net() -> None:
-    graph = load("control_flow")
-    body = next(body for layer in graph for body in layer.bodies.values() if layer.type == "Loop")
-    layer = next(each for each in body if not each.bodies and each.inputs and each.outputs)
-    new = body.cut(layer.name)
-    assert graph[layer.name].type == "Parameter"
-    assert graph.tensor(layer.name).shape == new.shape
-    check(graph)
 
 
 def test_an_input_of_a_body_can_be_bound() -> None:

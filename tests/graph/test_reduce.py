@@ -97,7 +97,6 @@ PROPERTIES = {
     "a whole Loop": Case("control_flow", has("Loop"), ["Loop"]),
     "a layer inside a body": Case("recurrent", has("LSTMCell"), ["LSTMCell"]),
     "a variable": Case("decoder", has("ReadValue", "Assign"), ["Assign", "ReadValue"]),
-    "an input": Case("encoder", has("Parameter"), []),
 }
 
 

@@ -1,21 +1,18 @@
 """Keeps layers in an order in which producers come first, while edges are added.
 
 Every layer has a rank, and ranks rise along edges. A new layer gets the next rank after its last
-producer, so inserting it between two others moves no layer. If an edge contradicts the ranks, only
-the layers between its ends move (Pearce and Kelly, "A dynamic topological sort algorithm for
-directed acyclic graphs", 2006).
+producer, so inserting it between two others moves no layer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from operator import attrgetter
+from collections.abc import Iterable
 
 from .changes import Changes
 from .nodes import GraphLayer
 
 Rank = tuple[int, int]
-"""A position among the initial layers, and the number of a layer that was added after this
+"""A position among the initial layers, and the number of a layer that was added or moved after this
 position."""
 
 
@@ -42,33 +39,18 @@ class Order:
 
     def connect(self, producer: GraphLayer, user: GraphLayer) -> bool:
         """Adjusts the ranks to a new edge. Returns False if it would close a cycle."""
-        if producer is user:
-            return False
-        low, high = self.ranks[user], self.ranks[producer]
-        if high < low:
+        ranks, changes = self.ranks, self._changes
+        position = ranks[producer][0]
+        if ranks[producer] < ranks[user]:
             return True
-        behind = self._reach(user, attrgetter("users"), lambda rank: rank <= high)
-        if producer in behind:
-            return False
-        before = self._reach(producer, attrgetter("producers"), lambda rank: rank >= low)
-        moved = sorted(before, key=self.ranks.__getitem__) + sorted(
-            behind, key=self.ranks.__getitem__
-        )
-        free = sorted(self.ranks[node] for node in moved)
-        for node, rank in zip(moved, free, strict=True):
-            self._changes.put(self.ranks, node, rank)
-        return True
-
-    def _reach(
-        self,
-        start: GraphLayer,
-        neighbours: Callable[[GraphLayer], Iterable[GraphLayer]],
-        inside: Callable[[Rank], bool],
-    ) -> set[GraphLayer]:
-        reached, waiting = {start}, [start]
+        moved, waiting = {user}, [user]
         while waiting:
-            for node in neighbours(waiting.pop()):
-                if node not in reached and inside(self.ranks[node]):
-                    reached.add(node)
+            for node in waiting.pop().users:
+                if node not in moved and ranks[node][0] <= position:
+                    moved.add(node)
                     waiting.append(node)
-        return reached
+        if producer in moved:
+            return False
+        for node in sorted(moved, key=ranks.__getitem__):
+            changes.put(ranks, node, (position, changes.number()))
+        return True

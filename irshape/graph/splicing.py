@@ -1,7 +1,7 @@
 """Edits the text of the IR from which a graph was loaded, so that it describes the graph.
 
-Unchanged parts keep their bytes: layers, comments, order, white space. In a changed layer, only the
-changed parts are rewritten: its name, attributes, tensor names, precisions and dimensions.
+Unchanged parts keep their bytes: layers, comments, order, white space. A layer with another name
+or other types and shapes is changed in place; with other changes, it is written anew.
 """
 
 from __future__ import annotations
@@ -79,51 +79,27 @@ class Splicer:
             return
         if (
             len(origin.inputs) != len(now.inputs)
-            or len(origin.outputs) != len(now.outputs)
             or _frame(origin) != _frame(now)
             or isinstance(now.rt_info_span, Passage)
             or any(isinstance(port, PortElsewhere) for port in now.outputs)
         ):
-            self._anew(origin, result, position, depth)
+            text = "\n".join(self.rendered(result, position, depth + 1)).lstrip()
+            self.edits.append(Edit(origin.offset, self._end(origin.offset), text.encode()))
             return
         source = self.source
         if now.name != origin.name:
             self.attribute(origin.offset, "name", now.name)
-        if now.version != origin.version:
-            self.attribute(origin.offset, "version", now.version)
-        if now.output_names != origin.output_names:
-            self.attribute(origin.offset, "output_names", now.output_names or "")
-        if now.items != origin.items and not self._data(origin, now):
-            self._anew(origin, result, position, depth)
-            return
         for port, new in zip(
             (*origin.inputs, *origin.outputs), (*now.inputs, *now.outputs), strict=True
         ):
-            output = port in origin.outputs
             if new.dims is not None and port.dims != new.dims:
                 self.edits += set_dims(source, port.offset, new.dims)
             if new.precision and port.precision is not None and not _same_type(port, new):
                 self.attribute(port.offset, "precision", new.precision)
-            if output and port.tensor_names != new.tensor_names:
-                self.attribute(port.offset, "names", new.names or "")
         for tag, inner in result.inner.get(position, {}).items():
             body = (origin.bodies or {})[tag]
             part = node.bodies[tag]
             self.body(body, part.layers, inner, depth + 2)
-
-    def _data(self, origin: Layer, now: Layer) -> bool:
-        """Changes the attributes of `<data>` one by one. Returns False if this is not possible."""
-        before, after = origin.attributes, now.attributes
-        if origin.data_offset < 0 or before.keys() - after.keys():
-            return False
-        for name, text in after.items():
-            if before.get(name) != text:
-                self.attribute(origin.data_offset, name, text)
-        return True
-
-    def _anew(self, origin: Layer, result: BodyResult, position: int, depth: int) -> None:
-        text = "\n".join(self.rendered(result, position, depth + 1)).lstrip()
-        self.edits.append(Edit(origin.offset, self._end(origin.offset), text.encode()))
 
     def _end(self, element: int) -> int:
         """Returns the end of the layer or edge at an offset."""
@@ -186,17 +162,17 @@ class Splicer:
 
 
 def _frame(layer: Layer) -> tuple[object, ...]:
-    """Returns the parts of a layer that connect it to its bodies."""
-    bodies = layer.bodies or {}
+    """Returns the parts of a layer other than its name and the types and shapes of its ports."""
     edges = [
         (tag, [(edge.from_layer, edge.to_layer) for edge in body.back_edges])
-        for tag, body in bodies.items()
+        for tag, body in (layer.bodies or {}).items()
     ]
     maps = [
         (tag, [(entry.direction, entry.attributes) for entry in entries])
         for tag, entries in (layer.port_maps or {}).items()
     ]
-    return edges, maps
+    names = [port.tensor_names for port in layer.outputs]
+    return layer.version, layer.attributes, layer.output_names, names, edges, maps
 
 
 def _same_type(port: Port, new: Port) -> bool:

@@ -6,8 +6,6 @@ producer, so inserting it between two others moves no layer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from .changes import Changes
 from .nodes import GraphLayer
 
@@ -22,10 +20,6 @@ class Order:
     def __init__(self, changes: Changes) -> None:
         self._changes = changes
         self.ranks: dict[GraphLayer, Rank] = {}
-
-    def start(self, layers: Iterable[GraphLayer]) -> None:
-        """Adds layers that are in order."""
-        self.ranks = {layer: (rank, 0) for rank, layer in enumerate(layers)}
 
     def add(self, layer: GraphLayer) -> None:
         """Adds a layer that nothing uses yet."""

@@ -36,7 +36,9 @@ def make_stateful(
         order: Output | None = None
         if beam_idx is not None:
             order = graph.parameter("i32", "[?]", name=beam_idx)
-        results = _results_of(graph, ends, pairs)
+        results: list[GraphLayer] = []
+        for name in pairs.values():  # the tensor may be another output too
+            results += [each for each in graph.results_of(name) if each not in results][-1:]
         values: dict[Output, Output] = {}
         for (old, new), name in zip(ends.items(), pairs, strict=True):
             _check(name, old, new)
@@ -44,21 +46,6 @@ def make_stateful(
         graph._remove_all([*(old.layer for old in ends), *results])
         for new, name in zip(ends.values(), pairs, strict=True):
             graph.add_layer("Assign", values.get(new, new), variable_id=name)
-
-
-def _results_of(
-    graph: Editing, ends: Mapping[Output, Output], pairs: Mapping[str, str]
-) -> list[GraphLayer]:
-    """Returns one Result for each variable's next value, even if the tensor is another output too.
-
-    Raises `GraphError` for a value that is not an output.
-    """
-    removed: list[GraphLayer] = []
-    for new, name in zip(ends.values(), pairs.values(), strict=True):
-        left = [each for each in graph.results_of(new) if each not in removed]
-        left.sort(key=lambda each, name=name: name in (each.name, *each.output_names))  # type: ignore[misc]
-        removed += left[-1:]
-    return removed
 
 
 def _batch_of(graph: Editing, states: set[Output], named: str | None) -> Output | None:

@@ -35,7 +35,6 @@ from ..numpy_types import Array, dtype_of
 from ..ops.tensors import UNKNOWN, Tensor
 from ..shapes import PartialShape
 from .edits import computes, edited
-from .places import Place
 
 MAX_VALUE_BYTES = 1 << 28
 """The largest tensor that a cut replaces by its values, and the limit for values that are kept in
@@ -80,15 +79,9 @@ class Candidate:
         """How many layers compute something, bodies included."""
         return sum(computes(layer) for layer in self.model.walk())
 
-    def tensor(self, source: OutputRef, place: Place = ()) -> Tensor:
-        """Returns the inferred tensor of an output, or of one in the body at a place."""
-        part = self.inference.result
-        for id, tag in place:
-            position = part.body.layers.index(part.body.by_id[id])
-            if tag not in part.inner.get(position, {}):
-                return UNKNOWN
-            part = part.inner[position][tag]
-        outputs = part.outputs[source[0]]
+    def tensor(self, source: OutputRef) -> Tensor:
+        """Returns the inferred tensor of an output."""
+        outputs = self.inference.result.outputs[source[0]]
         return outputs[source[1]] if source[1] < len(outputs) else UNKNOWN
 
     def constant_values(self, source: OutputRef) -> Array | None:
@@ -105,7 +98,7 @@ class Candidate:
 
     def _fold(self, source: OutputRef) -> Array | None:
         tensor = self.tensor(source)
-        if (exact := exact_value(tensor)) is not None:
+        if (exact := _exact(tensor)) is not None:
             return exact
         behind = sorted({source[0], *self.wiring.upstream(source[0])})
         layers = [self.net.layers[position] for position in behind]
@@ -269,7 +262,7 @@ class Workshop:
         return self.bytes.add(data), len(data)
 
 
-def exact_value(tensor: Tensor) -> Array | None:
+def _exact(tensor: Tensor) -> Array | None:
     """Returns the value of a tensor if inference knows it."""
     known = None if tensor.value is None else tensor.value.exact
     shape = tensor.shape.static

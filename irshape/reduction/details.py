@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 
 from ..model.graph import Layer
-from .places import mapped
+from .edits import mapped
 from .search import Search
 
 

@@ -6,7 +6,7 @@ Nothing is checked here: a body may be as unsound as the file it was read from.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 
 from ..model.edges import Edge
@@ -50,12 +50,6 @@ def computing(body: Body) -> list[str]:
     """Returns the ids of layers that compute something (no Parameter, Constant or Result), in file
     order."""
     return [layer.id for layer in body.layers if computes(layer)]
-
-
-def parameters(body: Body) -> set[str]:
-    """Returns the ids of Parameters. In a body, even unused Parameters stay, because the port map
-    needs them."""
-    return {layer.id for layer in body.layers if layer.is_parameter}
 
 
 def unused(body: Body) -> set[str]:
@@ -110,4 +104,21 @@ def with_items(layer: Layer, **values: str | None) -> Layer:
     attributes = {**layer.attributes, **values}
     changed = copy(layer)
     changed.attributes = {name: value for name, value in attributes.items() if value is not None}
+    return changed
+
+
+def mapped(body: Body, change: Callable[[Layer], Layer]) -> Body:
+    """Returns a body with every layer changed, inner bodies included. The connections stay."""
+    twin = Body(body.path, body.offset)
+    twin.layers = [_mapped(layer, change) for layer in body.layers]
+    twin.edges, twin.back_edges = body.edges, body.back_edges
+    return twin
+
+
+def _mapped(layer: Layer, change: Callable[[Layer], Layer]) -> Layer:
+    changed = change(layer)
+    if layer.bodies:
+        if changed is layer:
+            changed = copy(layer)
+        changed.bodies = {tag: mapped(body, change) for tag, body in layer.bodies.items()}
     return changed

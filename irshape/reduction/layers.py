@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 
-from ..comparison.reproducer import fresh_ids, with_result
+from ..comparison.reproducer import fresh_ids, parameter, with_result
 from ..model.graph import Body, Layer
 from ..model.names import port_name
 from ..model.wiring import OutputRef, Wiring, wire
 from ..numpy_types import Array
+from ..ops.tensors import UNKNOWN
 from .candidates import Candidate, Workshop
 from .edits import (
     End,
@@ -17,11 +18,9 @@ from .edits import (
     crossing,
     edited,
     end_of,
-    parameters,
     unused,
     without_dead,
 )
-from .places import Place, at, replaced
 from .search import Search
 
 Replacement = Callable[[Candidate, OutputRef], Array | None]
@@ -38,7 +37,8 @@ def remove_layers(search: Search) -> None:
             lambda: computing(search.best.net)[::-1],  # what comes last is needed least
             lambda kept, by=replacement: cut(search.best, workshop, kept, by),  # type: ignore[misc]
         )
-    bypass_each(search, ())
+    while search.first(_bypasses(search.best)) is not None:
+        pass
     keep_one_end(search)
 
 
@@ -77,17 +77,15 @@ def cut(
     workshop: Workshop,
     kept: Collection[str],
     replacement: Replacement,
-    place: Place = (),
 ) -> Body | None:
-    """Returns the net with only these computing layers, or with only these in the body at a place.
-    None without any.
+    """Returns the net with only these computing layers; None without any.
 
     Inputs from other layers are replaced. Results stay if their producer does. A layer whose
     outputs become unused gets a Result.
     """
     if not kept:
         return None
-    before = at(base.net, place)
+    before = base.net
     wiring = wire(before)
     fresh = fresh_ids(before)
     by_producer: dict[int, list[int]] = {}
@@ -99,7 +97,7 @@ def cut(
         for port in by_producer.get(position, ()):
             source = position, port
             id = layer.id if len(layer.outputs) == 1 else next(fresh)
-            tensor, value = base.tensor(source, place), replacement(base, source)
+            tensor, value = base.tensor(source), replacement(base, source)
             name, names = port_name(layer, port), layer.outputs[port].names
             layers.append(workshop.layer(tensor, value, id, name, names))
             moved[end_of(before, source)] = id, "0"
@@ -111,8 +109,6 @@ def cut(
         ):
             layers.append(layer)
     part = edited(before, layers, moved)
-    if place:
-        return replaced(base.net, place, without_dead(part, before, spared=parameters(before)))
     return _with_results(without_dead(part, before, spared=kept), kept)
 
 
@@ -135,28 +131,21 @@ def _with_results(body: Body, kept: Collection[str]) -> Body:
     return body
 
 
-def bypass_each(search: Search, place: Place) -> None:
-    """Connects the consumers of a layer to its producers, if type and shape allow it."""
-    while search.first(_bypasses(search.best, place)) is not None:
-        pass
-
-
-def _bypasses(base: Candidate, place: Place) -> Iterator[Body | None]:
-    body = at(base.net, place)
-    wiring = wire(body)
+def _bypasses(base: Candidate) -> Iterator[Body]:
+    """Yields the net with the consumers of a layer connected to one of its producers, if type and
+    shape allow it."""
+    body, wiring = base.net, base.wiring
     positions = [position for position, layer in enumerate(body.layers) if computes(layer)]
     for position in reversed(positions):
         if len(body.layers[position].outputs) != 1 or not wiring.users[position]:
             continue
-        tensor = base.tensor((position, 0), place)
+        tensor = base.tensor((position, 0))
         others = [layer for at, layer in enumerate(body.layers) if at != position]
         for source in [each for each in wiring.sources[position] if each is not None]:
-            given = base.tensor(source, place)
+            given = base.tensor(source)
             if tensor.element_type is given.element_type and tensor.shape.compatible(given.shape):
                 moved = {end_of(body, (position, 0)): end_of(body, source)}
-                spared = parameters(body) if place else ()
-                part = without_dead(edited(body, others, moved), body, spared)
-                yield replaced(base.net, place, part)
+                yield without_dead(edited(body, others, moved), body)
 
 
 def keep_one_end(search: Search) -> None:
@@ -180,3 +169,25 @@ def _with_ends(net: Body, kept: set[str]) -> Body | None:
     dropped = set(_ends_of(net)) - kept
     part = edited(net, [layer for layer in net.layers if layer.id not in dropped])
     return without_dead(part, net) if any(layer.is_result for layer in part.layers) else None
+
+
+def hoist_bodies(search: Search) -> None:
+    """Makes the body of a layer the whole model."""
+    while search.first(_hoisted(search.best)) is not None:
+        pass
+
+
+def _hoisted(base: Candidate) -> Iterator[Body]:
+    """Yields each body of a layer of the net as a whole net."""
+    for part in base.inference.result.walk():
+        if len(part.body.path) != 2:
+            continue
+        layers = list(part.body.layers)
+        for position, layer in enumerate(layers):
+            if layer.is_parameter and layer.outputs:
+                port, tensors = layer.outputs[0], part.outputs[position] or (UNKNOWN,)
+                layers[position] = parameter(layer.id, layer.name, tensors[0], port.names)
+                layers[position].outputs[0].id = port.id
+        whole = edited(part.body, layers)
+        whole.back_edges, whole.path = [], ()
+        yield whole

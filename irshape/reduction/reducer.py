@@ -8,11 +8,10 @@ from time import monotonic
 from typing import Literal
 
 from ..model.graph import Layer, Model
-from .bodies import shrink_bodies
 from .candidates import Workshop, save
 from .details import drop_info
 from .edits import computes
-from .layers import remove_layers
+from .layers import hoist_bodies, remove_layers
 from .search import Predicate, Progress, Search, Stopped
 from .sizes import shrink_sizes
 from .values import simplify_values
@@ -21,7 +20,7 @@ Limit = Literal["tries", "time"]
 
 _PASSES: tuple[Callable[[Search], None], ...] = (
     remove_layers,
-    shrink_bodies,
+    hoist_bodies,
     simplify_values,
     shrink_sizes,
     drop_info,

@@ -9,8 +9,7 @@ import numpy as np
 from ..model.graph import Body, Layer
 from ..numpy_types import Array
 from ..shapes import Dimension, PartialShape
-from .edits import with_items
-from .places import mapped
+from .edits import mapped, with_items
 from .search import Search
 from .values import with_value
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from ..model.graph import Body, Layer
 from ..numpy_types import Array
-from .edits import with_items
-from .places import mapped
+from .edits import mapped, with_items
 from .search import Search
 
 

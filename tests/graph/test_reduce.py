@@ -94,7 +94,9 @@ PROPERTIES = {
     ),
     "a layer whose sizes are values": Case("ir_v10", has("StridedSlice"), ["StridedSlice"]),
     "a residual connection": Case("encoder", residual, ["Add", "MatMul"]),
-    "a whole Loop": Case("control_flow", has("Loop"), ["Loop"]),
+    "a whole Loop": Case(
+        "control_flow", has("Loop"), ["Abs", "Greater", "Loop", "Multiply", "ReduceMax"]
+    ),
     "a layer inside a body": Case("recurrent", has("LSTMCell"), ["LSTMCell"]),
     "a variable": Case("decoder", has("ReadValue", "Assign"), ["Assign", "ReadValue"]),
 }

@@ -12,7 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..diagnostics.report import Diagnostic, FileReport, Report, filtered
 from ..rule_ids import SEVERITIES
@@ -49,10 +49,10 @@ def finish(report: Report, configuration: Configuration, *, baseline: bool = Tru
     files = [each.file for each in left]
     held = sum(each.baselined for each in left)
     stale = sum(each.stale for each in left)
-    cut = unchecked = 0
+    cut = 0
     if configuration.max_errors is not None:
-        files, cut, unchecked = _limited(files, configuration.max_errors)
-    return Finished(Report(files), held, stale, cut, unchecked)
+        files, cut = _limited(files, configuration.max_errors)
+    return Finished(Report(files), held, stale, cut, len(left) - len(files))
 
 
 class Left(NamedTuple):
@@ -86,37 +86,23 @@ def without_ignored(file: FileReport, configuration: Configuration) -> FileRepor
     )
 
 
-def _limited(files: list[FileReport], limit: int) -> tuple[list[FileReport], int, int]:
+def _limited(files: list[FileReport], limit: int) -> tuple[list[FileReport], int]:
+    """Returns the files up to an error, and the number of findings that the last one lacks."""
     left = limit
     for position, file in enumerate(files):
-        for at, diagnostic in enumerate(file.diagnostics):
-            if diagnostic.severity == "error":
-                left -= 1
-                if left == 0:
-                    rest = len(file.diagnostics) - at - 1
-                    after = len(files) - position - 1
-                    return (
-                        [*files[:position], file._replace(diagnostics=file.diagnostics[: at + 1])],
-                        rest,
-                        after,
-                    )
-    return files, 0, 0
+        for at, diagnostic in enumerate(file.diagnostics, 1):
+            left -= diagnostic.severity == "error"
+            if left == 0:
+                last = file._replace(diagnostics=file.diagnostics[:at])
+                return [*files[:position], last], len(file.diagnostics) - at
+    return files, 0
 
 
 def key(diagnostic: Diagnostic) -> Key:
-    layer = (
-        "/".join([*diagnostic.layer["path"], diagnostic.layer["id"]])
-        if diagnostic.layer is not None
-        else ""
-    )
-    return (
-        diagnostic.code,
-        layer,
-        f"{diagnostic.port['direction']}:{diagnostic.port['id']}"
-        if diagnostic.port is not None
-        else "",
-        diagnostic.severity,
-    )
+    layer, port = diagnostic.layer, diagnostic.port
+    path = "" if layer is None else "/".join([*layer["path"], layer["id"]])
+    end = "" if port is None else f"{port['direction']}:{port['id']}"
+    return diagnostic.code, path, end, diagnostic.severity
 
 
 def read(path: str) -> dict[str, Counter[Key]]:
@@ -172,8 +158,8 @@ def _without(file: FileReport, entries: dict[str, Counter[Key]], folder: str) ->
     return Left(file._replace(diagnostics=stays), known.total() - left, left)
 
 
-def update(report: Report, path: str) -> int:
-    """Writes the findings of a report as a baseline. Returns their number.
+def update(report: Report, path: str) -> None:
+    """Writes the findings of a report as a baseline.
 
     It keeps entries of files that were not checked, unless the file no longer exists.
     """
@@ -187,34 +173,25 @@ def update(report: Report, path: str) -> int:
         )
         for file in report.files
     }
-    for name in list(entries):
-        if (
-            name not in checked
-            and name != "<stdin>"
-            and not os.path.exists(os.path.join(folder, name))
-        ):
-            del entries[name]
-    entries |= checked
-    rows: dict[str, list[dict[str, Any]]] = {}
-    for name in sorted(entries):
-        rows[name] = [
+    kept = {
+        name: known
+        for name, known in entries.items()
+        if name == "<stdin>" or os.path.exists(os.path.join(folder, name))
+    }
+    rows = {
+        name: [
             {"code": code}
             | ({"layer": layer} if layer else {})
             | ({"port": port} if port else {})
             | ({"severity": severity} if severity != "error" else {})
             | ({"count": count} if count > 1 else {})
-            for (code, layer, port, severity), count in sorted(entries[name].items())
+            for (code, layer, port, severity), count in sorted(known.items())
             if count > 0
         ]
-    text = (
-        json.dumps(
-            {"version": 1, "files": {name: listed for name, listed in rows.items() if listed}},
-            indent=1,
-            ensure_ascii=False,
-        )
-        + "\n"
-    )
+        for name, known in sorted((kept | checked).items())
+    }
+    files = {name: listed for name, listed in rows.items() if listed}
+    text = json.dumps({"version": 1, "files": files}, indent=1, ensure_ascii=False) + "\n"
     from ..formats.atomic import write_atomically
 
     write_atomically(Path(path), text.encode("utf-8", "surrogatepass"))
-    return sum(counter.total() for counter in checked.values())

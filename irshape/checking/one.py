@@ -19,7 +19,7 @@ from ..urls import is_url
 if TYPE_CHECKING:
     from ..formats.ir.edits import Edit
     from ..formats.loading import Opened
-    from ..repair.change import Cause, Tried
+    from ..repair.change import Cause
     from ..repair.diagnosis import Diagnosis, Fix
 
 Target = str | os.PathLike[str] | Model
@@ -56,15 +56,14 @@ def report_on(diagnosis: Diagnosis) -> FileReport:
             causes=tuple(_cause(each, fixes, source) for each in causes),
         )
         if finding.severity != "info":
-            trials = tuple(map(_trial, diagnosis.tried(finding)))
+            trials = tuple(
+                Trial(str(each.change), round(each.change.cost, 2), each.outcome)
+                for each in diagnosis.tried(finding)
+            )
             trace.append(Trace(told.line, told.column, told.code, told.message, trials))
         diagnostics.append(told)
     layers = len(context.every_layer)
     return FileReport(context.model.path, layers, diagnostics, source, tuple(trace))
-
-
-def _trial(tried: Tried) -> Trial:
-    return Trial(str(tried.change), round(tried.change.cost, 2), tried.outcome)
 
 
 def _fix(fix: Fix, source: Source) -> dict[str, Any]:

@@ -91,6 +91,12 @@ value_option = click.option(
     metavar="INPUT=VALUE",
     help="The value of an input of a single layer, by port id, position or name: axes=[0,2].",
 )
+assume_option = click.option(
+    "--assume",
+    multiple=True,
+    metavar="CONDITION",
+    help="A condition on named dimensions: 'seq % 8 == 0', 'past >= 1'.",
+)
 extension_option = click.option(
     "--extension",
     "extensions",

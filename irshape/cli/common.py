@@ -283,6 +283,12 @@ weights_option = click.option(
     default="beside",
     help="The .bin, or none to read the model without one. [default: the one beside the .xml]",
 )
+second_weights_option = click.option(
+    "--second-weights",
+    metavar="FILE|none",
+    default="beside",
+    help="The .bin of B; --weights gives the .bin of A.",
+)
 
 
 def form_option(*forms: str, help: str = "Output format.") -> Decorator:

@@ -11,7 +11,16 @@ import click
 from ..diagnostics.renderers.common import json_text, plain
 from ..spelling import counted, first_of
 from .arguments import Command
-from .common import colour_option, form_option, keep_apart, load_or_exit, usage_errors, wants_colour
+from .common import (
+    colour_option,
+    form_option,
+    keep_apart,
+    load_or_exit,
+    second_weights_option,
+    usage_errors,
+    wants_colour,
+    weights_option,
+)
 from .comparing import deliver, output_file_option, place
 from .pages import view_option, write_beside
 from .tables import fitted
@@ -53,13 +62,8 @@ TONES = {"-": "red", "+": "green", "~": "yellow"}
 )
 @view_option("Also write an HTML page that shows both models, with the changes marked.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; only set the exit status.")
-@click.option(
-    "--weights",
-    metavar="FILE|none",
-    default="beside",
-    help="The .bin of A, or none to read it without one. [default: the one beside the .xml]",
-)
-@click.option("--second-weights", metavar="FILE|none", default="beside", help="The same for B.")
+@weights_option
+@second_weights_option
 @colour_option
 def command(
     first: str,

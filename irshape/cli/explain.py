@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .arguments import Command, given_shapes, shape_option
+from .arguments import Command, assume_option, given_shapes, shape_option
 from .common import echo, echo_json, form_option, load_for_shapes, usage_errors, weights_option
 
 if TYPE_CHECKING:
@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 @click.argument("tensor", metavar="[TENSOR]", required=False)
 @click.option("--axis", type=int, help="Explain this axis alone; -1 is the last one.")
 @shape_option("The shape of an input, which may name dimensions: input_ids=[batch,seq].")
-@click.option(
-    "--assume",
-    multiple=True,
-    metavar="CONDITION",
-    help="A condition on named dimensions: 'seq % 8 == 0', 'past >= 1'.",
-)
+@assume_option
 @form_option("text", "json", "html")
 @weights_option
 def command(

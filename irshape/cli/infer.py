@@ -9,7 +9,7 @@ import click
 
 from ..diagnostics.renderers.common import plain
 from ..spelling import counted
-from .arguments import Command, given_shapes, shape_option, value_option
+from .arguments import Command, assume_option, given_shapes, shape_option, value_option
 from .common import (
     echo,
     echo_json,
@@ -40,12 +40,7 @@ Marks = dict[tuple[str, ...], str]
     is_flag=True,
     help="Also print dynamic dimensions as expressions of the dimensions of inputs.",
 )
-@click.option(
-    "--assume",
-    multiple=True,
-    metavar="CONDITION",
-    help="A condition on named dimensions, with --symbols: 'seq % 8 == 0', 'past >= 1'.",
-)
+@assume_option
 @click.option("--outputs", is_flag=True, help="Print only the outputs of the model.")
 @click.option("--constants", is_flag=True, help="Show constants in the table, too; JSON has all.")
 @form_option("table", "json")

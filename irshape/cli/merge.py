@@ -8,7 +8,7 @@ import click
 
 from ..spelling import first_of
 from .arguments import Command
-from .common import pairs
+from .common import pairs, second_weights_option
 from .graphs import (
     check_outputs,
     graph_or_exit,
@@ -38,12 +38,7 @@ if TYPE_CHECKING:
     metavar="TEXT",
     help="A prefix for the names of the layers and tensors of B, such as second/.",
 )
-@click.option(
-    "--second-weights",
-    metavar="FILE|none",
-    default="beside",
-    help="The .bin of B; --weights gives the .bin of A.",
-)
+@second_weights_option
 @output_options
 def command(
     first: str,

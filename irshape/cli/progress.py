@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from time import monotonic
 from typing import TypeVar
 
@@ -59,19 +60,9 @@ def progress(items: Iterable[T], total: int, *, clears: bool = False) -> Iterato
             if clears or now - shown >= EVERY:
                 shown = now
                 rate = count / (now - began)
-                left = _duration((total - count) / rate)
+                left = timedelta(seconds=round((total - count) / rate))
                 line.write(f"{count}/{total} files, {rate:.3g} a second, {left} left")
             if not clears:
                 yield item
     finally:
         line.clear()
-
-
-def _duration(seconds: float) -> str:
-    """Returns a duration such as `45 s`, `3 min 20 s`, `2 h 5 min`."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -22,7 +22,7 @@ from .common import (
     usage_errors,
     weights_option,
 )
-from .pages import view_option
+from .pages import view_option, write_view
 from .reporting import Form, counted_forms, destinations, format_options, write_report
 from .selecting import Chosen, chosen, selection_options
 
@@ -117,7 +117,11 @@ def command(
     for note in () if quiet else notes(finished, wanted, files if whole else [], lacking):
         click.echo(f"irshape: {note}", err=True)
     if view is not None:
-        _draw(view, files[0], wanted, weights)
+        from ..settings.selection import settings
+        from ..view.showing import Subject
+
+        of_file = settings(wanted.configuration, files[0])
+        write_view(view, Subject(files[0], weights, settings=of_file))
     failing = SEVERITIES[: 0 if exit_zero else SEVERITIES.index(level) + 1]
     unopened = lacking or any(one.rule == "unreadable-file" for one in report.diagnostics)
     if unopened or any(report.count(severity) for severity in failing):
@@ -161,15 +165,6 @@ def _traced(report: Report) -> Iterator[str]:
                 yield "  no change was tried"
             for trial in finding.trials:
                 yield f"  cost {trial.cost:.2f}: {plain(trial.change)}: {trial.outcome}"
-
-
-def _draw(output: str, path: str, wanted: Chosen, weights: str) -> None:
-    from ..settings.selection import settings
-    from ..view.showing import Subject
-    from .pages import write_view
-
-    chosen_settings = settings(wanted.configuration, path)
-    write_view(output, Subject(path, weights, settings=chosen_settings))
 
 
 def _validated(

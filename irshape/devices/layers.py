@@ -253,17 +253,8 @@ def folded_layers(result: BodyResult) -> set[int]:
             if layer.type == "Const" or layer.is_constant:
                 folded.add(index)
         elif outputs[index] and layer.type not in STATEFUL and layer.type != "Result":
-            for source in row:
-                if source is None or source[0] not in folded:
-                    break
-            else:
-                folded.add(index)
-                continue
-            if outputs[index][0].value is not None:
-                known = all(map(_is_exact, outputs[index]))
-            else:
-                known = layer.type == "ShapeOf" and _is_static(result, index)
-            if known:
+            of_constants = all(source is not None and source[0] in folded for source in row)
+            if of_constants or all(map(_is_exact, outputs[index])) or _is_size(result, index):
                 folded.add(index)
     return folded
 
@@ -272,6 +263,8 @@ def _is_exact(tensor: Tensor) -> bool:
     return tensor.value is not None and tensor.value.exact is not None
 
 
-def _is_static(result: BodyResult, index: int) -> bool:
+def _is_size(result: BodyResult, index: int) -> bool:
+    """Returns whether a layer gives a static shape, even one too long for a known value."""
     measured = result.inputs.get(index, (None,))[0]
-    return measured is not None and measured.shape.is_static
+    is_shape_of = result.body.layers[index].type == "ShapeOf"
+    return is_shape_of and measured is not None and measured.shape.is_static

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any, NamedTuple
 
 from ..inference.chain import refusing
@@ -158,11 +158,11 @@ def _obstacles(
             told.add(own)
             source = fact.source or facts.source
             yield Obstacle(fact.verdict, own, fact.reason + detail, source, cure)
-    of_kind = _FactsOfKinds(facts)
+    of_kind = cache(partial(_candidates, facts))
     memory: dict[DeviceLayer, Fact | None] = {}
     for own, layer in layers:
         if layer not in memory:
-            memory[layer] = _gravest(layer, of_kind[own])
+            memory[layer] = _gravest(layer, of_kind(own.type, own.version))
         fact = memory[layer]
         if fact is not None and own not in told:
             source = fact.source or facts.source
@@ -181,31 +181,19 @@ _Candidates = Sequence[tuple[tuple[Condition, ...], Fact]]
 """Facts, most severe first, each with the conditions that decide whether it holds."""
 
 
-class _FactsOfKinds:
-    """The facts that may apply to a layer, by its type and version."""
-
-    def __init__(self, facts: Facts) -> None:
-        self._facts = facts
-        self._known: dict[tuple[str, str], _Candidates] = {}
-
-    def __getitem__(self, layer: Layer) -> _Candidates:
-        kind = layer.type, layer.version
-        if kind not in self._known:
-            self._known[kind] = self._of(*kind)
-        return self._known[kind]
-
-    def _of(self, type_name: str, version: str) -> _Candidates:
-        try:
-            operation = find(type_name, version)
-        except UnknownOperation:
-            return []
-        name, opset = operation.type_name(), str(operation.since)
-        concerning = [
-            (conditions, fact)
-            for fact in self._facts.layers.get(family_of(operation), ())
-            if (conditions := fact.conditions_on(name, opset)) is not None
-        ]
-        return sorted(concerning, key=lambda each: VERDICTS.index(each[1].verdict))
+def _candidates(facts: Facts, type_name: str, version: str) -> _Candidates:
+    """Returns the facts that may apply to layers of a type and version."""
+    try:
+        operation = find(type_name, version)
+    except UnknownOperation:
+        return []
+    name, opset = operation.type_name(), str(operation.since)
+    concerning = [
+        (conditions, fact)
+        for fact in facts.layers.get(family_of(operation), ())
+        if (conditions := fact.conditions_on(name, opset)) is not None
+    ]
+    return sorted(concerning, key=lambda each: VERDICTS.index(each[1].verdict))
 
 
 def _gravest(layer: DeviceLayer, candidates: _Candidates) -> Fact | None:

@@ -12,13 +12,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from ..byte_sizes import parse_size
+from ..devices.facts import DEVICES
+from ..element_types import ElementType
+from ..releases import parse_release
 from ..rule_ids import SEVERITIES, RuleId, Severity
 from ..rules.settings import Contract, CustomRule, Devices, ExpectedPort, Policy
+from ..shapes import PartialShape
 from ..spelling import suggestion
 from .errors import ConfigurationError
+from .selectors import CUSTOM_CODES, check_selectors
 
 T = TypeVar("T", Policy, Contract, CustomRule)
-Made = TypeVar("Made")
 
 
 class Configuration(NamedTuple):
@@ -62,16 +67,6 @@ class Configuration(NamedTuple):
         table = _table(path)
         return _configured({} if table is None else table, os.fspath(path))
 
-    def check(self) -> None:
-        """Raises `ConfigurationError` if a program has set a field to an unsuitable value.
-
-        It does not check the codes of selectors; the code that uses them does.
-        """
-        for name, (form, fits) in _FORMS.items():
-            value = getattr(self, name)
-            if value != self._field_defaults[name] and not fits(value):
-                raise ConfigurationError(f"{name}: expected {form}, got {value!r}")
-
     @staticmethod
     def find(start: str | os.PathLike[str] = ".") -> "Configuration":
         """Returns the configuration of the folder, or of the nearest parent folder that has one.
@@ -110,13 +105,17 @@ class Configuration(NamedTuple):
 def configuration_of(given: Configuration | str | os.PathLike[str] | None) -> Configuration:
     """Returns the configuration that a program gives: an object, the path of a file, or nothing.
 
-    Raises `ConfigurationError`, and `OSError` if the file cannot be opened.
+    Raises `ConfigurationError`, also for a field of an object that has an unsuitable value, and
+    `OSError` if the file cannot be opened. The codes of selectors are checked where they are used.
     """
     if given is None:
         return Configuration()
     if not isinstance(given, Configuration):
         return Configuration.read(given)
-    given.check()
+    for name, (form, fits) in _FORMS.items():
+        value = getattr(given, name)
+        if value != Configuration._field_defaults[name] and not fits(value):
+            raise ConfigurationError(f"{name}: expected {form}, got {value!r}")
     return given
 
 
@@ -152,7 +151,13 @@ def _configured(table: Any, path: str) -> Configuration:
     if not isinstance(table, dict):
         raise ConfigurationError(f"{where} is not a table")
     configuration = Configuration(**_fields(table, _KEYS, where))
-    _check_selectors(configuration, where)
+    for key, selectors in (
+        ("select", configuration.select or ()),
+        ("extend-select", configuration.extend_select),
+        ("ignore", configuration.ignore),
+        *((f'per-file-ignores."{name}"', codes) for name, codes in configuration.per_file_ignores),
+    ):
+        check_selectors(selectors, _place(where, key), configuration.custom)
     folder = os.path.dirname(os.path.abspath(path))
     placed: dict[str, Any] = {
         key: os.path.join(folder, value)
@@ -201,15 +206,14 @@ _FORMS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 # function raises `ValueError` with what was expected.
 
 Reader = Callable[[Any, str], Any]
+Keys = Mapping[str, tuple[str, Reader]]
 
 
 def _place(where: str, key: str) -> str:
     return f"{where}.{key}" if where and not where.endswith(": ") else f"{where}{key}"
 
 
-def _fields(
-    table: Mapping[str, Any], keys: Mapping[str, tuple[str, Reader]], where: str
-) -> dict[str, Any]:
+def _fields(table: Mapping[str, Any], keys: Keys, where: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in table.items():
         place = _place(where, key)
@@ -228,67 +232,50 @@ def _fields(
     return values
 
 
-def _kind(value: Any, kind: type, words: str) -> Any:
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise ValueError(f"expected {words}, got {value!r}")
-    return value
+def _of(kind: type, expected: str, convert: Callable[[Any], Any] = lambda value: value) -> Reader:
+    """Returns a reader of values of a type. convert: checks and converts them."""
 
+    def read(value: Any, _: str) -> Any:
+        if not isinstance(value, kind):
+            raise ValueError(f"expected {expected}, got {value!r}")
+        return convert(value)
 
-def _text(value: Any, _: str) -> str:
-    return str(_kind(value, str, "a text"))
-
-
-def _flag(value: Any, _: str) -> bool:
-    return bool(_kind(value, bool, "true or false"))
-
-
-def _demand(value: Any, _: str) -> bool:
-    if not _flag(value, ""):
-        raise ValueError(
-            "false requires nothing; leave the key out. A [[contract]] requires a static batch: "
-            "require = ['INPUT = [1, ?, ?, ?]'], see Contracts in docs/configuration.md"
-        )
-    return True
+    return read
 
 
 def _whole(least: int) -> Reader:
     """Returns a reader of whole numbers from `least` up."""
 
-    def read(value: Any, _: str) -> int:
-        number = int(_kind(value, int, "a whole number"))
-        if number < least:
-            raise ValueError(f"expected a number from {least}, got {number}")
-        return number
+    def read(value: Any, _: str) -> Any:
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise ValueError(f"expected a whole number from {least}, got {value!r}")
+        return value
 
     return read
 
 
+def _tables(keys: Keys, make: Callable[..., Any], expected: str, *required: str) -> Reader:
+    """Returns a reader of a list of tables. make: what it makes of each table. required: the keys
+    that a table must have."""
+
+    def read(value: Any, place: str) -> Any:
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            raise ValueError(f"expected {expected}")
+        objects = []
+        for index, item in enumerate(value):
+            here = f"{place}[{index}]"
+            fields = _fields(item, keys, here)
+            for key in required:
+                if not fields.get(key):
+                    raise ConfigurationError(f"{here}: it has no {key}")
+            objects.append(make(**fields))
+        return tuple(objects)
+
+    return read
+
+
+_text, _flag = _of(str, "a text"), _of(bool, "true or false")
 _count, _amount = _whole(1), _whole(0)
-
-
-def _tables(
-    value: Any,
-    place: str,
-    keys: Mapping[str, tuple[str, Reader]],
-    make: Callable[..., Made],
-    expected: str,
-    *required: str,
-) -> tuple[Made, ...]:
-    """Returns what `make` makes of each table in a list. required: the keys that a table must have.
-
-    Raises `ValueError`.
-    """
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise ValueError(f"expected {expected}")
-    objects = []
-    for index, item in enumerate(value):
-        here = f"{place}[{index}]"
-        fields = _fields(item, keys, here)
-        for key in required:
-            if not fields.get(key):
-                raise ConfigurationError(f"{here}: it has no {key}")
-        objects.append(make(**fields))
-    return tuple(objects)
 
 
 def texts(value: Any, _: str = "") -> tuple[str, ...]:
@@ -297,24 +284,10 @@ def texts(value: Any, _: str = "") -> tuple[str, ...]:
     return tuple(value)
 
 
-def _check_selectors(configuration: Configuration, where: str) -> None:
-    """Raises `ConfigurationError` for a selector that covers no rule, custom or not."""
-    from .selectors import check_selectors
-
-    custom = configuration.custom
-    for key, selectors in (
-        ("select", configuration.select or ()),
-        ("extend-select", configuration.extend_select),
-        ("ignore", configuration.ignore),
-        *((f'per-file-ignores."{name}"', codes) for name, codes in configuration.per_file_ignores),
-    ):
-        check_selectors(selectors, _place(where, key), custom)
-
-
 def _per_file(value: Any, place: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if not isinstance(value, dict):
         raise ValueError('expected a table of patterns, as "legacy/**" = ["IR2"]')
-    keys: dict[str, tuple[str, Reader]] = {pattern: (pattern, texts) for pattern in value}
+    keys: Keys = {pattern: (pattern, texts) for pattern in value}
     return tuple(_fields(value, keys, place).items())
 
 
@@ -322,12 +295,6 @@ def _level(value: Any, _: str) -> str:
     if value not in SEVERITIES:
         raise ValueError(f"expected error, warning or info, got {value!r}")
     return str(value)
-
-
-def _release(value: Any, _: str) -> tuple[int, int]:
-    from ..releases import parse_release
-
-    return parse_release(str(_kind(value, str, 'a release such as "2023.3"')))
 
 
 def extensions(value: Any, _: str = "") -> tuple[str, ...]:
@@ -366,22 +333,15 @@ def _check_clash(name: str, version: str) -> None:
         operation = find(name, version)
     except UnknownOperation:
         return
-    if operation.of_plugin or operation.opaque:
-        return
-    raise ValueError(f"'{name}@{version}' is a built-in operation, not an extension")
+    if not (operation.of_plugin or operation.opaque):
+        raise ValueError(f"'{name}@{version}' is a built-in operation, not an extension")
 
 
 def _operations(value: Any, _: str) -> tuple[str, ...]:
     return _named(value, "an operation", "operations")
 
 
-def _types(value: Any, _: str) -> tuple[str, ...]:
-    return tuple(_type(name) for name in texts(value))
-
-
 def _type(name: str) -> str:
-    from ..element_types import ElementType
-
     try:
         return (ElementType.of_precision(name) or ElementType.of(name)).name
     except ValueError:
@@ -390,39 +350,30 @@ def _type(name: str) -> str:
         ) from None
 
 
-def _ports(value: Any, place: str) -> tuple[ExpectedPort, ...]:
-    expected = 'a list of tables, as [{ name = "image", type = "f32", shape = "[?,3,224,224]" }]'
-    return _tables(value, place, _PORT_KEYS, ExpectedPort, expected, "name")
-
-
-def _shape(value: Any, _: str) -> str:
-    from ..shapes import PartialShape
-
-    return str(PartialShape.parse(str(_kind(value, str, 'a shape such as "[?,3,224,224]"'))))
-
-
-def _bytes(value: Any, _: str) -> int:
-    from ..byte_sizes import parse_size
-
+def _bytes(value: Any, _: str) -> Any:
     return parse_size(value) if isinstance(value, str) else _amount(value, "")
 
 
-def _policies(value: Any, place: str) -> tuple[Policy, ...]:
+def _demand(value: bool) -> bool:
+    if not value:
+        raise ValueError("false requires nothing; leave the key out")
+    return True
+
+
+def _policies(value: Any, place: str) -> Any:
     if isinstance(value, dict):
         return (Policy(**_fields(value, _POLICY_KEYS, place)),)
     expected = "a table, or a list of tables with `files`"
-    return _tables(value, place, _POLICY_KEYS, Policy, expected)
+    return _tables(_POLICY_KEYS, Policy, expected)(value, place)
 
 
 def _rules(value: Any, place: str) -> tuple[CustomRule, ...]:
     """Returns the custom rules in the table `rules`, from its list `custom`."""
+    expected, place = "tables [[rules.custom]]", f"{place}.custom"
     if not isinstance(value, dict) or set(value) - {"custom"}:
-        raise ValueError("expected tables [[rules.custom]]")
-    place, expected = f"{place}.custom", "tables [[rules.custom]]"
-    required = ("code", "xpath", "message")
-    custom = _tables(
-        value.get("custom", []), place, _CUSTOM_KEYS, _custom_rule, expected, *required
-    )
+        raise ValueError(f"expected {expected}")
+    read = _tables(_CUSTOM_KEYS, _custom_rule, expected, "code", "xpath", "message")
+    custom: tuple[CustomRule, ...] = read(value.get("custom", []), place)
     for field in ("code", "name"):
         names = [getattr(rule.id, field) for rule in custom]
         for name in names:
@@ -437,19 +388,15 @@ def _custom_rule(
     return CustomRule(RuleId(code, name or code.lower(), severity), **fields)
 
 
-def _own_code(value: Any, _: str) -> str:
-    from .selectors import CUSTOM_CODES
-
-    code = str(_kind(value, str, 'a code such as "IR910"'))
+def _own_code(code: str) -> str:
     if code not in CUSTOM_CODES:
         raise ValueError(f"expected {CUSTOM_CODES[0]} to {CUSTOM_CODES[-1]}, got {code!r}")
     return code
 
 
-def _name(value: Any, _: str) -> str:
+def _name(name: str) -> str:
     from ..rules import all_rules
 
-    name = str(_kind(value, str, 'a name such as "no-f64"'))
     if not re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", name):
         raise ValueError(f"expected lower-case words with hyphens, got {name!r}")
     for rule in all_rules():
@@ -461,24 +408,18 @@ def _name(value: Any, _: str) -> str:
     return name
 
 
-def _xpath(value: Any, _: str) -> str:
+def _xpath(expression: str) -> str:
     from ..rules.custom import evaluator
 
-    expression = str(_kind(value, str, "an XPath expression"))
     evaluator().check(expression)
     return expression
 
 
-def _message(value: Any, _: str) -> str:
+def _message(message: str) -> str:
     from ..rules.custom import check_message
 
-    message = str(_kind(value, str, "a text"))
     check_message(message)
     return message
-
-
-def _contracts(value: Any, place: str) -> tuple[Contract, ...]:
-    return _tables(value, place, _CONTRACT_KEYS, Contract, "tables [[contract]]", "require")
 
 
 def _statements(value: Any, _: str) -> tuple[str, ...]:
@@ -503,13 +444,12 @@ def _named_shapes(value: Any, _: str) -> tuple[tuple[str, str], ...]:
 def _devices(value: Any, place: str) -> Devices:
     if not isinstance(value, dict):
         raise ValueError('expected a table, as [devices] with check = ["gpu"]')
-    return Devices(**_fields(value, _DEVICE_KEYS, place))
+    keys: Keys = {"check": ("names", device_names), "max-alloc": ("max_alloc", _bytes)}
+    return Devices(**_fields(value, keys, place))
 
 
 def device_names(value: Any, _: str = "") -> tuple[str, ...]:
     """Returns names of devices, read in any case. Raises `ValueError`."""
-    from ..devices.facts import DEVICES
-
     names = tuple(dict.fromkeys(name.upper() for name in texts(value)))
     for name in names:
         if name not in DEVICES:
@@ -519,48 +459,55 @@ def device_names(value: Any, _: str = "") -> tuple[str, ...]:
     return names
 
 
-_PORT_KEYS: dict[str, tuple[str, Reader]] = {
+_PORT_KEYS: Keys = {
     "name": ("name", _text),
-    "type": ("type", lambda name, _: _type(_text(name, ""))),
-    "shape": ("shape", _shape),
+    "type": ("type", _of(str, "a text", _type)),
+    "shape": (
+        "shape",
+        _of(str, 'a shape such as "[?,3,224,224]"', lambda text: str(PartialShape.parse(text))),
+    ),
 }
+_ports = _tables(
+    _PORT_KEYS,
+    ExpectedPort,
+    'a list of tables, as [{ name = "image", type = "f32", shape = "[?,3,224,224]" }]',
+    "name",
+)
 
-_DEVICE_KEYS: dict[str, tuple[str, Reader]] = {
-    "check": ("names", device_names),
-    "max-alloc": ("max_alloc", _bytes),
-}
-
-_CONTRACT_KEYS: dict[str, tuple[str, Reader]] = {
+_CONTRACT_KEYS: Keys = {
     "files": ("files", texts),
     "shapes": ("shapes", _named_shapes),
     "assume": ("assume", texts),
     "require": ("require", _statements),
 }
 
-_CUSTOM_KEYS: dict[str, tuple[str, Reader]] = {
-    "code": ("code", _own_code),
-    "name": ("name", _name),
-    "xpath": ("xpath", _xpath),
-    "message": ("message", _message),
+_CUSTOM_KEYS: Keys = {
+    "code": ("code", _of(str, 'a code such as "IR910"', _own_code)),
+    "name": ("name", _of(str, 'a name such as "no-f64"', _name)),
+    "xpath": ("xpath", _of(str, "an XPath expression", _xpath)),
+    "message": ("message", _of(str, "a text", _message)),
     "severity": ("severity", _level),
     "help": ("help", _text),
     "files": ("files", texts),
 }
 
-_POLICY_KEYS: dict[str, tuple[str, Reader]] = {
+_POLICY_KEYS: Keys = {
     "files": ("files", texts),
     "required-operations": ("required_operations", _operations),
     "forbidden-operations": ("forbidden_operations", _operations),
-    "allowed-element-types": ("allowed_element_types", _types),
+    "allowed-element-types": (
+        "allowed_element_types",
+        lambda value, _: tuple(map(_type, texts(value))),
+    ),
     "inputs": ("inputs", _ports),
     "outputs": ("outputs", _ports),
-    "dynamic-batch": ("dynamic_batch", _demand),
+    "dynamic-batch": ("dynamic_batch", _of(bool, "true", _demand)),
     "max-weights": ("max_weights", _bytes),
     "max-tensor": ("max_tensor", _bytes),
     "max-layers": ("max_layers", _amount),
 }
 
-_KEYS: dict[str, tuple[str, Reader]] = {
+_KEYS: Keys = {
     "select": ("select", texts),
     "extend-select": ("extend_select", texts),
     "ignore": ("ignore", texts),
@@ -569,10 +516,13 @@ _KEYS: dict[str, tuple[str, Reader]] = {
     "max-errors": ("max_errors", _count),
     "baseline": ("baseline", _text),
     "comments": ("comments", _flag),
-    "target": ("target", _release),
+    "target": ("target", _of(str, 'a release such as "2023.3"', parse_release)),
     "extensions": ("extensions", extensions),
     "policy": ("policies", _policies),
-    "contract": ("contracts", _contracts),
+    "contract": (
+        "contracts",
+        _tables(_CONTRACT_KEYS, Contract, "tables [[contract]]", "require"),
+    ),
     "devices": ("devices", _devices),
     "rules": ("custom", _rules),
     "jobs": ("jobs", _count),

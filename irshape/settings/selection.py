@@ -22,7 +22,7 @@ from ..rule_ids import (
     UNREADABLE_FILE,
     RuleId,
 )
-from ..rules.settings import CustomRule, Settings
+from ..rules.settings import Settings
 from .configuration import Configuration
 from .selectors import _PREFIX, CUSTOM_CODES, MARK, check_selectors, covered
 
@@ -131,25 +131,19 @@ def ignored_in(path: str, configuration: Configuration) -> frozenset[str]:
     )
 
 
-def _comments(source: Source, custom: tuple[CustomRule, ...]) -> Comments | None:
-    """Returns the comments of a file; None if the file cannot contain any."""
-    data = source.data
-    if b"!" not in data or MARK not in data:  # to look for one byte takes a tenth of the time
-        return None
-    from .comments import Comments
-
-    return Comments(source, custom)
-
-
 class Filter:
     """Applies the selection and the comments to the findings of one file."""
 
     def __init__(self, chosen: Settings, source: Source | None) -> None:
         self.enabled = chosen.enabled
         self.ignored = chosen.ignored
-        self.comments = (
-            _comments(source, chosen.custom) if chosen.comments and source is not None else None
-        )
+        self.comments: Comments | None = None
+        if source is None or not chosen.comments:
+            return
+        if b"!" in source.data and MARK in source.data:  # one byte takes a tenth of the time
+            from .comments import Comments
+
+            self.comments = Comments(source, chosen.custom)
 
     def keep(self, finding: Finding) -> bool:
         """Returns whether a finding is reported."""

@@ -39,8 +39,6 @@ class Matches(NamedTuple):
 
     nodes: list[SelectedNode]
     value: float | str | bool | None = None
-    more: bool = False
-    """Whether there are more nodes than `nodes` contains."""
 
 
 class Evaluator:
@@ -82,7 +80,7 @@ class Evaluator:
             self._send_document()  # the one before was ended
         answer = self._ask({"xpath": xpath}, seconds=self.seconds)
         nodes = [SelectedNode(*row) for row in answer.get("matches", ())]
-        return Matches(nodes, answer.get("value"), answer.get("more", False))
+        return Matches(nodes, answer.get("value"))
 
     def _send_document(self) -> None:
         assert self._document is not None

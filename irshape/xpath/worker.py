@@ -94,7 +94,6 @@ class ParsedDocument:
             if id(element) in wanted
         }
         return {
-            "more": len(result) > MAX_MATCHES,
             "matches": [
                 [numbers[id(element)], None if layer is None else numbers[id(layer)], name, text]
                 for element, layer, name, text in matches

@@ -154,7 +154,7 @@ def test_a_baseline_of_the_file(folder: Path) -> None:
         ('select = ["IR777"]', "select: there is no rule 'IR777'"),
         ('ignore = ["output-shape-mismach"]', "did you mean 'output-shape-mismatch'?"),
         ('fail-level = "fatal"', "fail-level: expected error, warning or info"),
-        ("max-errors = 0", "max-errors: expected a number from 1"),
+        ("max-errors = 0", "max-errors: expected a whole number from 1"),
         ("max-errors = true", "max-errors: expected a whole number"),
         ("jobs = 1.5", "jobs: expected a whole number"),
         ("comments = 1", "comments: expected true or false"),
@@ -172,7 +172,7 @@ def test_a_baseline_of_the_file(folder: Path) -> None:
         ),
         ('[policy]\nallowed-element-types = ["f33"]', "policy.allowed-element-types: 'f33' is not"),
         ('[policy]\nmax-weights = "100 MBytes"', "policy.max-weights: '100 MBytes' is not a size"),
-        ("[policy]\nmax-layers = -1", "policy.max-layers: expected a number from 0"),
+        ("[policy]\nmax-layers = -1", "policy.max-layers: expected a whole number from 0"),
         ('[policy]\ninputs = [{ type = "f32" }]', "policy.inputs[0]: it has no name"),
         ('[policy]\ninputs = [{ name = "x", shape = "[a]" }]', "policy.inputs[0].shape"),
         (

@@ -443,7 +443,7 @@ def test_progress_is_for_terminals(
     monkeypatch.delenv("TERM", raising=False)
     assert list(progress.progress(iter("abc"), 3)) == ["a", "b", "c"]
     shown = capsys.readouterr().err
-    assert re.search(r"\r2/3 files, \S+ a second, \d+ s left", shown)
+    assert re.search(r"\r2/3 files, \S+ a second, \d:\d\d:\d\d left", shown)
     assert shown.endswith("\r\033[K")
 
 

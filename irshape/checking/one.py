@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..collection import collection_paused
-from ..diagnostics.report import FileReport, Trace, Trial, diagnostic
+from ..diagnostics.report import Diagnostic, FileReport, Trace, Trial, diagnostic
 from ..formats.loading import WeightsChoice, open_model, read_source
-from ..model.graph import Model, NotReadable
+from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
 from ..ops.registry import extensions_known
 from ..repair.diagnosis import diagnose, fix_of
@@ -17,7 +17,6 @@ from ..rules.settings import PLAIN, Settings
 from ..urls import is_url
 
 if TYPE_CHECKING:
-    from ..formats.ir.edits import Edit
     from ..formats.loading import Opened
     from ..repair.change import Cause
     from ..repair.diagnosis import Diagnosis, Fix
@@ -51,10 +50,7 @@ def report_on(diagnosis: Diagnosis) -> FileReport:
     diagnostics, trace = [], []
     for finding in diagnosis.findings:
         fixes, causes = diagnosis.fixes(finding), diagnosis.causes(finding)
-        told = diagnostic(finding, source)._replace(
-            fixes=tuple(_fix(each, source) for each in fixes),
-            causes=tuple(_cause(each, fixes, source) for each in causes),
-        )
+        told = _told(finding, fixes, causes, source)
         if finding.severity != "info":
             trials = tuple(
                 Trial(str(each.change), round(each.change.cost, 2), each.outcome)
@@ -66,14 +62,35 @@ def report_on(diagnosis: Diagnosis) -> FileReport:
     return FileReport(context.model.path, layers, diagnostics, source, tuple(trace))
 
 
+def _told(
+    finding: Finding, fixes: list[Fix], causes: Iterable[Cause], source: Source
+) -> Diagnostic:
+    return diagnostic(finding, source)._replace(
+        fixes=tuple(_fix(each, source) for each in fixes),
+        causes=tuple(_cause(each, fixes, source) for each in causes),
+    )
+
+
 def _fix(fix: Fix, source: Source) -> dict[str, Any]:
     """Returns a fix as JSON, with its edits by line and column."""
+    edits = []
+    for start, end, text in sorted(fix.edits):
+        (line, column), (end_line, end_column) = source.place(start), source.place(end)
+        edits.append(
+            {
+                "line": line,
+                "column": column,
+                "end_line": end_line,
+                "end_column": end_column,
+                "text": text.decode(source.encoding, "replace"),
+            }
+        )
     return {
         "change": fix.change,
         "applicability": fix.applicability,
         "safe": fix.applicability == "safe",
         "reason": fix.reason,
-        "edits": _places(fix.edits, source),
+        "edits": edits,
     }
 
 
@@ -92,23 +109,6 @@ def _cause(cause: Cause, fixes: list[Fix], source: Source) -> dict[str, Any]:
     if cause.applicability != "display":
         row["fix"] = edits.index(cause.change.edits)
     return row
-
-
-def _places(edits: Iterable[Edit], source: Source) -> list[dict[str, Any]]:
-    """Returns edits by line and column."""
-    places = []
-    for start, end, text in sorted(edits):
-        (line, column), (end_line, end_column) = source.place(start), source.place(end)
-        places.append(
-            {
-                "line": line,
-                "column": column,
-                "end_line": end_line,
-                "end_column": end_column,
-                "text": text.decode(source.encoding, "replace"),
-            }
-        )
-    return places
 
 
 def validate_file(
@@ -179,8 +179,4 @@ def not_readable(unreadable: NotReadable, settings: Settings) -> FileReport:
         return FileReport(source.path, 0, [], source)
     causes = causes_of(unreadable)
     fixes = [fix_of(each) for each in causes]
-    told = diagnostic(finding, source)._replace(
-        fixes=tuple(_fix(each, source) for each in fixes),
-        causes=tuple(_cause(each, fixes, source) for each in causes),
-    )
-    return FileReport(source.path, 0, [told], source)
+    return FileReport(source.path, 0, [_told(finding, fixes, causes, source)], source)

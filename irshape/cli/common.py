@@ -169,6 +169,18 @@ def echo(text: str | bytes, *, newline: bool = True, colour: bool | None = None)
         drop_stdout()
 
 
+def deliver(content: str | bytes, output: str | None, *, colour: bool | None = None) -> None:
+    """Writes to stdout for None and `-`, or else to a file, which appears complete or not at
+    all."""
+    if output is None or output == "-":
+        echo(content, newline=False, colour=colour)
+        return
+    from ..formats.atomic import write_atomically
+
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
+    write_atomically(Path(output), data)
+
+
 def echo_json(document: object) -> None:
     """Writes a document to stdout as indented JSON."""
     from ..diagnostics.renderers.common import json_text

@@ -9,7 +9,7 @@ import click
 
 from ..diagnostics.renderers import formats
 from ..diagnostics.renderers.common import json_text, plain
-from .common import echo, options
+from .common import deliver, options
 from .reporting import report_text
 from .tables import fitted, text_table
 
@@ -68,17 +68,8 @@ def row(errors: Errors, verdict: str, what: str) -> tuple[str, ...]:
         if errors.ulp < 1_000_000
         else f"{errors.ulp:.1e}"
     )
-    return (
-        number(errors.max_abs),
-        number(errors.mean_abs),
-        number(errors.max_rel),
-        number(errors.mean_rel),
-        ulp,
-        cosine,
-        *counts,
-        verdict,
-        what,
-    )
+    sizes = (errors.max_abs, errors.mean_abs, errors.max_rel, errors.mean_rel)
+    return (*map(number, sizes), ulp, cosine, *counts, verdict, what)
 
 
 def error_table(rows: Iterable[Sequence[str]], indent: int = 0) -> list[str]:
@@ -141,15 +132,3 @@ def write_answer(
     deliver(text, output_file)
     if not comparison.ok:
         raise click.exceptions.Exit(1)
-
-
-def deliver(text: str, output_file: str | None, *, colour: bool | None = None) -> None:
-    """Writes a text to stdout, or to a file, which appears complete or not at all."""
-    if output_file is None or output_file == "-":
-        echo(text, newline=False, colour=colour)
-        return
-    from pathlib import Path
-
-    from ..formats.atomic import write_atomically
-
-    write_atomically(Path(output_file), text.encode("utf-8", "backslashreplace"))

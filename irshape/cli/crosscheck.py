@@ -259,10 +259,7 @@ def _inside(comparison: Comparison) -> list[str]:
     inside = comparison.inside
     if inside is None:
         return []
-    where, blamed = (
-        f"<{inside.tag}> of {inside.layer.type} '{inside.layer.name}' (id {inside.layer.id})",
-        inside.blamed,
-    )
+    blamed = inside.blamed
     if blamed is None:
         runs = f"the {inside.looked_at} runs" if inside.looked_at > 1 else "the run"
         return [
@@ -271,7 +268,7 @@ def _inside(comparison: Comparison) -> list[str]:
         ]
     error = (blamed.own_errors or blamed.errors).max_abs
     lines = [
-        f"  inside, in run {inside.iteration + 1} of the {where}: "
+        f"  inside, in run {inside.iteration + 1} of the <{inside.tag}> of {place(inside.layer)}: "
         f"{place(blamed.layer, blamed.port)}"
         + (f", by itself: largest error {error:.6g}" if error is not None else "")
     ]

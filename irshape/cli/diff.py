@@ -13,6 +13,7 @@ from ..spelling import counted, first_of
 from .arguments import Command
 from .common import (
     colour_option,
+    deliver,
     form_option,
     keep_apart,
     load_or_exit,
@@ -21,7 +22,7 @@ from .common import (
     wants_colour,
     weights_option,
 )
-from .comparing import deliver, output_file_option, place
+from .comparing import output_file_option, place
 from .pages import view_option, write_beside
 from .tables import fitted
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +16,7 @@ from ..urls import is_url, without_credentials
 from .arguments import Command
 from .common import (
     colour_option,
+    deliver,
     echo,
     expand,
     keep_apart,
@@ -28,7 +30,6 @@ from .rewriting import (
     is_folder,
     mirrored,
     write_over,
-    write_to,
 )
 from .selecting import Chosen, chosen, fixing_options
 
@@ -170,12 +171,17 @@ def _writer(
         return change if in_place else None, files
     if alone and not is_folder(output):
         keep_apart(files, output, weights=weights)
-        return lambda fixes, _: write_to(fixes, output), files
+        return lambda fixes, _: deliver(fixes.data, output), files
     if output == "-":
         raise click.UsageError("--output - takes one file; several need a folder")
     places = mirrored(paths, files, output)
     keep_apart(places, *places.values(), weights=weights)
-    return lambda fixes, path: write_to(fixes, places[path], folders=True), list(places)
+
+    def copy(fixes: Fixes, path: str) -> None:
+        os.makedirs(os.path.dirname(places[path]), exist_ok=True)
+        deliver(fixes.data, places[path])
+
+    return copy, list(places)
 
 
 def _outcomes(files: list[str], wanted: Chosen, weights: str, *, unsafe: bool) -> Iterator[Outcome]:
@@ -188,7 +194,7 @@ def _outcomes(files: list[str], wanted: Chosen, weights: str, *, unsafe: bool) -
     with usage_errors():
         tasks = [task(file, configuration, weights=weights, unsafe=unsafe) for file in files]
     jobs = configuration.jobs or default_jobs(files)
-    return progress(fix_many(tasks, jobs), len(files), clears=True)
+    return progress(fix_many(tasks, jobs), len(files))
 
 
 class _Result(NamedTuple):

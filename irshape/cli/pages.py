@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import Decorator, echo
+from .common import Decorator, deliver
 
 if TYPE_CHECKING:
     from ..model.graph import Model
@@ -51,18 +51,13 @@ def lay_over(subject: Subject, reader: Reader, result: Mapping[str, Any]) -> Non
 
 def write_view(output: str, *subjects: Subject, beside: dict[str, Any] | None = None) -> None:
     """Writes the page of one model, or of two side by side. It appears complete or not at all."""
-    from ..formats.atomic import write_atomically
     from ..view.page import page
 
     names = " → ".join(os.path.basename(subject.document["path"]) for subject in subjects)
     document: dict[str, Any] = {"models": [subject.document for subject in subjects]}
     if beside is not None:
         document["beside"] = beside
-    text = page(document, f"{names} · irshape view")
-    if output == "-":
-        echo(text, newline=False)
-    else:
-        write_atomically(Path(output), text.encode())
+    deliver(page(document, f"{names} · irshape view"), output)
 
 
 def write_result(output: str, model: Model, reader: Reader, result: Mapping[str, Any]) -> None:

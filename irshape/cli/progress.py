@@ -12,9 +12,6 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-EVERY = 0.1
-"""Seconds between two updates."""
-
 
 class Line:
     """A line on stderr that is rewritten, and removed at the end. Without a terminal there is
@@ -41,28 +38,20 @@ class Line:
         sys.stderr.flush()
 
 
-def progress(items: Iterable[T], total: int, *, clears: bool = False) -> Iterator[T]:
-    """Passes the items on and shows their count in a line, which is removed at the end.
-
-    clears: remove the line also while an item is processed, since other lines are written about it.
-    """
+def progress(items: Iterable[T], total: int) -> Iterator[T]:
+    """Passes the items on and shows their count in a line, which is removed while an item is
+    processed, since other lines may be written about it."""
     line = Line()
     if total < 2 or not line.shows:
         yield from items
         return
-    began = shown = monotonic()
+    began = monotonic()
     try:
         for count, item in enumerate(items, 1):
-            if clears:
-                line.clear()
-                yield item
-            now = monotonic()
-            if clears or now - shown >= EVERY:
-                shown = now
-                rate = count / (now - began)
-                left = timedelta(seconds=round((total - count) / rate))
-                line.write(f"{count}/{total} files, {rate:.3g} a second, {left} left")
-            if not clears:
-                yield item
+            line.clear()
+            yield item
+            rate = count / (monotonic() - began)
+            left = timedelta(seconds=round((total - count) / rate))
+            line.write(f"{count}/{total} files, {rate:.3g} a second, {left} left")
     finally:
         line.clear()

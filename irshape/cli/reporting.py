@@ -71,12 +71,19 @@ format_options = options(
 )
 
 
-def destinations(forms: tuple[Form, ...], output_file: str | None) -> list[Form]:
-    """Returns each format with its file, None for stdout. Raises `UsageError` if two share a
-    place."""
-    if not forms:
-        in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and output_file is None
-        forms = (Form("github" if in_actions else "text", None),)
+def destinations(
+    forms: tuple[Form, ...], output_file: str | None, *, statistics: bool
+) -> list[Form]:
+    """Returns each format with its file, None for stdout.
+
+    Raises `UsageError` if two share a place, or if one does not support --statistics.
+    """
+    in_actions = os.environ.get("GITHUB_ACTIONS") == "true"
+    by_default = "github" if in_actions and output_file is None and not statistics else "text"
+    forms = forms or (Form(by_default, None),)
+    for form in forms:
+        if statistics and form.name not in COUNTED:
+            raise click.UsageError(f"--statistics supports text, concise and json, not {form.name}")
     chosen = [
         Form(form.name, None if (path := form.path or output_file) == "-" else path)
         for form in forms
@@ -94,17 +101,6 @@ def destinations(forms: tuple[Form, ...], output_file: str | None) -> list[Form]
                 "as in --format sarif=report.sarif"
             )
     return chosen
-
-
-def counted_forms(forms: tuple[Form, ...]) -> tuple[Form, ...]:
-    """Returns the formats for --statistics, by default text.
-
-    Raises `UsageError` for a format that does not support it.
-    """
-    for form in forms:
-        if form.name not in COUNTED:
-            raise click.UsageError(f"--statistics supports text, concise and json, not {form.name}")
-    return forms or (Form("text", None),)
 
 
 def write_report(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..urls import is_url
-from .common import echo, usage_errors
+from .common import usage_errors
 
 if TYPE_CHECKING:
     from ..repair.fixing import Fixes
@@ -100,18 +100,3 @@ def write_over(fixes: Fixes, path: str, folders: Iterable[str] | None = None) ->
     if not (os.access(target, os.W_OK) and os.stat(target).st_mode & 0o222):
         raise PermissionError(errno.EACCES, "is read-only", path)
     write_atomically(Path(path), fixes.data)
-
-
-def write_to(fixes: Fixes, target: str, *, folders: bool = False) -> None:
-    """Writes the fixed text to a file, or to stdout for `-`. Raises `OSError`.
-
-    folders: create the folders that are missing.
-    """
-    from ..formats.atomic import write_atomically
-
-    if target == "-":
-        echo(fixes.data, newline=False)
-        return
-    if folders:
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-    write_atomically(Path(target), fixes.data)

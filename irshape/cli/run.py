@@ -195,23 +195,10 @@ def _stats(rows: list[Range]) -> list[str]:
             " beyond f16" if row.leaves_f16 else ""
         )
         share = f"{statistics.zeros / statistics.elements:.0%}" if statistics.elements else "-"
-        counts = [
-            str(count) if count else "-"
-            for count in (statistics.nan, statistics.inf, statistics.subnormals)
-        ]
-        lines.append(
-            (
-                *(
-                    number(value)
-                    for value in (statistics.lowest, statistics.highest, statistics.mean)
-                ),
-                *counts,
-                share,
-                row.element_type,
-                str(list(row.shape)),
-                cell(row.layer, row.port) + mark,
-            )
-        )
+        values = map(number, (statistics.lowest, statistics.highest, statistics.mean))
+        counts = (statistics.nan, statistics.inf, statistics.subnormals)
+        tensor = (row.element_type, str(list(row.shape)), cell(row.layer, row.port) + mark)
+        lines.append((*values, *(str(count or "-") for count in counts), share, *tensor))
     shown = text_table(
         head,
         lines,
@@ -221,18 +208,13 @@ def _stats(rows: list[Range]) -> list[str]:
     )
     wide = [row for row in rows if row.leaves_f16]
     lost = [row for row in rows if row.values is not None and row.values.lost_in_f16]
-    for name, found_rows in (
+    for name, outputs in (
         ("beyond the range of f16 (65504)", wide),
         ("with values that f16 makes 0", lost),
     ):
-        shown += (
-            [
-                f"{counted(len(found_rows), 'output')} {name}, "
-                f"first {place(found_rows[0].layer, found_rows[0].port)}"
-            ]
-            if found_rows
-            else []
-        )
+        if outputs:
+            first = place(outputs[0].layer, outputs[0].port)
+            shown.append(f"{counted(len(outputs), 'output')} {name}, first {first}")
     nan = next((row for row in rows if row.values is not None and row.values.nan), None)
     if nan is not None:
         shown.append(

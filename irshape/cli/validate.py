@@ -23,7 +23,7 @@ from .common import (
     weights_option,
 )
 from .pages import view_option, write_view
-from .reporting import Form, counted_forms, destinations, format_options, write_report
+from .reporting import Form, destinations, format_options, write_report
 from .selecting import Chosen, chosen, selection_options
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def command(
 
     gc.disable()  # nothing here is cyclic garbage worth looking for; the process is short
     given = pairs(values, "--value")
-    forms_chosen = destinations(counted_forms(forms) if statistics else forms, output_file)
+    forms_chosen = destinations(forms, output_file, statistics=statistics)
     # a report of the cache does not say what was tried
     wanted = chosen({**selection, "no_cache": selection["no_cache"] or trace})
     files, lacking = _chosen_files(paths, wanted, since)

@@ -98,13 +98,11 @@ def command(
     if opens and output_file == "-":
         raise click.UsageError("--open cannot open standard output: name a file with -o")
     subject = _subject(model, weights, target, devices, shown)
-    if crosscheck:
-        from ..view.overlays import crosscheck_overlays
+    from ..view.overlays import crosscheck_overlays, stats_overlays
 
+    if crosscheck:
         _lay_over(subject, crosscheck_overlays, crosscheck, "crosscheck")
     if stats:
-        from ..view.overlays import stats_overlays
-
         _lay_over(subject, stats_overlays, stats, "run --stats")
     for path in reversed(node_data):
         _lay_over_node_data(subject, path)

@@ -52,10 +52,6 @@ class Condition(NamedTuple):
             return text.isdecimal() and int(text) > int(limit)
         return (text in self.values) == (self.relation == "=")
 
-    def valued(self, value: Callable[[str], str]) -> Condition:
-        """Returns the condition that a layer has the value that it has."""
-        return Condition(self.key, "=", frozenset((value(self.key),)))
-
 
 class Fact(NamedTuple):
     """How a device treats the layers of an operation that meet all conditions."""

@@ -64,12 +64,18 @@ def _large_buffers(inference: Inference, _: Cures, limit: int | None) -> Shown:
     smaller = Cure("make the tensor smaller, or cut it into parts; --max-alloc sets the limit")
     if limit is None:
         return
+    for size, layer in largest_tensors(inference):
+        if size > limit and not layer.is_result:
+            most = written_size(limit)
+            yield layer, f": {written_size(size)} in one buffer, at most {most}", smaller
+
+
+def largest_tensors(inference: Inference) -> Iterator[tuple[int, Layer]]:
+    """Yields each layer with the bytes of its largest output of static shape, constants
+    included."""
     for body in inference.result.walk():
         for layer, outputs in zip(body.body.layers, body.outputs, strict=True):
-            size = max([tensor_size(tensor) for tensor in outputs], default=0)
-            if size > limit and not layer.is_result:
-                most = written_size(limit)
-                yield layer, f": {written_size(size)} in one buffer, at most {most}", smaller
+            yield max(map(tensor_size, outputs), default=0), layer
 
 
 def tensor_size(tensor: Tensor) -> int:

@@ -207,7 +207,11 @@ def _gravest(layer: DeviceLayer, candidates: _Candidates) -> Fact | None:
         else:
             return None if fact.verdict == "clear" else fact
         if fact.verdict == "clear":
-            new = [each.valued(value) for each in conditions if not each.holds(value)]
+            new = [
+                each._replace(relation="=", values=frozenset([value(each.key)]))
+                for each in conditions
+                if not each.holds(value)
+            ]
             others = counted(fact.compiled, "other layer")
             reason = f"not measured: {in_words(new)} ({others} of this operation compiled)"
     return Fact(layer.layer.type, (), "unknown", 0, 0, reason)

@@ -14,17 +14,22 @@ _DIMS = {
     "rank": "of dynamic rank",
 }
 _SIZES = {"0": "0", "1": "1", "many": "more than 1", "?": "not known", "negative": "negative"}
-_KEPT = {
-    "yes": "output 0 of the shape of input 0",
-    "no": "output 0 not of the shape of input 0",
-    "?": "input 0 or output 0 of dynamic shape",
+_OF_LAYER = {
+    "body": {"yes": "in a body", "no": "in the net"},
+    "kept": {
+        "yes": "output 0 of the shape of input 0",
+        "no": "output 0 not of the shape of input 0",
+        "?": "input 0 or output 0 of dynamic shape",
+    },
+    "mixed": {"yes": "inputs of different element types", "no": "inputs of one type"},
+    "shapes": {
+        "same": "inputs of equal shapes",
+        "sizes": "inputs of different sizes",
+        "ranks": "inputs of different ranks",
+        "?": "inputs of dynamic shapes",
+    },
 }
-_SHAPES = {
-    "same": "inputs of equal shapes",
-    "sizes": "inputs of different sizes",
-    "ranks": "inputs of different ranks",
-    "?": "inputs of dynamic shapes",
-}
+"""The words for values of keys of a layer."""
 
 
 def in_words(conditions: Iterable[Condition]) -> str:
@@ -41,16 +46,10 @@ def _one(condition: Condition) -> str:
         return _attribute(key[1:], condition, values)
     if key == "inputs":
         return " or ".join(counted(int(value), "input") for value in values)
-    if key == "mixed":
-        return "inputs of different element types" if text == "yes" else "inputs of one type"
+    if key in _OF_LAYER:
+        return _negated(condition, " or ".join(_OF_LAYER[key][value] for value in values))
     if key == "types":
         return _negated(condition, f"inputs computed as {text}")
-    if key == "kept":
-        return _KEPT[text]
-    if key == "body":
-        return "in a body" if text == "yes" else "in the net"
-    if key == "shapes":
-        return _negated(condition, " or ".join(_SHAPES[value] for value in values))
     if key == "opset":
         return _negated(condition, f"opset{text}")
     port, dot, name = key.rpartition(".")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..faults import Fault, Violation
 from ..inference.bodies import bind
@@ -71,8 +71,9 @@ def _costs(result: BodyResult, declarations: Declarations, runs: Dimension) -> I
             key = id(counted), inputs, outputs
             if key not in known:
                 own = NONE if counted is None else _counted(counted, inputs, outputs)
-                elements = _sum(tensor.shape.size for tensor in outputs)
-                known[key] = own * runs, elements * runs, _sum(map(tensor_bytes, outputs)) * runs
+                elements = sum((tensor.shape.size for tensor in outputs), NONE)
+                size = sum(map(tensor_bytes, outputs), NONE)
+                known[key] = own * runs, elements * runs, size * runs
             yield LayerCost(layer, outputs, runs, *known[key], *weights.get(position, (0, 0)))
         if inner and operation is not None:
             times = repetitions(layer, operation, result, position)
@@ -175,16 +176,9 @@ def tensor_bytes(tensor: Tensor) -> Dimension:
     return (tensor.shape.size * tensor.element_type.bits).ceil_div(8)
 
 
-def _sum(sizes: Any) -> Dimension:
-    total = NONE
-    for size in sizes:
-        total = total + size
-    return total
-
-
 def total(costs: list[LayerCost], what: str) -> Dimension:
     """Returns the sum of one of the columns: `multiply_adds`, `elements` or `bytes`."""
-    return _sum(getattr(cost, what) for cost in costs)
+    return sum((getattr(cost, what) for cost in costs), NONE)
 
 
 def by_largest(costs: list[LayerCost], what: str) -> list[LayerCost]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..byte_sizes import parse_size
 from ..devices.facts import facts_of
-from ..devices.models import tensor_size
+from ..devices.models import largest_tensors
 from ..model.graph import Layer
 from ..ops.tensors import Tensor
 from ..settings.configuration import device_names
@@ -67,8 +67,9 @@ class DeviceMemory:
         self.peak, self.peak_layer = inspection.peak
         self.is_static = inspection.is_static
         caches = [(cache.bytes(context) or 0, cache.layer) for cache in self.caches]
+        tensors = largest_tensors(inspection.inference)
         self.largest, self.largest_layer = max(
-            (_largest(inspection), *caches), key=lambda each: each[0]
+            ((0, None), *tensors, *caches), key=lambda each: each[0]
         )
         """The bytes of the largest tensor of a known shape, constants and caches included."""
         self.max_alloc = facts_of(device.name).max_alloc
@@ -161,13 +162,3 @@ def _cache(name: str, layer: Layer, tensor: Tensor) -> Cache:
     size = tensor.element_type.byte_size(prod(dim.low for dim in dims if dim.is_static))
     growing = sum(dim.is_dynamic for dim in dims[1:])
     return Cache(name, layer, None if growing else size, size if growing == 1 else None)
-
-
-def _largest(inspection: Inspection) -> tuple[int, Layer | None]:
-    largest: tuple[int, Layer | None] = (0, None)
-    for result in inspection.inference.result.walk():
-        for layer, outputs in zip(result.body.layers, result.outputs, strict=True):
-            size = max([tensor_size(tensor) for tensor in outputs], default=0)
-            if size > largest[0]:
-                largest = size, layer
-    return largest

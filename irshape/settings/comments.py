@@ -82,9 +82,6 @@ class Comments:
                 scope.outer, outer = outer, scope
         self._starts = [scope.start for scope in self.layers]
 
-    def __bool__(self) -> bool:
-        return bool(self.whole.suppressions or self.layers or self.findings)
-
     def _read(self, source: Source) -> None:
         layers: list[tuple[int, Scope | None]] = []
         inside = False

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from ..byte_sizes import parse_size
 from ..devices.facts import DEVICES
@@ -22,8 +22,6 @@ from ..shapes import PartialShape
 from ..spelling import suggestion
 from .errors import ConfigurationError
 from .selectors import CUSTOM_CODES, check_selectors
-
-T = TypeVar("T", Policy, Contract, CustomRule)
 
 
 class Configuration(NamedTuple):
@@ -92,14 +90,14 @@ class Configuration(NamedTuple):
         """Returns the policies, custom rules and contracts that apply to a file."""
         from .patterns import matches
 
-        def of(tables: tuple[T, ...]) -> tuple[T, ...]:
-            return tuple(
-                table
-                for table in tables
-                if not table.files or any(matches(each, path, self.root) for each in table.files)
-            )
+        def applies(table: Policy | CustomRule | Contract) -> bool:
+            return not table.files or any(matches(each, path, self.root) for each in table.files)
 
-        return of(self.policies), of(self.custom), of(self.contracts)
+        return (
+            tuple(filter(applies, self.policies)),
+            tuple(filter(applies, self.custom)),
+            tuple(filter(applies, self.contracts)),
+        )
 
 
 def configuration_of(given: Configuration | str | os.PathLike[str] | None) -> Configuration:

@@ -3,47 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
-from functools import lru_cache
+from fnmatch import fnmatchcase
 
 
-@lru_cache(maxsize=1024)
-def _pattern(pattern: str) -> re.Pattern[str]:
-    pattern = pattern.removeprefix("./")
-    if pattern.endswith("/"):
-        pattern += "**"
-    regex, at = "", 0
-    while at < len(pattern):
-        if pattern.startswith("**/", at):
-            regex, at = regex + "(?:[^/]+/)*", at + 3
-        elif pattern.startswith("**", at):
-            regex, at = regex + ".*", at + 2
-        elif pattern[at] == "*":
-            regex, at = regex + "[^/]*", at + 1
-        elif pattern[at] == "?":
-            regex, at = regex + "[^/]", at + 1
-        elif pattern[at] == "[" and (end := pattern.find("]", at + 2)) > 0:
-            regex, at = regex + _characters(pattern[at + 1 : end]), end + 1
-        else:
-            regex, at = regex + re.escape(pattern[at]), at + 1
-    return re.compile(regex, re.DOTALL)
-
-
-def _characters(inside: str) -> str:
-    """Returns the regular expression for the text between brackets.
-
-    As in a shell, a range whose end comes before its start matches nothing.
-    """
-    negated = inside[0] in "!^"
-    parts = re.findall("(.)-(.)|(.)", inside[negated:], re.DOTALL)
-    listed = "".join(
-        re.escape(one) or f"{re.escape(low)}-{re.escape(high)}"
-        for low, high, one in parts
-        if one or low <= high
-    )
-    if not listed:
-        return "." if negated else "(?!)"
-    return f"[^{listed}]" if negated else f"[{listed}]"
+def _fits(pattern: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    """Returns whether the parts of a pattern match those of a path. `**` matches any number of
+    them, and at the end at least one."""
+    if not pattern or pattern == ("**",):
+        return bool(path) == bool(pattern)
+    first, *rest = pattern
+    if first == "**":
+        return any(_fits(tuple(rest), path[at:]) for at in range(len(path)))
+    return bool(path) and fnmatchcase(path[0], first) and _fits(tuple(rest), path[1:])
 
 
 def matches(pattern: str, path: str, root: str | None = None) -> bool:
@@ -54,11 +25,13 @@ def matches(pattern: str, path: str, root: str | None = None) -> bool:
     folder.
     """
     if "/" not in pattern:
-        return _pattern(pattern).fullmatch(os.path.basename(path)) is not None
-    absolute = os.path.abspath(path).replace(os.sep, "/")
+        return fnmatchcase(os.path.basename(path), pattern)
+    place = relative(path, root)
     if os.path.isabs(pattern):
-        return _pattern(pattern.replace(os.sep, "/")).fullmatch(absolute) is not None
-    return _pattern(pattern).fullmatch(relative(path, root)) is not None
+        place = os.path.abspath(path).replace(os.sep, "/")
+        pattern = pattern.replace(os.sep, "/")
+    pattern = pattern.removeprefix("./") + "**" * pattern.endswith("/")
+    return _fits(tuple(pattern.split("/")), tuple(place.split("/")))
 
 
 def relative(path: str, root: str | None = None) -> str:

@@ -159,7 +159,7 @@ class Filter:
     def about_comments(self) -> list[Finding]:
         """Returns the findings about the comments themselves. Call it after `keep` was called for
         all findings."""
-        if not self.comments:
+        if self.comments is None:
             return []
         findings = [*self.comments.findings, *self.comments.unused(self.enabled)]
         return [finding for finding in findings if self.selected(finding.rule)]

@@ -47,7 +47,7 @@ class Evaluator:
     def __init__(self, seconds: float = DEFAULT_SECONDS) -> None:
         self.seconds = seconds
         self._process: subprocess.Popen[bytes] | None = None
-        self._document: tuple[bytes, dict[str, list[list[str]]], str | None] | None = None
+        self._document: tuple[bytes, dict[str, list[list[str]]] | None, str | None] | None = None
 
     def close(self) -> None:
         """Ends the worker."""
@@ -71,21 +71,16 @@ class Evaluator:
         ports: the inferred outputs by path and id of the layer, for `shape(…)` and
         `element-type(…)`. encoding: the encoding of `data`, if the document declares another one.
         """
-        self._document = (data, ports or {}, encoding)
-        self._send_document()
+        self._document = (data, ports, encoding)
+        self._ask({"document": len(data), "ports": ports or {}, "encoding": encoding}, data)
 
     def find(self, xpath: str) -> Matches:
         """Returns the result of an expression on the document. Raises `XPathError`."""
         if self._process is None and self._document is not None:
-            self._send_document()  # the one before was ended
+            self.load(*self._document)  # the worker before was ended
         answer = self._ask({"xpath": xpath}, seconds=self.seconds)
         nodes = [SelectedNode(*row) for row in answer.get("matches", ())]
         return Matches(nodes, answer.get("value"))
-
-    def _send_document(self) -> None:
-        assert self._document is not None
-        data, ports, encoding = self._document
-        self._ask({"document": len(data), "ports": ports, "encoding": encoding}, data)
 
     def _ask(
         self, request: dict[str, Any], data: bytes = b"", *, seconds: float = TIMEOUT_MAX

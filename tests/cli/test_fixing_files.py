@@ -368,7 +368,7 @@ def test_a_line_is_not_written_into_the_progress(
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.delenv("TERM", raising=False)
-    for item in progress.progress(iter("abc"), 3, clears=True):
+    for item in progress.progress(iter("abc"), 3):
         sys.stderr.write(f"{item}\n")
     shown = capsys.readouterr().err
     assert [line.rpartition("\033[K")[2] for line in shown.split("\n")] == [*"abc", ""]

@@ -436,7 +436,6 @@ def test_progress_is_for_terminals(
 ) -> None:
     from irshape.cli import progress
 
-    monkeypatch.setattr(progress, "EVERY", 0)
     assert list(progress.progress(iter("abc"), 3)) == ["a", "b", "c"]
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)

@@ -30,14 +30,6 @@ BATCH = 32
 """The largest number of tasks that a process gets at once."""
 
 
-def in_turn(work: Callable[[T], R], tasks: Sequence[T]) -> Generator[R, None, None]:
-    """Yields the results of tasks that run in this process."""
-    for index, task in enumerate(tasks, 1):
-        yield work(task)
-        if index % COLLECT_EVERY == 0 and not gc.isenabled():
-            _collect(index // COLLECT_EVERY)
-
-
 def _collect(times: int) -> None:
     """Frees recent objects that are no longer in use, and from time to time also old ones."""
     gc.collect(2 if times % COLLECT_ALL_EVERY == 0 else 1)
@@ -92,7 +84,10 @@ def with_processes(
     """
     jobs = min(jobs, len(tasks))
     if jobs < 2:
-        yield from in_turn(work, tasks)
+        for index, task in enumerate(tasks, 1):
+            yield work(task)
+            if index % COLLECT_EVERY == 0 and not gc.isenabled():
+                _collect(index // COLLECT_EVERY)
         return
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool

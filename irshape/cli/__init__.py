@@ -44,33 +44,6 @@ FILES = re.compile(r"PATH|MODEL|FILE|DIR|\.xml|^[AB]$")
 """Matches the metavars of arguments and options whose values are files or folders."""
 
 
-def _of_every_command() -> list[click.Option]:
-    """Returns the options of every command that concern the user's own operations.
-
-    A command may replace one by its own.
-    """
-    return [
-        click.Option(
-            ["--plugin"],
-            multiple=True,
-            metavar="FILE.py",
-            expose_value=False,
-            is_eager=True,
-            callback=_load_plugins,
-            help="A Python file with operations and rules of your own.",
-        ),
-        click.Option(
-            ["--extension", "extensions"],
-            multiple=True,
-            metavar="TYPE[@VERSION]",
-            expose_value=False,
-            callback=_know_extensions,
-            help="A custom operation: irshape uses the declared ports of its layers. "
-            "[default: the extensions of the configuration]",
-        ),
-    ]
-
-
 def _load_plugins(_: click.Context, __: click.Parameter, paths: tuple[str, ...]) -> None:
     """Loads the files of --plugin. Raises `UsageError` for a file that cannot be used."""
     if not paths:
@@ -97,6 +70,30 @@ def _know_extensions(context: click.Context, _: click.Parameter, names: tuple[st
         context.with_resource(extensions_known(known))
 
 
+_OF_EVERY_COMMAND = (
+    click.Option(
+        ["--plugin"],
+        multiple=True,
+        metavar="FILE.py",
+        expose_value=False,
+        is_eager=True,
+        callback=_load_plugins,
+        help="A Python file with operations and rules of your own.",
+    ),
+    click.Option(
+        ["--extension", "extensions"],
+        multiple=True,
+        metavar="TYPE[@VERSION]",
+        expose_value=False,
+        callback=_know_extensions,
+        help="A custom operation: irshape uses the declared ports of its layers. "
+        "[default: the extensions of the configuration]",
+    ),
+)
+"""The options of every command that concern the user's own operations. A command may replace one
+by its own."""
+
+
 class LazyGroup(click.Group):
     """A group that imports a command's module when the command is named."""
 
@@ -108,7 +105,7 @@ class LazyGroup(click.Group):
             return None
         command = import_module(f"{__name__}.{cmd_name}").command
         assert isinstance(command, click.Command)
-        for option in _of_every_command():
+        for option in _OF_EVERY_COMMAND:
             if all(parameter.name != option.name for parameter in command.params):
                 command.params.append(option)
         for parameter in command.params:
@@ -181,7 +178,10 @@ def main(arguments: list[str] | None = None) -> Any:
         if os.environ.get("IRSHAPE_DEBUG"):
             raise
         click.echo(f"irshape: internal error: {type(problem).__name__}: {problem}", err=True)
-        click.echo(f"This is a bug in {_blamed()}; IRSHAPE_DEBUG=1 shows the traceback.", err=True)
+        from ..rules.plugins import entry_point_files
+
+        blamed = "irshape, or in a plugin of it" if entry_point_files() else "irshape"
+        click.echo(f"This is a bug in {blamed}; IRSHAPE_DEBUG=1 shows the traceback.", err=True)
         status = 2
     if arguments is not None:
         sys.exit(status or 0)
@@ -196,13 +196,6 @@ def _open_closed_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  it stays open
-
-
-def _blamed() -> str:
-    """Names what may be responsible for an internal error."""
-    from ..rules.plugins import entry_point_files
-
-    return "irshape, or in a plugin of it" if entry_point_files() else "irshape"
 
 
 def _leave(status: int) -> NoReturn:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -173,16 +172,6 @@ def _reasons(inference: Inference, verbose: bool, named: bool) -> list[str]:
     return refusal_in_brief(inference, conflicts)
 
 
-def _outputs_table(layers: list[dict[str, Any]], marks: Marks, names: list[str]) -> list[str]:
-    """Returns a table of the outputs of a model, by the names with which users refer to them."""
-    rows = []
-    for layer, name in zip(layers, names, strict=True):
-        mark = marks.get((str(layer["id"]),), "")
-        (port,) = layer["outputs"] or [{"element_type": "", "shape": ""}]
-        rows.append((mark, plain(name), port["element_type"], written_shape(port)))
-    return _marked(("OUTPUT", "ELEMENT TYPE", "SHAPE"), rows, marks, {"OUTPUT": 12, "SHAPE": 20})
-
-
 def _marks(inference: Inference, refusing: list[Layer]) -> Marks:
     """Marks layers that do not fit their inputs with !, and what is inferred from their declared
     shapes with ?. Empty if all fit."""
@@ -195,49 +184,37 @@ def _marks(inference: Inference, refusing: list[Layer]) -> Marks:
     return {(*layer.path, layer.id): mark for layer, mark in marked.items()}
 
 
-def _marked(
-    head: tuple[str, ...], rows: Sequence[tuple[str, ...]], marks: Marks, shrinking: dict[str, int]
+def _table(
+    layers: list[dict[str, Any]], marks: Marks, constants: bool, names: list[str] | None
 ) -> list[str]:
-    """Returns a table of rows that begin with a mark, and what the marks mean if there are any."""
-    at = 0 if marks else 1
-    cut = [row[at:] for row in rows]
-    lines = text_table(("", *head)[at:], cut, shrinking=shrinking, dropped=("PORT",))
+    """Returns a table with a row for each output, and what its marks mean if there are any.
+
+    names: of the outputs of the model, if `layers` are these alone. They replace other columns.
+    """
+    rows = []
+    hidden = 0
+    for at, layer in enumerate(layers):
+        if layer["type"].lower() == "const" and not constants:
+            hidden += 1
+            continue
+        path = [*layer["path"], str(layer["id"])]
+        for output in layer["outputs"] or [{"port": "", "element_type": "", "shape": ""}]:
+            place = ("/".join(path), str(layer["type"]), str(layer["name"]), output["port"])
+            columns = map(plain, place if names is None else names[at : at + 1])
+            mark = marks.get(tuple(path), "")
+            rows.append((mark, *columns, output["element_type"], written_shape(output)))
+    head = ("ID", "TYPE", "NAME", "PORT") if names is None else ("OUTPUT",)
+    unmarked = 0 if marks else 1
+    lines = text_table(
+        ("", *head, "ELEMENT TYPE", "SHAPE")[unmarked:],
+        [row[unmarked:] for row in rows],
+        shrinking={"NAME": 12, "TYPE": 12, "OUTPUT": 12, "SHAPE": 20, "ID": 8},
+        dropped=("PORT",),
+    )
     if marks:
         lines.append(
             "! does not fit: declared shapes are shown; ? is inferred from declared shapes"
         )
-    return lines
-
-
-def _table(
-    layers: list[dict[str, Any]], marks: Marks, constants: bool, names: list[str] | None
-) -> list[str]:
-    """Returns a table with a row for each output. names: of the outputs of the model, if `layers`
-    are these alone."""
-    if names is not None:
-        return _outputs_table(layers, marks, names)
-    rows = []
-    hidden = 0
-    for layer in layers:
-        if layer["type"].lower() == "const" and not constants:
-            hidden += 1
-            continue
-        mark = marks.get((*layer["path"], str(layer["id"])), "")
-        place = "/".join([*layer["path"], str(layer["id"])])
-        for output in layer["outputs"] or [{"port": "", "element_type": "", "shape": ""}]:
-            rows.append(
-                (
-                    mark,
-                    plain(place),
-                    plain(str(layer["type"])),
-                    plain(str(layer["name"])),
-                    plain(output["port"]),
-                    output["element_type"],
-                    written_shape(output),
-                )
-            )
-    head = ("ID", "TYPE", "NAME", "PORT", "ELEMENT TYPE", "SHAPE")
-    lines = _marked(head, rows, marks, {"NAME": 12, "TYPE": 12, "SHAPE": 20, "ID": 8})
     if hidden:
         lines.append(f"{counted(hidden, 'constant')} not shown; --constants shows them")
     return lines

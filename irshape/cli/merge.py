@@ -85,15 +85,11 @@ def _by_default(first: Graph, second: Graph) -> dict[str, str]:
     same = {name: name for name in inputs if name in outputs}
     if same:
         return same
-    ends = [_name(output.names, output.layer.name) for output in first.outputs]
-    starts = [_name(output.names, output.layer.name) for output in second.inputs]
+    ends = [(*each.names, each.layer.name)[0] for each in first.outputs]
+    starts = [(*each.names, each.layer.name)[0] for each in second.inputs]
     if len(ends) == 1 and len(starts) == 1:
         return {ends[0]: starts[0]}
     raise click.UsageError(
         "no output of A has the name of an input of B; connect them with --connect OUT=IN: "
         f"A gives {first_of(ends, 8) or 'nothing'}, B takes {first_of(starts, 8) or 'nothing'}"
     )
-
-
-def _name(names: tuple[str, ...], layer: str) -> str:
-    return names[0] if names else layer

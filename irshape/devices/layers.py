@@ -106,8 +106,8 @@ def _reader(key: str) -> Reader:
     if not dot:
         return _OF_ALL[key]
     if port.startswith("out"):
-        return partial(_used if name == "used" else _output, int(port[3:]), name)
-    return partial(_constant if name == "const" else _input, int(port[2:]), name)
+        return partial(_output, int(port[3:]), name)
+    return partial(_input, int(port[2:]), name)
 
 
 def _attribute(name: str, layer: DeviceLayer) -> str:
@@ -124,21 +124,17 @@ def _least(name: str, layer: DeviceLayer) -> str:
 
 def _input(at: int, name: str, layer: DeviceLayer) -> str:
     tensor = layer.inputs[at] if at < len(layer.inputs) else None
+    if tensor is not None and name == "const":
+        return "yes" if layer.constant[at] else "no"
     return "" if tensor is None else tensor_value(tensor, name)
 
 
 def _output(at: int, name: str, layer: DeviceLayer) -> str:
-    return tensor_value(layer.outputs[at], name) if at < len(layer.outputs) else ""
-
-
-def _used(at: int, _: str, layer: DeviceLayer) -> str:
-    return "" if at >= len(layer.used) else "yes" if layer.used[at] else "no"
-
-
-def _constant(at: int, _: str, layer: DeviceLayer) -> str:
-    if at >= len(layer.inputs) or layer.inputs[at] is None:
+    if at >= len(layer.outputs):
         return ""
-    return "yes" if layer.constant[at] else "no"
+    if name == "used":
+        return "yes" if layer.used[at] else "no"
+    return tensor_value(layer.outputs[at], name)
 
 
 def _kept(layer: DeviceLayer) -> str:

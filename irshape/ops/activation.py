@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..faults import Between, Fault, Violation, fault
+from ..faults import Fault, Violation, fault
 from ..rule_ids import OPERATION_CONSTRAINT
 from .axes import normalized_axis, not_single
 from .blockwise import each, in_blocks
-from .conditions import at_least
+from .conditions import at_least, between
 from .conversion import plain
 from .declaration import ANY, NUMERIC_OR_BOOLEAN, REAL, Operation, attribute, like, operand
 from .differences import CRASHES, facts, no_type_of_input, not_run, of_scalar, refused
@@ -54,14 +54,7 @@ class Clamp(UnaryWithValue):
     max: float = attribute(FLOAT, default=0.0, required=True)
 
     def infer(self, data: Tensor) -> Tensor:
-        if not self.min <= self.max:
-            raise Violation(
-                at="min",
-                relation="within",
-                expected=Between(None, self.max),
-                actual=f"{self.min:g}",
-                rule=OPERATION_CONSTRAINT,
-            )
+        between(self.min, None, self.max, at="min", rule=OPERATION_CONSTRAINT)
         return Tensor(data.element_type, data.shape)
 
     def exact(self, data: Number) -> Number:

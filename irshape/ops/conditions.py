@@ -108,7 +108,10 @@ def large_enough(
 def of_type(actual: ElementType, expected: ElementType, *, at: str, of: str = "") -> None:
     """Requires that a tensor has the expected element type."""
     if actual is not expected:
-        raise Violation(at=at, relation="type", expected=expected, actual=actual, of=of)
+        advice = "insert a Convert"
+        raise Violation(
+            at=at, relation="type", expected=expected, actual=actual, of=of, help=advice
+        )
 
 
 def not_zero(number: Number, *, at: str, position: int) -> None:
@@ -179,14 +182,25 @@ def equal(
 
 
 def count(
-    actual: Any, expected: int, *, at: str, rule: RuleId = INPUT_SHAPES, **origin: Unpack[Origin]
+    actual: Any,
+    expected: int | Between,
+    *,
+    at: str,
+    rule: RuleId = INPUT_SHAPES,
+    **origin: Unpack[Origin],
 ) -> None:
     """Requires that a list has the expected number of elements.
 
     of: the tensor whose rank is the expected number.
     """
     size = Dimension.of(actual)
-    if not size.agrees(Dimension(expected)):
+    if isinstance(expected, Between):
+        holds = size.low in Between(None, expected.high) and size.high in Between(
+            expected.low, None
+        )
+    else:
+        holds = size.agrees(Dimension(expected))
+    if not holds:
         seen = size.low if size.is_static else size
         raise Violation(
             at=at, relation="count", expected=expected, actual=seen, rule=rule, **origin

@@ -35,7 +35,7 @@ from ..element_types import (
     ElementType,
     types,
 )
-from ..faults import Between, Fault, Violation
+from ..faults import Between, Fault
 from ..rule_ids import ATTRIBUTE_VALUE
 from ..shapes import Dimension
 from ..wording import describe_types
@@ -445,11 +445,4 @@ def _check_each(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
         if group is None or element_type is DYNAMIC_TYPE:
             continue
         other = shared.setdefault(group, element_type)
-        if other is not element_type:
-            raise Violation(
-                at=declared.name,
-                relation="type",
-                expected=other,
-                actual=element_type,
-                help="insert a Convert",
-            )
+        conditions.of_type(element_type, other, at=declared.name)

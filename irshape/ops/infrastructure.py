@@ -9,6 +9,7 @@ from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Violation, require
 from ..rule_ids import OPERATION_CONSTRAINT, VARIABLE_MISMATCH
 from ..shapes import DYNAMIC_SHAPE, SCALAR, UNBOUNDED, PartialShape
+from .conditions import of_type
 from .declaration import ANY, Operation, attribute, like, operand
 from .differences import (
     EMPTY,
@@ -279,14 +280,9 @@ class ReadValue_6(Operation):
     def infer(self, init_value: Tensor | None) -> Tensor:
         element_type, shape = self.variable_type, self.variable_shape
         if init_value is not None:
-            require(
-                element_type is DYNAMIC_TYPE or init_value.element_type is element_type,
-                at="init_value",
-                relation="type",
-                expected=element_type,
-                actual=init_value.element_type,
-                of="variable_type",
-            )
+            if element_type is not DYNAMIC_TYPE:
+                given = init_value.element_type
+                of_type(given, element_type, at="init_value", of="variable_type")
             require(
                 shape.encloses(init_value.shape)
                 and (shape.rank is None or init_value.rank is not None),

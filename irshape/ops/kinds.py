@@ -141,12 +141,9 @@ class Integer(Kind):
             if not _WHOLE.fullmatch(stripped):
                 raise Malformed(self.describe())
             number = bounded(stripped)
-        self.check(number)
-        return number
-
-    def check(self, number: int) -> None:
         if (self.low is not None and number < self.low) or not -(2**63) <= number < 2**64:
             raise Malformed(self.describe()) if self.refused else Malformed(self.describe(), number)
+        return number
 
     def fits_in_list(self, value: Any) -> bool:
         return -(2**63) <= value < 2**63

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...element_types import DYNAMIC_TYPE
 from ...rule_ids import INPUT_SHAPES
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
 from ..axes import divided
 from ..conditions import equal
 from ..declaration import NUMERIC, at_least, attribute, operand
+from ..elementwise import common_type
 from ..kinds import BOOLEAN, INT
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -36,8 +36,7 @@ class DeformableConvolution_1(Sliding):
     def infer(
         self, data: Tensor, offsets: Tensor, filters: Tensor, mask: Tensor | None = None
     ) -> Tensor:
-        element_types = (tensor.element_type for tensor in (data, offsets, filters))
-        element_type = next((one for one in element_types if not one.is_dynamic), DYNAMIC_TYPE)
+        element_type = common_type(data, offsets, filters)
         if data.rank is None and offsets.rank is None and filters.rank is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
         self.check_sizes(2)

@@ -112,16 +112,8 @@ class Broadcast(Operation):
         elif target is not None and mode == "pdpd":
             result = self.aligned(data, result)
         elif target is not None and data.rank is not None:
-            if data.rank > len(target):
-                raise Violation(
-                    at="target_shape",
-                    relation="count",
-                    expected=Between(data.rank, None),
-                    actual=len(target),
-                    of="data",
-                    given=data.shape,
-                    rule=OPERATION_CONSTRAINT,
-                )
+            least = Between(data.rank, None)
+            count(len(target), least, at="target_shape", of="data", given=data.shape)
             for ours, theirs in zip(reversed(list(data.shape)), reversed(target), strict=False):
                 if ours.is_static and theirs.is_static and ours not in (ONE, theirs):
                     raise self.misfit(data, result)

@@ -21,6 +21,7 @@ from ..declaration import (
     operand,
 )
 from ..differences import CRASHES, Site, facts, not_run, strings
+from ..elementwise import common_type
 from ..kinds import INT
 from ..lazy import Array, np
 from ..tensors import Tensor, Value
@@ -81,7 +82,8 @@ class Gather(Operation):
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         # not declared: OpenVINO accepts a scalar while the rank of `indices` is unknown
         rank(data.rank, at_least(1), at="data")
-        shared = self.shared(data, indices, batch)
+        between(batch, None, data.rank, at="batch_dims", rule=OPERATION_CONSTRAINT)
+        shared = _merged(data, indices, batch)
         if index is None:
             others = data.rank - 1 + indices.rank - 2 * batch
             return Tensor(data.element_type, (*shared, *(DYNAMIC,) * others))
@@ -97,12 +99,6 @@ class Gather(Operation):
         if axis is not None and axis >= 0:
             between(batch, None, axis, at="batch_dims", rule=OPERATION_CONSTRAINT)
         return batch
-
-    def shared(self, data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
-        """Returns the batch dimensions that `data` and `indices` share."""
-        assert data.rank is not None
-        between(batch, None, data.rank, at="batch_dims", rule=OPERATION_CONSTRAINT)
-        return _merged(data, indices, batch)
 
     def infer_value(
         self, data: Tensor, indices: Tensor, axis: Tensor, outputs: tuple[Tensor, ...]
@@ -296,8 +292,8 @@ class GatherTree(Operation):
             count, shape = max_seq_len.shape[0], step_ids.shape
             batch = equal(count, result[1], at="max_seq_len", axis=0, of="step_ids", given=shape)
             result = PartialShape((result[0], batch, result[2]))
-        types = [tensor.element_type for tensor in (step_ids, parent_ids, max_seq_len, end_token)]
-        return Tensor(next((one for one in types if not one.is_dynamic), types[0]), result)
+        element_type = common_type(step_ids, parent_ids, max_seq_len, end_token)
+        return Tensor(element_type, result)
 
     def evaluate(
         self, step_ids: Array, parent_ids: Array, max_seq_len: Array, end_token: Array

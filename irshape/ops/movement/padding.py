@@ -74,18 +74,8 @@ class Pad(Operation):
         if pad_value is not None and self.pad_mode == "constant":
             # not declared: OpenVINO does not check `pad_value` in the other modes
             conditions.rank(pad_value.rank, 0, at="pad_value")
-            if not (
-                pad_value.element_type in (element_type, DYNAMIC_TYPE)
-                or element_type is DYNAMIC_TYPE
-            ):
-                raise Violation(
-                    at="pad_value",
-                    relation="type",
-                    expected=element_type,
-                    actual=pad_value.element_type,
-                    of="data",
-                    help="insert a Convert",
-                )
+            if DYNAMIC_TYPE not in (element_type, pad_value.element_type):
+                conditions.of_type(pad_value.element_type, element_type, at="pad_value", of="data")
             element_type = pad_value.element_type if element_type is DYNAMIC_TYPE else element_type
         if not (element_type.kind != "string" or self.pad_mode == "constant"):
             raise Violation(

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from ...faults import Between, Fault, Violation, fault
 from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES
 from ...shapes import DYNAMIC_SHAPE, ONE, Dimension, PartialShape
+from .. import conditions
 from ..axes import normalized_axis, picked
-from ..conditions import between, count, distinct, equal, not_zero, same_size
+from ..conditions import between, distinct, equal, not_zero, same_size
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, at_least, attribute, operand
 from ..differences import WIDER, Site, dimensions, facts, inferred, refused
 from ..kinds import INTS
@@ -52,14 +53,8 @@ def require_lists(data_rank: int | None, **lists: Tensor | None) -> None:
     for name, tensor in lists.items():
         if tensor is None:
             continue
-        if tensor.rank and data_rank is not None and tensor.shape[0].low > data_rank:
-            raise Violation(
-                at=name,
-                relation="count",
-                expected=Between(None, data_rank),
-                actual=tensor.shape[0],
-                of="data",
-            )
+        if tensor.rank and data_rank is not None:
+            conditions.count(tensor.shape[0], Between(None, data_rank), at=name, of="data")
         first = first or (name, tensor)
         equal(tensor.shape, first[1].shape, at=name)
 
@@ -249,7 +244,7 @@ class StridedSlice(Operation):
                 continue
             size = tensor.shape[0].low
             length = size if length is None else length
-            count(size, length, at=name)
+            conditions.count(size, length, at=name)
         return length
 
     def plan(self, rank: int, count: int) -> Iterator[tuple[int | None, int | None]]:
@@ -261,14 +256,7 @@ class StridedSlice(Operation):
         new = self.positions("new_axis_mask", count) - elided
         added = len(new)
         hidden = rank + added - count
-        if hidden < (-1 if elided else 0):
-            raise Violation(
-                at="begin",
-                relation="count",
-                expected=Between(None, rank + added + bool(elided)),
-                actual=count,
-                of="data",
-            )
+        conditions.count(count, Between(None, rank + added + bool(elided)), at="begin", of="data")
         axis = 0
         for at in range(count):
             if at in elided:

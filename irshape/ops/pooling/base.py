@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...element_types import ElementType
-from ...faults import Between, Violation
-from ...rule_ids import INPUT_SHAPES, OPERATION_CONSTRAINT
+from ...faults import Violation
+from ...rule_ids import OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from .. import conditions
 from ..conversion import plain
@@ -104,33 +104,22 @@ class Pooling(Operation):
 
     def pooled(self, data: PartialShape) -> PartialShape:
         """Returns the shape of the result. Raises `Violation`."""
-        self.check_attributes(data)
-        if data.rank is None:
-            return PartialShape.of_rank(2 + len(self.kernel))
-        for axis, what in enumerate(("batch", "channel count")):
-            if data[axis] == 0:
-                raise Violation(
-                    f"`data` {data} has a {what} of 0 (axis {axis}); expected 1 or more",
-                    at="data",
-                    relation="at least",
-                    expected=Between(1, None),
-                    actual=0,
-                    rule=INPUT_SHAPES,
-                )
-        return PartialShape(
-            (
-                *data[:2],
-                *(self.steps(data, axis, data[axis + 2]) for axis in range(len(self.kernel))),
-            )
-        )
-
-    def check_attributes(self, data: PartialShape) -> None:
         axes = len(self.kernel)
         if data.rank is not None:
             conditions.count(axes, data.rank - 2, at="kernel", rule=OPERATION_CONSTRAINT)
         conditions.count(len(self.strides), axes, at="strides", rule=OPERATION_CONSTRAINT)
         names = ("kernel", "strides", "pads_begin", "pads_end", "dilations")
         check_per_axis(self, names, axes)
+        if data.rank is None:
+            return PartialShape.of_rank(2 + len(self.kernel))
+        for axis in (0, 1):
+            conditions.large_enough(data[axis], 1, at="data", axis=axis)
+        return PartialShape(
+            (
+                *data[:2],
+                *(self.steps(data, axis, data[axis + 2]) for axis in range(len(self.kernel))),
+            )
+        )
 
     def check_window(self, axis: int, along: Along) -> None:
         """Raises `Violation` for a window whose padding the operation does not allow."""

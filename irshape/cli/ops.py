@@ -134,7 +134,7 @@ def _outputs(cls: type[Operation]) -> list[dict[str, Any]]:
     from ..ops.declaration import Operation
 
     if cls.infer is Operation.infer and cls.result is not None:
-        return [{"like": cls.result.operand, "variadic": False}]
+        return [{"like": cls.result, "variadic": False}]
     returned = str(cls.infer.__annotations__.get("return", ""))
     count = max(returned.count("Tensor") - returned.count(" | "), 1)
     return [{"like": None, "variadic": "..." in returned}] * count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from math import prod
 
 from ..faults import Fault, Violation, fault
 from ..rule_ids import (
@@ -15,6 +15,7 @@ from ..rule_ids import (
     RuleId,
 )
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
+from ..wording import in_words
 from .conditions import at_least, out_of_range
 from .tensors import Tensor
 
@@ -126,15 +127,7 @@ def of_length(sizes: Tensor) -> PartialShape:
 
 def listed(numbers: Iterable[object]) -> str:
     """Returns numbers as text, with an ellipsis after the first 16."""
-    shown = [str(number) for number in islice(numbers, 17)]
-    return "[" + ",".join(shown[:16]) + (",…]" if len(shown) > 16 else "]")
-
-
-def product(sizes: Iterable[int]) -> int:
-    total = 1
-    for size in sizes:
-        total *= size
-    return total
+    return in_words(tuple(numbers))
 
 
 def picked(
@@ -146,7 +139,7 @@ def picked(
     choices: the picked indices along each axis.
     order: the axes, outermost first; by default in their own order.
     """
-    steps = [product(sizes[axis + 1 :]) for axis in range(len(sizes))]
+    steps = [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
     positions = [0]
     for axis in order if order is not None else range(len(sizes)):
         offsets = [index * steps[axis] for index in choices[axis]]

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from sys import maxsize
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from ..element_types import (
     ANY,
@@ -96,15 +96,9 @@ NOTHING: Final = Dimension(0)
 """No multiply-adds."""
 
 
-class Like(NamedTuple):
-    """A result that has the type and the shape of an input."""
-
-    operand: str
-
-
-def like(operand: str) -> Like:
+def like(operand: str) -> str:
     """Declares that the result has the type and the shape of an input: `result = like("data")`."""
-    return Like(operand)
+    return operand
 
 
 class Operation:
@@ -176,7 +170,7 @@ class Operation:
     _type_name: ClassVar[str] = "Operation"
     attributes: ClassVar[dict[str, Attribute]] = {}
     operands: ClassVar[tuple[Operand, ...]] = ()
-    result: ClassVar[Like | None] = None
+    result: ClassVar[str | None] = None
     """The input whose type and shape the result has; replaces an `infer`."""
     signature: ClassVar[Signature] = Signature.of({}, ())
     """Values computed from the attributes and operands."""
@@ -209,8 +203,8 @@ class Operation:
                 del attributes[name]
             elif isinstance(declared, FunctionType) and (name in operands or name in attributes):
                 raise TypeError(f"{cls.__name__}: the method `{name}` overwrites a declaration")
-        if cls.result is not None and cls.result.operand not in operands:
-            raise TypeError(f"{cls.__name__} has no operand `{cls.result.operand}` for its result")
+        if cls.result is not None and cls.result not in operands:
+            raise TypeError(f"{cls.__name__} has no operand `{cls.result}` for its result")
         if {"result", "infer"} <= vars(cls).keys():
             raise TypeError(f"{cls.__name__} declares its result and has an `infer`, too")
         cls.of_plugin = not cls.__module__.startswith("irshape.")
@@ -319,7 +313,7 @@ class Operation:
         if self.result is None:
             raise NotImplementedError
         for declared, tensor in zip(self.operands, inputs, strict=False):
-            if declared.name == self.result.operand:
+            if declared.name == self.result:
                 return Tensor(tensor.element_type, tensor.shape)
         raise NotImplementedError  # pragma: no cover: `__init_subclass__` has looked
 
@@ -414,16 +408,6 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
         ):
             _check_each(operation, inputs)
             break
-    if signature.confined:
-        _check_confined(operation, inputs)
-    if count < declared:
-        return inputs + (None,) * (declared - count - (signature.most == maxsize))
-    return inputs
-
-
-def _check_confined(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
-    """Raises `Violation` for shapes or attributes that the declaration does not allow."""
-    signature = operation.signature
     if signature.shaped:
         check_shapes(operation.operands, inputs)
     for name, limits in signature.limited.items():
@@ -431,6 +415,9 @@ def _check_confined(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
         if value is not None:
             at = operation.attributes[name].name
             conditions.between(value, *limits, at=at, rule=ATTRIBUTE_VALUE)
+    if count < declared:
+        return inputs + (None,) * (declared - count - (signature.most == maxsize))
+    return inputs
 
 
 def _check_each(operation: Operation, inputs: tuple[Tensor, ...]) -> None:

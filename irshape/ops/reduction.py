@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from ..faults import Fault, fault
 from ..shapes import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, PartialShape
@@ -74,6 +74,7 @@ class Reduction(Operation):
     data = operand(NUMERIC | STRING, specified=NUMERIC)
     axes = operand(INTEGER, rank=(0, 1), value=True)
     keep_dims: bool = attribute(BOOLEAN, default=False)
+    function: ClassVar[str]
 
     def infer(self, data: Tensor, axes: Tensor) -> Tensor:
         return Tensor(data.element_type, reduced_shape(data, axes, self.keep_dims))
@@ -105,7 +106,8 @@ class Reduction(Operation):
         return data
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        raise NotImplementedError
+        """Returns the elements along axes, combined by the NumPy function named `function`."""
+        return folded(getattr(np, self.function), wide(data), axes, self.keep_dims)
 
 
 def wide(data: Array) -> Array:
@@ -157,6 +159,7 @@ class ReduceSum(Reduction):
     """Sum; integers wrap around."""
 
     since = 1
+    function = "add"
     sums_up = "sum"
 
     def infer_value(self, data: Tensor, axes: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
@@ -171,9 +174,6 @@ class ReduceSum(Reduction):
             return combined(data.value, operator.add, low, high)
         return Value([low], [high])
 
-    def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        return folded(np.add, wide(data), axes, self.keep_dims)
-
 
 def clipped(number: int | float) -> int | float:
     """Returns an integer bound clipped to int64; a real number unchanged."""
@@ -184,6 +184,7 @@ class ReduceProd(Reduction):
     """Product; integers wrap around."""
 
     since = 1
+    function = "multiply"
 
     def infer_value(self, data: Tensor, axes: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
         if data.value is None or data.rank != 1 or axes.known is None:
@@ -200,9 +201,6 @@ class ReduceProd(Reduction):
 
             return combined(data.value, operator.mul, low, high)
         return Value([low], [high])
-
-    def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        return folded(np.multiply, wide(data), axes, self.keep_dims)
 
 
 def extreme(data: Array, axes: tuple[int, ...], keep_dims: bool, *, largest: bool) -> Array:
@@ -232,30 +230,31 @@ def extreme_value(
     return Value([choose(data.value.lower)], [choose(data.value.upper)])
 
 
-class ReduceMax(Reduction):
+class Extreme(Reduction):
+    """The largest or the smallest element."""
+
+    leaves_nan_open = True
+    largest: ClassVar[bool]
+
+    def infer_value(self, data: Tensor, axes: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        return extreme_value(data, axes, max if self.largest else min)
+
+    def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
+        return extreme(data, axes, self.keep_dims, largest=self.largest)
+
+
+class ReduceMax(Extreme):
     """Maximum."""
 
     since = 1
-    leaves_nan_open = True
-
-    def infer_value(self, data: Tensor, axes: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
-        return extreme_value(data, axes, max)
-
-    def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        return extreme(data, axes, self.keep_dims, largest=True)
+    largest = True
 
 
-class ReduceMin(Reduction):
+class ReduceMin(Extreme):
     """Minimum."""
 
     since = 1
-    leaves_nan_open = True
-
-    def infer_value(self, data: Tensor, axes: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
-        return extreme_value(data, axes, min)
-
-    def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        return extreme(data, axes, self.keep_dims, largest=False)
+    largest = False
 
 
 class ReduceL1(Reduction):
@@ -294,15 +293,11 @@ class ReduceLogicalAnd(LogicalReduction):
     """Whether all elements are true."""
 
     since = 1
-
-    def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        return np.asarray(np.all(data, axis=axes, keepdims=self.keep_dims))
+    function = "logical_and"
 
 
 class ReduceLogicalOr(LogicalReduction):
     """Whether any element is true."""
 
     since = 1
-
-    def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        return np.asarray(np.any(data, axis=axes, keepdims=self.keep_dims))
+    function = "logical_or"

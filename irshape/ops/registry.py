@@ -361,25 +361,19 @@ def declaration_of(layer: Layer) -> type[Operation] | None:
 def _unknown_version(
     type_name: str, version: str, known: tuple[type[Operation], ...], *, numbered: bool
 ) -> UnknownOperation:
+    newest = max(OPSETS)
     if numbered:
-        newest = max(OPSETS)
-        if int(version.removeprefix("opset")) > newest:
-            return UnknownOperation(
-                f"{version} is newer than this irshape, which knows opsets up to opset{newest}; "
-                "upgrade irshape",
-                known=known,
-                newer=True,
-            )
         return UnknownOperation(
-            f"{version} is not an opset of OpenVINO (opset1 to opset{max(OPSETS)})",
+            f"{version} is newer than this irshape, which knows opsets up to opset{newest}; "
+            "upgrade irshape",
             known=known,
-            no_opset=True,
+            newer=True,
         )
     if not version:
         return UnknownOperation("the layer does not name an opset", known=known)
     if re.fullmatch(r"opset.*", version, re.IGNORECASE):
         return UnknownOperation(
-            f"'{version}' is not an opset; opsets are written opset1 to opset{max(OPSETS)}",
+            f"'{version}' is not an opset; opsets are written opset1 to opset{newest}",
             known=known,
             no_opset=True,
         )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import prod
 
 from ..element_types import ElementType
 from ..faults import Fault, Violation, fault, require
 from ..rule_ids import INPUT_VALUE, OPERATION_CONSTRAINT
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
-from .axes import listed, normalized_axis, of_length, product
+from .axes import listed, normalized_axis, of_length
 from .declaration import ANY, INTEGER, NUMERIC, Operation, attribute, operand
 from .differences import (
     CRASHES,
@@ -208,18 +209,18 @@ class Reshape(Reinterpretation):
         if sizes is None or (wanted is not None and 0 not in wanted):  # `infer` has compared
             return
         result = self.infer(data, pattern).shape.static
-        if result is not None and product(sizes) not in (0, product(result)):
+        if result is not None and prod(sizes) not in (0, prod(result)):
             message = (
-                f"`data` {data.shape} has {product(sizes)} elements, "
-                f"but the result {listed(result)} has {product(result)}; "
+                f"`data` {data.shape} has {prod(sizes)} elements, "
+                f"but the result {listed(result)} has {prod(result)}; "
                 "OpenVINO notices only when the layer runs"
             )
             yield fault(
                 message,
                 at="pattern",
                 relation="count",
-                expected=product(sizes),
-                actual=f"{product(result)} elements",
+                expected=prod(sizes),
+                actual=f"{prod(result)} elements",
                 rule=OPERATION_CONSTRAINT,
             )
 
@@ -228,8 +229,8 @@ class Reshape(Reinterpretation):
         copied = [i for i, size in enumerate(sizes) if size == 0] if self.special_zero else []
         if -1 in sizes:
             # copied dimensions count on neither side: a copied 0 does not determine the rest
-            rest = product(size for i, size in enumerate(sizes) if size != -1 and i not in copied)
-            there = product(size for i, size in enumerate(left) if i not in copied)
+            rest = prod(size for i, size in enumerate(sizes) if size != -1 and i not in copied)
+            there = prod(size for i, size in enumerate(left) if i not in copied)
             sizes[sizes.index(-1)] = there // rest if rest else 1
         for i in copied:
             sizes[i] = left[i]

@@ -33,9 +33,6 @@ class Signature(NamedTuple):
     """Whether an operand declares more about its shape than the rank."""
     limited: Mapping[str, Between]
     """The limits of attributes, by Python name."""
-    confined: bool
-    """Whether `shaped` is true or `limited` is not empty. It needs only one look-up for each
-    layer."""
 
     @staticmethod
     def of(attributes: Mapping[str, Attribute], operands: tuple[Operand, ...]) -> Signature:
@@ -64,5 +61,4 @@ class Signature(NamedTuple):
             ),
             shaped,
             limited,
-            shaped or bool(limited),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from math import isnan
+from math import isnan, prod
 from typing import Any, Final
 
 from ..demands import note_wider
@@ -13,7 +13,7 @@ from ..faults import Between, Fault, fault, require
 from ..rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from . import conditions
-from .axes import normalized_axis, product
+from .axes import normalized_axis
 from .conversion import plain
 from .declaration import (
     ANY,
@@ -269,7 +269,7 @@ def slice_keys(slices: Array) -> Array:
 
     Equal slices have equal numbers, and the numbers have the order of the slices.
     """
-    rows = slices.reshape(len(slices), product(slices.shape[1:]))
+    rows = slices.reshape(len(slices), prod(slices.shape[1:]))
     if rows.shape[1] == 1:
         return np.ravel(rows)
     ranks = np.unique(rows, return_inverse=True, equal_nan=False)[1].reshape(rows.shape)
@@ -285,7 +285,7 @@ def slices(data: Tensor, axis: int) -> tuple[tuple[float, ...], ...] | None:
     elements, sizes = exact(data), data.shape.static
     if elements is None or sizes is None:
         return None
-    inner = product(sizes[axis + 1 :])
+    inner = prod(sizes[axis + 1 :])
     parts: list[list[float]] = [[] for _ in range(sizes[axis])]
     for position, number in enumerate(elements):
         parts[position // inner % sizes[axis]].append(number)

@@ -77,15 +77,19 @@ class Multiply(NumPyFunction):
         return a * b
 
 
-class Divide(NumPyFunction):
+class Division(NumPyFunction):
+    """Quotients and remainders."""
+
+    def source_of_nan(self, a: Array, b: Array) -> str | None:
+        return zero_by_zero(b)
+
+
+class Divide(Division):
     """Quotient. For integers it is rounded down, or towards zero with `m_pythondiv="false"`."""
 
     since = 1
     function = "divide"
     m_pythondiv: bool = attribute(BOOLEAN, default=True)
-
-    def source_of_nan(self, a: Array, b: Array) -> str | None:
-        return zero_by_zero(b)
 
     def exact(self, a: Number, b: Number) -> Number:
         if not isinstance(a, int) and not isinstance(b, int):
@@ -125,14 +129,11 @@ class Divide(NumPyFunction):
         return np.add(quotient, (np.remainder(a, b) != 0) & ((a < 0) != (b < 0)))
 
 
-class Mod(NumPyFunction):
+class Mod(Division):
     """Remainder of division rounded towards zero. It has the sign of `a`, as in C."""
 
     since = 1
     function = "fmod"
-
-    def source_of_nan(self, a: Array, b: Array) -> str | None:
-        return zero_by_zero(b)
 
     def exact(self, a: Number, b: Number) -> Number:
         if isinstance(a, int) and isinstance(b, int):
@@ -149,14 +150,11 @@ class Mod(NumPyFunction):
         return (-most if a[0] < 0 else 0), (most if a[1] > 0 else 0)
 
 
-class FloorMod(NumPyFunction):
+class FloorMod(Division):
     """Remainder of floor division. It has the sign of `b`, as in Python."""
 
     since = 1
     function = "remainder"
-
-    def source_of_nan(self, a: Array, b: Array) -> str | None:
-        return zero_by_zero(b)
 
     def exact(self, a: Number, b: Number) -> Number:
         return a % b

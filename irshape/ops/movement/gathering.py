@@ -262,10 +262,7 @@ class GatherND_5(GatherND):
     since = 5
 
     def joined(self, batch: list[Dimension]) -> list[Dimension]:
-        total = Dimension(1)
-        for dim in batch:
-            total = total * dim
-        return [total] if batch else []
+        return [prod(batch, start=Dimension(1))] if batch else []
 
 
 class GatherND_8(GatherND):

@@ -146,11 +146,21 @@ def _of_rank(data: Tensor) -> Tensor:
     return Tensor(data.element_type, shape)
 
 
-class Split(Operation):
+class Splitting(Operation):
+    """The base of Split and VariadicSplit."""
+
+    data = operand(ANY)
+
+    def infer_value(
+        self, data: Tensor, axis: Tensor, *lengths: Tensor, outputs: tuple[Tensor, ...]
+    ) -> tuple[Value | None, ...]:
+        return _parts(data, single(axis), outputs)
+
+
+class Split(Splitting):
     """`num_splits` parts of equal length along `axis`."""
 
     since = 1
-    data = operand(ANY)
     axis = operand(INTEGER, rank=0, value=True)
     num_splits: int = attribute(INT, within=between(1, MAX_OUTPUTS))
 
@@ -172,20 +182,14 @@ class Split(Operation):
         part = length.multiple_of(count) // count
         return (Tensor(data.element_type, _with(data.shape, index, part)),) * count
 
-    def infer_value(
-        self, data: Tensor, axis: Tensor, outputs: tuple[Tensor, ...]
-    ) -> tuple[Value | None, ...]:
-        return _parts(data, single(axis), outputs)
-
     def evaluate(self, data: Array, axis: Array) -> tuple[Array, ...]:
         return tuple(np.split(data, self.num_splits, axis=int(axis)))
 
 
-class VariadicSplit(Operation):
+class VariadicSplit(Splitting):
     """Parts of the given lengths along `axis`; a length of -1 is the rest of the axis."""
 
     since = 1
-    data = operand(ANY)
     axis = operand(NUMERIC, specified=INTEGER, value=True)
     split_lengths = operand(NUMERIC, specified=INTEGER, rank=1, value=True)
 
@@ -246,11 +250,6 @@ class VariadicSplit(Operation):
                 actual=tuple(part for part in known if part != -1),
                 accepted=True,
             )
-
-    def infer_value(
-        self, data: Tensor, axis: Tensor, split_lengths: Tensor, outputs: tuple[Tensor, ...]
-    ) -> tuple[Value | None, ...]:
-        return _parts(data, single(axis), outputs)
 
     def evaluate(self, data: Array, axis: Array, split_lengths: Array) -> tuple[Array, ...]:
         index = int(axis.ravel()[0])

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from ..model.graph import Layer
@@ -27,35 +28,26 @@ _ALSO_READ = re.compile(r"^    also_read = \((.*?)\)\r?$", re.MULTILINE | re.DOT
 _OPSET = re.compile(r"opset([1-9][0-9]?)\Z")
 
 
+@dataclass(eq=False)
 class UnknownOperation(LookupError):
-    """No declaration exists for a type and version.
+    """No declaration exists for a type and version."""
 
-    known: the versions that the type has.
-    close: a type with a similar name.
-    custom: the version is not an opset, so the operation is a custom one.
-    internal: OpenVINO itself puts the operation into models.
-    newer: the opset is newer than all opsets that irshape knows.
-    no_opset: the version looks like an opset, but is not one.
-    """
+    message: str
+    known: tuple[type[Operation], ...] = ()
+    """The versions that the type has."""
+    close: str | None = None
+    """A type with a similar name."""
+    custom: bool = False
+    """Whether the version is not an opset, so that the operation is a custom one."""
+    internal: bool = False
+    """Whether OpenVINO itself puts the operation into models."""
+    newer: bool = False
+    """Whether the opset is newer than all opsets that irshape knows."""
+    no_opset: bool = False
+    """Whether the version looks like an opset, but is not one."""
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        known: tuple[type[Operation], ...] = (),
-        close: str | None = None,
-        custom: bool = False,
-        internal: bool = False,
-        newer: bool = False,
-        no_opset: bool = False,
-    ) -> None:
-        super().__init__(message)
-        self.no_opset = no_opset
-        self.newer = newer
-        self.internal = internal
-        self.known = known
-        self.close = close
-        self.custom = custom
+    def __str__(self) -> str:
+        return self.message
 
 
 def _sources(folder: str, package: str) -> Iterator[tuple[str, str]]:

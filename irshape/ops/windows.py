@@ -12,6 +12,8 @@ from .conditions import count
 from .kinds import Choice
 from .lazy import Array, np
 
+Sizes = tuple[int, ...] | None
+"""A size for each spatial axis; None or empty for the default on all axes."""
 PAD_TYPES: Final = Choice("explicit", "same_upper", "same_lower", "valid")
 SAME: Final = ("same_upper", "same_lower")
 
@@ -52,13 +54,13 @@ def same_padding(size: int, span: int, stride: int, auto_pad: str) -> tuple[int,
     )
 
 
-def check_per_axis(operation: Any, names: Sequence[str], axes: int) -> None:
+def check_per_axis(operation: Any, axes: int) -> None:
     """Raises `Violation` unless attributes have a value for each spatial axis, and no stride or
     dilation is 0.
 
     An absent or empty attribute passes.
     """
-    for name in names:
+    for name in ("kernel", "strides", "dilations", "pads_begin", "pads_end", "output_padding"):
         sizes = getattr(operation, name, None)
         if sizes:
             count(len(sizes), axes, at=name, rule=OPERATION_CONSTRAINT)

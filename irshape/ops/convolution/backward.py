@@ -17,14 +17,8 @@ from ..elementwise import common_type
 from ..kinds import NATURALS
 from ..lazy import Array
 from ..tensors import Tensor
-from ..windows import SAME, Frame, dilated, dimension_of
-from .base import (
-    Convolving,
-    Sizes,
-    channels_agree,
-    grouped_channels,
-    window_size,
-)
+from ..windows import SAME, Frame, Sizes, check_per_axis, dilated, dimension_of
+from .base import Convolving, channels_agree, grouped_channels, window_size
 from .kernels import spread
 
 
@@ -51,7 +45,7 @@ class BackwardConvolution(Convolving):
             return Tensor(element_type, DYNAMIC_SHAPE)
         if count is not None:
             conditions.count(count, axes, at="output_shape")
-        self.check_sizes(axes)
+        check_per_axis(self, axes)
         batch = DYNAMIC if data.rank is None else data.shape[0]
         channels = self.output_channels(data.shape, filters.shape)
         if count is None and output_shape is not None:

@@ -14,16 +14,13 @@ from ..windows import (
     PAD_TYPES,
     SAME,
     Frame,
-    check_per_axis,
+    Sizes,
     dilated,
     dimension_of,
     divided_down,
     divided_up,
     same_padding,
 )
-
-Sizes = tuple[int, ...] | None
-"""A size for each spatial axis; None or empty for the default on all axes."""
 
 
 class Sliding(Operation):
@@ -58,11 +55,6 @@ class Sliding(Operation):
             if sizes
         ]
         return next((count for count in (*counts, *given) if count is not None), None)
-
-    def check_sizes(self, axes: int) -> None:
-        """Raises `Violation` unless each attribute fits the spatial axes."""
-        names = ("strides", "dilations", "pads_begin", "pads_end", "output_padding")
-        check_per_axis(self, names, axes)
 
     def steps(self, axes: int) -> tuple[int, ...]:
         return self.strides or (1,) * axes

@@ -11,7 +11,7 @@ from ..elementwise import computed
 from ..kinds import FLOAT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from ..windows import padded
+from ..windows import check_per_axis, padded
 from .base import Sliding, channels_agree, window_size
 from .kernels import convolved
 
@@ -32,7 +32,7 @@ class BinaryConvolution(Sliding):
         axes = self.spatial_axes(data.shape, filters.shape)
         if axes is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
-        self.check_sizes(axes)
+        check_per_axis(self, axes)
         channels_agree(data.shape, filters.shape, 1)
         batch = DYNAMIC if data.rank is None else data.shape[0]
         channels = DYNAMIC if filters.rank is None else filters.shape[0]

@@ -15,7 +15,7 @@ from ..elementwise import common_type
 from ..kinds import BOOLEAN, INT
 from ..lazy import Array, np
 from ..tensors import Tensor
-from ..windows import Frame
+from ..windows import Frame, check_per_axis
 from .base import Sliding, window_size
 
 
@@ -39,7 +39,7 @@ class DeformableConvolution_1(Sliding):
         element_type = common_type(data, offsets, filters)
         if data.rank is None and offsets.rank is None and filters.rank is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
-        self.check_sizes(2)
+        check_per_axis(self, 2)
         self.check_groups(data.shape, filters.shape)
         batch = self.dimensions(data, offsets).get("batch", DYNAMIC)
         channels = DYNAMIC if filters.rank is None else filters.shape[0]

@@ -8,6 +8,7 @@ from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..elementwise import common_type
 from ..lazy import Array, np
 from ..tensors import Tensor
+from ..windows import check_per_axis
 from . import depthwise
 from .base import Convolving, channels_agree, grouped_channels, window_size
 from .kernels import convolved
@@ -23,7 +24,7 @@ class ForwardConvolution(Convolving):
         axes = self.spatial_axes(data.shape, filters.shape)
         if axes is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
-        self.check_sizes(axes)
+        check_per_axis(self, axes)
         batch = DYNAMIC if data.rank is None else data.shape[0]
         channels = self.output_channels(data.shape, filters.shape)
         return Tensor(element_type, (batch, channels, *self.slid(data.shape, filters.shape, axes)))

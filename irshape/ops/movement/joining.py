@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 
 from ...faults import Fault, Violation, fault
@@ -115,31 +115,6 @@ def _with(shape: PartialShape, axis: int, dim: Dimension) -> PartialShape:
     return PartialShape(dims)
 
 
-def _parts(data: Tensor, axis: int | None, outputs: tuple[Tensor, ...]) -> tuple[Value | None, ...]:
-    """Returns the values of the outputs, which are consecutive parts along an axis."""
-    sizes = data.shape.static
-    nothing: tuple[Value | None, ...] = (None,) * len(outputs)
-    if (
-        data.value is None
-        or axis is None
-        or not sizes
-        or any(output.shape.static is None for output in outputs)
-        or sum(output.shape[axis].low for output in outputs) > sizes[axis]
-    ):
-        return nothing
-    values = []
-    start = 0
-    for output in outputs:
-        end = start + output.shape[axis].low
-        chosen = [
-            range(start, end) if i == axis % len(sizes) else range(size)
-            for i, size in enumerate(sizes)
-        ]
-        values.append(data.value.take(picked(sizes, chosen)))
-        start = end
-    return tuple(values)
-
-
 def _of_rank(data: Tensor) -> Tensor:
     """Returns a tensor with the type and rank of `data` and unknown dimensions."""
     shape = DYNAMIC_SHAPE if data.rank is None else PartialShape.of_rank(data.rank)
@@ -147,14 +122,30 @@ def _of_rank(data: Tensor) -> Tensor:
 
 
 class Splitting(Operation):
-    """The base of Split and VariadicSplit."""
+    """The base of Split and VariadicSplit, whose outputs are consecutive parts along an axis."""
 
     data = operand(ANY)
 
     def infer_value(
         self, data: Tensor, axis: Tensor, *lengths: Tensor, outputs: tuple[Tensor, ...]
     ) -> tuple[Value | None, ...]:
-        return _parts(data, single(axis), outputs)
+        sizes, along = data.shape.static, single(axis)
+        if (
+            data.value is None
+            or along is None
+            or not sizes
+            or any(output.shape.static is None for output in outputs)
+            or sum(output.shape[along].low for output in outputs) > sizes[along]
+        ):
+            return (None,) * len(outputs)
+        choices: list[Sequence[int]] = [range(size) for size in sizes]
+        values, start = [], 0
+        for output in outputs:
+            end = start + output.shape[along].low
+            choices[along] = range(start, end)
+            values.append(data.value.take(picked(sizes, choices)))
+            start = end
+        return tuple(values)
 
 
 class Split(Splitting):

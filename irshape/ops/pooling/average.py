@@ -10,7 +10,8 @@ from ..elementwise import computed
 from ..kinds import BOOLEAN, NATURALS
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .base import ROUNDING_TORCH, Along, Pooling, Sizes, over_windows
+from ..windows import Sizes
+from .base import ROUNDING_TORCH, Along, Pooling, over_windows
 
 
 class AveragePooling(Pooling):

@@ -18,6 +18,7 @@ from ..lazy import Array, np
 from ..windows import (
     PAD_TYPES,
     SAME,
+    Sizes,
     check_per_axis,
     dimension_of,
     padded,
@@ -27,8 +28,6 @@ from ..windows import (
 if TYPE_CHECKING:
     from ...symbols.expressions import Expression
 
-Sizes = tuple[int, ...] | None
-"""A size for each spatial axis; None or empty for the default on all axes."""
 
 I64 = ElementType.of("i64")
 ROUNDING = Choice("floor", "ceil")
@@ -108,8 +107,7 @@ class Pooling(Operation):
         if data.rank is not None:
             conditions.count(axes, data.rank - 2, at="kernel", rule=OPERATION_CONSTRAINT)
         conditions.count(len(self.strides), axes, at="strides", rule=OPERATION_CONSTRAINT)
-        names = ("kernel", "strides", "pads_begin", "pads_end", "dilations")
-        check_per_axis(self, names, axes)
+        check_per_axis(self, axes)
         if data.rank is None:
             return PartialShape.of_rank(2 + len(self.kernel))
         for axis in (0, 1):

@@ -13,7 +13,8 @@ from ..elementwise import computed
 from ..kinds import INT, NATURALS, TypeName
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .base import I64, ROUNDING_TORCH, Pooling, Sizes, largest, lowest
+from ..windows import Sizes
+from .base import I64, ROUNDING_TORCH, Pooling, largest, lowest
 
 
 class MaxPool_1(Pooling):

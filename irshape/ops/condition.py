@@ -5,8 +5,7 @@ from __future__ import annotations
 from ..element_types import ElementType
 from .conversion import plain
 from .declaration import ANY, BOOLEAN_TYPE, attribute, operand
-from .differences import Site, facts, not_run
-from .elementwise import FLOATING, Binary, Broadcasting, Unary, common_type
+from .elementwise import FLOATING, Broadcasting, Unary, common_type
 from .intervals import Interval, mapped, spread
 from .kinds import BOOLEAN
 from .lazy import Array, np
@@ -67,30 +66,8 @@ class Select(Broadcasting):
         return chosen.view(then.dtype) if then.dtype.metadata else chosen
 
 
-def _taken_on(site: Site) -> bool:
-    """Returns whether an output feeds a layer other than elementwise operations, LogicalNot and
-    Result."""
-    from .registry import declaration_of
-
-    for layer in site.feeds:
-        operation = declaration_of(layer)
-        if layer.type not in ("Result", "LogicalNot") and not (
-            operation is not None and issubclass(operation, Binary | Select)
-        ):
-            return True
-    return False
-
-
 class NumberTest(Unary):
     """Tests whether each number is of a certain kind. The result is boolean."""
-
-    differs = facts(
-        not_run(
-            "2023.1",
-            "an IsNaN, IsInf or IsFinite whose result is not used element by element",
-            _taken_on,
-        ),
-    )
 
     data = operand(FLOATING)
 

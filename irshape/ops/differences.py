@@ -291,18 +291,6 @@ def strings(site: Site) -> bool:
     return site.type_name() == "string"
 
 
-def pdpd_shape(site: Site) -> bool:
-    """Returns whether the result differs in shape from the input that is broadcast to."""
-    first = site.shape(1 if site.layer.type == "Select" else 0)
-    output = site.output
-    return (
-        site.attribute("auto_broadcast") == "pdpd"
-        and first is not None
-        and output is not None
-        and output != first
-    )
-
-
 def lower_bounds(site: Site) -> bool:
     """Returns whether an output has lower bounds from a computed value without upper bounds.
 

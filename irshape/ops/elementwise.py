@@ -9,7 +9,6 @@ from ..faults import Violation
 from ..shapes import DYNAMIC_SHAPE, PartialShape
 from .conversion import encoded, is_plain, nearest, plain
 from .declaration import NUMERIC, REAL, Operation, attribute, like, operand, types
-from .differences import Site, facts, inferred, pdpd_shape, refused
 from .intervals import Interval, corners, mapped
 from .kinds import INT, Choice, Malformed
 from .lazy import Array, np
@@ -40,34 +39,11 @@ class AutoBroadcast(Choice):
 AUTO_BROADCAST: Final = AutoBroadcast()
 
 
-def _pdpd_intervals(site: Site) -> bool:
-    """Returns whether the second shape has an interval with 1 where the first has other sizes."""
-    first, second = site.shape(0), site.shape(1)
-    if site.attribute("auto_broadcast") != "pdpd" or first is None or second is None:
-        return False
-    if first.rank is None or second.rank is None:
-        return False
-    return any(
-        other.is_dynamic and not size.compatible(other)
-        for size, other in zip(reversed(tuple(first)), reversed(tuple(second)), strict=False)
-    )
-
-
 class Broadcasting(Operation):
     """The attributes of operations that broadcast their inputs.
 
     In pdpd mode, the second input begins at `axis` of the first. -1 aligns their ends.
     """
-
-    differs = facts(
-        refused("2023.1", 'auto_broadcast="pdpd" on intervals', _pdpd_intervals),
-        inferred(
-            "2023.1",
-            'auto_broadcast="pdpd" on dynamic dimensions',
-            "gives the first shape",
-            pdpd_shape,
-        ),
-    )
 
     auto_broadcast: str = attribute(AUTO_BROADCAST, default="numpy")
     axis: int = attribute(INT, default=0, name="auto_broadcast.auto_broadcast_axis")

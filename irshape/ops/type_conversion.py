@@ -7,11 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..element_types import DYNAMIC_TYPE, ElementType
-from ..faults import Violation, require
-from ..shapes import INT64_MIN, UNBOUNDED, PartialShape
+from ..faults import require
+from ..shapes import INT64_MIN, UNBOUNDED
 from .conversion import converted
 from .declaration import ANY, Operation, attribute, operand, types
-from .differences import Site, When, facts, inferred, no_type, not_run, refused
+from .differences import Site, When, facts, no_type, not_run, refused
 from .elementwise import element_type_of
 from .intervals import Interval, corners, mapped
 from .kinds import BOOLEAN, TYPE_NAME
@@ -149,29 +149,6 @@ class ConvertLike(Operation):
 PROMOTABLE = types("boolean f64 f32 f16 bf16 f8e4m3 f8e5m2 i64 i32 i16 i8 i4 u64 u32 u16 u8 u4 u1")
 
 
-def _promoted_ranks(site: Site) -> bool:
-    """Returns whether promotion fails if no input of dynamic rank is a scalar."""
-    assert site.operation is not None
-    if all(tensor is None or tensor.rank is not None for tensor in site.inputs):
-        return False
-    operation, _ = site.operation.read(site.layer.items)
-    some = PartialShape.parse("[?]")
-    inputs = [
-        Tensor(tensor.element_type, some if tensor.rank is None else tensor.shape)
-        for tensor in site.inputs
-        if tensor is not None
-    ]
-    try:
-        operation.infer(*inputs)
-    except Violation:
-        return True
-    return False
-
-
-def _promoted(site: Site) -> bool:
-    return any(output.element_type.is_dynamic for output in site.outputs)
-
-
 class ConvertPromoteTypes(Operation):
     """Both inputs in an element type that holds either.
 
@@ -181,15 +158,6 @@ class ConvertPromoteTypes(Operation):
     """
 
     since = 14
-    differs = facts(
-        refused("2024.1", "a ConvertPromoteTypes of an input of any rank", _promoted_ranks),
-        inferred(
-            "2024.1",
-            "a ConvertPromoteTypes whose type is known only at run time",
-            "infers another element type",
-            _promoted,
-        ),
-    )
     input_0 = operand(PROMOTABLE)
     input_1 = operand(PROMOTABLE)
     promote_unsafe: bool = attribute(BOOLEAN, default=False)

@@ -31,10 +31,7 @@ NAMED = {
     "CONVOLUTION": "strides=1,1 pads_begin=0,0 pads_end=0,0 dilations=1,1",
     "LRN": "alpha=0.5 beta=0.7 bias=2 size=3",
     "MVN": "eps=0.1 eps_mode=inside_sqrt normalize_variance=true",
-    "PATCHES": "sizes=3,3 strides=5,5 rates=1,1 auto_pad=valid",
-    "PDPD": "auto_broadcast=pdpd auto_broadcast.auto_broadcast_axis=0",
     "POOL": "strides=1,1 pads_begin=0,0 pads_end=0,0 kernel=2,2 exclude-pad=true",
-    "PROMOTION": "promote_unsafe=false pytorch_scalar_promotion=true",
     "RANDOM": "output_type=f32 global_seed=1 op_seed=2",
     "ROI": "spatial_scale=0.5 method=bilinear output_size=7,8",
     "SCALES": "mode=nearest shape_calculation_mode=scales",
@@ -103,8 +100,6 @@ a ScatterNDUpdate with scalar updates, before opset15:
 ScatterNDUpdate of opset15 of i8, u8, bf16, booleans or strings:
     ScatterNDUpdate-15(u8[3,2] i64{[[1]]} u8[1,2])
         | ScatterNDUpdate-15(u16[3,2] i64{[[1]]} u16[1,2])
-a SquaredDifference with auto_broadcast="pdpd" of inputs of several ranks:
-    SquaredDifference-1($PDPD f32[2,3,4] f32[2,3]) | SquaredDifference-1($PDPD f32[2,3] f32[2,3])
 a Gather of strings:
     Gather-7(string[3] i64{[1]} i64{0}) | Gather-8(string[3] i64{[1]} i64{0})
 a sum of embeddings with a default index of -1:
@@ -135,8 +130,6 @@ a Squeeze of all axes, some of dynamic size:
     Squeeze-1(f32[..4] i64{[0]}) | Squeeze-1(f32[1,3,1])
 a Squeeze of axes that are known only at run time:
     Squeeze-1(f32[?,3,1] i64[1]) | Squeeze-1(f32[?,3,1] i64{[2]})
-an IsNaN, IsInf or IsFinite whose result is not used element by element:
-    Transpose-1(IsNaN-10(f32[2]) i64{[0]}) | LogicalNot-1(IsNaN-10(f32[2]))
 a Gather of strings of dynamic shape:
     Gather-8(string[3,?] i64{[1]} i64{0}) | Gather-8(string[3,2] i64{[1]} i64{0})
 a BatchNormInference with a scale, shift or statistics of dynamic shape:
@@ -171,13 +164,6 @@ a Fourier transform of sizes that are known only at run time:
 a hidden size that states and recurrent weights leave open:
     RNNCell-4($CELL f32[2,4] f32[2,?] f32[3,4] f32[3,?] f32[3])
         | RNNCell-4($CELL f32[1..5,4] f32[2..9,3] f32[3,4] f32[3,?] f32[3])
-an ExtractImagePatches of a dynamic size:
-    ExtractImagePatches-3($PATCHES f32[2,3,?,10]) | ExtractImagePatches-3($PATCHES f32[?,3,9,10])
-an ExtractImagePatches without a patch along an axis:
-    ExtractImagePatches-3($PATCHES f32[2,3,18,1]) | ExtractImagePatches-3($PATCHES f32[2,3,18,3])
-auto_broadcast="pdpd" on dynamic dimensions:
-    Add-1($PDPD f32[?,?] f32[3]) | Add-1($PDPD f32[3,?] f32[3])
-    Xor-1($PDPD boolean[2,1..6] boolean[2,?]) | Xor-1($PDPD boolean[2,6] boolean[2,6])
 a picture in one plane of unknown height:
     I420toRGB-8(u8[1,3..9,4,1]) | I420toRGB-8(u8[1,9,?,1])
 a RegionYolo whose `end_axis` is not after `axis`:
@@ -232,11 +218,6 @@ an Interpolate with scales of bf16:
 a SegmentMax of segments without an element type:
     SegmentMax-16(fill_mode=ZERO f32[3,2] dynamic[3])
         | SegmentMax-16(fill_mode=ZERO f32[3,2] i32[3])
-a ConvertPromoteTypes of an input of any rank:
-    ConvertPromoteTypes-14($PROMOTION f8e5m2[...] f64[])
-        | ConvertPromoteTypes-14($PROMOTION f64[...] f16[])
-    ConvertPromoteTypes-14($PROMOTION f8e5m2[...] f64[])
-        | ConvertPromoteTypes-14($PROMOTION f64[2] f16[])
 a size that is a constant of i4 or u4:
     OneHot-1(axis=0 i32[2] i4{3} f32{1} f32{0}) | OneHot-1(axis=0 i32[2] i8{3} f32{1} f32{0})
     Range-4(output_type=i64 i64{0} i4{3} i64{1}) | Range-4(output_type=i64 i64{0} i8{3} i64{1})

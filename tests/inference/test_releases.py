@@ -121,8 +121,6 @@ CASES = rows("""
 2022.1 sizes of a ROIPooling one by one:
     ROIPooling-2(pooled_h=4 pooled_w=5 spatial_scale=0.5 f32[2,3,9,8] f32[6,5])
 2025.0 no type of a conversion: Convert-1(f32[2])
-2023.1 a Broadcast that aligns at the end:
-    Broadcast-3(mode=pdpd mode.mode.axis=-1 f32[3,1,2] i64{[3, 5, 2]})
 2023.3 FakeConvert to f8: FakeConvert-13(destination_type=f8e4m3 f32[2,3] f32[1])
 never RNNCell of opset2: RNNCell-2(f32[1,2] f32[1,2] f32[1,2] f32[1,2] f32[1,2])
 never ShuffleChannels of opset2: ShuffleChannels-2(axis=1 group=2 f32[1,4,2,2])

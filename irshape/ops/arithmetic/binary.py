@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from ..declaration import attribute
-from ..differences import Site, facts, not_run
 from ..elementwise import Binary, below_zero, zero_by_zero
 from ..intervals import EVERYTHING, Interval, corners
 from ..kinds import BOOLEAN
@@ -248,26 +247,10 @@ class Minimum(NumPyFunction):
         return a.minimum(b)
 
 
-def _ranks_differ(site: Site) -> bool:
-    """Returns whether tensors of different ranks are broadcast in mode pdpd."""
-    return (
-        site.attribute("auto_broadcast") == "pdpd"
-        and len({tensor.shape.rank for tensor in site.inputs if tensor}) > 1
-    )
-
-
 class SquaredDifference(Binary):
     """Square of the difference."""
 
     since = 1
-    differs = facts(
-        *Binary.differs,
-        not_run(
-            "2024.0",
-            'a SquaredDifference with auto_broadcast="pdpd" of inputs of several ranks',
-            _ranks_differ,
-        ),
-    )
 
     def exact(self, a: Number, b: Number) -> Number:
         return (a - b) * (a - b)

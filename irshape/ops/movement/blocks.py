@@ -13,13 +13,7 @@ from ..axes import divided, listed
 from ..conversion import encoded, plain
 from ..declaration import ANY, I32_I64, INTEGER, Operation, at_least, attribute, operand
 from ..differences import (
-    EMPTY,
-    WIDER,
-    Site,
-    dimensions,
     facts,
-    inferred,
-    is_known,
     not_run,
     of_version,
 )
@@ -279,46 +273,10 @@ class SpaceToBatch(BatchBlocks):
         return split.transpose(order).reshape([batch * prod(blocks), *sizes])
 
 
-def _patches(site: Site) -> bool:
-    """Returns whether a spatial axis is dynamic and a spatial size of the output is known."""
-    data, output = dimensions(site.shape(0)), dimensions(site.output)
-    if len(data) != 4 or len(output) != 4:
-        return False
-    return any(size.is_dynamic for size in data[2:]) and any(map(is_known, output[2:]))
-
-
-def _empty_patches(site: Site) -> bool:
-    """Returns whether an axis is shorter than a patch by less than a stride."""
-    assert site.operation is not None
-    operation, attribute_faults = site.operation.read(site.layer.items)
-    data, output = dimensions(site.shape(0)), dimensions(site.output)
-    if attribute_faults or len(data) != 4 or len(output) != 4:
-        return False
-    sizes, strides, rates = (getattr(operation, name) for name in ("sizes", "strides", "rates"))
-    return any(
-        result.high == 0 and (size - 1) * rate + 1 - given.high < stride
-        for given, result, size, stride, rate in zip(
-            data[2:], output[2:], sizes, strides, rates, strict=True
-        )
-    )
-
-
 class ExtractImagePatches(Operation):
     """Patches of an image, with the elements of each patch as channels."""
 
     since = 3
-    differs = facts(
-        inferred(
-            "2023.1", "an ExtractImagePatches of a dynamic size", WIDER, _patches, hides=EMPTY
-        ),
-        inferred(
-            "2023.1",
-            "an ExtractImagePatches without a patch along an axis",
-            "infers 1 there",
-            _empty_patches,
-            hides=EMPTY,
-        ),
-    )
     data = operand(ANY, rank=4)
     sizes: tuple[int, ...] = attribute(POSITIVES, default=(), required=True)
     strides: tuple[int, ...] = attribute(POSITIVES, default=(), required=True)

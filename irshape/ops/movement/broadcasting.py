@@ -12,7 +12,6 @@ from ..conditions import ascending, count, rank, within
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..differences import (
     NO_LOWER_BOUNDS,
-    Site,
     facts,
     read_for_zero,
     refused,
@@ -64,24 +63,10 @@ def _require_one_or(size: Dimension, target: Dimension) -> None:
         size.agrees(target)
 
 
-def _pdpd_from_the_end(site: Site) -> bool:
-    """Returns whether axis -1 aligns `data` with a known target of another shape."""
-    layer, data, target = site.layer, site.shape(0), site.value(1)
-    axes = (layer.attribute("mode.mode.axis"), layer.attribute("mode.auto_broadcast_axis"))
-    if site.attribute("mode") != "pdpd" or "-1" not in axes:
-        return False
-    if target is None or data is None or data.rank is None:
-        return False
-    return data.rank != len(target) or any(
-        not size.contains(int(wanted)) for size, wanted in zip(data, target, strict=True)
-    )
-
-
 class Broadcast(Operation):
     """`data` broadcast to `target_shape`."""
 
     differs = facts(
-        refused("2023.1", 'a Broadcast of mode "pdpd" that aligns at the end', _pdpd_from_the_end),
         refused("2023.1", "a size that is a constant of i4 or u4", read_for_zero(1)),
         NO_LOWER_BOUNDS,
     )

@@ -95,7 +95,7 @@ def command(
       irshape reduce model.xml --contains SoftMax -- python compile.py {} GPU
       irshape reduce model.xml -- sh -c '! benchmark_app -m {} | grep -q NaN'
 
-    irshape removes layers, takes bodies apart, and shrinks constants and shapes. It writes a sound
+    irshape removes layers, takes bodies out, and shrinks constants and shapes. It writes a sound
     model with its .bin; if MODEL breaks rules, the result breaks no other rules. It writes the
     model whenever it finds a smaller one, so that the result also exists after Ctrl-C.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from copy import copy
 from time import monotonic
 from typing import Literal
 
 from ..model.graph import Layer, Model
 from .candidates import Workshop, save
-from .details import drop_info
-from .edits import computes
+from .edits import computes, mapped
 from .layers import hoist_bodies, remove_layers
 from .search import Predicate, Progress, Search, Stopped
 from .sizes import shrink_sizes
@@ -18,12 +18,24 @@ from .values import simplify_values
 
 Limit = Literal["tries", "time"]
 
+
+def _drop_info(search: Search) -> None:
+    """Removes the rt_info of the net and of all layers."""
+
+    def plain(layer: Layer) -> Layer:
+        changed = copy(layer)
+        changed.rt_info_span = None
+        return changed
+
+    search.first([mapped(search.best.net, plain)], bare=True)
+
+
 _PASSES: tuple[Callable[[Search], None], ...] = (
     remove_layers,
     hoist_bodies,
     simplify_values,
     shrink_sizes,
-    drop_info,
+    _drop_info,
 )
 
 

@@ -166,6 +166,8 @@ def _text(inspection: Inspection, top: int, sort: str) -> Iterator[str]:
     model, needs = inspection.model, inspection.requirements
     version = f" version {model.version}" if needs is not None else ""
     reads = "" if needs is None else f", read by OpenVINO {needs.release} and newer"
+    if needs is not None and needs.needs_library:
+        reads += " with the library of its custom operations"
     yield f"{plain(model.path)}: '{plain(model.name)}', {model.format.name}{version}{reads}"
     for title, ports in (("inputs", inspection.inputs), ("outputs", inspection.outputs)):
         yield title

@@ -88,6 +88,11 @@ class Requirements:
         `2024.1`. Undeclared operations are ignored."""
         return written(self.oldest)
 
+    @property
+    def needs_library(self) -> bool:
+        """Whether the model has custom operations, declared or not: no release reads it alone."""
+        return bool(self.unknown) or None in self._libraries
+
     def reads(self, release: str) -> bool:
         """Whether a release reads the model, with the libraries that it needs. False if it has
         custom operations that nobody has declared.

@@ -149,10 +149,12 @@ def unknown(
     declared: tuple[str, ...],
     absent: tuple[str, ...],
     attributes: Mapping[str, Attribute],
+    of_plugin: bool,
 ) -> AttributeFault:
     """Returns the fault for an attribute that the operation does not declare.
 
     of: text that names the operation. absent: the declared attributes that the layer does not have.
+    of_plugin: the user has declared the operation, so what its library ignores is unknown.
     """
     close = closest(name, absent)
     if close is not None:
@@ -164,7 +166,7 @@ def unknown(
         )
         hint = f"rename it to `{close}`"
         return AttributeFault(Fault(MISSPELT_ATTRIBUTE, message, name, close, name, hint), True)
-    message = f"{of} has no attribute `{name}`; OpenVINO ignores it"
+    message = f"{of} has no attribute `{name}`{'' if of_plugin else '; OpenVINO ignores it'}"
     wanted, hint = ", ".join(declared) or "no attributes", "remove it, or correct its name"
     return AttributeFault(Fault(UNKNOWN_ATTRIBUTE, message, name, wanted, name, hint), True)
 

@@ -288,7 +288,9 @@ class Operation:
             names, of = cls.signature.written, f"{cls.type_name()} of {cls.version_name()}"
             absent = tuple([each for each in names if each not in items[::2]])
             others = (name for name in given if name not in cls.tolerated)
-            faults += [unknown(of, name, names, absent, cls.attributes) for name in others]
+            faults += [
+                unknown(of, name, names, absent, cls.attributes, cls.of_plugin) for name in others
+            ]
         return result, tuple(faults)
 
     def dimensions(self, *inputs: Tensor | None) -> dict[str, Dimension]:

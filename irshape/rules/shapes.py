@@ -1,7 +1,7 @@
-"""IR208 to IR210: shapes that are possible but probably not intended.
+"""IR208 to IR212: shapes and indices that are possible but probably not intended.
 
-The rules report constants that restrict a model to one size of a dimension, and tensors that are
-too large for any memory.
+The rules report constants that restrict a model to one size of a dimension, tensors that are too
+large for any memory, and indices past the end of a table.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ..inference.result import BodyResult
 from ..model.graph import Body, Finding, Layer
 from ..model.wiring import OutputRef
 from ..ops import registry
+from ..ops.axes import single
 from ..ops.tensors import Tensor
 from ..shapes import UNBOUNDED, Dimension, PartialShape
 from ..spelling import counted
@@ -362,6 +363,59 @@ def _broadcasts(name: str) -> bool:
     """Returns whether the operation of a type broadcasts its inputs as NumPy does."""
     known = registry.versions(name)
     return bool(known) and "auto_broadcast" in known[-1].attributes
+
+
+class IndexOutOfRange(Rule):
+    """A Gather takes elements beyond the end of its data.
+
+    ## What it does
+    Reports a Gather if irshape knows that one of its indices is out of range: a constant, or a
+    position computed from a size, such as the 512th of a table of 256.
+
+    ## Why it matters
+    The table is too small for the indices, for example for the length of the sequence.
+
+    ## What OpenVINO does
+    Silently uses zeros in their place.
+
+    ## Example
+    ```xml
+    <!-- data is [256,64], indices [300] -->
+    <layer id="3" name="positions" type="Gather" version="opset8">…</layer>
+    ```
+
+    ## How to fix it
+    Correct the indices, enlarge the table, or give the input a smaller size.
+    """
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        for body, position in context.by_type.get("gather", ()):
+            result = context.results.get(body)
+            inputs = result.inputs.get(position, ()) if result is not None else ()
+            given = [each for each in inputs if each is not None]
+            if len(given) != 3:
+                continue
+            data, indices, axis = given
+            dims, along, numbers = data.shape.dims, single(axis), indices.value
+            if not dims or along is None or numbers is None or not -len(dims) <= along < len(dims):
+                continue
+            size = dims[along]
+            extremes = max(numbers.lower, default=0), min(numbers.upper, default=0)
+            wrong = next((each for each in extremes if not -size.high <= each < size.high), None)
+            if wrong is None:
+                continue
+            layer = body.layers[position]
+            yield cls.finding(
+                f"the index {wrong} is out of range: axis {along} of the data {data.shape} has "
+                f"{size} elements; OpenVINO silently uses zeros",
+                layer.offset,
+                layer,
+                port=("input", layer.port_heads.input_ids[1]),
+                expected=f"{-size.high} to {size.high - 1}",
+                actual=str(wrong),
+                help="correct the indices, enlarge the data, or make the input smaller",
+            )
 
 
 class Reshape(NamedTuple):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ..inference.result import Mismatch
 from ..model.graph import Finding
 from ..model.weights import Weights, strings_fault
+from ..spelling import counted
 from .base import Rule
 from .context import Context
 
@@ -280,7 +281,7 @@ class MisalignedConstant(Rule):
         more = len(misaligned) - 1
         layer, constant = misaligned[0]
         width = constant.element_type.bits // 8
-        others = f"; so do {more} other constants" if more else ""
+        others = f", and so with {counted(more, 'other constant')}" if more else ""
         yield cls.finding(
             f"the constant begins at byte {constant.offset}, which is not a multiple of {width}, "
             f"the size of {constant.element_type}{others}",

@@ -256,6 +256,11 @@ ROWS = {
         one("ReLU", "1000,3", output="1000,3"),
         at='<port id="0" precision="FP32" names',
     ),
+    "an index past the end of a table": Row(
+        "IR212 3/input/1 warning: -2 to 1, not 2",
+        one("Gather", "2,3", [1, 2], [0], output="2,3"),
+        one("Gather", "2,3", [1, -2], [0], output="2,3"),
+    ),
     "a number past f64": Row(
         "IR304 1: f64, not 1e400",
         one("Elu", "2,3", attributes='alpha="1e400"'),

@@ -183,7 +183,8 @@ class UnknownOperator(Violation):
             actual=name,
             help=f"did you mean {close[0]}?"
             if close
-            else "irshape uses the declared types and shapes of its outputs",
+            else "if it is your own, declare it in a class, and load this with --plugin FILE.py; "
+            "until then, irshape uses the types and shapes that the file declares for its outputs",
         )
 
 

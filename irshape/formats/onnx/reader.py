@@ -273,6 +273,14 @@ class _Reader:
             function = self.functions.get((domain, proto.op_type))
             if function is not None:
                 return self.call(function, proto, inputs, self.attributes(proto, scope), scope)
+            opset = scope.opsets.get(domain)
+            if opset is None:
+                raise Violation(
+                    f"{proto.op_type} belongs to '{domain or 'ai.onnx'}', but the model imports "
+                    "no opset of it",
+                    rule=UNKNOWN_VERSION,
+                    actual=domain or "ai.onnx",
+                )
             if domain and registry.declaration(proto.op_type, domain) is not None:
                 if None in inputs:
                     raise Violation(
@@ -284,14 +292,6 @@ class _Reader:
                         "last",
                     )
                 return self.custom(proto, inputs, scope)[1]
-            opset = scope.opsets.get(domain)
-            if opset is None:
-                raise Violation(
-                    f"{proto.op_type} belongs to '{domain or 'ai.onnx'}', but the model imports "
-                    "no opset of it",
-                    rule=UNKNOWN_VERSION,
-                    actual=domain or "ai.onnx",
-                )
             operator = schema(proto.op_type, opset, domain)
             if operator is None:
                 raise UnknownOperator(proto.op_type, domain, opset)

@@ -92,11 +92,9 @@ def test_the_layers_around_a_custom_one_are_cross_checked(shape: str, tmp_path: 
 
 
 def test_the_page_of_a_custom_operation_claims_no_completeness(tmp_path: Path) -> None:
-    checks = "        require(data.rank != 1, 'no scalars', at='data')\n        return Tensor"
-    text = PLUGIN.format(name="Scaled").replace("        return Tensor", checks, 1)
-    (tmp_path / "my_ops.py").write_text(text.replace("operand\n", "operand, require\n", 1))
+    (tmp_path / "my_ops.py").write_text(PLUGIN.format(name="Scaled"))
     status, page = said("ops", "Scaled", "--plugin", str(tmp_path / "my_ops.py"))
-    assert (status, "no scalars" in page, "none beyond" in page) == (0, True, False)
+    assert (status, "whatever else its `infer` refuses" in page) == (0, True)
 
 
 def test_worker_processes_know_the_plugins(tmp_path: Path) -> None:

@@ -45,7 +45,8 @@ def expectation(relation: str, expected: Any) -> str | None:
     if relation == "within" and isinstance(expected, tuple):
         low, high = expected
         return in_words(expected) if low is None or high is None else f"[{low}, {high}]"
-    return short(relation, expected)
+    text = short(relation, expected)
+    return f"a shape compatible with {text}" if relation == "broadcast" else text
 
 
 def short(relation: str, value: Any) -> str | None:

@@ -329,19 +329,6 @@ def _assume_ones(dims: Iterable[Dimension]) -> None:
             pinned(dim, 1)
 
 
-def _scalar_squeeze(site: Site) -> bool:
-    """Returns whether a scalar is squeezed along an axis other than 0 and -1, which always pass."""
-    shape = site.shape(0)
-    axes = site.value(1)
-    return (
-        site.attribute("allow_axis_skip")
-        and shape is not None
-        and shape.rank == 0
-        and axes is not None
-        and not {*axes} <= {0, -1}
-    )
-
-
 def _squeezed_axis(site: Site) -> bool:
     """Returns whether Squeeze-1 squeezes a dimension that cannot be 1. Squeeze-15 allows that."""
     shape = site.shape(0)
@@ -381,26 +368,10 @@ def _unknown_squeezed(site: Site) -> bool:
     )
 
 
-def _squeezed_to_scalar(site: Site) -> bool:
-    """Returns whether all axes are removed, some of dynamic size.
-
-    A single axis of unknown size does not count.
-    """
-    shape = site.shape(0)
-    return (
-        site.value(1) is not None
-        and site.output == PartialShape(())
-        and shape is not None
-        and shape.static is None
-        and dimensions(shape) not in ((), (Dimension(0, UNBOUNDED),))
-    )
-
-
 class Squeeze(Reinterpretation):
     """The input without the given axes of size 1; without all axes of size 1 if none are given."""
 
     differs = facts(
-        refused("2026.1", "a Squeeze of a scalar with an axis to skip", _scalar_squeeze),
         refused("2024.3", SQUEEZED, _squeezed_axis),
         inferred(
             "2023.2",
@@ -415,13 +386,6 @@ class Squeeze(Reinterpretation):
             "infers any rank",
             _unknown_squeezed,
             hides=SQUEEZED,
-        ),
-        not_run("2023.2", "a Squeeze of all axes, some of dynamic size", _squeezed_to_scalar),
-        inferred(
-            "2023.2",
-            "a Squeeze of all axes, some of dynamic size",
-            "infers any rank",
-            _squeezed_to_scalar,
         ),
     )
 

@@ -125,19 +125,11 @@ an attention of dynamic shapes with a mask of booleans:
         | ScaledDotProductAttention-13(causal=false f32[?,2,5,8] f32[?,2,7,8] same f32[5,7])
     ScaledDotProductAttention-13(causal=false f32[?,2,5,8] f32[?,2,7,8] same boolean[5,7])
         | ScaledDotProductAttention-13(causal=false f32[?,5,8] f32[?,7,8] same boolean[5,7])
-a Squeeze of all axes, some of dynamic size:
-    Squeeze-1(f32[?,?] i64{[0, 1]}) | Squeeze-1(f32[1..4,3] i64{[0]})
-    Squeeze-1(f32[..4] i64{[0]}) | Squeeze-1(f32[1,3,1])
 a Squeeze of axes that are known only at run time:
     Squeeze-1(f32[?,3,1] i64[1]) | Squeeze-1(f32[?,3,1] i64{[2]})
-a Gather of strings of dynamic shape:
-    Gather-8(string[3,?] i64{[1]} i64{0}) | Gather-8(string[3,2] i64{[1]} i64{0})
 a BatchNormInference with a scale, shift or statistics of dynamic shape:
     BatchNormInference-5(epsilon=0.1 f32[2,3,4] f32[3] f32[3] f32[3] f32[?])
         | BatchNormInference-5(epsilon=0.1 f32[2,?,4] f32[3] f32[3] f32[3] f32[3])
-a Roll of a dynamic shape along axes that are known only at run time:
-    Roll-7(f32[?,3] i64{[1]} i64[1]) | Roll-7(f32[2,3] i64{[1]} i64[1])
-    Roll-7(f32[?,3] i64{[1]} i64[1]) | Roll-7(f32[?,3] i64{[1]} i64{[1]})
 an input of the model that is a result, of a dynamic size of at least 1:
     Result-1(f32[1..4,3]) | Result-1(f32[..4,3])
     Result-1(f32[2,1..]) | Result-1(f32[1..4,1..])
@@ -175,8 +167,6 @@ a Squeeze of all axes of size 1 where the sizes are not all known:
     Squeeze-1(f32[?,3]) | Squeeze-1(f32[?,1])
 a Squeeze of axes that are known only at run time:
     Squeeze-1(f32[1,3,1] i64[1]) | Squeeze-1(f32[1,3,1] i64[?])
-a Squeeze of all axes, some of dynamic size:
-    Squeeze-1(f32[1..4] i64{[0]}) | Squeeze-1(f32[?] i64{[0]})
 a RandomUniform whose shape is not constant:
     RandomUniform-8($RANDOM ShapeOf-1(f32[2..9,?]) f32{0} f32{1})
         | RandomUniform-8($RANDOM i64[2] f32{0} f32{1})

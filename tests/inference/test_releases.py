@@ -80,7 +80,6 @@ CASES = rows("""
 2024.5 opset15 as a whole: ReLU-15(f32[2])
 2024.0 ceil: AvgPool-14($POOL rounding_type=ceil f32[1,1,4,4])
 2024.1 ceil_torch: AvgPool-14($POOL rounding_type=ceil_torch f32[1,1,4,4])
-2026.1 a skipped axis of a scalar: Squeeze-15(allow_axis_skip=true f32[] i64{[1]})
 2024.5 axis 0 of a scalar: Squeeze-15(allow_axis_skip=true f32[] i64{[0]})
 2024.3 an axis of 3: Squeeze-1(f32[2,3] i64{[1]})
 2022.1 an axis of 1: Squeeze-1(f32[2,1] i64{[1]})

@@ -21,7 +21,7 @@ from ..declaration import (
     attribute,
     operand,
 )
-from ..differences import CRASHES, Site, facts, not_run, result_of_i64, strings
+from ..differences import CRASHES, facts, not_run, result_of_i64, strings
 from ..kinds import INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor, Value
@@ -122,22 +122,10 @@ class Reverse(Operation):
         return np.flip(data, along) if along else data
 
 
-def _open_roll(site: Site) -> bool:
-    shape = site.shape(0)
-    return shape is not None and shape.static is None and site.value(2) is None
-
-
 class Roll(Operation):
     """The elements shifted along `axes`; those shifted beyond the end return at the beginning."""
 
     since = 7
-    differs = facts(
-        not_run(
-            "2025.0",
-            "a Roll of a dynamic shape along axes that are known only at run time",
-            _open_roll,
-        ),
-    )
     moves = ("data",)
     data = operand(ANY)
     shift = operand(I32_I64, rank=(0, 1))

@@ -20,7 +20,7 @@ from ..declaration import (
     attribute,
     operand,
 )
-from ..differences import CRASHES, Site, facts, not_run, strings
+from ..differences import Site, facts, not_run, strings
 from ..elementwise import common_type
 from ..kinds import INT
 from ..lazy import Array, np
@@ -44,23 +44,11 @@ def _gathered_strings(site: Site) -> bool:
     return strings(site) and site.since < 8
 
 
-def _open_strings(site: Site) -> bool:
-    shape = site.shape(0)
-    return strings(site) and shape is not None and shape.static is None
-
-
 class Gather(Operation):
     """The slices of `data` along `axis` at `indices`."""
 
     differs = facts(
         not_run("2024.1", "a Gather of strings", _gathered_strings, since="2024.0"),
-        not_run(
-            "2024.0",
-            "a Gather of strings of dynamic shape",
-            _open_strings,
-            since="2023.3",
-            consequence=CRASHES,
-        ),
     )
 
     decompresses = "exactly"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..collection import collection_paused
-from ..diagnostics.report import Diagnostic, FileReport, Trace, Trial, diagnostic
+from ..diagnostics.report import Diagnostic, FileReport, Trace, diagnostic
 from ..formats.loading import WeightsChoice, open_model, read_source
 from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
@@ -52,10 +52,7 @@ def report_on(diagnosis: Diagnosis) -> FileReport:
         fixes, causes = diagnosis.fixes(finding), diagnosis.causes(finding)
         told = _told(finding, fixes, causes, source)
         if finding.severity != "info":
-            trials = tuple(
-                Trial(str(each.change), round(each.change.cost, 2), each.outcome)
-                for each in diagnosis.tried(finding)
-            )
+            trials = tuple(diagnosis.tried(finding))
             trace.append(Trace(told.line, told.column, told.code, told.message, trials))
         diagnostics.append(told)
     layers = len(context.every_layer)

@@ -295,11 +295,8 @@ class Builder:
         """
         kind = ElementType.of(element_type)
         if kind.is_dynamic:
-            raise Violation(
-                "irshape can read this node only if the element type of its input is known",
-                rule=INPUT_ELEMENT_TYPE,
-                expected="a known type",
-            )
+            message = "irshape can read this node only if the element type of its input is known"
+            raise Violation(message, rule=INPUT_ELEMENT_TYPE, expected="a known type")
         key = (element_type, *shape_and_bytes(values, kind, shape))
         known = self._constants.get(key)
         if known is None:

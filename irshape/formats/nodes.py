@@ -90,7 +90,7 @@ class SourceNode:
 
     def shape_of(self, value: NodeOutput) -> NodeOutput:
         """Returns the shape of a value, as i64."""
-        return self.add("ShapeOf", value, version="opset3", output_type=ElementType.of("i64"))
+        return self.add("ShapeOf", value, version="opset3", output_type="i64")
 
     def gathered(self, value: NodeOutput, indices: Any, axis: int = 0) -> NodeOutput:
         """Returns the elements of a value at these indices of an axis; for a single index, without
@@ -111,7 +111,7 @@ class SourceNode:
             size,
             self.numbers(1),
             version="opset4",
-            output_type=ElementType.of(element_type),
+            output_type=element_type,
         )
 
     def rank(self, value: NodeOutput, what: str = "") -> int:
@@ -121,13 +121,13 @@ class SourceNode:
         rank.
         """
         if value.rank is None:
-            name = f"{self.kind} {what}".rstrip()
-            raise Violation(
-                f"irshape can read {name} only if the rank of its input is known",
-                rule=INPUT_RANK,
-                expected="a known rank",
-            )
+            raise unknown(f"{self.kind} {what}".rstrip(), "the rank of its input is", INPUT_RANK)
         return value.rank
+
+
+def unknown(what: str, condition: str, rule: RuleId, at: str = "") -> Violation:
+    """Returns the error for what irshape reads only if something about it is known."""
+    return Violation(f"irshape can read {what} only if {condition} known", rule=rule, at=at)
 
 
 def refusal(attribute: str, actual: object, expected: object) -> Violation:

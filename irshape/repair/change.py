@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from ..diagnostics.report import Trial
 from ..formats.ir.edits import Edit
 from ..model.graph import Finding, Layer
 
@@ -97,30 +98,6 @@ class Cause(NamedTuple):
         return f"{change} would match"
 
 
-class Tried(NamedTuple):
-    """A change that was tried for a finding, and the result, for `--trace`."""
-
-    change: Change
-    gone: int
-    """The number of errors and warnings that the change would remove; -1 if it was not tried to the
-    end."""
-    new: int
-    """The number of errors and warnings that the change would add."""
-    explains: bool
-    """Whether the change would remove this finding."""
-
-    @property
-    def outcome(self) -> str:
-        """Text that describes the result."""
-        if self.gone < 0:
-            return "not tried: irshape has used up its number of readings"
-        if self.explains and not self.new:
-            return f"proven: {self.gone} gone, none new"
-        if not self.explains:
-            return f"no cure: the finding stays, {self.new} new"
-        return f"no cure: {self.gone} gone, {self.new} new"
-
-
 class Repairs(NamedTuple):
     """The result of the search for causes in a file."""
 
@@ -129,7 +106,7 @@ class Repairs(NamedTuple):
     removes."""
     causes: dict[int, list[Cause]]
     """At most three causes for each finding, likeliest first, by its `id`."""
-    tried: dict[int, list[Tried]]
+    tried: dict[int, list[Trial]]
     """The changes tried for each finding, by its `id`."""
     readings: int
     """The number of times that the whole file was read again."""

@@ -13,8 +13,9 @@ from ..rules.settings import PLAIN, Settings
 from ..settings.selection import Filter
 
 if TYPE_CHECKING:
+    from ..diagnostics.report import Trial
     from ..formats.ir.edits import Edit
-    from .change import Applicability, Cause, Repairs, Tried
+    from .change import Applicability, Cause, Repairs
 
 
 class Fix(NamedTuple):
@@ -62,7 +63,7 @@ class Diagnosis:
         """Returns the possible causes of a finding, likeliest first."""
         return [] if self._repairs is None else self._repairs.causes.get(id(finding), [])
 
-    def tried(self, finding: Finding) -> list[Tried]:
+    def tried(self, finding: Finding) -> list[Trial]:
         """Returns the changes that were tried to find the causes."""
         return [] if self._repairs is None else self._repairs.tried.get(id(finding), [])
 

@@ -13,6 +13,7 @@ from ..model.graph import Finding, Layer, dims_of, heads_of
 from ..model.ids import lenient_id
 from ..model.ports import Port
 from ..model.wiring import OutputRef
+from ..rules import Context
 from .attributes import Candidate
 from .change import Change
 from .site import Site, Sites
@@ -30,9 +31,9 @@ MOST_CYCLIC = 32
 
 
 class Outputs:
-    """The outputs of a body, grouped by the declarations of their ports."""
+    """The outputs of a body, grouped by the declarations of their ports. Findings share them."""
 
-    def __init__(self, result: BodyResult) -> None:
+    def __init__(self, context: Context, result: BodyResult) -> None:
         self.by_declaration: dict[tuple[object, ...], list[OutputRef]] = {}
         layers = result.body.layers
         for position, (layer, heads, dims) in enumerate(
@@ -55,15 +56,6 @@ class Outputs:
             for ref in refs
             if port.dims in ((), dims)
         ]
-
-
-def _outputs(sites: Sites, result: BodyResult) -> Outputs:
-    return sites.context.shared(outputs_of, result)
-
-
-def outputs_of(context: object, result: BodyResult) -> Outputs:
-    """Returns the outputs of a body, collected once for all findings."""
-    return Outputs(result)
 
 
 def sources(sites: Sites, finding: Finding) -> Iterator[Candidate]:
@@ -140,7 +132,7 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
     For an edge, those of other layers have its port, or no edge takes them.
     """
     result, port = site.result, site.layer.inputs[index]
-    layers, outputs = result.body.layers, _outputs(sites, result)
+    layers, outputs = result.body.layers, sites.context.shared(Outputs, result)
     alike = [ref for ref in outputs.alike(port) if ref != site.sources[index]]
     if not alike:
         return

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
+from ..diagnostics.report import Trial
 from ..examination import Examination
 from ..faults import Fault
 from ..inference.alternatives import Fit
@@ -15,8 +16,8 @@ from ..rule_ids import RuleId
 from ..rules import Context, Suspect, rule_of
 from ..rules.settings import Settings
 from .attributes import Candidate
-from .change import Applicability, Cause, Change, Repairs, Tried
-from .proof import Proof
+from .change import Applicability, Cause, Change, Repairs
+from .proof import Outcome, Proof
 from .site import Sites
 from .suspects import SUSPECTS
 from .weights import cause_of as cause_of_weights
@@ -62,7 +63,7 @@ class _Search:
         size = size_of(sites.context, sites.graver)
         self.most_readings = min(readings, max(1, MOST_READ // size))
         self.causes: dict[int, list[Cause]] = {}
-        self.tried: dict[int, list[Tried]] = {}
+        self.tried: dict[int, list[Trial]] = {}
         self.under: dict[int, tuple[Finding, ...]] = {}
         """The findings that disappear together with another, by the `id` of the latter."""
         self.done: set[int] = set()
@@ -113,12 +114,11 @@ class _Search:
             if outcome is None:
                 if cheap or self.proof.readings >= self.most_readings:
                     complete = False
-                    log.append(Tried(change, -1, 0, False))
+                    log.append(_trial(change, None, finding))
                     continue
                 outcome = self.proof.by_reading(change)
-            explains = finding in outcome.explained
-            log.append(Tried(change, len(outcome.explained), len(outcome.new), explains))
-            if explains and outcome.proven:
+            log.append(_trial(change, outcome, finding))
+            if finding in outcome.explained and outcome.proven:
                 proven.append((change, outcome.explained))
         if not proven:
             return
@@ -192,7 +192,7 @@ class _Search:
         """Returns the causes, and the findings as they are reported: grouped by cause."""
         folded = {id(each) for related in self.under.values() for each in related}
         told: list[Finding] = []
-        moved, tried = dict[int, list[Cause]](), dict[int, list[Tried]]()
+        moved, tried = dict[int, list[Cause]](), dict[int, list[Trial]]()
         for each in findings:
             if id(each) in folded:
                 continue
@@ -204,6 +204,19 @@ class _Search:
             if self.tried.get(id(each)):
                 tried[id(shown)] = self.tried[id(each)]
         return Repairs(told, moved, tried, self.proof.readings)
+
+
+def _trial(change: Change, outcome: Outcome | None, finding: Finding) -> Trial:
+    """Returns a change that was tried for a finding, with its outcome, for `--trace`."""
+    if outcome is None:
+        text = "not tried: irshape has used up its number of readings"
+    elif finding not in outcome.explained:
+        text = f"no cure: the finding stays, {len(outcome.new)} new"
+    elif outcome.new:
+        text = f"no cure: {len(outcome.explained)} gone, {len(outcome.new)} new"
+    else:
+        text = f"proven: {len(outcome.explained)} gone, none new"
+    return Trial(str(change), round(change.cost, 2), text)
 
 
 def _unlikeliness(candidate: Candidate) -> float:

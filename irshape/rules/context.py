@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Fault
-from ..inference.result import BodyResult, Inference, Mismatch, OutputCount
+from ..inference.result import Inference, Mismatch, OutputCount
 from ..model.graph import Body, Finding, Layer, Model, folded_type, heads_of
 from ..model.ports import Port, PortHeads
 from ..model.weights import Constant
@@ -60,19 +60,9 @@ class Context:
         self.settings = settings
         """The user's settings: target release, extensions, policies."""
         self.reasons = reasons
-        self.results: dict[Body, BodyResult] = {}
+        self.results = {each.body: each for each in inference.result.walk()}
         """The inference of each body."""
-        self._wirings: dict[Body, Wiring] = {}
-        self._links: dict[Body, Links] = {}
         self._shared: dict[tuple[object, ...], Any] = {}
-        self._collect(inference.result)
-
-    def _collect(self, result: BodyResult) -> None:
-        self.results[result.body] = result
-        self._wirings[result.body] = result.wiring
-        for inner in result.inner.values():
-            for body in inner.values():
-                self._collect(body)
 
     def shared(self, analysis: Callable[..., T], *arguments: object) -> T:
         """Returns `analysis(context, *arguments)`, computed once for all rules that use it."""
@@ -186,22 +176,12 @@ class Context:
 
     def wiring(self, body: Body) -> Wiring:
         """Returns which output feeds each input of a body."""
-        wiring = self._wirings.get(body)
-        if wiring is None:
-            wiring = self._wirings[body] = wire(body)
-        return wiring
+        result = self.results.get(body)
+        return self.shared(_wired, body) if result is None else result.wiring
 
     def links(self, body: Body) -> Links:
         """Returns the faults of the edges of a body."""
-        links = self._links.get(body)
-        if links is None:
-            links = self._links[body] = Links(
-                body,
-                self.wiring(body),
-                unread=self.torn or self.model.kind == "layers",
-                miscounted=self.miscounted | self.without_outputs,
-            )
-        return links
+        return self.shared(_linked, body)
 
     # the reports of the reader and the inference
 
@@ -355,6 +335,19 @@ class Context:
     def miscounted(self) -> set[Layer]:
         """The layers with a wrong number of inputs."""
         return {layer for layer, fault in self.observed(Fault) if fault.rule == INPUT_COUNT}
+
+
+def _wired(context: Context, body: Body) -> Wiring:
+    return wire(body)
+
+
+def _linked(context: Context, body: Body) -> Links:
+    return Links(
+        body,
+        context.wiring(body),
+        unread=context.torn or context.model.kind == "layers",
+        miscounted=context.miscounted | context.without_outputs,
+    )
 
 
 def _repeat_an_id(ids: tuple[str, ...]) -> bool:

@@ -82,6 +82,16 @@ class Export(NamedTuple):
         return next((self.members[name] for name in LANGUAGE_MODELS if name in self.members), None)
 
     @property
+    def embedding(self) -> Member | None:
+        """The model with the embedding table."""
+        return self.members.get(TEXT_EMBEDDINGS) or self.language
+
+    @property
+    def rows(self) -> int | None:
+        """The rows of the embedding table, if they are known."""
+        return None if self.embedding is None else embedding_rows(self.embedding)
+
+    @property
     def main(self) -> Member:
         """The model at which findings about the folder are reported."""
         return self.language or next(iter(self.members.values()))

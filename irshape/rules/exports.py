@@ -31,14 +31,7 @@ SPECIAL_TOKENS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start
 
 def check_export(export: Export) -> Iterator[tuple[Member, Finding]]:
     """Yields mismatches in a folder, each with the model at which it is reported."""
-    for rule in (
-        ExportMismatch,
-        ExportVocabulary,
-        ExportSpecialToken,
-        ExportCache,
-        ExportConfiguration,
-        ExportIncomplete,
-    ):
+    for rule in _ExportRule.__subclasses__():
         yield from rule.check_export(export)
 
 
@@ -105,7 +98,7 @@ class ExportMismatch(_ExportRule):
     @classmethod
     def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
         tokenizer = export.members.get(TOKENIZER)
-        language = export.members.get(TEXT_EMBEDDINGS) or export.language
+        language = export.embedding
         if tokenizer is not None and language is not None:
             given = tokenizer.outputs()
             for name, taken in language.inputs().items():
@@ -271,15 +264,13 @@ class ExportVocabulary(_ExportRule):
                 tokenizer = folder.replace("text_encoder", "tokenizer", 1)
                 rows = embedding_rows(member)
                 yield from cls._entries(export, f"{tokenizer}/{TOKENIZER}", member, rows)
-        language = export.members.get(TEXT_EMBEDDINGS) or export.language
-        rows = None if language is None else embedding_rows(language)
+        language, rows = export.embedding, export.rows
         if language is None or rows is None:
             return
         for name in (TOKENIZER, DETOKENIZER):
             yield from cls._entries(export, name, language, rows)
-        logits = (
-            None if export.language is None else last_size(export.language.outputs().get("logits"))
-        )
+        whole = export.language
+        logits = None if whole is None else last_size(whole.outputs().get("logits"))
         stated = export.number("vocab_size")
         for what, size in (("`logits` has", logits), ("`vocab_size` of config.json is", stated)):
             if size is not None and size != rows:
@@ -341,8 +332,7 @@ class ExportSpecialToken(_ExportRule):
 
     @classmethod
     def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
-        language = export.members.get(TEXT_EMBEDDINGS) or export.language
-        rows = None if language is None else embedding_rows(language)
+        language, rows = export.embedding, export.rows
         if language is None or rows is None:
             return
         for name, configuration in export.configurations.items():

@@ -81,7 +81,7 @@ class MissingTensorName(Rule):
         )
 
 
-def _ends(context: Context) -> Iterator[End]:
+def ends_of(context: Context) -> Iterator[End]:
     """Yields the inputs and outputs of the model, in file order."""
     net = context.model.net
     layers = (*context.by_type.get("parameter", ()), *context.by_type.get("result", ()))
@@ -92,7 +92,7 @@ def _ends(context: Context) -> Iterator[End]:
 def _unnamed(context: Context) -> Iterator[End]:
     """Yields the inputs and outputs whose tensor has no name; if they share one, only the
     input."""
-    for end in _ends(context):
+    for end in ends_of(context):
         fed_by_an_input = end.producer.is_parameter and end.layer is not end.producer
         if not (end.port.names or end.layer.output_names or fed_by_an_input):
             yield end
@@ -153,7 +153,7 @@ class CollidingName(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers" or context.model.version != 10:
             return
-        named = list(_ends(context))
+        named = list(ends_of(context))
         holders: dict[str, End] = {}
         tensors: dict[OutputRef, End] = {}
         for end in named:

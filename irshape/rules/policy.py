@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from ..model.ends import End, ends
+from ..model.ends import End
 from ..model.graph import Finding, Layer, Model
 from ..model.ports import names_in
 from ..spelling import suggestion
 from .base import Rule
 from .context import Context
+from .inputs_and_outputs import ends_of
 
 if TYPE_CHECKING:
     from ..ops.tensors import Tensor
@@ -172,7 +173,7 @@ class PortsRule(Rule):
     @classmethod
     def compare(cls, context: Context, expected: tuple[ExpectedPort, ...]) -> Iterator[Finding]:
         what = cls.what
-        every = [end for end in _ends(context) if end.layer.is_parameter is (what == "input")]
+        every = [end for end in ends_of(context) if end.layer.is_parameter is (what == "input")]
         unmatched = list(every)
         for port in expected:
             end = next((end for end in unmatched if port.name in _names(end)), None)
@@ -273,12 +274,6 @@ class ExpectedOutputs(PortsRule):
     what = "output"
 
 
-def _ends(context: Context) -> list[End]:
-    """Returns the inputs and outputs of the net."""
-    net = context.model.net
-    return list(ends(net, context.wiring(net), range(len(net.layers))))
-
-
 def _names(end: End) -> list[str]:
     """Returns the names of an input or output: its tensor names, its layers' names, and the layer's
     id."""
@@ -320,7 +315,7 @@ class StaticBatch(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         if not any(policy.dynamic_batch for policy in context.settings.policies):
             return
-        for end in _ends(context):
+        for end in ends_of(context):
             layer, tensor = end.layer, _tensor(context, end)
             if (
                 not layer.is_parameter
@@ -369,9 +364,8 @@ class WeightsLimit(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        policies = context.settings.policies
-        limits = [policy.max_weights for policy in policies if policy.max_weights is not None]
-        if not limits:
+        limit = context.settings.limit("max_weights")
+        if limit is None:
             return
         total, reached = 0, 0
         for start, end in sorted(
@@ -379,11 +373,11 @@ class WeightsLimit(Rule):
         ):
             total += max(0, end - max(start, reached))
             reached = max(reached, end)
-        if total > min(limits):
+        if total > limit:
             yield cls.finding(
-                f"the weights take {total:,} bytes; the policy allows {min(limits):,}",
+                f"the weights take {total:,} bytes; the policy allows {limit:,}",
                 _start(context.model),
-                expected=f"at most {min(limits)}",
+                expected=f"at most {limit}",
                 actual=str(total),
             )
 
@@ -412,13 +406,11 @@ class LayersLimit(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        policies = context.settings.policies
-        limits = [policy.max_layers for policy in policies if policy.max_layers is not None]
-        count = len(context.every_layer)
-        if limits and count > min(limits):
+        limit, count = context.settings.limit("max_layers"), len(context.every_layer)
+        if limit is not None and count > limit:
             yield cls.finding(
-                f"the model has {count} layers; the policy allows {min(limits)}",
+                f"the model has {count} layers; the policy allows {limit}",
                 _start(context.model),
-                expected=f"at most {min(limits)}",
+                expected=f"at most {limit}",
                 actual=str(count),
             )

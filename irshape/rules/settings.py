@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..rule_ids import RuleId
 
@@ -91,6 +91,11 @@ class Settings(NamedTuple):
     comments: bool = True
     contracts: tuple[Contract, ...] = ()
     devices: Devices = Devices()
+
+    def limit(self, name: Literal["max_weights", "max_tensor", "max_layers"]) -> int | None:
+        """Returns the lowest limit of a kind in the policies; None if none sets it."""
+        limits = [getattr(policy, name) for policy in self.policies]
+        return min((each for each in limits if each is not None), default=None)
 
 
 PLAIN = Settings()

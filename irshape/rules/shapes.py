@@ -112,7 +112,6 @@ class PinnedDimension(Rule):
     def _broadcasts(cls, context: Context) -> Iterator[Finding]:
         """Yields findings about layers that broadcast a dynamic tensor with a constant."""
         constants = frozenset(context.spellings.get("const", ()))
-        harmless: set[object] = set()
         for name in context.by_type:
             broadcast = name == "broadcast"
             if not broadcast and not _broadcasts(name):
@@ -129,20 +128,10 @@ class PinnedDimension(Rule):
                     continue
                 row = context.wiring(body).sources[position]
                 first, second = (_of_type(body, source, constants) for source in row[:2])
-                key = (id(left.shape), id(right.shape), first)
-                if not (first or second) or (not broadcast and key in harmless):
-                    continue
-                pairs = [(left, right, row[1])] if second else []
+                if second:
+                    yield from cls._against(body, position, left, right, row[1], broadcast)
                 if first and not broadcast:
-                    pairs.append((right, left, row[0]))
-                findings = [
-                    finding
-                    for data, constant, source in pairs
-                    for finding in cls._against(body, position, data, constant, source, broadcast)
-                ]
-                if not findings and not broadcast:
-                    harmless.add(key)
-                yield from findings
+                    yield from cls._against(body, position, right, left, row[0], broadcast)
 
     @classmethod
     def _against(
@@ -236,8 +225,7 @@ class HugeTensor(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        limits = [policy.max_tensor for policy in context.settings.policies]
-        limit = min((each for each in limits if each is not None), default=None)
+        limit = context.settings.limit("max_tensor")
         if limit is not None:
             yield from cls._over(context, limit)
             return

@@ -12,11 +12,12 @@ from typing import NamedTuple
 from ...model.source import Source
 
 _START_TAG = re.compile(rb"""<[^\s<>/="'!?]+(?:[^<>"'/]++|"[^"]*+"|'[^']*+'|/(?!>))*+(/?)>""")
-_TOKEN = re.compile(
-    rb"<!--.*?-->|<rt_info\b[^>]*>.*?</rt_info\s*>|<!\[CDATA\[|<(/?)([^\s<>/!]+)[^<>]*?(/?)>",
+_IN_PORT = re.compile(
+    rb"<!--.*?-->|<rt_info\b[^>]*>.*?</rt_info\s*>|(?P<close></port\s*>)|(?P<odd><port\b|<!\[CDATA\[)"
+    rb"|(?P<dim><dim\b[^<>]*?(?:/>|>\s*+(?P<text>[^<]*?)\s*</dim\s*>))",
     re.DOTALL,
 )
-_END_OF_DIM = re.compile(rb"([^<]*)</dim\s*>")
+"""Matches what matters in a port: its end, its dimensions, and what may contain text like them."""
 _SPACE = b" \t\r\n"
 _NAME = re.compile(rb"</?([A-Za-z_][\w.-]*)")
 _TAGS = rb"""<!--|<(/?)%s(?![\w.-])(?:"[^"<]*+"|'[^'<]*+'|[^<>])*+>"""
@@ -215,28 +216,14 @@ def _inside(data: bytes, port: int) -> _Inside | None:
     if start[1]:
         return _Inside(start.end(), [], -1, -1)
     dims: list[_Dim] = []
-    at = start.end()
-    while (match := _TOKEN.search(data, at)) is not None:
-        at = match.end()
-        if match[2] is None:
-            if match[0].startswith(b"<![CDATA["):
-                return None
-            continue
-        if match[2] == b"port":
-            return _Inside(start.end(), dims, match.start(), match.end()) if match[1] else None
-        if match[2] != b"dim" or match[1]:
-            continue
-        if match[3]:
-            dims.append(_Dim(match.start(), match.end(), None))
-            continue
-        text = _END_OF_DIM.match(data, match.end())
-        if text is None:
+    for match in _IN_PORT.finditer(data, start.end()):
+        if match["close"]:
+            return _Inside(start.end(), dims, *match.span())
+        if match["odd"]:
             return None
-        at = text.end()
-        left = match.end() + len(text[1]) - len(text[1].lstrip(_SPACE))
-        dims.append(
-            _Dim(match.start(), at, (left, max(left, match.end() + len(text[1].rstrip(_SPACE)))))
-        )
+        if match["dim"]:
+            text = None if match["text"] is None else match.span("text")
+            dims.append(_Dim(*match.span(), text))
     return None
 
 

@@ -1,16 +1,9 @@
-"""Parses the content of regular layers, between `<layer …>` and `</layer>`.
-
-Texts that differ only in their digits share one `Outline`: the text with a 1 for every digit. The
-outline has the place of every part, so that the next text with this outline is sliced instead of
-parsed.
-"""
+"""Parses the content of regular layers, between `<layer …>` and `</layer>`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
-from operator import itemgetter
 from typing import NamedTuple
 
 from ...model.graph import NO_ATTRIBUTES, Layer
@@ -62,24 +55,17 @@ def form_of(text: str) -> Form | None:
 
     Returns None if the text is not in the usual layout.
     """
-    return _form_of(text) if len(text) < SHORT else read_form(text)
+    return _known_form(text) if len(text) < SHORT else _read_form(text)
 
 
-@lru_cache(maxsize=4096)
-def _form_of(text: str) -> Form | None:
-    outline = _outline(text.encode("latin-1").translate(_ONES))
-    return (None if outline is None else outline.form_of(text)) or read_form(text)
-
-
-def read_form(text: str) -> Form | None:
-    """Returns what `form_of` returns, by parsing the whole text with a regular expression."""
+def _read_form(text: str) -> Form | None:
     match = FORM.fullmatch(text)
     if match is None:
         return None
     attributes, rt_info = match.group("data", "rt_info")
     items: tuple[str, ...] = NO_ATTRIBUTES
     if attributes:
-        items = tuple(part for pair in ATTRIBUTE.findall(attributes) for part in pair)
+        items = tuple([part for pair in ATTRIBUTE.findall(attributes) for part in pair])
     inputs, outputs = (_matches(text, match, side) for side in ("input", "output"))
     ports = inputs + outputs
     if (
@@ -96,17 +82,21 @@ def read_form(text: str) -> Form | None:
         items,
         offset_at,
         match.start("data") - len("<data") if attributes is not None else -1,
-        PortHeads(
-            tuple(port[1] for port in inputs),
-            tuple(port[3] for port in inputs),
-            tuple(port[1] for port in outputs),
-            tuple(port[3] for port in outputs),
-            tuple(port.start() for port in ports),
+        _heads(
+            tuple([port[1] for port in inputs]),
+            tuple([port[3] for port in inputs]),
+            tuple([port[1] for port in outputs]),
+            tuple([port[3] for port in outputs]),
+            tuple([port.start() for port in ports]),
             tuple(map(_has_names, ports)),
         ),
-        tuple(_sizes(tuple(_SIZE.findall(port[5]))) if port[5] else () for port in ports),
+        tuple([_sizes(port[5]) if port[5] else () for port in ports]),
         None if rt_info is None else match.span("rt_info"),
     )
+
+
+_known_form = lru_cache(maxsize=4096)(_read_form)
+_heads = lru_cache(maxsize=1024)(PortHeads)
 
 
 def _matches(text: str, form: re.Match[str], side: str) -> list[re.Match[str]]:
@@ -127,121 +117,11 @@ def _distinct(rt_info: str) -> bool:
     )
 
 
-class Outline(NamedTuple):
-    """Says how a text with digits in certain places is sliced into its form."""
+@lru_cache(maxsize=16384)
+def _sizes(text: str) -> tuple[int, ...]:
+    """Returns the dimensions in the content of a port."""
+    return tuple(map(int, _SIZE.findall(text)))
 
-    form: Form
-    """The form of the outline itself."""
-    cut: Callable[[str], tuple[str, ...]]
-    """Cuts the parts with digits out of a text: first ids and precisions of ports, then the
-    rest."""
-    few: int
-    """The number of ids and precisions."""
-    items: tuple[tuple[int, int], ...]
-    """Which items are among the parts: their indices, and their positions in the parts."""
-    dims: tuple[slice, ...]
-    """The positions of each port's dimensions in the parts."""
-    dynamic: bool
-    """Whether any dimension has a minus sign."""
-    heads: dict[tuple[str, ...], PortHeads]
-    """The heads of the ports by their ids and precisions. They nearly always repeat."""
-
-    def form_of(self, text: str) -> Form | None:
-        """Returns what `read_form` returns for a text of this outline; None if `read_form` must
-        decide."""
-        form, cut, few, changing, dims, dynamic, known = self
-        parts = cut(text)
-        items = form.items
-        if changing:
-            changed = list(items)
-            for index, at in changing:
-                changed[index] = parts[at]
-            items = tuple(changed)
-        heads = known.get(parts[:few]) or self._heads(parts[:few])
-        sizes = tuple([_sizes(parts[each]) for each in dims])
-        if dynamic and any(size < -1 for port in sizes for size in port):
-            return None
-        return Form(items, form.offset_at, form.data, heads, sizes, form.rt_info)
-
-    def _heads(self, parts: tuple[str, ...]) -> PortHeads:
-        """Returns the heads of ports with these ids and precisions."""
-        left = iter(parts)
-        known = self.form.heads
-        heads = PortHeads(
-            tuple([next(left) for _ in known.input_ids]),
-            tuple([None if text is None else next(left) for text in known.input_precisions]),
-            tuple([next(left) for _ in known.output_ids]),
-            tuple([None if text is None else next(left) for text in known.output_precisions]),
-            known.places,
-            known.named,
-        )
-        if len(self.heads) == _MOST_HEADS:
-            self.heads.clear()
-        self.heads[parts] = heads
-        return heads
-
-
-_MOST_HEADS = 16
-
-
-@lru_cache(maxsize=1024)
-def _outline(ones: bytes) -> Outline | None:
-    """Returns the outline of all texts that have a digit wherever `ones` has a 1."""
-    text = ones.decode("latin-1")
-    match = FORM.fullmatch(text)
-    form = read_form(text)
-    if match is None or form is None:
-        return None
-    if any(len(id) > 1 for id in form.heads.input_ids + form.heads.output_ids):
-        return None  # an id of several digits may begin with a zero
-    sides = [_matches(text, match, side) for side in ("input", "output")]
-    slices = [
-        slice(*port.span(group))
-        for side in sides
-        for group in (1, 3)
-        for port in side
-        if port[group] is not None
-    ]
-    few = len(slices)
-    items: list[tuple[int, int]] = []
-    if form.items:
-        places = [
-            match.start("data") + each.start(group)
-            for each in ATTRIBUTE.finditer(match["data"])
-            for group in (1, 2)
-        ]
-        for index, (item, place) in enumerate(zip(form.items, places, strict=True)):
-            if "1" in item:
-                items.append((index, len(slices)))
-                slices.append(slice(place, place + len(item)))
-    dims = tuple([_dims(text, port, slices) for side in sides for port in side])
-    nothing = slice(0, 0)  # for a single slice, `itemgetter` returns no tuple
-    return Outline(
-        form,
-        itemgetter(*slices, nothing, nothing),
-        few,
-        tuple(items),
-        dims,
-        "<dim>-" in text,
-        {},
-    )
-
-
-def _dims(text: str, port: re.Match[str], slices: list[slice]) -> slice:
-    """Appends the places of a port's dimensions to `slices`. Returns their positions in it."""
-    first = len(slices)
-    if port[5]:
-        slices += [slice(*size.span()) for size in _SIZE.finditer(text, *port.span(5))]
-    return slice(first, len(slices))
-
-
-@lru_cache(maxsize=4096)
-def _sizes(texts: tuple[str, ...]) -> tuple[int, ...]:
-    """Returns the numbers in texts. Equal results are stored once."""
-    return tuple(map(int, texts))
-
-
-_ONES = bytes.maketrans(b"0123456789", b"1111111111")
 
 # The texts below are ASCII, and no `"`, `<` or `&` is in a value. A repetition gives nothing back,
 # so that a match takes linear time.

@@ -20,7 +20,7 @@ from ...rule_ids import (
     UNKNOWN_VERSION,
 )
 from ..builder import Builder, NodeOutput
-from ..nodes import missing
+from ..nodes import check_count, missing
 from .package import NAMES, onnx
 
 
@@ -42,7 +42,14 @@ def check_node(
         {attribute.name for attribute in proto.attribute},
         proto.op_type,
     )
-    _check_count(operator, inputs, proto)
+    check_count(
+        f"{proto.op_type} of version {operator.since_version}",
+        "input",
+        len(inputs),
+        operator.min_input,
+        operator.max_input,
+        INPUT_COUNT,
+    )
     kinds: dict[str, tuple[str, str]] = {}
     for index, value in enumerate(inputs):
         if value is None or value.element_type is DYNAMIC_TYPE:
@@ -75,28 +82,6 @@ def check_node(
                 actual=kind,
                 help="insert a Cast",
             )
-
-
-def _check_count(operator: Any, inputs: list[NodeOutput | None], proto: Any) -> None:
-    """Raises `Violation` if the operator does not accept this number of inputs."""
-    least, most = operator.min_input, operator.max_input
-    if not least <= len(inputs) <= most or any(
-        value is None and index < least and operator.inputs[index].option.name != "Optional"
-        for index, value in enumerate(inputs)
-    ):
-        wanted = f"{least} to {most}"
-        if least == most:
-            wanted = f"{least}"
-        elif operator.is_infinite(most):
-            wanted = f"{least} or more"
-        seen = sum(value is not None for value in inputs)
-        raise Violation(
-            f"{proto.op_type} of version {operator.since_version} takes {wanted} inputs, "
-            f"got {seen}",
-            rule=INPUT_COUNT,
-            expected=wanted,
-            actual=seen,
-        )
 
 
 def _check_attributes(

@@ -107,12 +107,28 @@ class Node(SourceNode):
         """The first input."""
         return self.need(0)
 
-    def choice(self, attribute: str, words: Mapping[str, str], default: str) -> str:
-        """Returns what the word of an attribute means. Raises `Violation`."""
-        word = self[attribute] or default
+    def choice(
+        self, attribute: str, words: Mapping[str, str] | tuple[str, ...], default: str = ""
+    ) -> str:
+        """Returns the word of an attribute, or what it means. Raises `Violation`."""
+        word = str(self[attribute] or default)
         if word not in words:
             raise refusal(attribute, word, f"one of {', '.join(words)}")
-        return words[word]
+        return words[word] if isinstance(words, Mapping) else word
+
+    def require(self, attribute: str, supported: object) -> None:
+        """Raises `Violation` if an attribute has a value for which OpenVINO has no counterpart."""
+        given = self[attribute]
+        if given not in (None, supported):
+            message = f"{self.kind} with `{attribute}` {given} has no counterpart in OpenVINO"
+            raise Violation(message, at=attribute, expected=supported, actual=given)
+
+    def of_rank(self, rank: int, index: int = 0) -> NodeOutput:
+        """Returns an input that must have a rank. Raises `Violation`."""
+        value = self.need(index)
+        if value.rank not in (rank, None):
+            raise Violation(at=f"input {index}", relation="rank", expected=rank, actual=value.shape)
+        return value
 
     def wants(self, index: int) -> bool:
         """Returns whether an output is used."""

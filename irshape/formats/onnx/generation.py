@@ -6,13 +6,11 @@ from typing import Any
 
 from ...element_types import ElementType
 from ...faults import Violation
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, MISSING_ATTRIBUTE
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, MISSING_ATTRIBUTE
 from ..builder import shape_and_bytes
-from ..nodes import END
-from .declaration import Node, NodeOutput, Outputs, operator
+from ..nodes import END, unknown
+from .declaration import Node, Outputs, operator
 from .tensors import Tensors, element_type, elements_of
-
-I64 = ElementType.of("i64")
 
 
 @operator("Constant")
@@ -38,14 +36,8 @@ def constant(node: Node) -> Outputs:
     kinds = {"value_float": "f32", "value_floats": "f32", "value_int": "i64", "value_ints": "i64"}
     if name not in kinds:
         raise Violation("OpenVINO does not support sparse constants", at=name)
-    return own_numbers(node, value, kinds[name])
-
-
-def own_numbers(node: Node, values: Any, kind: str) -> NodeOutput:
-    """Returns a constant that is not shared with equal ones."""
-    element = ElementType.of(kind)
-    plain = shape_and_bytes(values, element)
-    return node.builder.constant(element, *plain, name=node.builder.name)
+    kind = ElementType.of(kinds[name])  # not shared with equal constants
+    return node.builder.constant(kind, *shape_and_bytes(value, kind), name=name_of_layer)
 
 
 @operator("ConstantOfShape")
@@ -91,24 +83,15 @@ def range_(node: Node) -> Outputs:
     start, stop, step = (node.scalar(node.need(index)) for index in range(3))
     kind = start.element_type
     if kind.is_dynamic:
-        raise Violation(
-            "irshape can read Range only if the element type of its inputs is known",
-            rule=INPUT_ELEMENT_TYPE,
-        )
+        raise unknown("Range", "the element type of its inputs is", INPUT_ELEMENT_TYPE)
     return node.add("Range", start, stop, step, version="opset4", output_type=kind)
 
 
 @operator("EyeLike")
 def eye_like(node: Node) -> Outputs:
-    if node.x.rank not in (2, None):
-        raise Violation(
-            f"EyeLike takes a tensor of rank 2, got {node.x.shape}",
-            rule=INPUT_RANK,
-            expected="rank 2",
-            actual=f"rank {node.x.rank}",
-        )
-    kind = node.x.element_type if node["dtype"] is None else element_type(node["dtype"])
-    rows, columns = (node.size_of(node.x, axis) for axis in (0, 1))
+    x = node.of_rank(2)
+    kind = x.element_type if node["dtype"] is None else element_type(node["dtype"])
+    rows, columns = (node.size_of(x, axis) for axis in (0, 1))
     return node.add("Eye", rows, columns, node.numbers(node["k"]), output_type=kind)
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...element_types import ElementType
 from ...faults import Violation
-from ...rule_ids import INPUT_COUNT, INPUT_RANK, INPUT_SHAPES
-from ..nodes import refusal
+from ...rule_ids import INPUT_COUNT, INPUT_SHAPES
 from .declaration import Node, NodeOutput, Outputs, operator
 from .matrix import _window, biased, spatial
 
@@ -19,44 +17,24 @@ COORDINATES = (
     "tf_half_pixel_for_nn",
 )
 NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
-I64 = ElementType.of("i64")
-
-
-def _one_of(node: Node, name: str, allowed: tuple[str, ...]) -> str:
-    if node[name] not in allowed:
-        raise refusal(name, node[name], f"one of {', '.join(allowed)}")
-    return str(node[name])
 
 
 @operator("Resize")
 def resize(node: Node) -> Outputs:
     """Resizes by scales or sizes. Axes that keep their size are left out."""
-    x = node.x
     old = node.version == 10
-    mode = _one_of(node, "mode", ("nearest", "linear", "cubic"))
+    mode = node.choice("mode", ("nearest", "linear", "cubic"))
     coordinates = (
-        "asymmetric" if old else _one_of(node, "coordinate_transformation_mode", COORDINATES)
+        "asymmetric" if old else node.choice("coordinate_transformation_mode", COORDINATES)
     )
-    nearest = "floor" if old else _one_of(node, "nearest_mode", NEAREST)
-    if node["exclude_outside"]:
-        raise Violation(
-            "Resize with `exclude_outside` has no counterpart in OpenVINO",
-            at="exclude_outside",
-            expected=0,
-            actual=node["exclude_outside"],
-        )
-    if node["keep_aspect_ratio_policy"] not in (None, "stretch"):
-        raise Violation(
-            "Resize that keeps the aspect ratio has no counterpart in OpenVINO",
-            at="keep_aspect_ratio_policy",
-            expected="stretch",
-        )
+    nearest = "floor" if old else node.choice("nearest_mode", NEAREST)
+    node.require("exclude_outside", 0)
+    node.require("keep_aspect_ratio_policy", "stretch")
     scales, sizes = (node.input(1), None) if old else (node.input(2), node.input(3))
     if scales is not None and scales.shape.static == (0,):
         scales = None
     return _interpolated(
         node,
-        x,
         scales,
         sizes,
         mode,
@@ -70,20 +48,12 @@ def resize(node: Node) -> Outputs:
 @operator("Upsample", since=7)
 def upsample(node: Node) -> Outputs:
     scales = node.numbers(node["scales"], "f32") if node.version == 7 else node.need(1)
-    return _interpolated(
-        node,
-        node.x,
-        scales,
-        None,
-        _one_of(node, "mode", ("nearest", "linear")),
-        "asymmetric",
-        "floor",
-    )
+    mode = node.choice("mode", ("nearest", "linear"))
+    return _interpolated(node, scales, None, mode, "asymmetric", "floor")
 
 
 def _interpolated(
     node: Node,
-    x: NodeOutput,
     scales: NodeOutput | None,
     sizes: NodeOutput | None,
     mode: str,
@@ -94,6 +64,7 @@ def _interpolated(
     given = sizes if sizes is not None else scales
     if given is None:
         raise Violation(f"{node.kind} has neither scales nor sizes", rule=INPUT_COUNT)
+    x = node.x
     rank = node.rank(x, "with its axes")
     axes = node.axes("axes", node["axes"], rank) if node["axes"] else list(range(rank))
     kept = list(range(len(axes)))
@@ -133,13 +104,6 @@ def _interpolated(
 
 @operator("GridSample")
 def grid_sample(node: Node) -> Outputs:
-    if node.x.rank not in (4, None):
-        raise Violation(
-            f"OpenVINO samples images of rank 4, got {node.x.shape}",
-            rule=INPUT_RANK,
-            expected="rank 4",
-            actual=f"rank {node.x.rank}",
-        )
     modes = {
         "bilinear": "bilinear",
         "linear": "bilinear",
@@ -147,14 +111,13 @@ def grid_sample(node: Node) -> Outputs:
         "bicubic": "bicubic",
         "cubic": "bicubic",
     }
-    _one_of(node, "mode", tuple(modes))
-    padding = _one_of(node, "padding_mode", ("zeros", "border", "reflection"))
+    padding = node.choice("padding_mode", ("zeros", "border", "reflection"))
     return node.add(
         "GridSample",
-        node.x,
+        node.of_rank(4),
         node.need(1),
         align_corners=bool(node["align_corners"]),
-        mode=modes[node["mode"]],
+        mode=node.choice("mode", modes),
         padding_mode=padding,
     )
 
@@ -172,7 +135,7 @@ def roi_align(node: Node) -> Outputs:
         "sampling_ratio": node["sampling_ratio"],
         "spatial_scale": node["spatial_scale"],
     }
-    mode = _one_of(node, "mode", ("avg", "max"))
+    mode = node.choice("mode", ("avg", "max"))
     return node.add(
         "ROIAlign",
         node.x,
@@ -201,7 +164,7 @@ def non_max_suppression(node: Node) -> Outputs:
         version="opset9",
         sort_result_descending=False,
         box_encoding=encoding,
-        output_type=I64,
+        output_type="i64",
     )
 
 

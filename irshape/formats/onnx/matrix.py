@@ -7,7 +7,7 @@ from typing import Any
 from ...faults import Violation
 from ...ops.conditions import at_least
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
-from ..nodes import END, check_length, refusal
+from ..nodes import END, check_length, refusal, unknown
 from .declaration import Node, NodeOutput, Outputs, operator
 
 
@@ -19,15 +19,10 @@ def matmul(node: Node) -> Outputs:
 @operator("Gemm")
 def gemm(node: Node) -> Outputs:
     """Computes alpha * A * B + beta * C."""
-    for index in (0, 1):
-        if node.need(index).rank not in (2, None):
-            raise Violation(
-                at=f"input {index}", relation="rank", expected=2, actual=node.need(index).shape
-            )
     product = node.add(
         "MatMul",
-        node.need(0),
-        node.need(1),
+        node.of_rank(2, 0),
+        node.of_rank(2, 1),
         transpose_a=bool(node["transA"]),
         transpose_b=bool(node["transB"]),
     )
@@ -95,10 +90,7 @@ def spatial(node: Node, rank: int) -> dict[str, Any]:
 
     Raises `Violation` for a list of another length.
     """
-    auto = node["auto_pad"] or "NOTSET"
-    if auto not in AUTO_PAD:
-        raise refusal("auto_pad", auto, f"one of {', '.join(AUTO_PAD)}")
-    attributes: dict[str, Any] = {"auto_pad": AUTO_PAD[auto]}
+    attributes: dict[str, Any] = {"auto_pad": node.choice("auto_pad", AUTO_PAD, "NOTSET")}
     for name in ("strides", "dilations"):
         listed = node[name] or [1] * rank
         check_length(name, listed, rank)
@@ -188,12 +180,9 @@ def _sized(node: Node, window: dict[str, Any], x: NodeOutput, w: NodeOutput, ran
         value.shape.dims[2:] if value.shape.dims is not None else () for value in (x, w)
     )
     if not sizes or not all(dim.is_static for dim in (*sizes, *kernel)):
-        raise Violation(
-            "irshape can read ConvTranspose with output_shape or auto_pad only if the spatial "
-            "sizes of its input and filter are known",
-            rule=INPUT_SHAPES,
-            at="auto_pad",
-        )
+        condition = "the spatial sizes of its input and filter are"
+        form = "ConvTranspose with output_shape or auto_pad"
+        raise unknown(form, condition, INPUT_SHAPES, "auto_pad")
     wanted = (
         node["output_shape"][-rank:]
         if node["output_shape"]

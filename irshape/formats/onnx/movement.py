@@ -5,14 +5,11 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ...element_types import ElementType
 from ...faults import Violation
 from ...ops.conditions import distinct
 from ...rule_ids import DUPLICATE_VALUES, INPUT_VALUE, MISSING_ATTRIBUTE
-from ..nodes import END, refusal
+from ..nodes import END, refusal, unknown
 from .declaration import Node, NodeOutput, Outputs, operator
-
-I64 = ElementType.of("i64")
 
 
 @operator("Reshape")
@@ -131,15 +128,10 @@ def slice_(node: Node) -> Outputs:
         node.axes("axes", axes_given.known, x.rank)
     if step is None:
         count = start.shape.static
-        ones = (
-            node.numbers([1] * (count[0] if count else 1))
-            if count is not None
-            else node.broadcast(node.numbers(1), node.shape_of(start))
-        )
         step = (
-            node.convert(ones, start.element_type)
-            if count is None and not start.element_type.is_dynamic
-            else ones
+            node.broadcast(node.like(start, 1), node.shape_of(start))
+            if count is None
+            else node.numbers([1] * (count[0] if count else 1))
         )
     return node.add("Slice", x, start, stop, step, *([axes_given] if axes_given else []))
 
@@ -229,10 +221,7 @@ def pad(node: Node) -> Outputs:
     """Converts Pad. `pads` has the begins of all axes, then their ends; with `axes`, of those
     axes."""
     x = node.x
-    modes = {"constant": "constant", "reflect": "reflect", "edge": "edge", "wrap": None}
-    mode = modes.get(node["mode"], "")
-    if mode == "":
-        raise refusal("mode", node["mode"], f"one of {', '.join(modes)}")
+    mode = node.choice("mode", ("constant", "reflect", "edge", "wrap"))
     value = (
         node.input(2) if node.version >= 11 else node.numbers(node["value"], x.element_type.name)
     )
@@ -243,28 +232,14 @@ def pad(node: Node) -> Outputs:
     elif (known := node.need(1).known) is not None:
         axes = node.input(3)
         if axes is not None and axes.known is None:
-            raise Violation(
-                "irshape can read Pad only if its axes are known",
-                rule=INPUT_VALUE,
-                at="axes",
-            )
+            raise unknown("Pad", "its axes are", INPUT_VALUE, "axes")
         begins, ends = _padding(node, list(known), None if axes is None else list(axes.known or ()))
+    elif node.input(3) is not None or mode == "wrap":
+        raise unknown("Pad with axes or of mode wrap", "its pads are", INPUT_VALUE, "pads")
     else:
-        if node.input(3) is not None:
-            raise Violation(
-                "irshape can read Pad with axes only if its pads are known",
-                rule=INPUT_VALUE,
-                at="pads",
-            )
-        if mode is None:
-            raise Violation(
-                "irshape can read Pad of mode wrap only if its pads are known",
-                rule=INPUT_VALUE,
-                at="pads",
-            )
         begins_value, ends_value = node.all("Split", node.need(1), node.numbers(0), num_splits=2)
         return node.add("Pad", x, begins_value, ends_value, value, version="opset12", pad_mode=mode)
-    if mode is None:
+    if mode == "wrap":
         return _wrapped(node, begins, ends)
     inputs = (x, node.numbers(begins, shape=(len(begins),)), node.numbers(ends, shape=(len(ends),)))
     return node.add(
@@ -310,19 +285,10 @@ def _wrapped(node: Node, begins: list[int], ends: list[int]) -> NodeOutput:
     return wrapped
 
 
-_BLOCK_ORDERS = {"DCR": "blocks_first", "CRD": "depth_first"}
-
-
-@operator("DepthToSpace")
+@operator("DepthToSpace", "SpaceToDepth")
 def depth_to_space(node: Node) -> Outputs:
-    mode = node.choice("mode", _BLOCK_ORDERS, "DCR")
-    return node.add("DepthToSpace", node.x, block_size=node["blocksize"], mode=mode)
-
-
-@operator("SpaceToDepth")
-def space_to_depth(node: Node) -> Outputs:
-    mode = node.choice("mode", _BLOCK_ORDERS, "DCR")
-    return node.add("SpaceToDepth", node.x, block_size=node["blocksize"], mode=mode)
+    mode = node.choice("mode", {"DCR": "blocks_first", "CRD": "depth_first"}, "DCR")
+    return node.add(node.kind, node.x, block_size=node["blocksize"], mode=mode)
 
 
 @operator("Trilu")
@@ -341,7 +307,7 @@ def trilu(node: Node) -> Outputs:
 
 @operator("NonZero")
 def non_zero(node: Node) -> Outputs:
-    return node.add("NonZero", node.x, output_type=I64)
+    return node.add("NonZero", node.x, output_type="i64")
 
 
 @operator("Compress")
@@ -350,7 +316,7 @@ def compress(node: Node) -> Outputs:
     axis = 0 if node["axis"] is None else node.axis("axis", x.rank)
     data = node.reshaped(x, [-1]) if node["axis"] is None else x
     chosen = node.add(
-        "Squeeze", node.add("NonZero", node.need(1), output_type=I64), node.numbers([0])
+        "Squeeze", node.add("NonZero", node.need(1), output_type="i64"), node.numbers([0])
     )
     return node.add("Gather", data, chosen, node.numbers(axis), version="opset8")
 
@@ -404,14 +370,14 @@ def top_k(node: Node) -> Outputs:
         mode=mode,
         sort=sort,
         stable=sort == "value",
-        index_element_type=I64,
+        index_element_type="i64",
     )
 
 
 @operator("Unique")
 def unique(node: Node) -> Outputs:
     inputs = (node.x,) if node["axis"] is None else (node.x, node.numbers(node["axis"]))
-    types: dict[str, Any] = {"index_element_type": I64, "count_element_type": I64}
+    types: dict[str, Any] = {"index_element_type": "i64", "count_element_type": "i64"}
     return node.all("Unique", *inputs, sorted=node.flag("sorted"), **types)
 
 

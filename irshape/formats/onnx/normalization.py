@@ -2,53 +2,39 @@
 
 from __future__ import annotations
 
-from ...faults import Violation
 from ..nodes import refusal
 from .declaration import Node, NodeOutput, Outputs, operator
 from .reduction import place_of_first
 
 
-def _along(node: Node, type: str) -> Outputs:
+@operator("Softmax", "LogSoftmax", "Hardmax")
+def softmax(node: Node) -> Outputs:
     """Converts Softmax and its relatives. From version 13 on they work along one axis.
 
     Before, they work over all axes from that one on, flattened to one.
     """
     x = node.x
     if node.version >= 13:
-        axis = node.axis("axis", x.rank)
-        return _softmax(node, type, x, axis)
+        return _softmax(node, x, node.axis("axis", x.rank))
     rank = node.rank(x, "over several axes")
     axis = node.axis("axis", rank)
     if axis == rank - 1:
-        return _softmax(node, type, x, axis)
+        return _softmax(node, x, axis)
     sizes = node.shape_of(x)
     head = node.numbers([0] * axis, shape=(axis,))
     flat = node.reshaped(x, node.add("Concat", head, node.numbers([-1]), axis=0), zero=True)
-    return node.reshaped(_softmax(node, type, flat, axis), sizes)
+    return node.reshaped(_softmax(node, flat, axis), sizes)
 
 
-def _softmax(node: Node, type: str, x: NodeOutput, axis: int) -> NodeOutput:
-    if type == "Hardmax":
+def _softmax(node: Node, x: NodeOutput, axis: int) -> NodeOutput:
+    if node.kind == "Hardmax":
         rank = node.rank(x, "along its axis")
         greatest = place_of_first(node, x, axis, "max")
         positions = node.along(node.counted(node.size_of(x, axis)), axis, rank)
         return node.add("ConvertLike", node.add("Equal", greatest, positions), x)
-    return node.add(type, x, version="opset8" if type == "SoftMax" else "opset5", axis=axis)
-
-
-@operator("Softmax")
-def softmax(node: Node) -> Outputs:
-    return _along(node, "SoftMax")
-
-
-@operator("LogSoftmax")
-def log_softmax(node: Node) -> Outputs:
-    return _along(node, "LogSoftmax")
-
-
-@operator("Hardmax")
-def hardmax(node: Node) -> Outputs:
-    return _along(node, "Hardmax")
+    if node.kind == "LogSoftmax":
+        return node.add("LogSoftmax", x, version="opset5", axis=axis)
+    return node.add("SoftMax", x, version="opset8", axis=axis)
 
 
 @operator("BatchNormalization")
@@ -59,21 +45,8 @@ def batch_normalization(node: Node) -> Outputs:
     """
     if node["training_mode"]:
         return _training(node)
-    if node.version < 7 and not node["is_test"]:
-        raise Violation(
-            f"BatchNormalization of version {node.version} trains unless `is_test` is 1; "
-            "OpenVINO runs inference only",
-            at="is_test",
-            expected=1,
-            actual=0,
-        )
-    if node.version < 9 and node["spatial"] == 0:
-        raise Violation(
-            "BatchNormalization with `spatial` 0 has no counterpart in OpenVINO",
-            at="spatial",
-            expected=1,
-            actual=0,
-        )
+    node.require("is_test", 1)  # which versions before 7 have
+    node.require("spatial", 1)
     x, *others = (node.need(index) for index in range(5))
     alike = (
         value if value.element_type is x.element_type else node.add("ConvertLike", value, x)

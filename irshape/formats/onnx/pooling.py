@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ...element_types import ElementType
 from ...faults import Violation
 from ...rule_ids import INPUT_RANK
 from ..nodes import check_length, refusal
@@ -26,18 +25,14 @@ def _pool(node: Node) -> dict[str, Any]:
 
 @operator("MaxPool")
 def max_pool(node: Node) -> Outputs:
-    if node["storage_order"]:
-        raise Violation(
-            "MaxPool with `storage_order` 1 has no counterpart in OpenVINO",
-            at="storage_order",
-        )
+    node.require("storage_order", 0)
     x = node.x
     narrow = x.element_type.name in ("i8", "u8")
     outputs = node.all(
         "MaxPool",
         x,
         version="opset14",
-        index_element_type=ElementType.of("i64"),
+        index_element_type="i64",
         axis=0,
         **_pool(node),
     )
@@ -69,14 +64,10 @@ def _spatial_axes(node: Node) -> NodeOutput:
     return node.numbers(list(range(2, rank)))
 
 
-@operator("GlobalAveragePool")
-def global_average_pool(node: Node) -> Outputs:
-    return node.add("ReduceMean", node.x, _spatial_axes(node), keep_dims=True)
-
-
-@operator("GlobalMaxPool")
-def global_max_pool(node: Node) -> Outputs:
-    return node.add("ReduceMax", node.x, _spatial_axes(node), keep_dims=True)
+@operator("GlobalAveragePool", "GlobalMaxPool")
+def global_pool(node: Node) -> Outputs:
+    type = "ReduceMean" if node.kind == "GlobalAveragePool" else "ReduceMax"
+    return node.add(type, node.x, _spatial_axes(node), keep_dims=True)
 
 
 def _exponent(node: Node) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...element_types import ElementType
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_SHAPES
+from ..nodes import unknown
 from .declaration import Node, NodeOutput, Outputs, operator
 from .elementwise import SATURATED
 from .matrix import _window, biased, convolved
@@ -40,11 +41,8 @@ def _lying(node: Node, value: NodeOutput | None, x: NodeOutput) -> NodeOutput | 
         return node.along(value, axis, rank)
     size = x.shape.dims[axis] if x.shape.dims is not None else None
     if size is None or not size.is_static:
-        raise Violation(
-            f"irshape can read {node.kind} with blocks only if the size of axis {axis} is known",
-            rule=INPUT_SHAPES,
-            at="block_size",
-        )
+        condition = f"the size of axis {axis} is"
+        raise unknown(f"{node.kind} with blocks", condition, INPUT_SHAPES, "block_size")
     if block < 0 or size.low > MAX_BLOCKED:
         raise Violation(
             f"irshape cannot read {node.kind} with block_size {block} along {size} elements",
@@ -134,6 +132,13 @@ def _real(
     )
 
 
+def _requantized(
+    node: Node, product: NodeOutput, scale: NodeOutput, zero: NodeOutput
+) -> NodeOutput:
+    scaled = node.add("Divide", product, node.convert(scale, "f32"))
+    return quantized(node, scaled, node.convert(zero, "f32"), zero.element_type)
+
+
 @operator("QLinearMatMul")
 def qlinear_matmul(node: Node) -> Outputs:
     a, a_scale, a_zero, b, b_scale, b_zero, scale, zero = (node.need(index) for index in range(8))
@@ -141,12 +146,7 @@ def qlinear_matmul(node: Node) -> Outputs:
     left = _real(node, a, a_scale, a_zero, channel=max(ranks[0] - 2, 0), rank=ranks[0])
     right = _real(node, b, b_scale, b_zero, channel=ranks[1] - 1, rank=ranks[1])
     product = node.add("MatMul", left, right, transpose_a=False, transpose_b=False)
-    return quantized(
-        node,
-        node.add("Divide", product, node.convert(scale, "f32")),
-        node.convert(zero, "f32"),
-        zero.element_type,
-    )
+    return _requantized(node, product, scale, zero)
 
 
 @operator("QLinearConv")
@@ -161,9 +161,4 @@ def qlinear_conv(node: Node) -> Outputs:
         unit = node.add("Multiply", node.convert(x_scale, "f32"), node.convert(w_scale, "f32"))
         real = node.add("Multiply", node.convert(bias, "f32"), unit)
         product = biased(node, product, real, rank)
-    return quantized(
-        node,
-        node.add("Divide", product, node.convert(scale, "f32")),
-        node.convert(zero, "f32"),
-        zero.element_type,
-    )
+    return _requantized(node, product, scale, zero)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import inf
 from typing import Any, Literal
 
-from ...element_types import ElementType
 from ...faults import Violation
 from ...rule_ids import INPUT_SHAPES
 from .declaration import Node, NodeOutput, Outputs, operator
@@ -171,8 +170,5 @@ def arg_max(node: Node) -> Outputs:
 def place_of_first(node: Node, x: NodeOutput, axis: int, mode: Literal["max", "min"]) -> NodeOutput:
     """Returns where the greatest or least element lies along an axis; of equal ones, the first."""
     modes: dict[str, Any] = {"axis": axis, "mode": mode, "sort": "value", "stable": True}
-    i64 = ElementType.of("i64")
-    outputs = node.all(
-        "TopK", x, node.numbers(1), version="opset11", index_element_type=i64, **modes
-    )
-    return outputs[1]
+    types = {"index_element_type": "i64"}
+    return node.all("TopK", x, node.numbers(1), version="opset11", **types, **modes)[1]

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE
-from ..nodes import refusal
+from ..nodes import refusal, unknown
 from .declaration import Node, NodeOutput, Outputs, operator
 
 ACTIVATIONS = {"RNN": ["tanh"], "GRU": ["sigmoid", "tanh"], "LSTM": ["sigmoid", "tanh", "tanh"]}
@@ -25,11 +25,8 @@ def _parts(node: Node) -> tuple[list[NodeOutput], dict[str, Any], bool]:
     if hidden is None and sizes is not None:
         hidden = sizes[1] // GATES[node.kind]
     if not hidden:
-        raise Violation(
-            f"irshape can read {node.kind} only if its `hidden_size` is known",
-            rule=MISSING_ATTRIBUTE,
-        )
-    data = x if batch_first else node.add("Transpose", x, node.numbers([1, 0, 2]))
+        raise unknown(node.kind, "its `hidden_size` is", MISSING_ATTRIBUTE)
+    data = x if batch_first else node.transposed(x, [1, 0, 2])
     shape = node.shape_of(data)
     batch, length = node.gathered(shape, [0]), node.gathered(shape, [1])
     lengths = node.input(4)
@@ -42,7 +39,7 @@ def _parts(node: Node) -> tuple[list[NodeOutput], dict[str, Any], bool]:
         given = node.input(index)
         if given is None:
             return node.broadcast(node.numbers(0, kind), wanted)
-        return given if batch_first else node.add("Transpose", given, node.numbers([1, 0, 2]))
+        return given if batch_first else node.transposed(given, [1, 0, 2])
 
     states = [state(5), *([state(6)] if node.kind == "LSTM" else [])]
     attributes = _attributes(node, hidden, directions)
@@ -113,49 +110,14 @@ def _bias(node: Node, directions: int, hidden: int, kind: str) -> NodeOutput:
     return node.add("Concat", node.add("Add", both, both_h), last_x, last_h, axis=1)
 
 
-def _made(node: Node, outputs: tuple[NodeOutput, ...], batch_first: bool) -> Outputs:
-    """Transposes outputs to ONNX's axes: the sequence (with layout 1, the batch), then the
-    direction."""
-    whole = node.add(
-        "Transpose", outputs[0], node.numbers([0, 2, 1, 3] if batch_first else [2, 1, 0, 3])
-    )
-    states = [
-        value if batch_first else node.add("Transpose", value, node.numbers([1, 0, 2]))
-        for value in outputs[1:]
-    ]
-    return (whole, *states)
-
-
-@operator("RNN")
-def rnn(node: Node) -> Outputs:
-    inputs, attributes, batch_first = _parts(node)
-    return _made(node, node.all("RNNSequence", *inputs, **attributes), batch_first)
-
-
+@operator("RNN", "LSTM")
 @operator("GRU", since=3)
-def gru(node: Node) -> Outputs:
-    inputs, attributes, batch_first = _parts(node)
-    return _made(
-        node,
-        node.all(
-            "GRUSequence",
-            *inputs,
-            linear_before_reset=bool(node["linear_before_reset"]),
-            **attributes,
-        ),
-        batch_first,
-    )
+def recurrent(node: Node) -> Outputs:
+    """Converts a recurrent layer, and transposes its outputs to ONNX's axes.
 
-
-@operator("LSTM")
-def lstm(node: Node) -> Outputs:
-    if node["input_forget"]:
-        raise Violation(
-            "LSTM that couples its input and forget gates has no counterpart in OpenVINO",
-            at="input_forget",
-            expected=0,
-            actual=1,
-        )
+    These are the sequence (with layout 1, the batch), then the direction.
+    """
+    node.require("input_forget", 0)
     peepholes = node.input(7)
     if peepholes is not None and (
         peepholes.tensor.value is None
@@ -164,6 +126,10 @@ def lstm(node: Node) -> Outputs:
     ):
         raise Violation("LSTM with peepholes has no counterpart in OpenVINO")
     inputs, attributes, batch_first = _parts(node)
-    return _made(
-        node, node.all("LSTMSequence", *inputs, version="opset5", **attributes), batch_first
-    )
+    if node.kind == "GRU":
+        attributes["linear_before_reset"] = bool(node["linear_before_reset"])
+    whole, *states = node.all(f"{node.kind}Sequence", *inputs, version="opset5", **attributes)
+    order = [0, 2, 1, 3] if batch_first else [2, 1, 0, 3]
+    if not batch_first:
+        states = [node.transposed(state, [1, 0, 2]) for state in states]
+    return (node.transposed(whole, order), *states)

@@ -17,17 +17,10 @@ def dft(node: Node) -> Outputs:
     rank = node.rank(x, "along its axis")
     given = node.input(2)
     if given is None or given.known is not None:
-        axis = node.axes(
-            "axis",
-            [
-                node["axis"]
-                if node.version == 17
-                else -2
-                if given is None
-                else (given.known or (0,))[0]
-            ],
-            rank,
-        )[0]
+        number = node["axis"] if node.version == 17 else -2
+        if given is not None and given.known:
+            number = given.known[0]
+        axis = node.axes("axis", [number], rank)[0]
         axes = node.numbers([axis])
     else:  # known at run time only
         axis = 0
@@ -43,18 +36,11 @@ def dft(node: Node) -> Outputs:
             actual=last,
         )
     real, inverse, half = last.low == 1, node.flag("inverse"), node.flag("onesided")
-    sizes = (
-        []
-        if length is None
-        else [node.convert(length if length.rank == 1 else node.reshaped(length, [1]), "i64")]
-    )
+    sizes = [] if length is None else [node.convert(node.reshaped(length, [1]), "i64")]
     if inverse and half:
-        return node.add(
-            "Unsqueeze",
-            node.add("IRDFT", _complex(node, x, real), axes, *sizes),
-            node.numbers([-1]),
-        )
-    if half and not inverse:
+        inverted = node.add("IRDFT", _complex(node, x, real), axes, *sizes)
+        return node.add("Unsqueeze", inverted, node.numbers([-1]))
+    if half:
         if not real:
             raise Violation(
                 "a one-sided DFT takes only real numbers",

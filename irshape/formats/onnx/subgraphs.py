@@ -13,7 +13,7 @@ from ...ops.tensors import Tensor
 from ...rule_ids import INPUT_COUNT, INPUT_RANK, UNKNOWN_VERSION
 from ...shapes import DYNAMIC_SHAPE, SCALAR, PartialShape
 from ..builder import Builder, NodeOutput
-from ..nodes import check_length
+from ..nodes import check_length, unknown
 from .tensors import declared
 
 
@@ -218,12 +218,8 @@ def _scan_axes(inputs: list[NodeOutput], listed: list[int]) -> list[int]:
     axes = []
     for value, axis in zip(inputs, listed, strict=True):
         if axis < 0 and value.rank is None:
-            raise Violation(
-                "irshape can read Scan along a negative axis only if the rank of its input is "
-                "known",
-                rule=INPUT_RANK,
-                at="scan_input_axes",
-            )
+            condition = "the rank of its input is"
+            raise unknown("Scan along a negative axis", condition, INPUT_RANK, "scan_input_axes")
         axes.append(axis + (value.rank or 0) if axis < 0 else axis)
     return axes
 

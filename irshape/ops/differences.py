@@ -265,11 +265,23 @@ def read_for_zero(*indices: int) -> When:
     )
 
 
-def read_at_all(*indices: int) -> When:
-    """Returns a condition for a layer with a known value of u2, u3 or u6 at one of these inputs."""
-    return lambda site: any(
-        site.type_name(index) in ("u2", "u3", "u6") and site.value(index) is not None
-        for index in indices
+def value_of_four_bits(*indices: int) -> Difference:
+    """Declares that releases before 2023.2 refuse what depends on values of i4 or u4 at these
+    inputs."""
+    what = "a shape, an axis or a condition that is a constant of i4 or u4"
+    return refused("2023.2", what, read_for_zero(*indices))
+
+
+def value_of_few_bits(*indices: int) -> Difference:
+    """Declares that releases before 2024.2 refuse known values of u2, u3 or u6 at these inputs."""
+    what = "an axis or a condition that is a constant of u2, u3 or u6"
+    return refused(
+        "2024.2",
+        what,
+        lambda site: any(
+            site.type_name(index) in ("u2", "u3", "u6") and site.value(index) is not None
+            for index in indices
+        ),
     )
 
 
@@ -309,10 +321,12 @@ def lower_bounds(site: Site) -> bool:
     )
 
 
-def unused_outputs(site: Site) -> bool:
-    return bool(site.unused)
-
-
+UNUSED_OUTPUTS: Final = inferred(
+    "2023.2",
+    "a body whose outputs are not all used",
+    "omits the unused outputs",
+    lambda site: bool(site.unused),
+)
 NO_LOWER_BOUNDS: Final = inferred(
     "2024.5",
     "a shape that is made of sizes without upper bounds",

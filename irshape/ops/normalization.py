@@ -22,7 +22,7 @@ from .declaration import (
     like,
     operand,
 )
-from .differences import Site, facts, not_run, read_at_all, refused
+from .differences import Site, facts, not_run, value_of_few_bits
 from .elementwise import FLOATING, common_type, computed
 from .kinds import BOOLEAN, FLOAT, INT, NATURALS, POSITIVE, Choice
 from .lazy import Array, np
@@ -255,9 +255,7 @@ class LRN(Operation):
 
     since = 1
     differs = facts(
-        refused(
-            "2024.2", "an axis or a condition that is a constant of u2, u3 or u6", read_at_all(1)
-        ),
+        value_of_few_bits(1),
     )
     data = operand(NUMERIC_OR_BOOLEAN)
     axes = operand(INTEGER, value=True, packed=True)

@@ -22,8 +22,8 @@ from .differences import (
     is_known,
     not_run,
     of_scalar,
-    read_for_zero,
     refused,
+    value_of_four_bits,
 )
 from .kinds import BOOLEAN, INDEX_TYPE
 from .lazy import Array, np
@@ -99,11 +99,7 @@ class Reshape(Reinterpretation):
 
     since = 1
     differs = facts(
-        refused(
-            "2023.2",
-            "a shape, an axis or a condition that is a constant of i4 or u4",
-            read_for_zero(1),
-        ),
+        value_of_four_bits(1),
         NO_LOWER_BOUNDS,
     )
     decompresses = "exactly"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...faults import Fault, fault, require
 from ...rule_ids import PORT_MAP
+from ..conditions import count
 from ..declaration import Operation
 from ..tensors import Tensor
 
@@ -14,12 +15,11 @@ if TYPE_CHECKING:
     from ..bodies import BodyView, PortBinding
 
 
-def truth(tensor: Tensor, what: str, at: str) -> bool | None:
+def truth(tensor: Tensor, at: str) -> bool | None:
     """Returns the value of a condition, or None if unknown. The operand checks the rank."""
     known = tensor.known
-    require(
-        known is None or len(known) == 1, at=at, relation="count", expected=1, actual=tensor.shape
-    )
+    if known is not None:
+        count(len(known), 1, at=at)
     return None if known is None or tensor.value is None else bool(tensor.value.lower[0])
 
 
@@ -63,27 +63,17 @@ class ControlFlow(Operation):
                     and lines.setdefault(binding.external, binding.internal) == binding.internal
                 ):
                     feeding.add(binding.internal)
+            twice = {binding.internal: binding.external for binding in reversed(view.inputs)}
             for parameter in view.parameters:
                 if parameter.id in used and parameter.id not in feeding:
-                    twice = next(
-                        (
-                            binding.external
-                            for binding in view.inputs
-                            if binding.internal == parameter.id
-                        ),
-                        None,
-                    )
+                    why = "; OpenVINO gives it zeros of its declared type and shape"
+                    known = twice.get(parameter.id)
+                    if known is not None:
+                        why = f": OpenVINO feeds input {known} only to Parameter {lines[known]}"
                     yield fault(
-                        f"nothing feeds Parameter {parameter.id} of `{view.tag}`"
-                        + (
-                            f": the port map has several entries for input {twice}, and OpenVINO "
-                            f"keeps the first, which feeds Parameter {lines[twice]}"
-                            if twice is not None
-                            else "; OpenVINO gives it zeros of its declared type and shape"
-                        ),
+                        f"nothing feeds Parameter {parameter.id} of `{view.tag}`{why}",
                         expected="an entry in the port map",
                         rule=PORT_MAP,
                         help="add an entry for it to the port map, or let one Parameter feed all "
-                        "layers that "
-                        "use the input",
+                        "layers that use the input",
                     )

@@ -12,15 +12,14 @@ from ...rule_ids import PORT_MAP
 from ...shapes import Dimension
 from ..declaration import ANY, operand
 from ..differences import (
+    UNUSED_OUTPUTS,
     WIDER,
     Site,
     dimensions,
     facts,
     inferred,
     is_known,
-    read_at_all,
-    refused,
-    unused_outputs,
+    value_of_few_bits,
 )
 from ..lazy import Array
 from ..tensors import UNKNOWN, Tensor
@@ -61,15 +60,8 @@ class If(ControlFlow):
 
     since = 8
     differs = facts(
-        refused(
-            "2024.2", "an axis or a condition that is a constant of u2, u3 or u6", read_at_all(0)
-        ),
-        inferred(
-            "2023.2",
-            "a body whose outputs are not all used",
-            "omits the unused outputs",
-            unused_outputs,
-        ),
+        value_of_few_bits(0),
+        UNUSED_OUTPUTS,
         inferred("2025.0", "an If that gives a scalar or a tensor of one axis", WIDER, _united),
         inferred(
             "2023.1",
@@ -85,31 +77,20 @@ class If(ControlFlow):
     def infer(
         self, condition: Tensor, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]], outputs: int
     ) -> tuple[Tensor, ...]:
-        chosen = truth(condition, "the condition", "condition")
+        chosen = truth(condition, "condition")
         given = tuple(tensor.with_value(None) for tensor in (condition, *inputs))
         result: list[list[Tensor]] = []
         for tag, idle in zip(self.bodies, (chosen is False, chosen is True), strict=True):
             view = body_of(bodies, tag)
-            results = view.run(
-                {} if idle else fed(view, given)
-            )  # as in OpenVINO, a body that never runs keeps its declared types and shapes
-            result.append(
-                [
-                    results.get(binding.internal, UNKNOWN).with_value(None)
-                    for binding in connected(view)
-                ]
-            )
+            # as in OpenVINO, a body that never runs keeps its declared types and shapes
+            results = view.run({} if idle else fed(view, given))
+            tensors = [results.get(binding.internal, UNKNOWN) for binding in connected(view)]
+            result.append([tensor.with_value(None) for tensor in tensors])
         if chosen is not None:
             outcome = result[0 if chosen else 1]
             return (*outcome, *[UNKNOWN] * (outputs - len(outcome)))
-        require(
-            len(result[0]) == len(result[1]),
-            f"`then_body` gives {len(result[0])} outputs, but `else_body` {len(result[1])}; the "
-            "condition chooses the body at run time, so each must give every output",
-            expected=len(result[0]),
-            actual=len(result[1]),
-            rule=PORT_MAP,
-        )
+        says = f"`then_body` gives {len(result[0])} outputs, but `else_body` {len(result[1])}"
+        require(len(result[0]) == len(result[1]), says, rule=PORT_MAP)
         return tuple(
             self.either(index, *pair) for index, pair in enumerate(zip(*result, strict=True))
         )
@@ -117,29 +98,21 @@ class If(ControlFlow):
     def repetitions(
         self, inputs: Sequence[Tensor], bodies: Mapping[str, BodyView[Tensor]]
     ) -> dict[str, Dimension]:
-        chosen = truth(inputs[0], "the condition", "condition")
+        chosen = truth(inputs[0], "condition")
         if chosen is None:
             return dict.fromkeys(self.bodies, Dimension(0, 1))
-        return dict(
-            zip(self.bodies, (Dimension(int(chosen)), Dimension(int(not chosen))), strict=True)
-        )
+        return {"then_body": Dimension(int(chosen)), "else_body": Dimension(int(not chosen))}
 
     def runs_surely(self, view: BodyView[Tensor], inputs: Sequence[Tensor]) -> bool:
-        chosen = truth(inputs[0], "the condition", "condition")
+        chosen = truth(inputs[0], "condition")
         return chosen is not None and view.tag == self.bodies[0 if chosen else 1]
 
     def either(self, index: int, then: Tensor, other: Tensor) -> Tensor:
         """Returns the type and shape of an output that hold for either body."""
         element_type = other.element_type if then.element_type.is_dynamic else then.element_type
-        require(
-            other.element_type in (element_type, DYNAMIC_TYPE),
-            f"output {index} has element type {then.element_type} from `then_body`, but "
-            f"{other.element_type} from `else_body`; they must be the same",
-            relation="type",
-            expected=then.element_type,
-            actual=other.element_type,
-            help="insert a Convert",
-        )
+        fits = other.element_type in (element_type, DYNAMIC_TYPE)
+        says = f"output {index} is {element_type} in one branch, {other.element_type} in the other"
+        require(fits, says, relation="type", help="insert a Convert")
         if {then.rank, other.rank} == {0, 1}:
             note_wider()  # OpenVINO treats a scalar as a vector of one element
         return Tensor(element_type, then.shape.union(other.shape))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ...faults import Between, Fault, fault, require
+from ...faults import Fault, fault, require
 from ...rule_ids import PORT_MAP
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..lazy import Array, np
@@ -29,51 +29,27 @@ class Iteration(ControlFlow):
         """Returns the shape of one slice of an input."""
         axis, rank = binding.axis, tensor.rank
         assert axis is not None
-        require(
-            binding.part_size > 0,
-            f"the port map slices input {binding.external} with part_size={binding.part_size}",
-            expected="part_size >= 1",
-            actual=binding.part_size,
-            rule=PORT_MAP,
-        )
+        says = f"input {binding.external} has part_size={binding.part_size}; expected 1 or more"
+        require(binding.part_size > 0, says, rule=PORT_MAP)
         if rank is None:
             return DYNAMIC_SHAPE
-        require(
-            axis < rank,
-            f"the port map slices input {binding.external}, of shape {tensor.shape}, along axis "
-            f"{axis}; expected an axis below its rank",
-            expected=f"0 to {rank - 1}" if rank else "an input with axes",
-            actual=axis,
-            rule=PORT_MAP,
-        )
+        says = f"input {binding.external} {tensor.shape} has no axis {axis} along which to slice it"
+        require(axis < rank, says, rule=PORT_MAP)
         return PartialShape((*tensor.shape[:axis], binding.part_size, *tensor.shape[axis + 1 :]))
 
     def output_axis(self, binding: PortBinding, result: Tensor) -> int:
         """Returns the axis along which an output is concatenated. Scalars give a vector."""
         rank, axis = result.rank or 1, binding.axis
         assert axis is not None
-        require(
-            -rank <= axis < rank,
-            f"the port map concatenates the results of shape {result.shape} in output "
-            f"{binding.external} along axis {axis}; expected {-rank} to {rank - 1}",
-            relation="within",
-            expected=Between(-rank, rank - 1),
-            actual=axis,
-            rule=PORT_MAP,
-        )
+        says = f"results {result.shape} have no axis {axis} along which to concatenate them"
+        require(-rank <= axis < rank, says, rule=PORT_MAP)
         return axis % rank
 
     def require_all_connected(self, view: BodyView[Any], first: int, inputs: int) -> None:
         mapped = {binding.external for binding in view.inputs}
         for position in range(first, inputs):
-            require(
-                position in mapped,
-                f"no entry of the port map passes input {position} to the body; every input needs "
-                "one",
-                expected=f"{inputs - first} inputs in the port map",
-                actual=len(mapped - {None, *range(first)}),
-                rule=PORT_MAP,
-            )
+            says = f"no entry of the port map passes input {position} to the body"
+            require(position in mapped, says, rule=PORT_MAP)
 
     def settled(
         self,
@@ -94,14 +70,9 @@ class Iteration(ControlFlow):
                     continue
                 state, value = parameters[parameter], results.get(result, UNKNOWN)
                 kind, other = state.element_type, value.element_type
-                require(
-                    kind.is_dynamic or other.is_dynamic or other is kind,
-                    f"a back edge brings {other} to Parameter {parameter}, which begins as {kind}",
-                    expected=kind,
-                    actual=other,
-                    rule=PORT_MAP,
-                    help="insert a Convert before the Result",
-                )
+                fits = kind.is_dynamic or other.is_dynamic or other is kind
+                says = f"a back edge brings {other} to Parameter {parameter}, at first {kind}"
+                require(fits, says, rule=PORT_MAP, help="insert a Convert before the Result")
                 before, brought = state.shape, value.shape
                 if before.encloses(brought):
                     continue
@@ -122,19 +93,15 @@ class Iteration(ControlFlow):
         for binding in view.inputs:
             if binding.axis is not None and binding.internal in states:
                 yield fault(
-                    f"Parameter {binding.internal} gets slices of input {binding.external}, but "
-                    "is also "
-                    "the target of a back edge; OpenVINO ignores the back edge",
-                    expected="either slices or a back edge",
+                    f"Parameter {binding.internal} gets slices of input {binding.external}, and is "
+                    "the target of a back edge, which OpenVINO ignores",
                     rule=PORT_MAP,
                 )
             if binding.axis is not None and abs(binding.stride) != binding.part_size:
                 yield fault(
                     f"the port map slices input {binding.external} with "
-                    f"part_size={binding.part_size} and stride={binding.stride}; OpenVINO counts "
-                    "iterations as if `stride` were ±`part_size`, and runs no other stride",
-                    expected=f"stride {binding.part_size} or {-binding.part_size}",
-                    actual=binding.stride,
+                    f"part_size={binding.part_size} and stride={binding.stride}; OpenVINO runs no "
+                    "stride but ±`part_size`",
                     rule=PORT_MAP,
                 )
 
@@ -167,13 +134,9 @@ class Iteration(ControlFlow):
             for index, part in parts.items():
                 part.append(results[outputs[index].internal])
             iteration += 1
-            parameters.update(
-                {
-                    parameter: results[result]
-                    for result, parameter in view.back_edges
-                    if parameter in parameters
-                }
-            )
+            for result, parameter in view.back_edges:
+                if parameter in parameters:
+                    parameters[parameter] = results[result]
             if condition is not None and not results[condition].ravel()[0]:
                 break
         if not iteration:
@@ -238,12 +201,8 @@ class Iteration(ControlFlow):
             if binding.axis is not None:
                 arrays.append(joined([result], binding).take([], axis=binding.axis))
             else:
-                state = states.get(binding.internal)
-                arrays.append(
-                    parameters[state]
-                    if state in parameters and state is not None
-                    else np.zeros_like(result)
-                )
+                initial = parameters.get(states.get(binding.internal, ""))
+                arrays.append(np.zeros_like(result) if initial is None else initial)
         return tuple(arrays)
 
 

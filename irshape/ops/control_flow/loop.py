@@ -9,20 +9,20 @@ from ...demands import note_wider
 from ...faults import Between, Fault, Violation, fault, require
 from ...rule_ids import PORT_MAP
 from ...shapes import DYNAMIC, SCALAR, UNBOUNDED, Dimension, PartialShape
+from ..conditions import count
 from ..declaration import ANY, INTEGER, operand
 from ..differences import (
+    UNUSED_OUTPUTS,
     Site,
     dimensions,
     facts,
     inferred,
-    read_at_all,
-    read_for_zero,
-    refused,
-    unused_outputs,
+    value_of_few_bits,
+    value_of_four_bits,
 )
 from ..lazy import Array
 from ..tensors import UNKNOWN, Tensor
-from .base import body_of, connected, truth
+from .base import body_of, connected, fed, truth
 from .iteration import Iteration
 
 if TYPE_CHECKING:
@@ -43,20 +43,9 @@ class Loop(Iteration):
 
     since = 5
     differs = facts(
-        refused(
-            "2023.2",
-            "a shape, an axis or a condition that is a constant of i4 or u4",
-            read_for_zero(0, 1),
-        ),
-        refused(
-            "2024.2", "an axis or a condition that is a constant of u2, u3 or u6", read_at_all(0, 1)
-        ),
-        inferred(
-            "2023.2",
-            "a body whose outputs are not all used",
-            "omits the unused outputs",
-            unused_outputs,
-        ),
+        value_of_four_bits(0, 1),
+        value_of_few_bits(0, 1),
+        UNUSED_OUTPUTS,
         inferred(
             "2026.3",
             "a Loop with a state whose shape changes",
@@ -70,26 +59,17 @@ class Loop(Iteration):
 
     def special(self, view: BodyView[Any]) -> tuple[str, PortBinding | None]:
         """Returns the Result of the body's condition, and the entry of the iteration number."""
-        condition = next(
-            (
-                binding.internal
-                for binding in view.outputs
-                if binding.purpose == "execution_condition"
-            ),
-            None,
-        )
-        if condition is None:
+        outputs = {binding.purpose: binding for binding in reversed(view.outputs)}
+        inputs = {binding.purpose: binding for binding in reversed(view.inputs)}
+        if "execution_condition" not in outputs:
             raise Violation(
                 'no <output> of the port map has purpose="execution_condition"; the body must '
                 "return whether to continue",
-                expected='purpose="execution_condition"',
                 rule=PORT_MAP,
                 help='add <output external_port_id="-1" internal_layer_id="…" '
                 'purpose="execution_condition"/>',
             )
-        return condition, next(
-            (binding for binding in view.inputs if binding.purpose == "current_iteration"), None
-        )
+        return outputs["execution_condition"].internal, inputs.get("current_iteration")
 
     def infer(
         self,
@@ -102,16 +82,9 @@ class Loop(Iteration):
         view = body_of(bodies, "body")
         condition, counter = self.special(view)
         counter_shape = SCALAR if counter is None else view.declared_shape(counter.internal)
-        require(
-            counter_shape.rank in (None, 0, 1),
-            f"the Parameter for the current iteration has shape {counter_shape}; expected a "
-            "scalar or one element",
-            relation="rank",
-            expected=(0, 1),
-            actual=counter_shape,
-            rule=PORT_MAP,
-        )
-        starts = truth(execution_condition, "`execution_condition`", "execution_condition")
+        says = f"the current iteration has shape {counter_shape}; expected a scalar or one element"
+        require(counter_shape.rank in (None, 0, 1), says, rule=PORT_MAP)
+        starts = truth(execution_condition, "execution_condition")
         given = (trip_count, execution_condition, *inputs)
         self.require_all_connected(view, 2, len(given))
         parameters: dict[str, Tensor] = {}
@@ -150,14 +123,14 @@ class Loop(Iteration):
         self, inputs: Sequence[Tensor], bodies: Mapping[str, BodyView[Tensor]]
     ) -> dict[str, Dimension]:
         view, given = bodies["body"], tuple(inputs)
-        starts = truth(inputs[1], "`execution_condition`", "execution_condition")
+        starts = truth(inputs[1], "execution_condition")
         if starts is False:
             return {"body": Dimension(0)}
         goes_on = self.goes_on(view, self.special(view)[0], view.run({}), given)
         return {"body": self.times(inputs[0], starts, goes_on)}
 
     def runs_surely(self, view: BodyView[Tensor], inputs: Sequence[Tensor]) -> bool:
-        starts = truth(inputs[1], "`execution_condition`", "execution_condition")
+        starts = truth(inputs[1], "execution_condition")
         trips = inputs[0].value
         if not starts or trips is None or len(trips) != 1:
             return False
@@ -175,38 +148,18 @@ class Loop(Iteration):
         It is then a constant of the body, or comes from outside.
         """
         result = results.get(condition, UNKNOWN)
-        require(
-            result.rank in (None, 0, 1),
-            f"the body's condition has shape {result.shape}; expected a scalar or one element",
-            relation="rank",
-            expected=(0, 1),
-            actual=result.shape,
-            rule=PORT_MAP,
-        )
+        says = f"the body's condition has shape {result.shape}; expected a scalar or one element"
+        require(result.rank in (None, 0, 1), says, rule=PORT_MAP)
         feeder = view.feeder(condition)
         if feeder is not None and feeder.is_parameter:
-            outside = next(
-                (
-                    given[binding.external]
-                    for binding in view.inputs
-                    if binding.internal == feeder.id and binding.external is not None
-                ),
-                UNKNOWN,
-            )
-            return truth(outside, "the condition that the body takes from outside", "")
-        return truth(result, "the body's condition", "")
+            return truth(fed(view, given).get(feeder.id, UNKNOWN), "")
+        return truth(result, "")
 
     def times(self, trip_count: Tensor, starts: bool | None, goes_on: bool | None) -> Dimension:
         """Returns the number of iterations. A negative trip count means no limit."""
-        require(
-            trip_count.value is None or len(trip_count.value) == 1,
-            at="trip_count",
-            relation="count",
-            expected=1,
-            actual=trip_count.shape,
-        )
         trips = DYNAMIC
         if trip_count.value is not None:
+            count(len(trip_count.value), 1, at="trip_count")
             trips = trip_count.value.dimension(0) or Dimension(1, UNBOUNDED)
             if trip_count.value.lower[0] < 0 and not trips.symbolic:
                 trips = Dimension(min(trips.low, 1), UNBOUNDED)
@@ -249,13 +202,8 @@ class Loop(Iteration):
         yield from super().check(*inputs, bodies=bodies)
         known = inputs[0].known
         if known is not None and known[0] < -1:
-            yield fault(
-                f"`trip_count` is {known[0]}; expected a number of iterations, or -1 for no limit",
-                at="trip_count",
-                relation="at least",
-                expected=Between(-1, None),
-                actual=known[0],
-            )
+            limit, seen = Between(-1, None), known[0]
+            yield fault(at="trip_count", relation="at least", expected=limit, actual=seen)
 
     def evaluate(
         self,

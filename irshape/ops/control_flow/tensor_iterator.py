@@ -9,7 +9,7 @@ from ...faults import Fault, fault, require
 from ...rule_ids import PORT_MAP
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension
 from ..declaration import ANY, operand
-from ..differences import Site, facts, inferred, refused, unused_outputs
+from ..differences import UNUSED_OUTPUTS, Site, facts, refused
 from ..lazy import Array
 from ..tensors import UNKNOWN, Tensor
 from .base import body_of, connected
@@ -33,12 +33,7 @@ class TensorIterator(Iteration):
     since = 1
     differs = facts(
         refused("2024.0", "a TensorIterator that joins slices along a negative axis", _joined_axis),
-        inferred(
-            "2023.2",
-            "a body whose outputs are not all used",
-            "omits the unused outputs",
-            unused_outputs,
-        ),
+        UNUSED_OUTPUTS,
     )
     inputs = operand(ANY, optional=True, variadic=True)
 
@@ -46,13 +41,9 @@ class TensorIterator(Iteration):
         self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]], outputs: int
     ) -> tuple[Tensor, ...]:
         view = body_of(bodies, "body")
-        require(
-            all(layer.folded_type != "tensoriterator" for layer in view.body.layers),
-            "the body contains another TensorIterator; OpenVINO does not support nesting them",
-            expected="no TensorIterator in the body",
-            rule=PORT_MAP,
-            help="use Loop",
-        )
+        flat = all(layer.folded_type != "tensoriterator" for layer in view.body.layers)
+        says = "the body contains a TensorIterator, too, which OpenVINO does not support"
+        require(flat, says, rule=PORT_MAP, help="use Loop")
         self.require_all_connected(view, 0, len(inputs))
         parameters: dict[str, Tensor] = {}
         for binding in reversed(view.inputs):
@@ -89,15 +80,9 @@ class TensorIterator(Iteration):
         Both `start` and `end` belong to the sliced range.
         """
         counts = []
-        for binding in view.inputs:
-            size = (
-                None
-                if binding.axis is None
-                or binding.external is None
-                or inputs[binding.external].rank is None
-                else inputs[binding.external].shape[binding.axis]
-            )
-            if size is not None and size.is_static:
+        for binding in self.sliced(view, inputs):
+            size = inputs[binding.external or 0].shape[binding.axis or 0]
+            if size.is_static:
                 start, end = (
                     place + size.low if place < 0 else place
                     for place in (binding.start, binding.end)
@@ -108,8 +93,6 @@ class TensorIterator(Iteration):
                     f"axis {binding.axis} of input {binding.external}, of size {size}, is too "
                     f"short for part_size={binding.part_size} from {binding.start} to "
                     f"{binding.end}; OpenVINO cannot run it",
-                    expected=f"{binding.part_size} elements or more",
-                    actual=max(length, 0),
                     rule=PORT_MAP,
                 )
                 counts.append((binding, length // binding.part_size))
@@ -127,13 +110,8 @@ class TensorIterator(Iteration):
         output = next((binding for binding in connected(view) if binding.axis is not None), None)
         if output is None or any(binding.axis is not None for binding in view.inputs):
             return None
-        require(
-            output.part_size > 0,
-            f"the port map concatenates output {output.external} with part_size={output.part_size}",
-            expected="part_size >= 1",
-            actual=output.part_size,
-            rule=PORT_MAP,
-        )
+        says = f"output {output.external} has part_size={output.part_size}; expected 1 or more"
+        require(output.part_size > 0, says, rule=PORT_MAP)
         return abs(output.end - output.start) // output.part_size
 
     def repetitions(
@@ -193,8 +171,6 @@ class TensorIterator(Iteration):
             f"the port map concatenates output {binding.external} with "
             f"part_size={binding.part_size}, but the body's result {result.shape} has "
             f"{dims[axis]} along axis {axis}; OpenVINO cannot run it",
-            expected=f'part_size="{dims[axis]}"',
-            actual=binding.part_size,
             rule=PORT_MAP,
         )
         if count is None:
@@ -211,15 +187,12 @@ class TensorIterator(Iteration):
         for binding in view.inputs:
             if binding.external is None:
                 continue
-            seen, declared = (
-                inputs[binding.external].element_type,
-                view.declared_type(binding.internal),
-            )
+            seen = inputs[binding.external].element_type
+            declared = view.declared_type(binding.internal)
             if seen is not declared and not seen.is_dynamic and not declared.is_dynamic:
                 yield fault(
                     f"input {binding.external} has element type {seen}, but Parameter "
-                    f"{binding.internal} of the body declares {declared}; OpenVINO uses the "
-                    "type that the Parameter declares",
+                    f"{binding.internal} of the body declares {declared}, which OpenVINO uses",
                     relation="type",
                     expected=declared,
                     actual=seen,
@@ -230,8 +203,6 @@ class TensorIterator(Iteration):
                 yield fault(
                     f"input {binding.external} has slices for {count} iterations, but input "
                     f"{known[0][0].external} for {known[0][1]}",
-                    expected=known[0][1],
-                    actual=count,
                     rule=PORT_MAP,
                 )
 

@@ -21,7 +21,14 @@ from ..declaration import (
     attribute,
     operand,
 )
-from ..differences import Site, facts, not_run, of_version, read_at_all, read_for_zero, refused
+from ..differences import (
+    Site,
+    facts,
+    not_run,
+    of_version,
+    value_of_few_bits,
+    value_of_four_bits,
+)
 from ..elementwise import element_type_of
 from ..kinds import BOOLEAN, Choice
 from ..lazy import Array, np
@@ -69,14 +76,8 @@ class ScatterUpdate(Operation):
 
     since = 3
     differs = facts(
-        refused(
-            "2023.2",
-            "a shape, an axis or a condition that is a constant of i4 or u4",
-            read_for_zero(3),
-        ),
-        refused(
-            "2024.2", "an axis or a condition that is a constant of u2, u3 or u6", read_at_all(3)
-        ),
+        value_of_four_bits(3),
+        value_of_few_bits(3),
     )
     moves = ("data", "updates")
     data = operand(ANY, like="data")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Final
 
 from ...element_types import DYNAMIC_TYPE
-from ...faults import require
+from ...faults import Violation, require
 from ...rule_ids import INPUT_COUNT, INPUT_SHAPES
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from ..axes import divided
@@ -28,17 +28,11 @@ def plane(tensor: Tensor) -> tuple[Dimension, Dimension, Dimension]:
     return batch, height, width
 
 
-def require_even(height: Dimension, width: Dimension, name: str) -> None:
-    """Raises `Violation` unless height and width can be even, as four pixels share their chroma."""
-    for what, size in (("height", height), ("width", width)):
-        require(
-            size.low < size.high or size.low % 2 == 0,
-            f"the image of `{name}` has a {what} of {size}; it must be even",
-            at=name,
-            expected=f"an even {what}",
-            actual=size,
-            rule=INPUT_SHAPES,
-        )
+def halves(height: Dimension, width: Dimension, name: str) -> list[Dimension]:
+    """Returns half the height and half the width. Raises `Violation` unless both can be even, as
+    four pixels share their chroma."""
+    sides = (("height", height), ("width", width))
+    return [divided(size, 2, f"the {what} of `{name}`", name, INPUT_SHAPES) for what, size in sides]
 
 
 def _plane(site: Site) -> bool:
@@ -85,35 +79,22 @@ class FromPlanes(Operation):
             height = divided(height, 3, f"dimension 1 of `y` {y.shape}", "y", INPUT_SHAPES) * 2
         sizes = (batch, height, width)
         for name, tensor in zip(names, given, strict=False):
-            sizes = self.with_chroma(sizes, y, name, tensor)
+            sizes = self.with_chroma(sizes, name, tensor)
         batch, height, width = sizes
-        require_even(height, width, "y")
+        halves(height, width, "y")
         return Tensor(element_type, PartialShape([batch, height, width, Dimension(3)]))
 
     def with_chroma(
-        self,
-        sizes: tuple[Dimension, Dimension, Dimension],
-        y: Tensor,
-        name: str,
-        chroma: Tensor,
+        self, sizes: tuple[Dimension, Dimension, Dimension], name: str, chroma: Tensor
     ) -> tuple[Dimension, Dimension, Dimension]:
         """Returns batch, height and width of the image, narrowed by one more chroma plane."""
         batch, height, width = plane(chroma)
         merged = []
         for what, ours, theirs in zip(AXES, sizes, (batch, height * 2, width * 2), strict=True):
             size = ours.merge(theirs)
-            require(
-                size is not None,
-                f"the planes disagree in {what}: `{name}` {chroma.shape} belongs to an image of "
-                f"{what} {theirs}, but the planes before it ({y.shape}) to an image of {what} "
-                f"{ours}",
-                at=name,
-                relation="equal",
-                expected=ours,
-                actual=theirs,
-                help="a chroma plane is half as high and half as wide as the luma plane",
-            )
-            assert size is not None
+            if size is None:
+                says = f"`{name}` {chroma.shape} belongs to an image of {what} {theirs}, not {ours}"
+                raise Violation(says, at=name, relation="equal", expected=ours, actual=theirs)
             merged.append(size)
         return merged[0], merged[1], merged[2]
 
@@ -235,11 +216,7 @@ class RGBtoNV12(Operation):
 
     def infer(self, image: Tensor) -> Tensor | tuple[Tensor, ...]:
         batch, height, width = plane(image)
-        require_even(height, width, "image")
-        half_height, half_width = (
-            divided(size, 2, f"a side of `image` {image.shape}", "image", INPUT_SHAPES)
-            for size in (height, width)
-        )
+        half_height, half_width = halves(height, width, "image")
         element_type = image.element_type
         if self.single_plane:
             rows = (height * 3).divided(2) or height

@@ -113,97 +113,66 @@ class Iteration(ControlFlow):
         condition: str | None,
         counter: PortBinding | None,
     ) -> tuple[Array, ...]:
-        """Runs the body `count` times, or until its condition is false."""
-        parameters: dict[str, Array] = fed(view, inputs)
-        slices = [
-            binding
-            for binding in view.inputs
-            if binding.axis is not None and binding.external is not None
-        ]
-        outputs = connected(view)
-        parts: dict[int, list[Array]] = {
-            index: [] for index, binding in enumerate(outputs) if binding.axis is not None
-        }
-        results: dict[str, Array] = {}
-        iteration = 0
-        while count is None or iteration < count:
-            if iteration == MAX_ITERATIONS:
-                raise ValueError(f"the loop has not ended after {MAX_ITERATIONS} iterations")
-            self.prepare(view, parameters, slices, inputs, counter, iteration)
+        """Runs the body `count` times, or until its condition is false.
+
+        A loop that runs no iteration returns initial states, empty tensors, or zeros. A trial run,
+        which nobody observes, determines their shapes.
+        """
+        initial: dict[str, Array] = fed(view, inputs)
+        parameters, outputs = dict(initial), connected(view)
+        idle = count is not None and count <= 0
+        if idle:
+            view.observed = False
+            inputs = tuple(
+                array if array.size else np.zeros(np.maximum(array.shape, 1), array.dtype)
+                for array in inputs
+            )
+        parts: list[list[Array]] = [[] for _ in outputs]
+        for iteration in range(MAX_ITERATIONS):
+            self.prepare(view, parameters, inputs, counter, iteration)
             results = view.run(parameters)
-            for index, part in parts.items():
-                part.append(results[outputs[index].internal])
-            iteration += 1
-            for result, parameter in view.back_edges:
-                if parameter in parameters:
-                    parameters[parameter] = results[result]
-            if condition is not None and not results[condition].ravel()[0]:
+            for past, binding in zip(parts, outputs, strict=True):
+                if binding.axis is not None:
+                    past.append(results[binding.internal])
+            states = {to: results[result] for result, to in view.back_edges if to in parameters}
+            parameters.update(states)
+            ended = condition is not None and not results[condition].ravel()[0]
+            if idle or ended or iteration + 1 == count:
                 break
-        if not iteration:
-            return self.nothing_ran(view, parameters, slices, inputs, counter)
-        return tuple(
-            joined(parts[index], binding) if binding.axis is not None else results[binding.internal]
-            for index, binding in enumerate(outputs)
-        )
+        else:
+            raise ValueError(f"the loop has not ended after {MAX_ITERATIONS} iterations")
+        targets = dict(view.back_edges)
+        given: list[Array] = []
+        for past, binding in zip(parts, outputs, strict=True):
+            last = results[binding.internal]
+            if idle:
+                last = initial.get(targets.get(binding.internal, ""), np.zeros_like(last))
+            if binding.axis is not None:
+                last = joined(past, binding)
+                last = last.take([], axis=binding.axis) if idle else last
+            given.append(last)
+        return tuple(given)
 
     def prepare(
         self,
         view: BodyView[Array],
         parameters: dict[str, Array],
-        slices: list[PortBinding],
         inputs: tuple[Array, ...],
         counter: PortBinding | None,
         iteration: int,
     ) -> None:
         """Sets the parameters for the slices and the number of an iteration."""
-        for binding in slices:
-            assert binding.external is not None
-            parameters[binding.internal] = part(inputs[binding.external], binding, iteration)
-        if (
-            counter is not None
-            and counter.external is None
-            and counter.internal not in {parameter for _, parameter in view.back_edges if iteration}
-        ):
+        for binding in view.inputs:
+            if binding.axis is not None and binding.external is not None:
+                whole = inputs[binding.external]
+                parameters[binding.internal] = part(whole, binding, iteration)
+        states = {parameter for _, parameter in view.back_edges if iteration}
+        if counter and counter.external is None and counter.internal not in states:
             from ...numpy_types import dtype_of
 
-            shape = view.declared_shape(counter.internal)
-            parameters[counter.internal] = np.full(
-                () if shape.rank == 0 else (1,),
-                iteration,
-                dtype_of(view.declared_type(counter.internal)),
-            )
-
-    def nothing_ran(
-        self,
-        view: BodyView[Array],
-        parameters: dict[str, Array],
-        slices: list[PortBinding],
-        inputs: tuple[Array, ...],
-        counter: PortBinding | None,
-    ) -> tuple[Array, ...]:
-        """Returns the outputs of a loop that runs no iteration: initial states, empty tensors, or
-        zeros.
-
-        A trial run, which nobody observes, determines the shapes.
-        """
-        padded = tuple(
-            array if array.size else np.zeros([max(size, 1) for size in array.shape], array.dtype)
-            for array in inputs
-        )
-        trial = dict(parameters)
-        self.prepare(view, trial, slices, padded, counter, 0)
-        view.observed = False
-        results = view.run(trial)
-        states = dict(view.back_edges)
-        arrays: list[Array] = []
-        for binding in connected(view):
-            result = results[binding.internal]
-            if binding.axis is not None:
-                arrays.append(joined([result], binding).take([], axis=binding.axis))
-            else:
-                initial = parameters.get(states.get(binding.internal, ""))
-                arrays.append(np.zeros_like(result) if initial is None else initial)
-        return tuple(arrays)
+            shape = () if view.declared_shape(counter.internal).rank == 0 else (1,)
+            dtype = dtype_of(view.declared_type(counter.internal))
+            parameters[counter.internal] = np.full(shape, iteration, dtype)
 
 
 def _widened(before: Dimension, brought: Dimension) -> Dimension:

@@ -455,15 +455,6 @@ class PartialShape:
         """The shape as the `shape` of a Parameter writes it; see `parse`."""
         return str(self)[1:-1]
 
-    @property
-    def least_size(self) -> int:
-        """The least number of elements."""
-        if self.rank is None or self.rank > _FEW_AXES:
-            return self.size.low
-        if -1 not in self.declared:
-            return min(prod(self.declared), UNBOUNDED)
-        return min(prod([dim.low for dim in self]), UNBOUNDED)
-
     @overload
     def __getitem__(self, index: int) -> Dimension: ...
     @overload

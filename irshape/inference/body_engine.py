@@ -21,11 +21,10 @@ from ..ops.tensors import Tensor
 from ..rule_ids import PORT_MAP, UNKNOWN_ATTRIBUTE
 from ..shapes import PartialShape
 from .bodies import as_declared, infer_with_bodies
-from .declarations import Declarations
+from .declarations import Declaration, Declarations
 from .layer import LayerEngine
 from .memory import MEMORY
 from .mismatches import Contradictions, mismatches, repeated, says_less
-from .needed_values import needed_values
 from .ports import declared, declared_outputs
 from .result import BodyResult, Inference, LayerResult, Mismatch, Observation, OutputCount
 
@@ -54,11 +53,6 @@ class BodyEngine(LayerEngine):
         """Takes over the declarations and wirings that an inference of the same model read."""
         if known is not None and isinstance(known.engine, BodyEngine):
             self.declarations, self.wirings = known.engine.declarations, known.engine.wirings
-
-    def serve(self, model: Model) -> None:
-        """Continues with another model that has the same bytes, and keeps what was inferred."""
-        self.model = model
-        self._work = 0
 
     def infer_layer(self, layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
         """Infers one layer from its inputs, with the values of its outputs.
@@ -350,6 +344,41 @@ class Walk:
         return not operation.bodies and all(
             operand.optional for operand in operation.operands[connected:]
         )
+
+
+def needed_values(
+    body: Body, wiring: Wiring, declarations: list[Declaration], result_values: bool
+) -> set[int]:
+    """Returns the layers whose output values may decide a shape.
+
+    The search runs backwards from the operands whose values inference needs.
+    """
+    sources, needed = wiring.sources, set[int]()
+    for row, declaration in zip(sources, declarations, strict=True):
+        if isinstance(declaration, UnknownOperation):
+            continue
+        for index, operand in declaration[0].signature.valued:
+            if operand.variadic:
+                needed.update([source[0] for source in row[index:] if source is not None])
+            elif index < len(row):
+                source = row[index]
+                if source is not None:
+                    needed.add(source[0])
+    if result_values:
+        results = [at for at, layer in enumerate(body.layers) if layer.is_result]
+        needed.update(source[0] for at in results for source in sources[at] if source is not None)
+    waiting = [position for position in needed if sources[position]]
+    while waiting:
+        position = waiting.pop()
+        declaration = declarations[position]
+        if isinstance(declaration, UnknownOperation) or declaration[0].value_of_shape:
+            continue
+        for source in sources[position]:
+            if source is not None and source[0] not in needed:
+                needed.add(source[0])
+                if sources[source[0]]:
+                    waiting.append(source[0])
+    return needed
 
 
 def declarations_of(inference: Inference) -> Declarations:

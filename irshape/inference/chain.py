@@ -10,7 +10,7 @@ from ..model.graph import Layer
 from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation
 from ..rule_ids import DUPLICATE_VALUES
-from .result import BodyResult, Inference, Observation
+from .result import BodyResult, Inference
 
 MAX_STEPS = 40
 MAX_LINES = 5
@@ -55,34 +55,27 @@ def refusing(inference: Inference) -> list[tuple[Layer, str]]:
         for finding in inference.model.findings
         if finding.layer is not None
     }
-    for observation in inference.observations:
-        if not _refuses(observation):
-            continue
-        layer = observation.layer
-        line, column = inference.model.source.place(layer.offset)
-        place = f"{inference.model.path}:{line}:{column}"
-        heads.append((layer, f"{place}: {layer.label}: {_text(observation, reported)}"))
+    for layer, subject in inference.observations:
+        reason = _reason(subject, reported.get(layer))
+        if reason is not None:
+            line, column = inference.model.source.place(layer.offset)
+            place = f"{inference.model.path}:{line}:{column}"
+            heads.append((layer, f"{place}: {layer.label}: {reason}"))
     return heads
 
 
-def _refuses(observation: Observation) -> bool:
-    subject = observation.subject
-    if isinstance(subject, Fault):
-        return subject.rule != DUPLICATE_VALUES
-    return isinstance(subject, UnknownOperation) or (
-        isinstance(subject, AttributeFault) and not subject.silent
-    )
+def _reason(subject: object, reported: str | None) -> str | None:
+    """Returns why a layer could not be inferred; None for another observation.
 
-
-def _text(observation: Observation, reported: dict[Layer, str]) -> str:
-    """Returns the message of an observation, or the reader's message if it could not read a node of
-    another format."""
-    subject = observation.subject
-    if isinstance(subject, UnknownOperation) and observation.layer in reported:
-        return reported[observation.layer]
+    reported: the message of the reader, if it could not read a node of another format.
+    """
+    if isinstance(subject, UnknownOperation):
+        return reported or str(subject)
     if isinstance(subject, AttributeFault):
-        return subject.fault.message
-    return subject.message if isinstance(subject, Fault) else str(subject)
+        return None if subject.silent else subject.fault.message
+    if isinstance(subject, Fault) and subject.rule != DUPLICATE_VALUES:
+        return subject.message
+    return None
 
 
 def chain(inference: Inference, layer: Layer) -> list[str]:

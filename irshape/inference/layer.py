@@ -139,7 +139,7 @@ def _with_values(
     values: tuple[Value | None, ...]
     if operation.infer_value is None:
         values = fold(operation, inputs, outputs)
-    elif max([output.shape.least_size for output in outputs], default=0) > MAX_VALUE_ELEMENTS:
+    elif max([output.shape.size.low for output in outputs], default=0) > MAX_VALUE_ELEMENTS:
         return outputs
     else:
         inferred = operation.infer_value(*inputs, outputs=outputs)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..model.graph import Layer, Model
 from ..shapes import UNBOUNDED, Dimension
-from ..symbols.conditions import Conflict, Constraint
+from ..symbols.conditions import Conflict
 from ..symbols.expressions import Expression, Symbol
 from ..symbols.facts import Facts
 
@@ -74,11 +74,6 @@ class NamedSizes:
             if symbol not in self.facts.replaced:
                 yield symbol
 
-    @property
-    def constraints(self) -> list[Constraint]:
-        """The conditions that layers put on the sizes."""
-        return list(self.facts.constraints.values())
-
     def named(self) -> dict[str, NamedSize]:
         """Returns the symbols with their origins and ranges."""
         result = {}
@@ -119,14 +114,11 @@ class NamedSizes:
                 raise ValueError(
                     f"{symbol.name} is {sizes[symbol.name]}; it must be {expression} = {size}"
                 )
-        self._check(result)
-        return result
-
-    def _check(self, sizes: Mapping[str, int]) -> None:
-        condition = next(self.broken(sizes), None)
+        condition = next(self.broken(result), None)
         if condition is not None:
-            listed = ", ".join(f"{name}={size}" for name, size in sizes.items())
+            listed = ", ".join(f"{name}={size}" for name, size in result.items())
             raise ValueError(f"{listed}: {condition} does not hold")
+        return result
 
     def empty(self, sizes: Mapping[str, int]) -> int:
         """Counts the dependent dimensions of inputs that are 0."""

@@ -292,7 +292,7 @@ class Inference:
         other results than the expressions. It requires `conditional` ones only if a certain body
         runs.
         """
-        return self.sizes.constraints
+        return list(self.sizes.facts.constraints.values())
 
     @property
     def sizes(self) -> NamedSizes:

@@ -258,7 +258,7 @@ def assume(facts: Facts, text: str) -> None:
         listed = ", ".join(sorted(known)) or "none"
         raise ValueError(f"'{text}': the model has no symbol '{name}' (its symbols: {listed})")
     if remainder is not None:
-        facts.assume_multiple(left, remainder)
+        facts.require_multiple(left, remainder)
         return
     if relation == "==":
         holds = facts.equal(left, right)

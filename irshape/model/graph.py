@@ -96,22 +96,6 @@ class Layer:
         self._begin = begin
         self._names = names
 
-    def without_inputs(self) -> Layer:
-        """Returns a copy of the layer without input ports."""
-        other = Layer(self.id, self.name, self.type, self.version, self.offset, self.path)
-        other.items, other.data_offset = self.items, self.data_offset
-        other.bodies, other.port_maps = self.bodies, self.port_maps
-        other.output_names, other.rt_info_span = self.output_names, self.rt_info_span
-        heads = self._heads
-        if heads is None or any(heads.named[: len(heads.input_ids)]):
-            other.outputs = self.outputs
-        else:
-            inputs, places, named = len(heads.input_ids), heads.places, heads.named
-            outputs = heads.output_ids, heads.output_precisions
-            heads = PortHeads((), (), *outputs, places[inputs:], named[inputs:])
-            other.leave_ports(heads, self._dims[inputs:], self._begin, self._names)
-        return other
-
     @property
     def inputs(self) -> list[Port]:
         """The input ports, in file order."""

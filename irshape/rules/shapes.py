@@ -282,7 +282,7 @@ class HugeTensor(Rule):
                 layers[position].outputs, result.outputs[position], strict=False
             ):
                 shape = tensor.shape
-                size = shape.least_size
+                size = shape.size.low
                 if size < HUGE:
                     continue
                 sources = result.wiring.sources[position]
@@ -310,7 +310,7 @@ def _any_huge(result: BodyResult) -> bool:
     """Returns whether a tensor of a body is huge."""
     # many tensors share one object, and comparing equal ones takes longer than their size
     shapes = {id(tensor.shape): tensor.shape for each in result.outputs for tensor in each}
-    return any(shape.least_size >= HUGE for shape in shapes.values())
+    return any(shape.size.low >= HUGE for shape in shapes.values())
 
 
 def _most_bytes(tensor: Tensor) -> int:

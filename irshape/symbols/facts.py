@@ -282,11 +282,6 @@ class Facts(Bounds):
         if self.listening and len(self.multiples) < MAX_FACTS:
             self.multiples.setdefault((expression, number), remainder)
 
-    def assume_multiple(self, expression: Expression, number: int) -> None:
-        listening, self.listening = self.listening, True
-        self.require_multiple(expression, number)
-        self.listening = listening
-
     def resolved(self, expression: Expression) -> Expression:
         """Returns the expression with every symbol replaced that is known to equal others."""
         if not self.replaced or not any(s in self.replaced for s in expression.symbols):

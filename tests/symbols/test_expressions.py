@@ -142,7 +142,7 @@ def test_what_is_known_simplifies(conditions: list[str], written: str, normal: s
     for condition in conditions:
         left, relation, right, number = parse_condition(condition, facts)
         if number is not None:
-            facts.assume_multiple(left, number)
+            facts.require_multiple(left, number)
         elif relation == "==":
             assert facts.equal(left, right)
         else:

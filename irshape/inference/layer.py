@@ -9,7 +9,7 @@ from ..demands import NOTED, Demand
 from ..element_types import ElementType
 from ..faults import Fault, Violation, bug_of_plugin, fault
 from ..model.graph import Layer, Model
-from ..model.weights import Constant, numbers_of, raw_bytes
+from ..model.weights import Constant, small_values
 from ..ops.declaration import Operation, check_inputs
 from ..ops.operands import specified_types
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
@@ -54,17 +54,9 @@ class LayerEngine:
         result = self.infer(layer, operation, (), False)
         if isinstance(result.outputs, Fault):
             return result
-        read = self._read(layer.items, result.outputs[0])
-        if read is None:  # some shape is wider than it is meant to be
-            return result._replace(unsure=True)
-        constant, raw = read
-        key = operation, raw
-        valued = self.memory.results.get(key)
-        if valued is None:
-            tensor = _of_bytes(result.outputs[0], constant, raw)
-            valued = LayerResult((tensor,), result.faults, unsure=tensor.value is None)
-            self.memory.keep(key, valued, ())
-        return valued
+        tensor = self.constant(layer, result.outputs[0])
+        # without a value, some shape is wider than it is meant to be
+        return result._replace(outputs=(tensor,), unsure=tensor.value is None)
 
     def _infer(
         self, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
@@ -92,23 +84,17 @@ class LayerEngine:
 
     def constant(self, layer: Layer, tensor: Tensor) -> Tensor:
         """Returns the output of a Const layer, with its value if it is small and readable."""
-        read = self._read(layer.items, tensor)
-        return tensor if read is None else _of_bytes(tensor, *read)
-
-    def _read(self, items: tuple[str, ...], tensor: Tensor) -> tuple[Constant, bytes] | None:
-        """Returns the constant of these attributes and its bytes; None if it is large or has no
-        bytes."""
         weights, shape = self.model.weights, tensor.shape.static
         if weights is None or shape is None or prod(shape) > MAX_VALUE_ELEMENTS:
-            return None
+            return tensor
         try:
-            constant = Constant.of(items, weights)
+            constant = Constant.of(layer.items, weights)
         except ValueError:
-            return None
+            return tensor
         if constant.shape != shape or constant.element_type.kind == "string":
-            return None
-        raw = raw_bytes(constant)
-        return None if raw is None else (constant, raw)
+            return tensor
+        numbers = small_values(constant)
+        return tensor if numbers is None else tensor.with_value(Value(numbers))
 
 
 def _of_ports(layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
@@ -124,12 +110,6 @@ def _of_ports(layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
         for tensor in outputs
     )
     return LayerResult(tuple(open_sizes), unsure=True)
-
-
-def _of_bytes(tensor: Tensor, constant: Constant, raw: bytes) -> Tensor:
-    """Returns a constant of these bytes with its value."""
-    numbers = numbers_of(constant, raw)
-    return tensor if numbers is None else tensor.with_value(Value(numbers))
 
 
 def _with_values(

@@ -1,8 +1,8 @@
 """The memory of inference: the declarations and the results of layers, by everything that decides
 them.
 
-A declaration depends on the operation and its attributes. A result also depends on the inputs or,
-for a constant, on the bytes. Nothing else is in a key, so an entry is valid for every model.
+A declaration depends on the operation and its attributes. A result also depends on the inputs.
+Nothing else is in a key, so an entry is valid for every model.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ class Memory:
         self.read: dict[tuple[type[Operation], tuple[str, ...]], Read] = {}
         """Operations by their class and the texts of their attributes."""
         self.results: dict[tuple[object, ...], LayerResult] = {}
-        """The keys are the operation, whether values were requested, and the inputs; or the bytes
-        of a Const."""
+        """The keys are the operation, whether values were requested, and the inputs."""
         self._most = most
 
     def keep_read(self, operation: type[Operation], items: tuple[str, ...], read: Read) -> None:

@@ -209,13 +209,8 @@ def small_values(constant: Constant) -> tuple[int | float, ...] | None:
     Returns None for strings, for a dynamic type, and if the .bin does not contain the bytes.
     """
     raw = raw_bytes(constant)
-    return None if raw is None else numbers_of(constant, raw)
-
-
-def numbers_of(constant: Constant, raw: bytes) -> tuple[int | float, ...] | None:
-    """Returns the elements of a constant with these bytes. Returns None as `small_values` does."""
     element_type = constant.element_type
-    if element_type.name == "string" or element_type.is_dynamic:
+    if raw is None or element_type.name == "string" or element_type.is_dynamic:
         return None
     code = _FORMATS.get(element_type.name)
     if code is not None:

@@ -436,14 +436,15 @@ class DeformablePSROIPooling(PositionSensitivePooling):
 
     def evaluate(self, data: Array, rois: Array, offsets: Array | None) -> Array:
         wide, group = data.astype(np.float32), self.group_size
+        if offsets is None:
+            offsets = np.zeros((len(rois), 2, self.part_size, self.part_size), np.float32)
         result = np.zeros((len(rois), self.output_dim, group, group), np.float32)
         for index, roi in regions_of(rois):
             features = image(wide, roi[0]).reshape(self.output_dim, group, group, *data.shape[2:])
-            moves = None if offsets is None else offsets[index].astype(np.float32)
-            result[index] = self.pool(features, roi[1:], moves)
+            result[index] = self.pool(features, roi[1:], offsets[index].astype(np.float32))
         return result.astype(data.dtype)
 
-    def pool(self, features: Array, roi: Array, offsets: Array | None) -> Array:
+    def pool(self, features: Array, roi: Array, offsets: Array) -> Array:
         """Returns one pooled region of feature maps [channels, group, group, rows, columns]."""
         group = self.group_size
         scale, half = np.float32(self.spatial_scale), np.float32(0.5)
@@ -456,9 +457,6 @@ class DeformablePSROIPooling(PositionSensitivePooling):
             for column in range(group):
                 part = features[:, row, column]
                 corner = start + np.float32([column, row]) * bins
-                if offsets is None:
-                    result[:, row, column] = self.average(part, corner, bins)
-                    continue
                 place = (row * self.part_size // group, column * self.part_size // group)
                 moves = offsets[(slice(None), *place)].reshape(-1, 2)
                 share = self.output_dim // len(moves)

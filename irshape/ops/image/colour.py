@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 from ...element_types import DYNAMIC_TYPE
 from ...faults import Violation, require
 from ...rule_ids import INPUT_COUNT, INPUT_SHAPES
-from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
+from ...shapes import DYNAMIC, Dimension, PartialShape
 from ..axes import divided
 from ..declaration import REAL, Operation, attribute, operand, types
 from ..differences import WIDER, Site, dimensions, facts, inferred
@@ -128,15 +128,11 @@ def _separate_planes(site: Site) -> bool:
     )
     if min(map(len, (first, second, output))) < 4:
         return False
-    halved = [second[0], *(Dimension(2 * size.low, _doubled(size.high)) for size in second[1:3])]
+    halved = [second[0], *(size * 2 for size in second[1:3])]
     return any(
         size != (own if own.is_static else other)
         for size, own, other in zip(output[:3], first[:3], halved, strict=True)
     )
-
-
-def _doubled(bound: int) -> int:
-    return min(2 * bound, UNBOUNDED)
 
 
 class NV12toRGB(FromPlanes):

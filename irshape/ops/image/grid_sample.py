@@ -30,9 +30,7 @@ class GridSample(Operation):
     def infer(self, data: Tensor, grid: Tensor) -> Tensor:
         batch = self.dimensions(data, grid).get("batch", DYNAMIC)
         channels = data.shape[1] if data.rank else DYNAMIC
-        if grid.rank is None:
-            return Tensor(data.element_type, PartialShape([batch, channels, DYNAMIC, DYNAMIC]))
-        _, height, width, _ = grid.shape
+        _, height, width, _ = (DYNAMIC,) * 4 if grid.rank is None else grid.shape
         return Tensor(data.element_type, PartialShape([batch, channels, height, width]))
 
     def evaluate(self, data: Array, grid: Array) -> Array:

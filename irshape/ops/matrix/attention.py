@@ -13,7 +13,7 @@ from ..blockwise import in_blocks, part_along
 from ..conditions import equal, rank
 from ..conversion import plain
 from ..declaration import ANY, Operation, at_least, attribute, operand
-from ..differences import Site, facts, ignored, not_run, refused
+from ..differences import Site, dimensions, facts, ignored, not_run, refused
 from ..elementwise import FLOATING, common_type, computed
 from ..kinds import BOOLEAN
 from ..lazy import Array, np
@@ -27,29 +27,17 @@ scores of 16 queries if these are more.
 
 def _narrow_mask(site: Site) -> bool:
     """Returns whether a mask has one row for several queries, or one column for several keys."""
-    query, key, mask = map(site.shape, (0, 1, 3))
-    if site.attribute("causal") or mask is None:
-        return False
-    if mask.rank is None or mask.rank < 2:
-        return False
-    return any(
-        other is not None
-        and other.rank is not None
-        and other.rank >= 2
-        and mask[axis].high == 1
-        and not other[-2].contains(1)
+    query, key, mask = (dimensions(site.shape(index)) for index in (0, 1, 3))
+    return not site.attribute("causal") and any(
+        len(mask) > 1 < len(other) and mask[axis].high == 1 and not other[-2].contains(1)
         for axis, other in ((-2, query), (-1, key))
     )
 
 
 def _wide_mask(site: Site) -> bool:
     """Returns whether a mask has more rows than the query. A causal attention ignores its mask."""
-    query, mask = site.shape(0), site.shape(3)
-    if site.attribute("causal"):
-        return False
-    if query is None or mask is None or not query.rank or not mask.rank:
-        return False
-    if query.rank < 2 or mask.rank < 2:
+    query, mask = dimensions(site.shape(0)), dimensions(site.shape(3))
+    if site.attribute("causal") or len(query) < 2 or len(mask) < 2:
         return False
     return not mask[-2].contains(1) and not mask[-2].compatible(query[-2])
 

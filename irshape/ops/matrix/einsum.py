@@ -24,11 +24,7 @@ ELLIPSIS: Final = "..."
 
 def _einsum_sizes(site: Site) -> bool:
     """Returns whether axes of one label differ, or an ellipsis has an unknown number of axes."""
-    assert site.operation is not None
-    operation, attribute_faults = site.operation.read(site.layer.items)
-    if not all(fault.silent for fault in attribute_faults):
-        return False
-    parts = operation.equation.partition("->")[0].split(",")
+    parts = (site.attribute("equation") or "").partition("->")[0].split(",")
     sizes: dict[str, Dimension] = {}
     for part, tensor in zip(parts, site.inputs, strict=False):
         if tensor is None or tensor.shape.rank is None:
@@ -36,9 +32,9 @@ def _einsum_sizes(site: Site) -> bool:
                 return True
             continue
         before, ellipsis, after = part.replace(" ", "").partition("...")
-        dimensions = tuple(tensor.shape)
-        behind = dimensions[len(dimensions) - len(after) :] if ellipsis else ()
-        for label, size in zip(before + after, (*dimensions[: len(before)], *behind), strict=False):
+        dims = tensor.shape[:]
+        behind = dims[len(dims) - len(after) :] if ellipsis else ()
+        for label, size in zip(before + after, (*dims[: len(before)], *behind), strict=False):
             if not sizes.setdefault(label, size).compatible(size):
                 return True
     return False

@@ -25,7 +25,7 @@ _TOKEN = re.compile(
     |(?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
-_GROUPS = {"(", "(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?i:", "(?s:", "(?m:"}
+_GROUPS = {"(", "(?:", "(?=", "(?!", "(?<=", "(?<!", "(?>", "(?|", "(?i:", "(?s:", "(?m:"}
 
 _REWRITTEN = {
     r" ([\\.\\?\\!,])| ('[ms])| (') | ('[rv]e)| (n't)": (
@@ -88,66 +88,34 @@ def _property(text: str) -> str:
     return f"\\{'P' if negated else 'p'}{{{f'scx={name}' if len(name) > 2 else name}}}"
 
 
-class Expression:
-    """A compiled pattern.
+def spans(pattern: Any, text: str) -> Iterator[tuple[int, int]]:
+    """Yields the matches in order, up to the first empty one."""
+    start = 0
+    while (match := pattern.search(text, start)) and match.end() > match.start():
+        yield match.span()
+        start = match.end()
 
-    branch_reset: whether the groups of its alternatives share the number 1.
+
+def replaced(pattern: Any, text: str, replacement: str, *, everywhere: bool) -> str:
+    """Returns the result of `pcre2_substitute`, or the text itself if the library gives up.
+
+    It gives up on an unset group, and on a result longer than the memory that it reserves.
     """
-
-    def __init__(self, pattern: str) -> None:
-        self.branch_reset = pattern.startswith("(?|") and pattern.endswith(")")
-        text = _translated(f"(?:{pattern[3:]}" if self.branch_reset else pattern)
-        engine = _engine()
-        try:
-            self.compiled: Any = engine.compile(text)
-        except engine.error:
-            raise _refuse(f"the pattern {pattern!r}") from None
-
-    def group(self, match: Any, number: int) -> str | None:
-        """Returns a group of a match; None if it did not participate.
-
-        Raises `IndexError` for a group that does not exist.
-        """
-        if self.branch_reset and number == 1:
-            return next((text for text in match.groups() if text is not None), None)
-        text: str | None = match.group(number)
+    first = pattern.search(text)
+    if first is None:
         return text
-
-    def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yields the matches in order, up to the first empty one."""
-        start = 0
-        while (match := self.compiled.search(text, start)) and match.end() > match.start():
-            yield match.span()
-            start = match.end()
-
-    def replaced(self, text: str, replacement: str, *, everywhere: bool) -> str:
-        """Returns the result of `pcre2_substitute`, or the text itself if the library gives up.
-
-        It gives up on an unset group, and on a result longer than the memory that it reserves.
-        """
-        first = self.compiled.search(text)
-        if first is None:
-            return text
-        groups = max((i for i, each in enumerate(first.groups(), 1) if each is not None), default=0)
-        groups = min(groups, 1) if self.branch_reset else groups
-        room = 4 * (len(text.encode()) + (groups + 1) * len(replacement.encode()))
-        try:
-            pieces = _replacement(replacement)
-            result = self.compiled.sub(
-                lambda match: self._filled(match, pieces), text, 0 if everywhere else 1
-            )
-        except (IndexError, ValueError):
-            return text
-        return result if len(result.encode()) < room else text
-
-    def _filled(self, match: Any, pieces: list[str | int]) -> str:
-        filled = []
-        for piece in pieces:
-            value = piece if isinstance(piece, str) else self.group(match, piece)
-            if value is None:
-                raise IndexError(piece)
-            filled.append(value)
-        return "".join(filled)
+    groups = max((i for i, each in enumerate(first.groups(), 1) if each is not None), default=0)
+    room = 4 * (len(text.encode()) + (groups + 1) * len(replacement.encode()))
+    try:
+        pieces = _replacement(replacement)
+        result: str = pattern.sub(
+            lambda match: "".join([p if isinstance(p, str) else match[p] for p in pieces]),
+            text,
+            0 if everywhere else 1,
+        )
+    except (IndexError, TypeError, ValueError):  # no such group, an unset group, no replacement
+        return text
+    return result if len(result.encode()) < room else text
 
 
 _REPLACEMENT = re.compile(r"\$(?:(\$)|([0-9]+)|\{([0-9]+)\}|(.?))|([^$]+)", re.DOTALL)
@@ -173,12 +141,16 @@ def replacement_of(text: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def compiled(pattern: str) -> Expression:
+def compiled(pattern: str) -> Any:
     """Returns a compiled pattern of PCRE2.
 
     Raises `NotImplementedError` for a pattern that cannot be evaluated.
     """
-    return Expression(_REWRITTEN.get(pattern, pattern))
+    pattern, engine = _REWRITTEN.get(pattern, pattern), _engine()
+    try:
+        return engine.compile(_translated(pattern))
+    except engine.error:
+        raise _refuse(f"the pattern {pattern!r}") from None
 
 
 def _engine() -> Any:

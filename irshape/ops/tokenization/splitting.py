@@ -26,7 +26,7 @@ from .base import (
     string_tensor,
     texts,
 )
-from .pcre import Expression, compiled
+from .pcre import compiled, spans
 
 MODES = {
     "remove": "remove",
@@ -136,7 +136,7 @@ class RegexSplit(RaggedStringOperation):
         outputs = split(inputs, pieces)
         return outputs[:5] if skips is None else outputs
 
-    def _pieces(self, text: bytes, expression: Expression) -> list[tuple[int, int]]:
+    def _pieces(self, text: bytes, expression: Any) -> list[tuple[int, int]]:
         """Returns the pieces of one string, as begin and end in bytes."""
         string = decoded(text)
         place, length, mode = byte_places(string), len(text), MODES[self.behaviour]
@@ -159,7 +159,7 @@ class RegexSplit(RaggedStringOperation):
             pieces.append((max(begin, 0), min(end, length)))
 
         start = 0
-        for first, last in expression.spans(string):
+        for first, last in spans(expression, string):
             begin, end = place[first], place[last]
             if begin != start:
                 add(start, begin, self.invert)
@@ -200,7 +200,7 @@ class SpecialTokensSplit(RaggedStringOperation):
         return split(inputs, pieces)
 
 
-def _special_pieces(text: bytes, expression: Expression) -> list[Piece]:
+def _special_pieces(text: bytes, expression: Any) -> list[Piece]:
     """Returns the pieces of a string, and whether each is a special token.
 
     If a match has a group, only the group is the token.
@@ -209,7 +209,7 @@ def _special_pieces(text: bytes, expression: Expression) -> list[Piece]:
     place = byte_places(string)
     pieces: list[Piece] = []
     start = 0
-    while (match := expression.compiled.search(string, start)) and match.end() > match.start():
+    while (match := expression.search(string, start)) and match.end() > match.start():
         if start < match.start():
             pieces.append((place[start], place[match.start()], False))
         begin, end = match.span()

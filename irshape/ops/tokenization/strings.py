@@ -35,7 +35,7 @@ from .base import (
     texts,
 )
 from .charsmaps import normalized, precompiled, unicode_map
-from .pcre import compiled, replacement_of
+from .pcre import compiled, replaced, replacement_of
 from .splitting import decoded
 
 MODE = Choice("begins_ends", case_sensitive=True)
@@ -387,6 +387,7 @@ class RegexNormalization(Normalization):
 
         def rewrite(text: bytes) -> bytes:
             string = decoded(text)
-            return expression.replaced(string, replacement, everywhere=self.global_replace).encode()
+            result = replaced(expression, string, replacement, everywhere=self.global_replace)
+            return result.encode()
 
         return self.rewritten(inputs, rewrite)

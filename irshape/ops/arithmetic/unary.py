@@ -163,18 +163,14 @@ class ErfInv(Unary):
         return erfinv(data)
 
 
-class NumPyFunction(Unary):
-    """An operation whose NumPy function can write its result to an input."""
-
-
-class Exp(NumPyFunction):
+class Exp(Unary):
     """e to the power of the input."""
 
     since = 1
     function = "exp"
 
 
-class Log(NumPyFunction):
+class Log(Unary):
     """Natural logarithm."""
 
     since = 1
@@ -184,84 +180,84 @@ class Log(NumPyFunction):
         return below_zero(data)
 
 
-class Sin(NumPyFunction):
+class Sin(Unary):
     """Sine."""
 
     since = 1
     function = "sin"
 
 
-class Cos(NumPyFunction):
+class Cos(Unary):
     """Cosine."""
 
     since = 1
     function = "cos"
 
 
-class Tan(NumPyFunction):
+class Tan(Unary):
     """Tangent."""
 
     since = 1
     function = "tan"
 
 
-class Sinh(NumPyFunction):
+class Sinh(Unary):
     """Hyperbolic sine."""
 
     since = 1
     function = "sinh"
 
 
-class Cosh(NumPyFunction):
+class Cosh(Unary):
     """Hyperbolic cosine."""
 
     since = 1
     function = "cosh"
 
 
-class Tanh(NumPyFunction):
+class Tanh(Unary):
     """Hyperbolic tangent."""
 
     since = 1
     function = "tanh"
 
 
-class Asin(NumPyFunction):
+class Asin(Unary):
     """Inverse sine."""
 
     since = 1
     function = "arcsin"
 
 
-class Acos(NumPyFunction):
+class Acos(Unary):
     """Inverse cosine."""
 
     since = 1
     function = "arccos"
 
 
-class Atan(NumPyFunction):
+class Atan(Unary):
     """Inverse tangent."""
 
     since = 1
     function = "arctan"
 
 
-class Asinh(NumPyFunction):
+class Asinh(Unary):
     """Inverse hyperbolic sine. Specification: Asinh-3."""
 
     since = 4
     function = "arcsinh"
 
 
-class Acosh(NumPyFunction):
+class Acosh(Unary):
     """Inverse hyperbolic cosine. Specification: Acosh-3."""
 
     since = 4
     function = "arccosh"
 
 
-class Atanh(NumPyFunction):
+class Atanh(Unary):
     """Inverse hyperbolic tangent. Specification: Atanh-3."""
 
     since = 4

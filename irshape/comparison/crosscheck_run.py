@@ -52,22 +52,11 @@ when irshape rounds none.
 UNROUNDED = "computed in f32 throughout"
 
 
-class Limits(NamedTuple):
-    """The user's limits for a cross-check.
-
-    rtol, atol: tolerances. save: a folder for the blamed layer. max_memory: in bytes.
-    """
-
-    rtol: float | None = None
-    atol: float | None = None
-    save: Path | None = None
-    max_memory: int | None = None
-
-
 class Circumstances(NamedTuple):
     """The conditions of a comparison.
 
     options: device, hint, layers and configuration.
+    rtol, atol: the user's tolerances. save: a folder for the blamed layer. max_memory: in bytes.
     label: what the model was cut out of, "" for a whole model.
     precision: in which the device computes.
     runs: how many runs beyond the first the device's answer took.
@@ -75,8 +64,11 @@ class Circumstances(NamedTuple):
 
     device: Device
     options: Mapping[str, Any]
-    limits: Limits
     progress: Progress
+    rtol: float | None = None
+    atol: float | None = None
+    save: Path | None = None
+    max_memory: int | None = None
     label: str = ""
     precision: Hint = "f32"
     runs: int = 0
@@ -106,8 +98,7 @@ class CrosscheckRun(LayerwiseRun):
         self.circumstances = circumstances
         self.progress = circumstances.progress
         self.fed = fed
-        limits = circumstances.limits
-        self.tolerance = Tolerance(limits.rtol, limits.atol, circumstances.precision)
+        self.tolerance = Tolerance(circumstances.rtol, circumstances.atol, circumstances.precision)
         """The tolerance of values computed from f32."""
         self.rounded = Rounded(self.layers, self.wiring)
         self.rows_of: dict[Layer, list[int]] = {}

@@ -20,7 +20,7 @@ from ..numbers.tolerance import Hint, doubtful
 from ..shapes import PartialShape
 from . import foreign
 from .answers import Answer, Device, Question, Unanswered
-from .crosscheck_run import Circumstances, CrosscheckRun, Limits, device_name
+from .crosscheck_run import Circumstances, CrosscheckRun, device_name
 from .devices import OpenVinoDevice
 from .judging import Judge
 from .parts import is_custom, runnable_part
@@ -78,7 +78,7 @@ def crosscheck(
         return foreign.crosscheck(
             model, inputs, device=device, rtol=rtol, atol=atol, seed=seed, progress=told
         )
-    limits = Limits(rtol, atol, None if save is None else Path(save), max_memory)
+    folder = None if save is None else Path(save)
     options: dict[str, Any] = {
         "device": device,
         "config": dict(config or {}),
@@ -90,7 +90,9 @@ def crosscheck(
     if replay is not None:
         if inputs is not None or record is not None:
             raise ValueError("a recording includes its inputs, and cannot be recorded again")
-        return _replayed(model, replay, options, limits, told)
+        recording = Recording(replay, max_memory)
+        circumstances = Circumstances(recording, options, told, rtol, atol, folder, max_memory)
+        return _replayed(model, recording, circumstances)
     session = Session(model, max_memory=max_memory)
     if inputs is None:
         inputs = random_inputs(model, seed, max_memory=max_memory)
@@ -98,32 +100,27 @@ def crosscheck(
     with ExitStack() as stack:
         live: Device = stack.enter_context(OpenVinoDevice())
         recorder = None if record is None else stack.enter_context(Recorder(live))
-        circumstances = Circumstances(recorder or live, options, limits, told)
+        asked = recorder or live
+        circumstances = Circumstances(asked, options, told, rtol, atol, folder, max_memory)
         comparison = compared(session, fed, circumstances)
         if recorder is not None and record is not None:
             recorder.save(record)
     return comparison
 
 
-def _replayed(
-    model: Model,
-    path: str | Path,
-    options: Mapping[str, Any],
-    limits: Limits,
-    told: Progress,
-) -> Comparison:
-    with Recording(path, limits.max_memory) as recording:
+def _replayed(model: Model, recording: Recording, circumstances: Circumstances) -> Comparison:
+    path, options = recording.path, circumstances.options
+    with recording:
         for name, default in (("device", "CPU"), ("hint", None), ("layers", "all"), ("config", {})):
             if options[name] not in (default, recording.options[name]):
                 raise ValueError(
                     f"'{path}' was recorded with {name} {recording.options[name]!r}, "
                     f"not {options[name]!r}"
                 )
-        session = Session(model, max_memory=limits.max_memory)
+        session = Session(model, max_memory=circumstances.max_memory)
         known = recording.inputs
         fed = session.bind({each: known[each.id] for each in model.parameters if each.id in known})
-        circumstances = Circumstances(recording, recording.options, limits, told)
-        comparison = compared(session, fed, circumstances)
+        comparison = compared(session, fed, circumstances._replace(options=recording.options))
         if not recording.is_of(model):
             comparison.notes.append(
                 f"'{path}' was recorded from another model: its layers or constants differ"
@@ -140,7 +137,7 @@ def compared(session: Session, fed: Fed, circumstances: Circumstances) -> Compar
 
     Raises `ExecutionError` for inputs that do not fit, `Unanswered` if a recording has no answer.
     """
-    device, options, _, told, label, *_ = circumstances
+    device, options, told, label = *circumstances[:3], circumstances.label
     model, asked_of = session.model, options["device"]
     session.check_fit(fed)
     told.begin(f"running {label.rstrip('/') or 'the model'} on {asked_of}")
@@ -181,7 +178,7 @@ def compared(session: Session, fed: Fed, circumstances: Circumstances) -> Compar
             Judge(run, compared).judge().explain_precision()
         except MemoryError:  # beside what layers need, which refuse by themselves
             problems.append("there is not enough memory to compare all that the device answers")
-        comparison.notes += doubtful(comparison.equal, circumstances.limits.atol)
+        comparison.notes += doubtful(comparison.equal, circumstances.atol)
     if options["layers"] == "outputs" and not label and not comparison.values_agree:
         return _by_layers(comparison, session, fed, circumstances)
     return comparison

@@ -282,20 +282,20 @@ class Judge:
 
     def keep(self, layer: Layer, alone: Alone, theirs: Array) -> None:
         """Saves the blamed layer if the user requested it, and compares its bodies."""
-        limits = self.circumstances.limits
+        save, max_memory = self.circumstances.save, self.circumstances.max_memory
         comparison = self.run.comparison
-        if limits.save is not None:
+        if save is not None:
             comparison.saved = reproducer.save(
-                alone.cut, limits.save, {"irshape": alone.outputs, "device": [theirs]}
+                alone.cut, save, {"irshape": alone.outputs, "device": [theirs]}
             )
         if layer.bodies:
 
             def compare_body(model: Model, inputs: Mapping[str, Array], name: str) -> Comparison:
-                session = Session(model, max_memory=limits.max_memory)
+                session = Session(model, max_memory=max_memory)
                 fed = session.bind({model.net.by_id[id]: array for id, array in inputs.items()})
                 inside = self.circumstances._replace(
                     options={**self.circumstances.options, "layers": "all"},
-                    limits=limits._replace(save=limits.save and limits.save / name),
+                    save=save and save / name,
                     label=f"{self.circumstances.label}{name}/",
                 )
                 return self.compared(session, fed, inside)

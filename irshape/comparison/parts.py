@@ -41,7 +41,7 @@ def runnable_part(
     asked without the custom operations. Returns None if the device runs none of these, gives no
     types and shapes, or does not exist. refused: its answer for the whole model.
     """
-    device, options, _, told, label, *_ = circumstances
+    device, options, told, label = *circumstances[:3], circumstances.label
     known = refused.refused or (refused.shapes and refused.facts.get("capabilities"))
     if not known or options["layers"] != "all":
         return None

@@ -50,21 +50,5 @@ def _read(model: Model, layer: Layer) -> Array:
         raise ExecutionError(weights.fault or "its bytes do not lie inside the .bin", layer)
     if not data.flags.aligned:
         # BLAS takes no such arrays, and NumPy's own loops are an order of magnitude slower
-        data = data.copy()
-        _forget(constant)
+        return data.copy()
     return data
-
-
-def _forget(constant: Constant) -> None:
-    """Lets the system reclaim the pages of the .bin that hold a constant, after it was copied.
-
-    Reading them again maps them again.
-    """
-    import mmap
-
-    data = None if constant.weights is None else constant.weights.data
-    first = -(-constant.offset // mmap.PAGESIZE) * mmap.PAGESIZE
-    end = min(constant.offset + constant.size, 0 if data is None else len(data))
-    length = end // mmap.PAGESIZE * mmap.PAGESIZE - first
-    if isinstance(data, mmap.mmap) and length > 0 and hasattr(mmap, "MADV_DONTNEED"):
-        data.madvise(mmap.MADV_DONTNEED, first, length)

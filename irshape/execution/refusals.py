@@ -12,6 +12,7 @@ from ..numpy_types import Array, element_type_of
 from ..ops.declaration import Operation, check_inputs
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..shapes import PartialShape
+from ..spelling import first_of
 
 MAX_ORIGINS = 3
 """How many inputs and variables are named as the origin of one operand."""
@@ -129,12 +130,9 @@ def shapes(body: Body, fed: Mapping[str, Array], state: Mapping[str, Array]) -> 
         for layer in body.layers
         if layer.is_parameter and layer.id in fed
     ]
+    listed = first_of(given, MAX_SHAPES)
     if not state:
-        return f"the inputs do not fit: {_list(given)}"
+        return f"the inputs do not fit: {listed}"
     kept = [f"'{name}'={list(array.shape)}" for name, array in state.items()]
-    return f"the inputs and the state do not fit: {_list(given)}; variables {_list(kept)}"
-
-
-def _list(items: list[str]) -> str:
-    more = len(items) - MAX_SHAPES
-    return ", ".join(items[:MAX_SHAPES]) + (f" and {more} more" if more > 0 else "")
+    variables = first_of(kept, MAX_SHAPES)
+    return f"the inputs and the state do not fit: {listed}; variables {variables}"

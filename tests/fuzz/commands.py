@@ -436,7 +436,7 @@ def _device(path: str) -> None:
     """The cross-check of a model with a device that computes as irshape does, and is wrong by a
     little in some layers and by much in others, as checksums of their names decide."""
     import irshape
-    from irshape.comparison.crosscheck_run import Circumstances, Limits
+    from irshape.comparison.crosscheck_run import Circumstances
     from irshape.comparison.crosschecking import compared
     from irshape.comparison.progress import Progress
     from irshape.execution.inputs import random_inputs
@@ -447,9 +447,8 @@ def _device(path: str) -> None:
         session = Session(irshape.load(path), max_memory=limit, max_iterations=1000)
         inputs = session.bind(random_inputs(session.model, 0, max_memory=limit))
         options = {"device": "CPU", "hint": None, "config": {}, "layers": "all"}
-        limits = Limits(None, None, None, limit)
         device = WrongDevice()
-        str(compared(session, inputs, Circumstances(device, options, limits, Progress())))
+        str(compared(session, inputs, Circumstances(device, options, Progress(), max_memory=limit)))
     except (irshape.LoadError, ExecutionError, ValueError):
         return
 

@@ -48,24 +48,7 @@ def crosscheck(
     progress: Observer | None = None,
     phase: Callable[[str, int], None] | None = None,
 ) -> Comparison:
-    """Implements `irshape.crosscheck`. Without inputs they are drawn at random from `seed`.
-
-    rtol, atol: replace the tolerances of the precision; `atol` is then absolute.
-    hint: the precision in which the device is to compute, f32 by default. The tolerance follows the
-    precision that the device reports.
-    layers: `outputs` compares only the outputs of the model, and blames no layer.
-    save: a folder to which the blamed layer is written as an IR of its own, with its inputs and
-    outputs.
-    record: a file to which everything that the device answers is written.
-    replay: a recorded file, which answers in the device's place, without OpenVINO. The inputs,
-    device, hint and configuration are the recorded ones.
-    extension_libraries: files from which OpenVINO is to add operations (`Core.add_extension`).
-    progress: called with each layer that irshape computes.
-    phase: called when a phase begins, with its description and the number of layers for `progress`.
-
-    Raises `RuntimeError` if the runtime is not installed, `ExecutionError` for inputs that do not
-    fit, `ValueError` for options that exclude each other and for a file that is no recording.
-    """
+    """Implements `irshape.crosscheck`, which describes the parameters and the errors."""
     told = Progress(progress, phase)
     if model.format.runtimes:
         openvino_only = hint or save or config or record or replay or extension_libraries

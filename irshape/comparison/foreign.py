@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -35,23 +35,13 @@ from .runtime import TIMEOUT
 _FOR_DEVICES = "; `irshape convert` it for OpenVINO's devices"
 
 
-class Runtime(NamedTuple):
-    """A runtime that cross-checks models of its own format in a separate process."""
-
-    module: str
-    """The module that runs as the process."""
-    package: str
-    """The name of its package for pip."""
-    needs_shapes: bool = False
-    """Whether the runtime infers no shapes, so that it must be given the shape of every tensor."""
-
-
 RUNTIMES = {
-    "onnxruntime": Runtime("irshape.comparison.onnx_runtime", "irshape[onnx]"),
-    "reference": Runtime("irshape.comparison.onnx_runtime", "irshape[onnx]"),
-    "onednn": Runtime("irshape.comparison.onednn_runtime", "onednn-cpu-gomp", needs_shapes=True),
+    "onnxruntime": ("irshape.comparison.onnx_runtime", "irshape[onnx]"),
+    "reference": ("irshape.comparison.onnx_runtime", "irshape[onnx]"),
+    "onednn": ("irshape.comparison.onednn_runtime", "onednn-cpu-gomp"),
 }
-"""The runtimes that a `Format` may name."""
+"""The runtimes that a `Format` may name: the module that runs as the process, and the name of the
+package for pip."""
 
 
 def crosscheck(
@@ -123,6 +113,7 @@ def asked(
     Returns the answer, and the values by tensor name. Values whose type NumPy lacks are left out.
     Raises `RuntimeError` if the runtime is not installed.
     """
+    module, package = RUNTIMES[runtime]
     with tempfile.TemporaryDirectory(prefix="irshape-") as folder_name:
         folder = Path(folder_name)
         request = _request(model, fed, runtime, folder)
@@ -130,7 +121,7 @@ def asked(
         for name, array in given.items():
             np.save(folder / request["given"][name], _stored(array))
         beside = Path(model.path).resolve().parent
-        answered = ask(RUNTIMES[runtime].module, folder, request, TIMEOUT, cwd=beside)
+        answered = ask(module, folder, request, TIMEOUT, cwd=beside)
         values = {
             name: np.load(folder / file, allow_pickle=False)
             for name, file in answered.get("values", {}).items()
@@ -138,7 +129,7 @@ def asked(
     if "absent" in answered:
         raise RuntimeError(
             f"{runtime} is not installed ({answered['absent']}); the cross-check needs it: "
-            f"pip install '{RUNTIMES[runtime].package}'"
+            f"pip install '{package}'"
         )
     for name, kind in answered.get("types", {}).items():
         if kind == "bf16":
@@ -168,7 +159,7 @@ def _request(model: Model, fed: Fed, runtime: str, folder: Path) -> dict[str, An
         for port, tensor in zip(layer.outputs, inference.outputs(layer), strict=False)
         for name in port.tensor_names
     ]
-    request = {
+    return {
         "model": str(Path(model.path).resolve()),
         "runtime": runtime,
         "inputs": files,
@@ -179,12 +170,8 @@ def _request(model: Model, fed: Fed, runtime: str, folder: Path) -> dict[str, An
             and tensor.element_type.name in PLAIN
         ],
         "results": [layer.name for layer in model.results],
+        "shapes": {name: list(tensor.shape.static or ()) for _, name, tensor in tensors},
     }
-    if RUNTIMES[runtime].needs_shapes:
-        request["shapes"] = {
-            name[1:]: list(tensor.shape.static or ()) for _, name, tensor in tensors
-        }
-    return request
 
 
 def _stored(array: Array) -> Array:

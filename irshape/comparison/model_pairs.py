@@ -33,11 +33,11 @@ class Pair(NamedTuple):
     verdict: Verdict
     errors: Errors
     excess: float
-    own_verdict: Verdict
-    own_errors: Errors | None
     constant: bool
     """Whether the tensor is computed from constants alone."""
     reason: str | None
+    own_verdict: Verdict = "not compared"
+    own_errors: Errors | None = None
     causes: tuple[str, ...] = ()
 
     @property

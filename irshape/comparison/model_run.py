@@ -174,8 +174,6 @@ class ModelRun(LayerwiseRun):
                     verdict=verdict,
                     errors=_errors(reference, output) or Errors(),
                     excess=excess,
-                    own_verdict="not compared",
-                    own_errors=None,
                     constant=constant,
                     reason=reason,
                 )

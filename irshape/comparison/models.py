@@ -43,15 +43,9 @@ def compare(
     runtime: Runtime | None = None,
     progress: Observer | None = None,
 ) -> ModelComparison:
-    """Implements `irshape.compare`. Runs both models with the inputs of the first.
+    """Implements `irshape.compare`, which describes the parameters and the errors.
 
-    inputs: drawn at random from `seed` if not given.
-    rtol, atol: replace the tolerances of the precision.
-    runtime: runs an ONNX model; by default onnxruntime if it is installed. Blame always depends on
-    irshape's own result for a layer.
-
-    Raises `ExecutionError` if a model cannot be run, `ValueError` if the inputs of the two do not
-    match, `RuntimeError` if the requested runtime is not installed.
+    Blame always depends on irshape's own result for a layer, whatever the runtime.
     """
     session, other = Session(first, max_memory=max_memory), Session(second, max_memory=max_memory)
     if inputs is None:

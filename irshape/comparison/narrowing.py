@@ -8,38 +8,25 @@ sums of 8-bit integers wrap.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ..element_types import ElementType
 from ..execution.session import ExecutionError, Session
 from ..model.graph import Layer
 from ..model.wiring import wire
 from ..numbers.origins import has_nan
 from ..numbers.statistics import F16_MAX, is_real
 from ..numbers.tolerance import Tolerance
-from ..numpy_types import Array
+from ..numpy_types import Array, dtype_of
 from ..ops.registry import declaration_of
 from .explanations import LEFT_OUT, ON_LEVELS, ROUNDED_LIMITS, Kind, Remark
 from .saturation import grid_of_input, saturated
 
-
-class Narrowing(NamedTuple):
-    """A device's habit: arrays of type `wide` are computed as `narrow`."""
-
-    wide: str
-    narrow: str
-    reason: str
-
-
-HABITS = (
-    Narrowing("int64", "int32", "the device computes i64 as i32"),
-    Narrowing("uint64", "int32", "the device computes u64 as i32"),
-    Narrowing("uint32", "int32", "the device computes u32 as i32"),
-    Narrowing("float64", "float32", "the device computes f64 as f32"),
-    Narrowing("bool", "uint8", "the device computes boolean as u8"),
-)
+HABITS = {"i64": "i32", "u64": "i32", "u32": "i32", "f64": "f32", "boolean": "u8"}
+"""The element types that devices narrow, and in which type they compute instead."""
 
 SATURATED = (
     "the device multiplies 8-bit levels without VNNI instructions, and cuts each sum of two "
@@ -87,26 +74,30 @@ def explanation(difference: Difference) -> Remark | None:
     return next(filter(None, (explain(difference) for explain in explanations)), None)
 
 
+def _habits(arrays: Sequence[Array]) -> Iterator[tuple[str, str, str]]:
+    """Yields the NumPy types of the habits that apply to some arrays, wide and narrow, and a
+    sentence."""
+    for wide, narrow in HABITS.items():
+        names = [dtype_of(ElementType.of(name)).name for name in (wide, narrow)]
+        if any(array.dtype.name == names[0] for array in arrays):
+            yield names[0], names[1], f"the device computes {wide} as {narrow}"
+
+
 def _narrowed_inputs(of: Difference) -> Remark | None:
-    for habit in HABITS:
-        if not any(array.dtype.name == habit.wide for array in of.inputs):
-            continue
+    for wide, narrow, reason in _habits(of.inputs):
         narrowed = tuple(
-            _clipped(array, habit.narrow) if array.dtype.name == habit.wide else array
-            for array in of.inputs
+            _clipped(array, narrow) if array.dtype.name == wide else array for array in of.inputs
         )
         computed = of.computed(narrowed)
         if computed is not None and of.alike(_clipped(computed, of.theirs.dtype.name), of.theirs):
-            return Remark(Kind.NARROWING, habit.reason)
+            return Remark(Kind.NARROWING, reason)
     return None
 
 
 def _narrowed_output(of: Difference) -> Remark | None:
-    for habit in HABITS:
-        if of.mine.dtype.name != habit.wide or of.mine.dtype.kind not in "iu":
-            continue
-        if of.alike(_clipped(of.mine, habit.narrow).astype(of.mine.dtype), of.theirs):
-            text = f"{habit.reason}: numbers beyond its range become the nearest number in it"
+    for _, narrow, reason in _habits([of.mine] if of.mine.dtype.kind in "iu" else []):
+        if of.alike(_clipped(of.mine, narrow).astype(of.mine.dtype), of.theirs):
+            text = f"{reason}: numbers beyond its range become the nearest number in it"
             return Remark(Kind.NARROWING, text)
     return None
 

@@ -210,7 +210,7 @@ def run(request: Request, folder: Path, answer: Request, save: Callable[[], None
     answer["version"] = library.version()
     save()
     graph = json.loads(Path(request["model"]).read_text(encoding="utf-8-sig"))["graph"]
-    shapes = {int(key): shape for key, shape in request["shapes"].items()}
+    shapes = {int(key[1:]): shape for key, shape in request["shapes"].items()}
     entries = {
         entry["id"]: entry
         for operation in graph

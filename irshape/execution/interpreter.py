@@ -70,7 +70,6 @@ class Interpreter:
         self.replaced = replaced
         self.current = Run({})
         self._plans: dict[Body, Plan] = {}
-        self._templates: dict[Body, list[tuple[Array, ...]]] = {}
 
     @property
     def is_plain(self) -> bool:
@@ -86,13 +85,11 @@ class Interpreter:
 
     def with_constants(self, body: Body) -> list[tuple[Array, ...]]:
         """Returns the outputs of each layer of a body before its run: only constants have any."""
-        template = self._templates.get(body)
-        if template is None:
-            template = self._templates[body] = [()] * len(body.layers)
-            for step in self.plan(body).steps:
-                if step.kind == CONSTANT:
-                    template[step.position] = (self.constants[body.layers[step.position]],)
-        return template.copy()
+        tensors: list[tuple[Array, ...]] = [()] * len(body.layers)
+        for step in self.plan(body).steps:
+            if step.kind == CONSTANT:
+                tensors[step.position] = (self.constants[body.layers[step.position]],)
+        return tensors
 
     def run_body(
         self,
@@ -113,7 +110,6 @@ class Interpreter:
             tensors, steps = self.with_constants(body), plan.computed
         else:
             tensors, steps = [()] * len(layers), plan.steps
-        plain = note is None and self.is_plain
         results: dict[str, Array] = {}
         with np.errstate(all="ignore"):
             for step in steps:
@@ -127,10 +123,7 @@ class Interpreter:
                     ) from None
                 for producer in ended:
                     tensors[producer] = ()
-                if plain and kind == COMPUTED:
-                    outputs = self._evaluate(layer, inputs, wanted)
-                else:
-                    outputs = self._outputs(layer, step, inputs, parameters, note is not None)
+                outputs = self._outputs(layer, step, inputs, parameters, note is not None)
                 if kind == RESULT:
                     results[layer.id] = outputs[0]
                 if True in wanted:

@@ -18,7 +18,6 @@ from ..numbers.statistics import (
     errors,
     is_real,
     merged,
-    plain_number,
     values,
 )
 from ..numbers.tolerance import difference
@@ -164,9 +163,7 @@ class Simulation(NamedTuple):
             "first": None
             if first is None
             else {"layer": first.layer.reference, "port": first.port, "breaks": first.breaks},
-            "outputs": [
-                {name: plain_number(value) for name, value in step.items()} for step in steps
-            ],
+            "outputs": steps,
         }
 
 

@@ -44,7 +44,7 @@ class Answer(NamedTuple):
     shapes: element type and shape of each output, by layer name.
     values: tensors by layer name and port. problem: the reason why the model could not be run.
     precision: the precision that the device reports.
-    facts: properties that affect how the processor computes, such as its instruction sets.
+    facts: properties of the device, such as its capabilities.
     """
 
     version: str

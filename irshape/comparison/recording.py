@@ -3,8 +3,8 @@
 The file is a zip archive that NumPy opens like any .npz. It has `recording.json` and an .npy for
 each distinct tensor. `recording.json` lists every question to the device, the whole model first,
 then layers and bodies on their own. Each has the fingerprint of its model, its inputs, and the
-answer: types, shapes, values, the device's name, the precision that it reports, and facts about the
-processor. Nothing in the file is code: pickle is neither written nor read.
+answer: types, shapes, values, the device's name, its capabilities and the precision that it
+reports. Nothing in the file is code: pickle is neither written nor read.
 """
 
 from __future__ import annotations

@@ -8,8 +8,6 @@ stage, with the bytes of each value in a file beside it.
 from __future__ import annotations
 
 import json
-import os
-import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -278,25 +276,12 @@ def _device_name(core: Any, device: str) -> str:
 
 
 def _facts(core: Any, device: str) -> dict[str, Any]:
-    """Returns properties that affect how the device computes: its capabilities, the processor's
-    instruction sets, and the environment's limit on these."""
-    facts: dict[str, Any] = {}
+    """Returns what the device says that it can compute; nothing if it does not exist."""
     try:
         named = core.get_property(device.partition(":")[0], "OPTIMIZATION_CAPABILITIES")
-        facts["capabilities"] = sorted(map(str, named))
+        return {"capabilities": sorted(map(str, named))}
     except (RuntimeError, TypeError):
-        pass
-    if os.environ.get("ONEDNN_MAX_CPU_ISA"):
-        facts["ONEDNN_MAX_CPU_ISA"] = os.environ["ONEDNN_MAX_CPU_ISA"]
-    try:
-        processor = Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return facts
-    sets = re.findall(
-        r"\b(avx2|avx512\w*|avx_vnni\w*|amx\w*|f16c|fma|sve\w*|asimd\w*)\b", processor
-    )
-    facts["instruction_sets"] = sorted(set(sets))
-    return facts
+        return {}
 
 
 def _precision(compiled: Any) -> str | None:

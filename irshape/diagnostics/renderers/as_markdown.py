@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...rule_ids import SEVERITIES
 from ...spelling import counted
 from ..report import Diagnostic, Report
-from .common import DEFAULTS, PLURALS, Options, count, plain, tally
+from .common import DEFAULTS, PLURALS, Options, plain, tally
 
 SIGNS = {"error": "❌", "warning": "⚠️", "info": "ℹ️"}
 HEAD = "| place | finding | layer |\n|--:|---|---|\n"
@@ -44,7 +44,7 @@ def _parts(report: Report) -> Iterator[tuple[str, int]]:
             0,
         )
         for file in failing:
-            counts = " | ".join(str(count(file, severity) or "") for severity in SEVERITIES)
+            counts = " | ".join(str(file.count(severity) or "") for severity in SEVERITIES)
             yield f"| {_code(file.path)} | {counts} | {file.layers:,} |\n", 0
     for file in failing:
         for index, one in enumerate(file.diagnostics):

@@ -132,10 +132,6 @@ def shortened(text: str, limit: int) -> str:
 # Words
 
 
-def count(file: FileReport, severity: Severity) -> int:
-    return sum(diagnostic.severity == severity for diagnostic in file.diagnostics)
-
-
 def tally(counts: Mapping[Severity, int]) -> str:
     """Returns counts such as `2 errors, 1 warning`, without zeros."""
     return ", ".join(counted(number, severity) for severity, number in counts.items() if number)

@@ -20,7 +20,6 @@ from ..common import (
     PLURALS,
     Options,
     RulePage,
-    count,
     excerpt,
     most_severe,
     rule_pages,
@@ -179,7 +178,7 @@ def _table(report: Report) -> str:
     folded away."""
     rows = {False: "", True: ""}
     for at, file in enumerate(report.files):
-        counts = [count(file, severity) for severity in SEVERITIES]
+        counts = [file.count(severity) for severity in SEVERITIES]
         cells = "".join(
             f'<td class="{severity}">{number or ""}</td>'
             for severity, number in zip(SEVERITIES, counts, strict=True)
@@ -233,7 +232,7 @@ def _file(at: int, file: FileReport, kept: list[int]) -> str:
         parts.append(
             f'<article class="card {severity}">\n{_title(of_card[0].layer)}{findings}</article>\n'
         )
-    counts = tally({severity: count(file, severity) for severity in SEVERITIES})
+    counts = tally({severity: file.count(severity) for severity in SEVERITIES})
     head = (
         f'<h2><span class="path">{text(file.path)}</span> <small>{counts} in '
         f"{counted(file.layers, 'layer')}</small></h2>\n"

@@ -32,7 +32,7 @@ from ..formats.atomic import write_atomically
 from ..model.graph import Body, Model
 from ..model.weights import raw_bytes
 from ..numbers.tolerance import difference
-from ..numpy_types import PLAIN, Array, dtype_of, element_type_of
+from ..numpy_types import PLAIN, Array, element_type_of
 from ..version import __version__
 from .answers import Answer, Device, DeviceTensor, Question, Unanswered, from_bytes, to_bytes
 
@@ -174,21 +174,12 @@ class RecordedTensor:
         ElementType.of(self.element_type)
 
     def array(self) -> Array:
-        """Returns the values. Raises `ValueError` if the file holds another type or shape than it
-        declares."""
-        kept = self._recording.member(self._member)
-        if self.element_type in PLAIN:
-            wanted = dtype_of(ElementType.of(self.element_type))
-            if kept.dtype != wanted or list(kept.shape) != self.shape:
-                raise ValueError(
-                    f"'{self._recording.path}': {self._member} is {kept.dtype} "
-                    f"{list(kept.shape)}, "
-                    f"not {self.element_type} {self.shape}"
-                )
-            return kept
-        if kept.dtype != np.uint8:
-            raise ValueError(f"'{self._recording.path}': {self._member} is {kept.dtype}, not bytes")
-        return from_bytes(self.element_type, self.shape, kept.tobytes())
+        """Returns the values. Raises `ValueError` if the file holds more or fewer than declared."""
+        raw = self._recording.member(self._member).tobytes()
+        try:
+            return from_bytes(self.element_type, self.shape, raw)
+        except ValueError as problem:
+            raise ValueError(f"'{self._recording.path}': {self._member}: {problem}") from None
 
 
 class Recording:

@@ -26,9 +26,6 @@ class Refusal(NamedTuple):
     layer: Layer
     message: str
 
-    def __str__(self) -> str:
-        return f"{self.layer.type} '{self.layer.name}' (id {self.layer.id}): {self.message}"
-
 
 class Fitter:
     """Decides whether sizes fit a model. Work for one set of sizes is reused for the next."""
@@ -94,7 +91,8 @@ class Fitter:
         names = {layer.id: layer.name for layer in self.model.parameters}
         tried = ", ".join(f"{names[id]}={list(shape)}" for id, shape in best[1].items())
         raise ValueError(
-            f"no fitting sizes were found; the best attempt, {tried}, fails: {best[2]}. "
+            f"no fitting sizes were found; the best attempt, {tried}, fails: "
+            f"{best[2].layer.label}: {best[2].message}. "
             "Specify the shapes (--shape NAME=SHAPE), or the inputs themselves (--input)"
         )
 

@@ -28,11 +28,7 @@ def _is_positive(divisor: Expression) -> bool:
     return divisor.is_whole and facts.assume_at_least(divisor, facts.number(1))
 
 
-class NumPyFunction(Binary):
-    """An operation whose NumPy function can write its result to an input."""
-
-
-class Add(NumPyFunction):
+class Add(Binary):
     """Sum; integers wrap around."""
 
     since = 1
@@ -46,7 +42,7 @@ class Add(NumPyFunction):
         return a + b
 
 
-class Subtract(NumPyFunction):
+class Subtract(Binary):
     """Difference; integers wrap around."""
 
     since = 1
@@ -60,7 +56,7 @@ class Subtract(NumPyFunction):
         return a - b
 
 
-class Multiply(NumPyFunction):
+class Multiply(Binary):
     """Product; integers wrap around."""
 
     since = 1
@@ -76,7 +72,7 @@ class Multiply(NumPyFunction):
         return a * b
 
 
-class Division(NumPyFunction):
+class Division(Binary):
     """Quotients and remainders."""
 
     def source_of_nan(self, a: Array, b: Array) -> str | None:
@@ -219,7 +215,7 @@ def _integer_power(a: Array, b: Array) -> Array:
     return np.where(b < 0, reciprocal, positive)
 
 
-class Maximum(NumPyFunction):
+class Maximum(Binary):
     """The larger of the two inputs."""
 
     since = 1
@@ -233,7 +229,7 @@ class Maximum(NumPyFunction):
         return a.maximum(b)
 
 
-class Minimum(NumPyFunction):
+class Minimum(Binary):
     """The smaller of the two inputs."""
 
     since = 1

@@ -291,9 +291,7 @@ def _removed(sites: Sites, result: BodyResult, edge: Edge, finding: Finding) -> 
     data = sites.source.data
     edit = Edit(data.rfind(b">", 0, edge.offset) + 1, element_end(data, edge.offset), b"")
     ends = edge.from_layer, edge.from_port, edge.to_layer, edge.to_port
-    texts = result.body.ends
-    columns = (texts.from_layers, texts.from_ports, texts.to_layers, texts.to_ports)
-    count = sum(each == ends for each in zip(*columns, strict=True))
+    count = sum(each == ends for each in result.body.ends.rows())
     decided = "another edge connects the same ports" if count > 1 else ""
     return Change(
         "edge", (edit,), edge.offset, finding.layer, "edge", "the edge", None, 1.6, decided

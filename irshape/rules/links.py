@@ -111,9 +111,7 @@ class Links:
         reached: set[tuple[Layer, int]] = set()
         targets: set[tuple[str, str]] = set()
         excused: set[Layer] = set()
-        for index, (from_layer, from_port, to_layer, to_port) in enumerate(
-            zip(ends.from_layers, ends.from_ports, ends.to_layers, ends.to_ports, strict=True)
-        ):
+        for index, (from_layer, from_port, to_layer, to_port) in enumerate(ends.rows()):
             producer = self._end(index, "from", from_layer, odd)
             consumer = self._end(index, "to", to_layer, odd)
             source = self._port(index, "from", from_port, producer)

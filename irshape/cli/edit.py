@@ -191,7 +191,10 @@ def _drop_inputs(graph: Graph, given: Given) -> str | None:
 
 def _preprocess(graph: Graph, given: Given) -> str | None:
     notes: list[str] = []
-    for tensor, wanted in _by_tensor(graph, given, graph.inputs, BEFORE).items():
+    of_tensor = _by_tensor(graph, given, graph.inputs, BEFORE)
+    for name in given["reverse_channels"]:
+        of_tensor.setdefault(graph.tensor(name), {})["reverse_channels"] = True
+    for tensor, wanted in of_tensor.items():
         if "mean" in wanted or "scale" in wanted:
             notes += [
                 f"'{tensor.name}' already feeds {user.layer.label}, which now applies its constant "
@@ -392,6 +395,11 @@ _SECTIONS = {
             _preprocess,
             "Give an input another layout, such as image=NHWC:NCHW, and insert a Transpose after "
             "it.",
+        ),
+        _Change(
+            "--reverse-channels NAME...",
+            _preprocess,
+            "Reverse the channels of an input, from BGR to RGB or back, before --mean and --scale.",
         ),
         _Change(
             "--mean [NAME=]VALUE...",

@@ -2459,7 +2459,7 @@ class Operations:
         alpha: float = 0.0,
         beta: float = 0.0,
         bias: float = 0.0,
-        size: int = 1,
+        size: int = 0,
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:

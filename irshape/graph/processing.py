@@ -32,14 +32,16 @@ def preprocess(
     *,
     element_type: Any = None,
     layout: tuple[str, str] | None = None,
+    reverse_channels: bool = False,
     mean: float | Sequence[float] | None = None,
     scale: float | Sequence[float] | None = None,
 ) -> Output:
     """Lets an input take the data of a program unchanged: the graph converts, transposes and
-    normalizes it.
+    normalizes it, in the order of the arguments.
 
     element_type: the type of the new input.
     layout: the layouts of the new input and of the old one, as in `("NHWC", "NCHW")`.
+    reverse_channels: the program gives BGR, and the graph takes RGB, or the reverse.
     mean, scale: the graph subtracts mean, then divides by scale. Each is a number, or a list
     with a number for each channel (axis C of the layout, else of the model's layout, else axis
     1).
@@ -69,6 +71,8 @@ def preprocess(
             value = graph.add("Convert", value, destination_type=str(kind))
         if order != sorted(order):
             value = graph.add("Transpose", value, order)
+        if reverse_channels:
+            value = _with_channels_reversed(graph, value, inner)
         for argument, type, numbers in (("mean", "Subtract", mean), ("scale", "Divide", scale)):
             if numbers is not None:
                 operand = _by_channel(graph, old, numbers, inner, argument)
@@ -115,6 +119,16 @@ def _channels(layout: str, rank: int) -> int:
     if not 0 <= axis < rank:
         raise GraphError(f"the layout {layout} has no axis C of channels")
     return axis
+
+
+def _with_channels_reversed(graph: Editing, input: Output, layout: str) -> Output:
+    axis = _channels(layout, input.shape.rank or 0)
+    count = input.shape[axis]
+    if not count.is_static:
+        message = f"axis {axis} of {input.shape}, the channels, has no fixed size"
+        raise GraphError(message, argument="reverse_channels")
+    turned: Output = graph.add("Gather", input, [*reversed(range(count.low))], axis)
+    return turned
 
 
 def _by_channel(

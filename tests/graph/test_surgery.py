@@ -376,6 +376,18 @@ def test_preprocessing() -> None:
     assert np.allclose(irshape.run(graph, {"x": image})["y"], expected)
 
 
+@pytest.mark.parametrize("layout", [None, "NHWC"])
+def test_channels_are_reversed_before_the_mean(layout: str | None) -> None:
+    graph = Graph()
+    graph.result(graph.add("Relu", graph.parameter("f32", "[1,3,3,3]", name="x")), "y")
+    layouts = None if layout is None else (layout, "NCHW")
+    graph.preprocess("x", layout=layouts, reverse_channels=True, mean=[0, 1, 2])
+    image = np.random.default_rng(0).random((1, 3, 3, 3), np.float32) * 4
+    planes = (image if layout is None else image.transpose(0, 3, 1, 2))[:, ::-1]
+    expected = np.maximum(planes - np.float32([[[0]], [[1]], [[2]]]), 0)
+    assert np.allclose(irshape.run(graph, {"x": image})["y"], expected)
+
+
 def test_a_layout_that_stays_only_names_the_channels() -> None:
     graph = Graph()
     graph.result(graph.add("Relu", graph.parameter("f32", "[1,4,5,3]", name="x")), "y")

@@ -257,7 +257,7 @@ ROWS = {
         at='<port id="0" precision="FP32" names',
     ),
     "an index past the end of a table": Row(
-        "IR212 3/input/1 warning: -2 to 1, not 2",
+        "IR212 3/input/1 info: -2 to 1, not 2",
         one("Gather", "2,3", [1, 2], [0], output="2,3"),
         one("Gather", "2,3", [1, -2], [0], output="2,3"),
     ),

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from hashlib import blake2b
 from itertools import count
+from struct import pack, unpack_from
 
 from ..inference.body_engine import declarations_of
 from ..inference.declarations import Declarations
@@ -14,13 +15,19 @@ from ..inference.engine import infer
 from ..inference.result import BodyResult
 from ..model.graph import Layer, Model
 from ..model.weights import Constant, Weights
+from ..model.wiring import OutputRef, Wiring
 
-EXACT, SIMILAR, TYPE = range(3)
-"""The parts of two layers that must be equal. `EXACT`: type, attributes and constants; `SIMILAR`:
-the same without the bytes of constants and the sizes of inputs; `TYPE`: the type alone."""
+EXACT, WEIGHED, SHAPED, TYPE = range(4)
+"""The parts of two layers that must be equal. `EXACT`: type, attributes and constants; `WEIGHED`:
+type, attributes, types and shapes of the outputs, and the constants rounded to f16; `SHAPED`: the
+same without the constants; `TYPE`: the type alone."""
 
 _WHOLE = 1 << 16
+_FLOATS = {"f16": "e", "f32": "f", "f64": "d"}
 _SAMPLES, _SAMPLE = 16, 1 << 12
+_FEW = 16
+_SYMMETRIC = ("add", "multiply")
+"""Types of layers whose inputs may be in any order."""
 _CHUNK = 1 << 20
 
 
@@ -45,21 +52,36 @@ class Side:
         self.declarations = declarations
         self.sources = result.wiring.sources
         self.order = result.wiring.order
-        self.users = result.wiring.users
-        self.content: list[list[int]] = [[], [], []]
-        """For `EXACT`, `SIMILAR` and `TYPE`, a label of each layer."""
-        self.distinctive: list[bool] = []
-        """Whether the content identifies a layer: constants of a few elements occur everywhere."""
+        self.content: list[list[int]] = [[], [], [], []]
+        """For each level, a label of each layer."""
         self.constants = [self._constant(layer) for layer in self.layers]
         """The constants of Const layers; None for other layers, and for faulty attributes."""
-        for position, layer in enumerate(self.layers):
-            self._describe(position, layer)
-        self.fixed: set[int] = set()
-        """The positions of constants, and of layers that are computed from constants alone."""
+        self.fixed: dict[int, Hashable] = {}
+        """The layers that are computed from constants alone, and some elements of the constant."""
         for position in self.order:
             sources = [source and source[0] for source in self.sources[position]]
-            if self.layers[position].is_constant or (sources and self.fixed.issuperset(sources)):
-                self.fixed.add(position)
+            if self.layers[position].is_constant or (sources and self.fixed.keys() >= {*sources}):
+                constant = self.constants[position]
+                self.fixed[position] = constant and rounded(constant)
+                if sources and sources[0] is not None:
+                    self.fixed[position] = self.fixed[sources[0]]
+        self.flow = [sorted(row, key=self._constant_last) for row in self.sources]
+        """What feeds each layer, with constants last: their place does not matter."""
+        self.weighted: list[bool] = []
+        """Whether a large constant identifies the layer."""
+        for position, layer in enumerate(self.layers):
+            self._describe(position, layer)
+        self.users = Wiring(self.flow, self.order, result.wiring.cyclic).users
+
+    def _constant_last(self, source: OutputRef | None) -> bool:
+        return source is None or source[0] in self.fixed
+
+    def identifies(self, position: int, level: int) -> bool:
+        """Whether the content identifies a layer: constants of a few elements occur everywhere."""
+        constant = self.constants[position]
+        if level == EXACT:
+            return constant is None or constant.elements > _FEW
+        return position not in self.fixed
 
     def inner(self, result: BodyResult) -> Side:
         """Returns a body inside a layer."""
@@ -70,7 +92,9 @@ class Side:
         exact: Hashable
         similar: Hashable
         constant = self.constants[position]
-        self.distinctive.append(constant is None or constant.elements > 16)
+        sources = [source and source[0] for source in self.flow[position]] or [position]
+        numbers = tuple(self.fixed[at] for at in sources if at in self.fixed)
+        self.weighted.append(any(numbers))
         if constant is not None:
             shape = constant.element_type.name, constant.shape
             exact, similar = (kind, shape, digest(constant)), (kind, len(constant.shape))
@@ -83,8 +107,21 @@ class Side:
                 for tag, inner in self.result.inner.get(position, {}).items()
             )
             similar = (kind, layer.version, len(layer.outputs), tuple(attributes.values()))
-            exact = (similar, bodies)
-        for level, thing in ((EXACT, exact), (SIMILAR, similar), (TYPE, kind)):
+            order = [self._constant_last(source) for source in self.sources[position]]
+            exact = (similar, bodies, *order, numbers)
+        shaped = (
+            similar,
+            position in self.fixed
+            or (
+                *(
+                    (tensor.element_type, str(tensor.shape))
+                    for tensor in self.result.outputs[position]
+                ),
+                *map(self._constant_last, self.flow[position]),
+            ),
+        )
+        things = {EXACT: exact, WEIGHED: (shaped, numbers), SHAPED: shaped, TYPE: kind}
+        for level, thing in things.items():
             self.content[level].append(self.labels[level, thing])
 
     def _constant(self, layer: Layer) -> Constant | None:
@@ -124,27 +161,35 @@ class Side:
 
     def fed(self, position: int, labels: Sequence[int]) -> tuple[tuple[int, int], ...]:
         """Returns the label of each producer of a layer, and its output."""
-        return tuple(
+        fed = [
             (-1, -1) if source is None else (labels[source[0]], source[1])
-            for source in self.sources[position]
-        )
+            for source in self.flow[position]
+        ]
+        return tuple(sorted(fed) if self.layers[position].folded_type in _SYMMETRIC else fed)
 
     def taken(self, position: int, labels: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
         """Returns the label of each consumer of a layer, its input, and the output."""
-        return tuple(sorted((labels[user], at, port) for user, at, port in self.users[position]))
+        return tuple(
+            sorted(
+                (labels[user], -1 if self.layers[user].folded_type in _SYMMETRIC else at, port)
+                for user, at, port in self.users[position]
+            )
+        )
 
-    def upward(self) -> list[int]:
-        """Returns for each layer a label of everything before it: layers with equal labels
-        compute the same."""
-        content = self.content[EXACT]
+    def upward(self, level: int = EXACT) -> list[int]:
+        """Returns for each layer a label of everything before it: layers with equal labels of
+        `EXACT` compute the same. On other levels, layers that are computed from constants alone
+        have none."""
+        content = self.content[level]
         up = [-1] * len(self.layers)
         for position in self.order:
-            up[position] = self.labels["up", content[position], self.fed(position, up)]
+            if level == EXACT or position not in self.fixed:
+                up[position] = self.labels["up", content[position], self.fed(position, up)]
         return up
 
-    def downward(self) -> list[int]:
+    def downward(self, level: int) -> list[int]:
         """Returns for each layer a label of everything behind it."""
-        content = self.content[EXACT]
+        content = self.content[level]
         down = [-1] * len(self.layers)
         for position in reversed(self.order):
             down[position] = self.labels["down", content[position], self.taken(position, down)]
@@ -179,6 +224,22 @@ def digest(constant: Constant) -> bytes | None:
             start = (size - _SAMPLE) * number // (_SAMPLES - 1)
             hasher.update(view[start : start + _SAMPLE])
     return hasher.digest()
+
+
+def rounded(constant: Constant) -> bytes | None:
+    """Returns a few elements of a large constant of floats, as f16, so that the constants of a
+    compressed model are equal; None for others."""
+    view, code, count = (
+        view_of(constant),
+        _FLOATS.get(constant.element_type.name),
+        constant.elements,
+    )
+    if code is None or view is None or count <= _FEW:
+        return None
+    size = constant.element_type.bits // 8
+    places = [size * (count * number // _SAMPLES) for number in range(_SAMPLES)]
+    values = [unpack_from(f"<{code}", view, place)[0] for place in places]
+    return pack(f"<{_SAMPLES}e", *(max(-65504.0, min(65504.0, value)) for value in values))
 
 
 def view_of(constant: Constant) -> memoryview | bytes | None:

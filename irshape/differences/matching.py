@@ -9,10 +9,10 @@ edges.
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from heapq import heapify, heappop, heappush
 
-from .content import EXACT, SIMILAR, TYPE, Side, same_bytes
+from .content import EXACT, SHAPED, TYPE, WEIGHED, Side, same_bytes
 
 _DEPTH = 5
 """The maximum number of layers inserted at one place."""
@@ -26,21 +26,19 @@ place."""
 def matched(first: Side, second: Side) -> dict[int, int]:
     """Maps the positions of layers in the first body to positions in the second."""
     matching = _Matching(first, second)
-    for step in (
-        matching.by_all_around,
-        lambda: matching.spread(EXACT),
-        matching.by_name,
-        lambda: matching.spread(EXACT),
-        lambda: matching.spread(SIMILAR),
-        matching.spread_over,
-        lambda: matching.spread(TYPE),
-        matching.ends_in_order,
-        lambda: matching.spread(TYPE),
-        matching.replaced,
-    ):
+    matching.by_all_around(EXACT)
+    matching.spread(EXACT)
+    matching.by_name()
+    matching.spread(EXACT)
+    for level in (WEIGHED, SHAPED, TYPE):
         if matching.is_complete:
             break
-        step()
+        matching.by_all_around(level)
+        matching.spread(level)
+        matching.spread_over(level)
+        matching.replaced()
+    matching.ends_in_order()
+    matching.spread(TYPE)
     return matching.partner
 
 
@@ -98,42 +96,34 @@ class _Matching:
 
     # by what layers are, and what is around them
 
-    def by_all_around(self) -> None:
+    def by_all_around(self, level: int) -> None:
         """Matches layers whose producers and consumers are both alike, then layers where only one
         side is."""
-        up = [side.upward() for side in (self.first, self.second)]
-        down = [side.downward() for side in (self.first, self.second)]
-        self.by_key(*map(_identities, (self.first, self.second), up))
+        sides = self.first, self.second
+        up, down = [side.upward(level) for side in sides], [side.downward(level) for side in sides]
         both = [list(zip(*labelled, strict=True)) for labelled in zip(up, down, strict=True)]
-        self.by_key(both[0], both[1], in_order=True)
-        for keys in (up, down):
-            self.by_key(keys[0], keys[1], distinctive=True)
+        if level == EXACT:
+            self.by_key(list(map(_identities, sides, up)), level)
+            self.by_key(both, level, in_order=True)
+        for keys in (both, up, down):
+            self.by_key(keys, level)
 
     def by_key(
-        self,
-        first: Sequence[Hashable],
-        second: Sequence[Hashable],
-        *,
-        in_order: bool = False,
-        distinctive: bool = False,
-    ) -> int:
+        self, keys: Sequence[Sequence[Hashable]], level: int, *, in_order: bool = False
+    ) -> None:
         """Matches layers whose key is unique, and those that a name distinguishes.
 
-        first, second: the keys by position.
+        keys: of both bodies, by position.
         in_order: match several layers of one key in file order, if their numbers are equal.
-        distinctive: ignore small constants.
-        Returns how many were matched.
         """
         groups: dict[Hashable, tuple[list[int], list[int]]] = {}
-        for number, (side, keys) in enumerate(((self.first, first), (self.second, second))):
+        for number, side in enumerate((self.first, self.second)):
             for position in self.free(side):
-                if not distinctive or side.distinctive[position]:
-                    groups.setdefault(keys[position], ([], []))[number].append(position)
-        before = len(self.partner)
+                if side.identifies(position, level):
+                    groups.setdefault(keys[number][position], ([], []))[number].append(position)
         for ours, theirs in groups.values():
             if ours and theirs:
                 self._match_group(ours, theirs, in_order)
-        return len(self.partner) - before
 
     def _match_group(self, ours: list[int], theirs: list[int], in_order: bool) -> None:
         """Matches layers of one key."""
@@ -175,12 +165,12 @@ class _Matching:
         """
         agree = differ = 0
         first, second = self.first, self.second
-        for one, other in zip(first.sources[a], second.sources[b], strict=False):
+        for one, other in zip(first.flow[a], second.flow[b], strict=False):
             if one is not None and other is not None and other[0] in self.origin:
                 same = self.origin[other[0]] == one[0]
                 agree, differ = agree + same, differ + (not same and one[0] in self.partner)
         for user, index, _ in first.users[a][:_NEIGHBOURS]:
-            row = second.sources[self.partner[user]] if user in self.partner else []
+            row = second.flow[self.partner[user]] if user in self.partner else []
             there = row[index] if index < len(row) else None
             if there is not None and (there[0] == b or there[0] in self.origin):
                 agree, differ = agree + (there[0] == b), differ + (there[0] != b)
@@ -210,7 +200,7 @@ class _Matching:
         """Yields the neighbours of two partners that are partners as well."""
         first, second = self.first, self.second
         ours, theirs = first.content[level], second.content[level]
-        for one, other in zip(first.sources[a], second.sources[b], strict=False):
+        for one, other in zip(first.flow[a], second.flow[b], strict=False):
             if (
                 one is not None
                 and other is not None
@@ -244,38 +234,48 @@ class _Matching:
 
     # across layers that only one of the bodies has
 
-    def spread_over(self) -> None:
-        """Matches layers of similar content near matched ones, if one body has more layers in
-        between."""
-        waiting = deque(self.partner.items())
-        while waiting:
-            a, b = waiting.popleft()
-            for pair in self._over_inputs(a, b):
-                if self.pair_free(*pair):
-                    waiting += [pair, *self.spread(SIMILAR, [pair])]
+    def spread_over(self, level: int) -> None:
+        """Matches layers of equal content before matched ones, if one body has more layers in
+        between: those with the fewest in between first."""
+        near = [(0, pair) for pair in self.partner.items()]
+        heapify(near)
+        while near:
+            reach, known = heappop(near)
+            distance, pair = min(self._over(*known, level), default=(-1, known))
+            if distance > reach:
+                heappush(near, (distance, known))
+            elif distance >= 0:
+                self.pair(*pair)
+                for near_pair in (known, pair, *self.spread(level, [pair])):
+                    heappush(near, (0, near_pair))
 
-    def _over_inputs(self, a: int, b: int) -> Iterator[tuple[int, int]]:
-        first, second = self.first, self.second
-        for one, other in zip(first.sources[a], second.sources[b], strict=False):
+    def _over(self, a: int, b: int, level: int) -> Iterator[tuple[int, tuple[int, int]]]:
+        """Yields layers before two partners that may be partners: how many layers lie in between,
+        and their positions."""
+        for one, other in zip(self.first.flow[a], self.second.flow[b], strict=False):
             if one is None or other is None:
                 continue
-            theirs: dict[int, int] = {}
-            for y in self._upstream(second, other[0], self.origin):
-                theirs.setdefault(second.content[SIMILAR][y], y)
-            for x in self._upstream(first, one[0], self.partner):
-                if first.content[SIMILAR][x] in theirs:
-                    yield x, theirs[first.content[SIMILAR][x]]
-                    break
+            ours = self._upstream(self.first, one[0], self.partner, level)
+            theirs = self._upstream(self.second, other[0], self.origin, level) if ours else {}
+            for key in ours.keys() & theirs.keys():
+                (near, x), (far, y) = ours[key], theirs[key]
+                yield near + far, (x, y)
 
-    def _upstream(self, side: Side, start: int, taken: dict[int, int]) -> Iterator[int]:
-        """Yields a layer and those before it along first inputs, up to one with a partner."""
+    def _upstream(
+        self, side: Side, start: int, taken: dict[int, int], level: int
+    ) -> dict[int, tuple[int, int]]:
+        """Returns a layer and those before it along first inputs, up to one with a partner, by
+        their content: how many layers follow, and the nearest layer."""
+        reached: dict[int, tuple[int, int]] = {}
         at: int | None = start
-        for _ in range(_DEPTH):
+        for distance in range(_DEPTH):
             if at is None or at in taken:
-                return
-            yield at
-            row = side.sources[at]
+                break
+            if side.weighted[at] if level == WEIGHED else level != TYPE or at not in side.fixed:
+                reached.setdefault(side.content[level][at], (distance, at))
+            row = side.flow[at]
             at = row[0][0] if row and row[0] is not None else None
+        return reached
 
     # what is left
 
@@ -295,7 +295,7 @@ class _Matching:
         for a in self.free(self.first):
             candidates = [
                 user
-                for source in self.first.sources[a][:1]
+                for source in self.first.flow[a][:1]
                 if source is not None and source[0] in self.partner
                 for user, index, _ in self.second.users[self.partner[source[0]]][:_NEIGHBOURS]
                 if index == 0 and user not in self.origin

@@ -300,6 +300,33 @@ def test_plain_and_quantised() -> None:
     assert all(first.name[1:] == second.name[1:] for first, second in products)
 
 
+@pytest.mark.parametrize("less", [[], [5]], ids=["as many", "one layer less"])
+def test_two_conversions_of_one_network(less: list[int]) -> None:
+    """No name is kept, one has compressed weights, biases in other places and shapes, and other
+    activations."""
+    sides = Graph(name="one"), Graph(name="other")
+    for graph, other in zip(sides, (False, True), strict=True):
+        x = graph.parameter("f32", "[1,24]", name="input" if other else "x")
+        for number in range(10):
+            if other and number in less:
+                continue
+            weights = np.random.default_rng(number).normal(size=(24, 24)).astype(np.float32)
+            w: object = graph.constant(weights.astype(np.float16) if other else weights)
+            b = graph.constant(weights[:1] if other else weights[0])
+            if other:
+                w = graph.add("Convert", w, destination_type="f32")
+            y = graph.add("MatMul", x, w, name=f"{'b' if other else 'a'}{number}")
+            y = graph.add("Add", *((b, y) if other else (y, graph.add("Reshape", b, [1, 24]))))
+            kind = "Tanh" if other and number in (1, 7) else "Relu"
+            x = graph.add(kind, y) if less else graph.add("Add", x, graph.add(kind, y))
+        graph.result(x)
+    difference = irshape.diff(*sides)
+    names = [(a.name[1:], b.name[1:]) for a, b in difference.pairs if a.type == "MatMul"]
+    assert names == [(name, name) for name in map(str, range(10)) if int(name) not in less]
+    apart = [pair for pair in difference.pairs if pair[0].type != pair[1].type]
+    assert len(apart) == 2
+
+
 def test_names_that_a_program_made_up_do_not_mislead(tmp_path: Path) -> None:
     """A layer is inserted first, so that every name moves on to the layer behind."""
 

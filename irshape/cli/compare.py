@@ -170,12 +170,14 @@ def _verdict(comparison: ModelComparison) -> list[str]:
             f"  the first tensor that diverges: '{diverging.name}' of "
             f"{place(diverging.second, diverging.second_port)}{what}"
         )
+        if diverging is not blamed:
+            lines += [f"    {cause}" for cause in diverging.causes]
     if blamed is not None:
         lines.append(
             "  the layer to blame, which differs although it gets A's inputs: "
             f"{place(blamed.second, blamed.second_port)}"
         )
         lines += [f"    {reason}" for reason in (blamed.reason, *blamed.causes) if reason]
-    elif diverging is not None:
+    elif diverging is not None and not diverging.causes:
         lines.append("  no layer differs by itself: small errors add up")
     return lines

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import dropwhile
@@ -126,6 +125,12 @@ class ModelRun(LayerwiseRun):
             and all(pair.verdict == "equal" for pair in pairs)
         ):
             pairs = [pair._replace(own_verdict=pair.verdict) for pair in pairs]
+        elif any(
+            source[0] not in self.constant and self.input_of_first(source, own) is None
+            for source, own in zip(computed.sources, computed.inputs, strict=True)
+        ):
+            causes = tuple(self.causes(computed, pairs[0].first))
+            pairs = [pair._replace(causes=causes) for pair in pairs]
         elif self.stands_alone(computed.layer):
             try:
                 pairs = self.compared_alone(computed, pairs, self.alone(computed)[1])
@@ -188,44 +193,29 @@ class ModelRun(LayerwiseRun):
     def corresponds(
         self, match: Match, computed: ComputedLayer, reference: Array, output: Array
     ) -> bool:
-        """Returns whether tensors with different values really are counterparts.
-
-        Matches by generated names or by position must also have the same shape, operation and
-        inputs, in whatever order.
-        """
-        if match.is_output:
-            return True
+        """Returns whether tensors with different values really are counterparts: only layers of one
+        type have different shapes."""
         same_type = self.layers_of_first[match.source[0]].type == computed.layer.type
-        if reference.shape != output.shape and not (
-            match.certain and same_type and computed.position not in self.constant
-        ):
-            return False
-        theirs = self.sources_of_first[match.source[0]]
-        ours = [self.matched.get(source) for source in computed.sources]
-        return match.certain or (
-            same_type
-            and len(theirs) == len(ours)
-            and (
-                Counter(ours) == Counter(theirs)
-                or all(
-                    source[0] in self.constant or mine == other
-                    for source, mine, other in zip(computed.sources, ours, theirs, strict=True)
-                )
-            )
+        return (
+            match.is_output
+            or reference.shape == output.shape
+            or (same_type and computed.position not in self.constant)
         )
 
     def reference_input(self, source: OutputRef, own: Array) -> Array:
         """Returns the first model's value of an input. Constants keep the second model's values."""
-        match = None if source[0] in self.constant else self.matched.get(source)
-        if match is None:
-            return own
-        theirs = self.value_of_first(match)
+        theirs = None if source[0] in self.constant else self.input_of_first(source, own)
+        return own if theirs is None else theirs
+
+    def input_of_first(self, source: OutputRef, own: Array) -> Array | None:
+        """Returns the first model's value of an input, in the shape and type of the second's; None
+        if it has none that fits."""
+        match = self.matched.get(source)
+        theirs = None if match is None else self.value_of_first(match)
         theirs = None if theirs is None else _as_shaped(theirs, own)
         if theirs is None or theirs.shape != own.shape:
-            return own
-        if theirs.dtype == own.dtype or own.dtype.kind == "O":
-            return theirs
-        return theirs.astype(own.dtype)
+            return None
+        return theirs if own.dtype.kind == "O" else theirs.astype(own.dtype, copy=False)
 
     def compared_alone(
         self, computed: ComputedLayer, outputs: list[Pair], alone: tuple[Array, ...]

@@ -23,13 +23,12 @@ V = TypeVar("V")
 class Match(NamedTuple):
     """The tensor of the first model that corresponds to one of the second.
 
-    source: the position of its layer, and its port. certain: whether names alone prove the match.
+    source: the position of its layer, and its port.
     """
 
     name: str
     source: OutputRef
     means: Means
-    certain: bool
     is_output: bool = False
 
 
@@ -128,22 +127,25 @@ class Pairing:
         output = self._outputs.get((position, port))
         if output is not None:
             source, name, means = output
-            return Match(name, source, means, certain=True, is_output=True)
+            return Match(name, source, means, is_output=True)
         names = layer.outputs[port].tensor_names if port < len(layer.outputs) else ()
         for name in names:
             if name in self._tensors:
-                return Match(name, self._tensors[name], "tensor name", certain=True)
+                return Match(name, self._tensors[name], "tensor name")
         partner = self._structure.get(position)
         if partner is None:
             partner = self._named.get(layer.name)
-            if partner is None or partner in self._partnered:
+            if (
+                partner is None
+                or partner in self._partnered
+                or GENERATED_NAME.fullmatch(layer.name)
+            ):
                 return None
         named = self._layers[partner].name == layer.name
         return Match(
             layer.name if named or not names else names[0],
             (partner, port),
             "layer name" if named else "structure",
-            certain=named and not GENERATED_NAME.fullmatch(layer.name),
         )
 
 

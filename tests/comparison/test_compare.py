@@ -301,6 +301,37 @@ def test_what_is_blamed_and_why(
     assert all(map(str.__contains__, found.blamed.causes, causes)), found.blamed.causes
 
 
+@pytest.mark.parametrize(
+    ("edit", "blamed", "diverging", "cause"),
+    [
+        pytest.param("Tanh", "Tanh", "Tanh", "A has ReLU", id="a layer of another type"),
+        pytest.param("inserted", None, "MatMul", "no counterpart in A", id="a layer inserted"),
+    ],
+)
+def test_models_of_other_names_that_differ_in_one_layer(
+    edit: str, blamed: str | None, diverging: str, cause: str
+) -> None:
+    """Every layer but an inserted one has a counterpart, and none is blamed for its inputs."""
+    sides = irshape.Graph(), irshape.Graph()
+    for graph in sides:
+        x: Any = graph.parameter("f32", "[2,4]", name="x")
+        for number in range(5):
+            weights = np.random.default_rng(number).normal(size=(4, 4)).astype(np.float32)
+            x = graph.add("MatMul", x, weights, name=f"{id(graph)}/{number}")
+            edited = graph is sides[1] and number == 1
+            x = graph.add("Tanh" if edited and edit == "Tanh" else "Relu", x)
+            if edited and edit == "inserted":
+                x = graph.add("Exp", x, name="new")
+        graph.result(x, "y")
+    found = irshape.compare(*sides)
+    pair = found.blamed or found.diverging
+    assert (found.blamed and found.blamed.second.type, found.ok) == (blamed, False)
+    assert (len(found.pairs), found.diverging and found.diverging.second.type) == (15, diverging)
+    assert pair is not None
+    assert cause in pair.causes[0]
+    assert found.unmatched == ([], ["new"][: edit == "inserted"])
+
+
 VIT = Path(__file__).resolve().parents[1] / "formats" / "onnx" / "networks" / "vit.onnx"
 
 

@@ -199,8 +199,8 @@ class _Reporter:
 
 def _summary(original: Model, best: Model, target: Path) -> str:
     """Describes the remaining model in one line."""
-    from ..reduction.reducer import computing
+    from ..reduction.edits import computing
 
-    before, after = len(computing(original)), computing(best)
+    before, after = len(computing(original.walk())), computing(best.walk())
     types = ", ".join(dict.fromkeys(layer.type for layer in after or best.layers))
     return f"{target}: {counted(len(after), 'layer')} of {before:,} ({types})"

@@ -10,9 +10,7 @@ from ..inference.body_engine import BodyEngine
 from ..inference.result import BodyResult
 from ..model.graph import Model
 from ..model.ids import is_number
-from ..model.pieces import Pieces
 from ..model.ports import names_in
-from ..model.ranges import Ranges
 from ..ops import registry
 from .errors import GraphError
 from .nodes import GraphLayer, Input, Output
@@ -33,12 +31,7 @@ def opened(graph: Structure, model: Model, result: BodyResult, engine: BodyEngin
     graph.store.version = model.version
     if model.format == graph.store.format:
         graph.rt_info_span = model.rt_info_span
-    if model.weights is not None and model.weights.data is not None:
-        data = model.weights.data
-        if isinstance(data, Pieces):
-            graph.bytes.extend(data)
-        elif len(data):
-            graph.bytes.add(data[:] if isinstance(data, Ranges) else data)
+    graph.bytes.extend(None if model.weights is None else model.weights.data)
     graph.fill = partial(_fill, result)
 
 
@@ -55,7 +48,11 @@ def _fill(result: BodyResult, graph: Structure, content: Content) -> None:
         name = layer.raw.name
         by_name[name] = (*by_name[name], layer) if name in by_name else (layer,)
         if layer.raw.output_names and layer.raw.is_result:
-            _name_by_result(content, layer)
+            output = layer._inputs[0].source  # it has the names of its Result since IR 11
+            for name in names_in(layer.raw.output_names):
+                if name not in output._names:
+                    output._names += (name,)
+                    content.by_tensor.setdefault(name, output)
     for layer in layers:
         for output in layer._outputs:
             output.loaded_names = output._names
@@ -116,12 +113,3 @@ def _connect(layers: list[GraphLayer], result: BodyResult, number: Callable[[], 
                 inputs.append(end)
                 output._users[end] = number()
         layer._inputs = tuple(inputs)
-
-
-def _name_by_result(content: Content, result: GraphLayer) -> None:
-    """Gives a tensor the names that its Result has in IR 11."""
-    output = result._inputs[0].source
-    for name in names_in(result.raw.output_names):
-        if name not in output._names:
-            output._names += (name,)
-            content.by_tensor.setdefault(name, output)

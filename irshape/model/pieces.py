@@ -5,6 +5,8 @@ from __future__ import annotations
 import mmap
 from bisect import bisect_right
 
+from .ranges import Ranges
+
 _ALIGNMENT = 64
 _LARGE = 1 << 20
 """Buffers of at least this size are moved to a temporary file."""
@@ -62,8 +64,12 @@ class Pieces:
         """Reserves a range for bytes that are not available, and returns its first address."""
         return self._place(None, size)
 
-    def extend(self, other: Pieces) -> None:
-        """Takes over the buffers of another object with their addresses; this one must be empty."""
+    def extend(self, other: bytes | mmap.mmap | Pieces | Ranges | None) -> None:
+        """Takes over the bytes of a .bin with their addresses; this object must be empty."""
+        if not isinstance(other, Pieces):
+            if other:
+                self.add(other[:] if isinstance(other, Ranges) else other)
+            return
         self._starts, self._views = list(other._starts), list(other._views)
         self._end = other._end
         self._known = dict(other._known)

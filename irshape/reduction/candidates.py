@@ -24,17 +24,16 @@ from ..formats.ir.reader import read
 from ..formats.ir.writer import document, write
 from ..graph.constants import array_bytes
 from ..inference.engine import infer
-from ..inference.result import BodyResult, Inference
-from ..model.graph import Body, Finding, Layer, Model, NotReadable
+from ..inference.result import BodyResult
+from ..model.graph import Body, Layer, Model, NotReadable
 from ..model.pieces import Pieces
-from ..model.ranges import Ranges
 from ..model.source import Source as Text
 from ..model.weights import Constant, Weights
-from ..model.wiring import OutputRef, Wiring, wire
+from ..model.wiring import OutputRef
 from ..numpy_types import Array, dtype_of
 from ..ops.tensors import UNKNOWN, Tensor
 from ..shapes import PartialShape
-from .edits import computes, edited
+from .edits import edited
 
 MAX_VALUE_BYTES = 1 << 28
 """The largest tensor that a cut replaces by its values, and the limit for values that are kept in
@@ -49,20 +48,15 @@ _Pin = tuple[str, str, str]
 class Candidate:
     """A model that a reduction may try, as it would be saved."""
 
-    def __init__(self, model: Model, errors: list[Finding]) -> None:
+    def __init__(self, model: Model) -> None:
+        found, context = examine(model)
         self.model = model
         self.net = model.net
-        self.errors = errors
+        self.errors = [finding for finding in found if finding.severity == "error"]
+        self.inference = context.inference
+        self.wiring = self.inference.result.wiring
         self.digest = blake2b(model.source.data, digest_size=16).digest()
         self._folded: dict[OutputRef, Array | None] = {}
-
-    @cached_property
-    def inference(self) -> Inference:
-        return infer(self.model)
-
-    @cached_property
-    def wiring(self) -> Wiring:
-        return wire(self.net)
 
     @property
     def broken_rules(self) -> set[str]:
@@ -73,11 +67,6 @@ class Candidate:
     def pinned(self) -> set[_Pin]:
         """The layers that errors concern: their ports stay as they are declared."""
         return {_pin(finding.layer) for finding in self.errors if finding.layer is not None}
-
-    @property
-    def size(self) -> int:
-        """How many layers compute something, bodies included."""
-        return sum(computes(layer) for layer in self.model.walk())
 
     def tensor(self, source: OutputRef) -> Tensor:
         """Returns the inferred tensor of an output."""
@@ -146,19 +135,15 @@ class Workshop:
         self.bytes = Pieces()
         weights = original.weights
         self._without_bin = weights is None or weights.data is None
-        if weights is not None and weights.data is not None and len(weights.data):
-            if isinstance(weights.data, Pieces):
-                self.bytes.extend(weights.data)
-            else:
-                data = weights.data
-                self.bytes.add(data[:] if isinstance(data, Ranges) else data)
+        self.bytes.extend(None if weights is None else weights.data)
         self._weights = weights if self._without_bin else Weights(None, self.bytes, "ready")
         self._path = original.path
         self._broken: set[str] = set()
         """The rules that the original breaks; if it is not an IR, those that it breaks as an
         IR."""
         self._allowed: set[str] | None = None
-        self._refused: set[bytes] = set()
+        self.done: set[bytes] = set()
+        """The digests of texts that were tried, or break a rule that they must not break."""
         self.original = original
 
     def rewritten(self) -> list[Candidate]:
@@ -204,11 +189,9 @@ class Workshop:
         except ValueError:
             return None
         digest = blake2b(text, digest_size=16).digest()
-        if digest in self._refused:
-            return None
-        candidate = self._candidate(text)
+        candidate = None if digest in self.done else self._candidate(text)
         if candidate is None:
-            self._refused.add(digest)
+            self.done.add(digest)
         return candidate
 
     def _text(self, base: Model, net: Body, pinned: set[_Pin], bare: bool = False) -> bytes:
@@ -226,8 +209,7 @@ class Workshop:
         except NotReadable:
             return None
         model.weights = self._weights
-        errors = [each for each in examine(model).findings if each.severity == "error"]
-        candidate = Candidate(model, errors)
+        candidate = Candidate(model)
         if self._allowed is not None and not candidate.broken_rules <= self._allowed:
             return None
         return candidate
@@ -236,13 +218,12 @@ class Workshop:
         self, tensor: Tensor, value: Array | None, id: str, name: str, names: str | None
     ) -> Layer:
         """Returns a Parameter for a tensor, or a Constant of this value."""
-        place = None if value is None else self.place(value, str(tensor.element_type))
-        if value is None or place is None:
+        kind = str(tensor.element_type)
+        attributes = None if value is None else self.stored(value, kind)
+        if value is None or attributes is None:
             return parameter(id, name, tensor, names)
         layer = Layer(id, name, "Const", "opset1", -1, ())
-        shape = ", ".join(map(str, value.shape))
-        layer.items = ("element_type", str(tensor.element_type), "shape", shape)
-        layer.items += ("offset", str(place[0]), "size", str(place[1]))
+        layer.attributes = attributes
         layer.outputs = [port_of(Tensor(tensor.element_type, PartialShape(value.shape)), names)]
         return layer
 
@@ -253,13 +234,13 @@ class Workshop:
         except ValueError:
             return None
 
-    def place(self, array: Array, element_type: str) -> tuple[int, int] | None:
-        """Stores the bytes of a constant. Returns their offset and size; None for a model without
-        .bin."""
+    def stored(self, array: Array, element_type: str) -> dict[str, str] | None:
+        """Stores the bytes of a constant. Returns its attributes; None for a model without .bin."""
         if self._without_bin:
             return None
         data = array_bytes(array, ElementType.of(element_type))
-        return self.bytes.add(data), len(data)
+        place = {"offset": str(self.bytes.add(data)), "size": str(len(data))}
+        return {"element_type": element_type, "shape": ", ".join(map(str, array.shape)), **place}
 
 
 def _exact(tensor: Tensor) -> Array | None:

@@ -83,14 +83,10 @@ class CommandTest:
 
     def __call__(self, model: Model) -> bool:
         """Returns whether the command ends on a model as expected."""
-        return self.is_expected(self.on_model(model))
-
-    def on_model(self, model: Model) -> Outcome:
-        """Runs the command on a model, in a folder that is removed afterwards."""
         with tempfile.TemporaryDirectory(prefix="irshape-reduce-") as folder:
             path = Path(folder) / f"{self._name}.xml"
             save(model, path)
-            return self.on_file(path)
+            return self.is_expected(self.on_file(path))
 
     def on_file(self, path: str | os.PathLike[str]) -> Outcome:
         """Runs the command on a file. Raises `OSError` if it cannot be started."""

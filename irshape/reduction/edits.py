@@ -11,7 +11,7 @@ from copy import copy
 
 from ..model.edges import Edge
 from ..model.graph import Body, Layer
-from ..model.wiring import OutputRef, Wiring, wire
+from ..model.wiring import OutputRef, wire
 
 End = tuple[str, str]
 """An output as edges name it: the ids of the layer and the port."""
@@ -46,31 +46,15 @@ def end_of(body: Body, source: OutputRef) -> End:
     return layer.id, layer.outputs[source[1]].id
 
 
-def computing(body: Body) -> list[str]:
-    """Returns the ids of layers that compute something (no Parameter, Constant or Result), in file
-    order."""
-    return [layer.id for layer in body.layers if computes(layer)]
+def computing(layers: Iterable[Layer]) -> list[Layer]:
+    """Returns the layers that compute something: no Parameters, Constants or Results."""
+    return [layer for layer in layers if computes(layer)]
 
 
 def unused(body: Body) -> set[str]:
     """Returns the ids of layers whose outputs are unused."""
     users = wire(body).users
     return {layer.id for position, layer in enumerate(body.layers) if not users[position]}
-
-
-def crossing(body: Body, wiring: Wiring, kept: Collection[str]) -> list[OutputRef]:
-    """Returns the outputs of computing layers that are not kept, if they feed layers that are."""
-    return list(
-        dict.fromkeys(
-            source
-            for layer, row in zip(body.layers, wiring.sources, strict=True)
-            if layer.id in kept
-            for source in row
-            if source is not None
-            and body.layers[source[0]].id not in kept
-            and computes(body.layers[source[0]])
-        )
-    )
 
 
 def without_dead(body: Body, before: Body, spared: Collection[str] = ()) -> Body:

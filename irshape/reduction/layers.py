@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from ..comparison.reproducer import fresh_ids, parameter, with_result
 from ..model.graph import Body, Layer
 from ..model.names import port_name
-from ..model.wiring import OutputRef, Wiring, wire
+from ..model.wiring import OutputRef, wire
 from ..numpy_types import Array
 from ..ops.tensors import UNKNOWN
 from .candidates import Candidate, Workshop
@@ -15,7 +15,6 @@ from .edits import (
     End,
     computes,
     computing,
-    crossing,
     edited,
     end_of,
     unused,
@@ -29,17 +28,22 @@ Replacement = Callable[[Candidate, OutputRef], Array | None]
 
 def remove_layers(search: Search) -> None:
     """Removes layers of the net. Their consumers get inputs of the model instead, or else
-    constants."""
+    constants. Also removes Results, and layers that only led to them."""
     workshop = search.workshop
     for replacement in (Candidate.constant_values, Candidate.any_values):
         remove_chunks(
             search,
-            lambda: computing(search.best.net)[::-1],  # what comes last is needed least
+            # what comes last is needed least
+            lambda: [layer.id for layer in computing(search.best.net.layers)[::-1]],
             lambda kept, by=replacement: cut(search.best, workshop, kept, by),  # type: ignore[misc]
         )
     while search.first(_bypasses(search.best)) is not None:
         pass
-    keep_one_end(search)
+    remove_chunks(
+        search,
+        lambda: _ends_of(search.best.net),
+        lambda kept: _with_ends(search.best.net, kept),
+    )
 
 
 def remove_chunks(
@@ -88,37 +92,26 @@ def cut(
     before = base.net
     wiring = wire(before)
     fresh = fresh_ids(before)
-    by_producer: dict[int, list[int]] = {}
-    for position, port in crossing(before, wiring, kept):
-        by_producer.setdefault(position, []).append(port)
+    gone = {layer for layer in before.layers if computes(layer) and layer.id not in kept}
     layers: list[Layer] = []
     moved: dict[End, End] = {}
     for position, layer in enumerate(before.layers):
-        for port in by_producer.get(position, ()):
-            source = position, port
-            id = layer.id if len(layer.outputs) == 1 else next(fresh)
-            tensor, value = base.tensor(source), replacement(base, source)
-            name, names = port_name(layer, port), layer.outputs[port].names
-            layers.append(workshop.layer(tensor, value, id, name, names))
-            moved[end_of(before, source)] = id, "0"
-        if (
-            layer.id in kept
-            or layer.is_parameter
-            or layer.is_constant
-            or (layer.is_result and _still_fed(before, wiring, position, kept))
+        if layer in gone:
+            users = wiring.users[position]
+            for port in sorted({port for user, _, port in users if before.layers[user].id in kept}):
+                source = position, port
+                id = layer.id if len(layer.outputs) == 1 else next(fresh)
+                tensor, value = base.tensor(source), replacement(base, source)
+                name, names = port_name(layer, port), layer.outputs[port].names
+                layers.append(workshop.layer(tensor, value, id, name, names))
+                moved[end_of(before, source)] = id, "0"
+        elif not layer.is_result or all(
+            source is not None and before.layers[source[0]] not in gone
+            for source in wiring.sources[position]
         ):
             layers.append(layer)
     part = edited(before, layers, moved)
     return _with_results(without_dead(part, before, spared=kept), kept)
-
-
-def _still_fed(body: Body, wiring: Wiring, position: int, kept: Collection[str]) -> bool:
-    """Returns whether the layer that feeds a Result stays."""
-    return all(
-        source is not None
-        and (body.layers[source[0]].id in kept or not computes(body.layers[source[0]]))
-        for source in wiring.sources[position]
-    )
 
 
 def _with_results(body: Body, kept: Collection[str]) -> Body:
@@ -146,15 +139,6 @@ def _bypasses(base: Candidate) -> Iterator[Body]:
             if tensor.element_type is given.element_type and tensor.shape.compatible(given.shape):
                 moved = {end_of(body, (position, 0)): end_of(body, source)}
                 yield without_dead(edited(body, others, moved), body)
-
-
-def keep_one_end(search: Search) -> None:
-    """Removes Results, layers that only led to them, and unused layers."""
-    remove_chunks(
-        search,
-        lambda: _ends_of(search.best.net),
-        lambda kept: _with_ends(search.best.net, kept),
-    )
 
 
 def _ends_of(net: Body) -> list[str]:

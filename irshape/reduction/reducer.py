@@ -10,7 +10,7 @@ from typing import Literal
 
 from ..model.graph import Layer, Model
 from .candidates import Workshop, save
-from .edits import computes, mapped
+from .edits import computing, mapped
 from .layers import hoist_bodies, remove_layers
 from .search import Predicate, Progress, Search, Stopped
 from .sizes import shrink_sizes
@@ -56,19 +56,15 @@ class Reduction:
     def layers(self) -> list[Layer]:
         """The layers that compute something (no Parameters, Constants or Results), bodies
         included."""
-        return computing(self.model)
+        return computing(self.model.walk())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model: the .xml, and the .bin beside it. Raises `OSError`."""
         save(self.model, path)
 
     def __repr__(self) -> str:
-        return f"<Reduction to {len(self.layers)} of {len(computing(self.original))} layers>"
-
-
-def computing(model: Model) -> list[Layer]:
-    """Returns the layers of a model that compute something, bodies included."""
-    return [layer for layer in model.walk() if computes(layer)]
+        before = len(computing(self.original.walk()))
+        return f"<Reduction to {len(self.layers)} of {before} layers>"
 
 
 def reduce(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..model.graph import Body, Model
 from .candidates import Candidate, Workshop
+from .edits import computing
 
 Predicate = Callable[[Model], bool]
 
@@ -53,7 +54,6 @@ class Search:
         self._progress = progress
         self._max_tries = max_tries
         self._end = None if max_time is None else monotonic() + max_time
-        self._tried: set[bytes] = set()
         self._jobs = jobs
         self._pool = ThreadPoolExecutor(jobs)
 
@@ -83,7 +83,7 @@ class Search:
             for index, net in enumerate(nets):
                 self._check_limits()
                 candidate = None if net is None else self.workshop.build(base, net, bare=bare)
-                if candidate is None or candidate.digest in self._tried:
+                if candidate is None:
                     continue
                 waiting.append((index, candidate, self._asked(candidate)))
                 if len(waiting) >= self._jobs and (taken := settled()) is not None:
@@ -109,9 +109,11 @@ class Search:
     def _took(self, candidate: Candidate, verdict: Future[bool]) -> bool:
         """Makes a candidate the best model, if it has the property. Returns whether it has."""
         answer = verdict.result()
-        self._tried.add(candidate.digest)
+        self.workshop.done.add(candidate.digest)
         if answer:
             self.best = candidate
             if self.workshop.accept(candidate) and self._progress is not None:
-                self._progress(Progress(candidate.size, self.tries, candidate.model))
+                self._progress(
+                    Progress(len(computing(candidate.model.walk())), self.tries, candidate.model)
+                )
         return bool(answer)

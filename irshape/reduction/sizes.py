@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -22,7 +22,7 @@ MAX_LIST = 16
 
 def shrink_sizes(search: Search) -> None:
     """Replaces sizes by smaller ones, and dynamic dimensions by static ones."""
-    search.first(_static(search.best.net, size) for size in SMALL)
+    search.first(_resized(search, {}, dynamic=size) for size in SMALL)
     while search.first(_changes(search)) is not None:
         pass
 
@@ -67,26 +67,31 @@ def _variants(search: Search, sizes: dict[int, int]) -> Iterator[Body | None]:
     constants, then also in attributes that equal a size."""
     if sizes:
         for values, attributes in ((False, False), (True, False), (True, True)):
-            yield _resized(search, sizes, values, attributes)
+            yield _resized(search, sizes, values=values, attributes=attributes)
 
 
-def _resized(search: Search, sizes: dict[int, int], values: bool, attributes: bool) -> Body:
+def _resized(
+    search: Search,
+    sizes: dict[int, int],
+    *,
+    values: bool = False,
+    attributes: bool = False,
+    dynamic: int | None = None,
+) -> Body:
+    """Returns the net with new sizes. dynamic: the size for dynamic dimensions of inputs."""
+
     def resized(layer: Layer) -> Layer:
         if layer.is_parameter:
-            return _reshaped(
-                layer, lambda size: sizes.get(size, size) if isinstance(size, int) else size
-            )
+            new = [
+                sizes.get(size, size) if isinstance(size, int) else dynamic or size
+                for size in _sizes_of(layer)
+            ]
+            return with_items(layer, shape=PartialShape(new).text) if new else layer
         if layer.is_constant:
             return with_value(search, layer, lambda array: _resized_array(array, sizes, values))
         return _with_sizes(layer, sizes) if attributes else layer
 
     return mapped(search.best.net, resized)
-
-
-def _reshaped(layer: Layer, change: Callable[[int | Dimension], int | Dimension]) -> Layer:
-    """Returns a Parameter with other sizes."""
-    sizes = _sizes_of(layer)
-    return with_items(layer, shape=PartialShape(map(change, sizes)).text) if sizes else layer
 
 
 def _resized_array(array: Array, sizes: dict[int, int], values: bool) -> Array:
@@ -123,14 +128,3 @@ def _with_sizes(layer: Layer, sizes: dict[int, int]) -> Layer:
         if value.isdigit() and len(value) < 10 and int(value) in sizes
     }
     return with_items(layer, **changed) if changed else layer
-
-
-def _static(net: Body, size: int) -> Body:
-    """Returns the net with this size for all dynamic dimensions of inputs."""
-
-    def fixed(layer: Layer) -> Layer:
-        if not layer.is_parameter:
-            return layer
-        return _reshaped(layer, lambda each: each if isinstance(each, int) else size)
-
-    return mapped(net, fixed)

@@ -35,14 +35,11 @@ def with_value(search: Search, layer: Layer, change: Callable[[Array], Array | N
     if array is None or array.dtype.kind == "O" or not array.size:
         return layer
     new = change(array)
-    if new is None or (new.shape == array.shape and new.tobytes() == array.tobytes()):
+    if new is None or new is array or (new.shape, new.tobytes()) == (array.shape, array.tobytes()):
         return layer
     element_type = layer.attribute("element_type") or ""
-    place = search.workshop.place(np.ascontiguousarray(new), element_type)
-    if place is None:
-        return layer
-    shape = ", ".join(map(str, new.shape))
-    return with_items(layer, shape=shape, offset=str(place[0]), size=str(place[1]))
+    attributes = search.workshop.stored(np.ascontiguousarray(new), element_type)
+    return layer if attributes is None else with_items(layer, **attributes)
 
 
 def _filled(search: Search, fill: int, only: Layer | None = None) -> Body:

@@ -245,29 +245,29 @@ class Match:
 
 @dataclass
 class _State:
-    """The partial match. Alternatives are tried and undone."""
+    """The partial match. Alternatives are tried from one state each."""
 
     bound: dict[Wanted, Output] = field(default_factory=dict)
-    homes: dict[Wanted, GraphLayer] = field(default_factory=dict)
-    """The layer of each output of a pattern, by the first output of that layer."""
-    captured: dict[str, Output] = field(default_factory=dict)
-    layers: dict[GraphLayer, None] = field(default_factory=dict)
     misses: list[tuple[int, Output, Wanted]] | None = None
     """The conditions that did not hold, each with the number of layers that matched; None if not
     needed."""
+
+    @property
+    def captured(self) -> dict[str, Output]:
+        """The outputs that have a name in the pattern."""
+        return {wanted.name: output for wanted, output in self.bound.items() if wanted.name}
+
+    @property
+    def layers(self) -> tuple[GraphLayer, ...]:
+        """The layers that the pattern names."""
+        return tuple({output.layer: 0 for wanted, output in self.bound.items() if wanted.types})
 
     def miss(self, output: Output, wanted: Wanted) -> None:
         if self.misses is not None:
             self.misses.append((len(self.layers), output, wanted))
 
-    def copy(self) -> _State:
-        return _State(
-            dict(self.bound),
-            dict(self.homes),
-            dict(self.captured),
-            dict(self.layers),
-            self.misses,
-        )
+    def adding(self, wanted: Wanted, output: Output) -> _State:
+        return _State({**self.bound, wanted: output}, self.misses)
 
 
 def matches(graph: Structure, pattern: Wanted) -> Iterator[Match]:
@@ -280,7 +280,7 @@ def matches(graph: Structure, pattern: Wanted) -> Iterator[Match]:
             for output in layer.outputs:
                 state = next(_match(output, pattern, _State()), None)
                 if state is not None:
-                    yield Match(output, state.captured, tuple(state.layers))
+                    yield Match(output, state.captured, state.layers)
         for body in layer.bodies.values():
             yield from matches(body, pattern)
 
@@ -292,12 +292,12 @@ def why_not(graph: Structure, pattern: Wanted) -> str:
     count = 0
     for layer in graph.walk():
         for output in layer.outputs:
-            state = _State()
-            state.misses = []
+            misses: list[tuple[int, Output, Wanted]] = []
+            state = _State(misses=misses)
             if next(_match(output, pattern, state), None) is not None:
                 count += 1
                 continue
-            for fitting, seen, wanted in state.misses:
+            for fitting, seen, wanted in misses:
                 if nearest is None or fitting > nearest[0]:
                     nearest = fitting, seen, wanted, output
     if count:
@@ -342,20 +342,9 @@ def _match(output: Output, wanted: Wanted, state: _State) -> Iterator[_State]:
     if wanted.options:
         for option in wanted.options:
             for result in _match(output, option, state):
-                done = result.copy()
-                done.bound[wanted] = output
-                if wanted.name is not None:
-                    done.captured[wanted.name] = output
-                yield done
+                yield result.adding(wanted, output)
     elif _fits(output, wanted, state):
-        done = state.copy()
-        done.bound[wanted] = output
-        done.homes[wanted.first] = output.layer
-        if wanted.name is not None:
-            done.captured[wanted.name] = output
-        if wanted.types:
-            done.layers[output.layer] = None
-        yield from _match_inputs(output, wanted, done)
+        yield from _match_inputs(output, wanted, state.adding(wanted, output))
     elif not wanted.optional:
         state.miss(output, wanted)
     if wanted.optional and wanted.inputs:
@@ -365,13 +354,13 @@ def _match(output: Output, wanted: Wanted, state: _State) -> Iterator[_State]:
 def _fits(output: Output, wanted: Wanted, state: _State) -> bool:
     layer = output.layer
     if wanted.types and (
-        type(layer.operation).type_name() not in wanted.types
-        or output.index != wanted.index
-        or state.homes.get(wanted.first, layer) is not layer
+        type(layer.operation).type_name() not in wanted.types or output.index != wanted.index
     ):
         return False
-    captured = None if wanted.name is None else state.captured.get(wanted.name)
-    if captured is not None and captured is not output and wanted.first not in state.homes:
+    homes = {each.layer for other, each in state.bound.items() if other.first is wanted.first}
+    if wanted.types and not homes <= {layer}:
+        return False
+    if not homes and wanted.name and state.captured.get(wanted.name, output) is not output:
         return False
     return all(
         _attribute_fits(layer, name, value) for name, value in wanted.attributes.items()

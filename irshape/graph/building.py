@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from ..element_types import ElementType
 from ..formats.builder import written
 from ..model.graph import Layer
-from ..model.ports import PortDims, PortHeads, names_in
+from ..model.ports import names_in
 from ..ops import registry
 from ..ops.declaration import Operation
 from ..ops.infrastructure import Const
@@ -22,7 +21,7 @@ from .errors import GraphError, calling_place, checked_name, is_plain_text
 from .indexing import indexed
 from .inferring import Inferring
 from .nodes import GraphLayer, Input, Output
-from .port_maps import captured
+from .port_maps import captured, numbered
 from .types import element_type_of, shape_of
 
 
@@ -96,10 +95,11 @@ class Building(Inferring):
         layer._inputs = tuple([Input(layer, at, source) for at, source in enumerate(sources)])
         tensors = self._inferred(layer)
         raw.id = self._new_id()
-        raw.name = self._new_name(f"{kind}_{raw.id}") if name is None else self._free(name, kind)
+        raw.name = self._new_name(f"{kind}_{raw.id}") if name is None else self._free(name)
         if kind == "Result":
             tensors = ()
-        raw.leave_ports(*_ports(len(sources), len(tensors)), -1, ())
+        raw.inputs = numbered([], len(sources), 0)
+        raw.outputs = numbered([], len(tensors), len(sources))
         layer._outputs = tuple([Output(layer, at, tensor) for at, tensor in enumerate(tensors)])
         layer.place = calling_place()
         self._attach(layer)
@@ -309,19 +309,6 @@ def version_of(type: str, opset: str | int) -> type[Operation]:
     except registry.UnknownOperation as unknown:
         close = f"; did you mean {unknown.close}?" if unknown.close else ""
         raise GraphError(f"{unknown}{close}") from None
-
-
-@lru_cache(maxsize=256)
-def _ports(inputs: int, outputs: int) -> tuple[PortHeads, PortDims]:
-    """Returns this many ports, numbered as in a file. They declare no precision and no
-    dimensions."""
-    both = inputs + outputs
-    ids = tuple(map(str, range(both)))
-    none = (None,) * both
-    heads = PortHeads(
-        ids[:inputs], none[:inputs], ids[inputs:], none[inputs:], (0,) * both, (False,) * both
-    )
-    return heads, ((),) * both
 
 
 def unknown_attribute(operation: type[Operation], name: str) -> GraphError:

@@ -84,18 +84,30 @@ def built(
         )
     with graph.changes:
         raw = Layer(graph._new_id(), "", kind, operation.version_name(), -1, graph._path)
-        raw.name = graph._new_name(f"{kind}_{raw.id}") if name is None else graph._free(name, kind)
+        raw.name = graph._new_name(f"{kind}_{raw.id}") if name is None else graph._free(name)
         layer = GraphLayer(graph, raw, graph._declaration(raw, kind))
         layer.bodies = {tag: type(graph)(owner=layer, tag=tag) for tag in operation.bodies}
         fixed = FIXED_INPUTS[raw.folded_type]
         if len(inputs) < fixed:
             names = [operand.name for operand in operation.operands[:fixed]]
             raise GraphError(f"{kind} takes {' and '.join(names)} as its first inputs")
-        sources = graph._sources(operation, _constants(kind, inputs[:fixed]))
+        own = inputs[:fixed]
+        if kind == "Loop":  # without a limit of iterations, and with a condition that is true
+            own = tuple(
+                new if old is None else old for old, new in zip(own, (-1, True), strict=True)
+            )
+        sources = graph._sources(operation, own)
         layer._inputs = tuple(Input(layer, at, source) for at, source in enumerate(sources))
         markers = inputs[fixed:]
         _refuse_unfit(kind, markers)
-        ends = [_fed(graph, layer, marker) for marker in markers]
+        ends: list[Input | None] = []
+        for marker in markers:
+            if isinstance(marker, Iteration):
+                ends.append(None)
+                continue
+            source = graph.as_output(marker.value if isinstance(marker, Marker) else marker)
+            layer._inputs += (Input(layer, len(layer._inputs), source),)
+            ends.append(layer._inputs[-1])
         counts = {
             tag: _Body(layer, tag, markers, ends).build(given[tag]) for tag in operation.bodies
         }
@@ -125,26 +137,6 @@ _UNFIT: Mapping[str, tuple[type, ...]] = {
 }
 
 
-def _constants(kind: str, inputs: Given) -> Given:
-    """Returns the first inputs of a Loop with their defaults: no limit of iterations, and a
-    condition that is true."""
-    if kind != "Loop":
-        return inputs
-    defaults = (-1, True)
-    return tuple(defaults[at] if value is None else value for at, value in enumerate(inputs))
-
-
-def _fed(graph: Any, layer: GraphLayer, marker: Any) -> Input | None:
-    """Returns the input of the layer for a given value; None for the iteration number."""
-    if isinstance(marker, Iteration):
-        return None
-    value = marker.value if isinstance(marker, Marker) else marker
-    source = graph.as_output(value)
-    end = Input(layer, len(layer._inputs), source)
-    layer._inputs += (end,)
-    return end
-
-
 class _Body:
     """A body while a function builds it."""
 
@@ -165,11 +157,12 @@ class _Body:
             for at, (marker, end) in enumerate(zip(self.markers, self.ends, strict=True))
         ]
         # the body must not confuse a state with a tensor from outside, even with its initial value
-        self.graph.back_edges = tuple(
-            BackEdge("", argument.layer.id, -1)
+        states = [
+            argument.layer
             for argument, marker in zip(arguments, self.markers, strict=True)
             if isinstance(marker, Carried)
-        )
+        ]
+        self.graph.back_edges = tuple(BackEdge("", state.id, -1) for state in states)
         returned = function(*arguments)
         values = list(returned) if isinstance(returned, (tuple, list)) else [returned]
         values = [value for value in values if value is not None]
@@ -186,17 +179,26 @@ class _Body:
             self._map(line_of(None, self._result(condition), purpose="execution_condition"))
         elif conditions:
             raise GraphError(f"{self.layer.type} has no condition")
-        self._carry(arguments, values)
-        for at, value in enumerate(values):
-            part = value.part if isinstance(value, Stacked) else {}
-            source = value.value if isinstance(value, Stacked) else value
-            carried = at < len(self.graph.back_edges)
-            result = (
-                self.graph.content.by_id[self.graph.back_edges[at].from_layer]
-                if carried and not part
-                else self._result(source)
+        if len(values) < len(states):
+            raise GraphError(
+                f"{self.layer.type}: the body returns only {len(values)} values for "
+                f"{len(states)} states",
+                help="return the next value of each carried input first",
             )
-            self._map(line_of(at, result, **part))
+        results = []
+        for at, value in enumerate(values):
+            stacked = isinstance(value, Stacked)
+            if stacked and at < len(states):
+                raise GraphError(
+                    f"{self.layer.type}: the next value of '{states[at].name}' is stacked",
+                    help="return the value as a state first, and again, stacked, after the states",
+                )
+            results.append(self._result(value.value if stacked else value))
+            self._map(line_of(at, results[-1], **(value.part if stacked else {})))
+        self.graph.back_edges = tuple(
+            BackEdge(result.id, state.id, -1)
+            for result, state in zip(results, states, strict=False)
+        )
         return len(values)
 
     def _parameter(self, marker: Any, end: Input | None, name: str | None) -> Output:
@@ -221,30 +223,6 @@ class _Body:
         parameter = self.graph.parameter(end.source.element_type, shape, name=name)
         self._map(line_of(end.index, parameter.layer, **part))
         return parameter
-
-    def _carry(self, arguments: list[Output], values: list[Any]) -> None:
-        """Adds back edges from the first returned values to the states of the next iteration."""
-        states = [
-            argument
-            for argument, marker in zip(arguments, self.markers, strict=True)
-            if isinstance(marker, Carried)
-        ]
-        kind = self.layer.type
-        if len(values) < len(states):
-            raise GraphError(
-                f"{kind}: the body returns only {len(values)} values for {len(states)} states",
-                help="return the next value of each carried input first",
-            )
-        edges = []
-        for state, value in zip(states, values, strict=False):
-            if isinstance(value, Stacked):
-                raise GraphError(
-                    f"{kind}: the next value of '{state.layer.name}' is stacked",
-                    help="return the value as a state first, and again, stacked, after the states",
-                )
-            result = self._result(value)
-            edges.append(BackEdge(result.id, state.layer.id, -1))
-        self.graph.back_edges = tuple(edges)
 
     def _result(self, value: Any) -> GraphLayer:
         result: GraphLayer = self.graph.result(self.graph.as_output(value))

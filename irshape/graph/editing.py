@@ -22,7 +22,6 @@ Dim = int | str | Dimension
 Selection = str | Collection[str] | Callable[[GraphLayer], bool]
 """Layers, by glob patterns of their names or types, or by a function."""
 
-_AT_ONCE = 1 << 24
 NEVER_EQUAL = ("parameter", "result", "readvalue", "assign", "randomuniform", "multinomial")
 """The types of layers that are never folded, and never merged with an equal layer."""
 
@@ -150,7 +149,7 @@ class Editing(Building):
         if name == layer.name:
             return
         with self.changes:
-            self._give_name(layer, self._free(name, layer.type))
+            self._give_name(layer, self._free(name))
             self._stale()
 
     def rename_tensor(self, output: Output, names: str | Iterable[str]) -> None:
@@ -191,9 +190,9 @@ class Editing(Building):
             for result, wanted in own.items():
                 self._give_output_names(result, wanted)
             free = {layer.name for layer in layers}
-            for layer, name in layers.items():
+            for name in layers.values():
                 if name not in free:
-                    self._free(name, layer.type)
+                    self._free(name)
             for layer, name in layers.items():
                 self._give_name(layer, name)
             self._stale()
@@ -261,7 +260,8 @@ class Editing(Building):
         Returns how many layers were removed.
         """
         with self.changes:
-            count = self._clean_dead()
+            dead = self._remove_unneeded(self.content.layers)
+            count = len(dead) + self._remove_unread(dead)
             if duplicates:
                 count += self._merge_duplicates()
             for layer in self.layers:
@@ -270,10 +270,6 @@ class Editing(Building):
             if count:
                 self._settle(())
         return count
-
-    def _clean_dead(self) -> int:
-        dead = self._remove_unneeded(self.content.layers)
-        return len(dead) + self._remove_unread(dead)
 
     def _unread(self, removed: Iterable[GraphLayer]) -> list[GraphLayer]:
         """Returns the Assigns of variables that no layer reads after the removal of these
@@ -331,18 +327,11 @@ class Editing(Building):
         constant = Constant.of(raw.items, self.store.weights)
         if not self.bytes.holds(constant.offset, constant.size):
             return (*key, raw.items)
-        digest = self._digest(constant.offset, constant.size)
-        return (*key, constant.element_type.name, constant.shape, digest)
-
-    def _digest(self, offset: int, size: int) -> bytes:
         from hashlib import blake2b
 
-        digest = blake2b()
-        for start in range(offset, offset + size, _AT_ONCE):
-            part = min(_AT_ONCE, offset + size - start)
-            digest.update(self.bytes.view(start, part))
-            self.bytes.release(start, part)
-        return digest.digest()
+        digest = blake2b(self.bytes.view(constant.offset, constant.size)).digest()
+        self.bytes.release(constant.offset, constant.size)
+        return (*key, constant.element_type.name, constant.shape, digest)
 
     # inputs and outputs of the graph
 

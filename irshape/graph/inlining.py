@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..faults import Violation
 from ..inference.bodies import bind
 from ..ops.bodies import BodyView, PortBinding
 from ..ops.control_flow.if_else import If
 from ..ops.control_flow.iteration import Iteration
 from ..ops.control_flow.loop import Loop
-from ..ops.control_flow.tensor_iterator import TensorIterator
 from ..ops.tensors import Tensor
 from .control_flow import built
 from .copying import transplant
@@ -108,7 +106,8 @@ class _Unrolling:
         self.layer = layer
         self.body = layer.bodies["body"]
         self.view = _view(layer, "body")
-        self.counter: PortBinding | None = None
+        operation = layer.operation
+        self.counter = operation.special(self.view)[1] if isinstance(operation, Loop) else None
         self.count = self._count()
         if not 0 < self.count <= max_iterations:
             raise GraphError(
@@ -119,34 +118,17 @@ class _Unrolling:
 
     def _count(self) -> int:
         """Returns the number of iterations. Raises `GraphError` if it is not known."""
-        layer, operation = self.layer, self.layer.operation
+        layer = self.layer
         for end in layer.inputs:
             self.graph._know_value(end.source.layer)
-        given = tuple(end.source.tensor for end in layer.inputs)
-        count: int | None
-        try:
-            if isinstance(operation, Loop):
-                condition, self.counter = operation.special(self.view)
-                results = self.view.run({})
-                goes_on = operation.goes_on(self.view, condition, results, given)
-                starts = given[1].known
-                times = operation.times(
-                    given[0], None if starts is None else bool(starts[0]), goes_on
-                )
-                count = times.low if times.is_static else None
-                if starts is not None and not starts[0]:
-                    count = 0
-            else:
-                assert isinstance(operation, TensorIterator)
-                count = operation.count(self.view, given)
-        except Violation as violation:
-            raise GraphError.of(violation.fault, layer.type, self.graph.where(layer)) from None
-        if count is None:
+        given = [end.source.tensor for end in layer.inputs]
+        times = layer.operation.repetitions(given, {"body": self.view})["body"]
+        if not times.is_static:
             raise GraphError(
                 f"{self.graph.where(layer)}: its number of iterations is not known",
                 help="reshape the inputs, or bind the input that decides it",
             )
-        return count
+        return times.low
 
     def outputs(self) -> list[Output]:
         fed = {

@@ -70,8 +70,8 @@ def mapped(raw: Layer, inputs: int, outputs: int, lines: Lines) -> Layer:
     """Returns the layer with this many inputs and outputs, numbered in order, and these port
     maps."""
     raw = copy(raw)
-    raw.inputs = _numbered(raw.inputs, inputs, 0)
-    raw.outputs = _numbered(raw.outputs, outputs, inputs)
+    raw.inputs = numbered(raw.inputs, inputs, 0)
+    raw.outputs = numbered(raw.outputs, outputs, inputs)
     raw.port_maps = {
         PORT_MAPS[tag]: [_entry(line, inputs) for line in entries]
         for tag, entries in lines.items()
@@ -80,7 +80,8 @@ def mapped(raw: Layer, inputs: int, outputs: int, lines: Lines) -> Layer:
     return raw
 
 
-def _numbered(ports: list[Port], count: int, first: int) -> list[Port]:
+def numbered(ports: list[Port], count: int, first: int) -> list[Port]:
+    """Returns this many ports, numbered from `first`. New ones declare nothing."""
     ports = [copy(port) for port in ports[:count]]
     ports += [Port("", None, None, -1) for _ in range(count - len(ports))]
     for at, port in enumerate(ports):
@@ -110,8 +111,11 @@ def captured(body: Structure, source: Output) -> Output:
     if source.layer.graph is not home:
         source = captured(home, source)
     lines = lines_of(owner.raw)
+    carried = {edge.to_layer for edge in body.back_edges}
     for line in lines[body.tag]:
-        if line.direction == "output" or line.at is None or not _is_plain(body, line):
+        if line.direction == "output" or line.at is None:
+            continue
+        if "axis" in line.attributes or line.inner in carried:
             continue
         if owner._inputs[line.at].source is source:
             return body.content.by_id[line.inner]._outputs[0]
@@ -119,15 +123,10 @@ def captured(body: Structure, source: Output) -> Output:
         output: Output = body.parameter(source.element_type, source.shape)  # type: ignore[attr-defined]
         at = _feed_one_more(owner, source)
         lines[body.tag].append(line_of(at, output.layer))
-        _map_anew(owner, lines)
+        raw = mapped(owner.raw, len(owner._inputs), len(owner.raw.outputs), lines)
+        owner.graph.changes.set(owner, "raw", raw)
         home._settle([owner])
     return output
-
-
-def _is_plain(body: Structure, line: Line) -> bool:
-    """Whether an entry passes the whole tensor in every iteration."""
-    carried = {edge.to_layer for edge in body.back_edges}
-    return "axis" not in line.attributes and line.inner not in carried
 
 
 def _feed_one_more(owner: GraphLayer, source: Output) -> int:
@@ -142,8 +141,3 @@ def _feed_one_more(owner: GraphLayer, source: Output) -> int:
         changes.put(source._users, end, changes.number())
     changes.set(owner, "_inputs", (*owner._inputs, end))
     return end.index
-
-
-def _map_anew(owner: GraphLayer, lines: Lines) -> None:
-    raw = mapped(owner.raw, len(owner._inputs), len(owner.raw.outputs), lines)
-    owner.graph.changes.set(owner, "raw", raw)

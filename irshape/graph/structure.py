@@ -326,7 +326,7 @@ class Structure:
             candidate, count = f"{name}_{count}", count + 1
         return candidate
 
-    def _free(self, name: str, type: str) -> str:
+    def _free(self, name: str) -> str:
         """Returns the name of a layer. Raises `GraphError` if another layer has it, or an IR cannot
         contain it."""
         if checked_name(name) in self.content.by_name:
@@ -364,7 +364,7 @@ class Structure:
         changes.drop(content.layers, layer)
         changes.drop(content.by_id, layer.id)
         self._unname(layer)
-        content.order.remove(layer)
+        changes.drop(content.order.ranks, layer)
         self._stale()
 
     def _check_variables(self) -> None:

@@ -7,14 +7,13 @@ or other types and shapes is changed in place; with other changes, it is written
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-from ..formats.ir.edits import Edit, element_end, set_dims
+from ..formats.ir.edits import Edit, element_end, set_attribute, set_dims
 from ..formats.ir.quoting import escaped, expressible
-from ..formats.ir.writer import edge_line
+from ..formats.ir.writer import edge_line, layer_lines
 from ..inference.result import BodyResult
-from ..model.graph import Body, Layer
-from ..model.ports import Port, PortElsewhere
+from ..model.graph import Body, Layer, Model
+from ..model.ports import PortElsewhere
 from ..model.source import Passage, Source, passage_bytes
 from .nodes import GraphLayer
 
@@ -31,17 +30,18 @@ class NotSpliceable(Exception):
 
 
 class Splicer:
-    """Compares the text with the graph, body by body.
+    """Compares the text with the graph, body by body. model: the graph as it is now."""
 
-    rendered: returns the new text of a layer, for a depth of indentation.
-    """
-
-    def __init__(
-        self, source: Source, rendered: Callable[[BodyResult, int, int], list[str]]
-    ) -> None:
+    def __init__(self, source: Source, model: Model) -> None:
         self.source = source
-        self.rendered = rendered
+        self.model = model
         self.edits: list[Edit] = []
+
+    def rendered(self, body: BodyResult, position: int, depth: int) -> list[str]:
+        """Returns the new text of a layer, for a depth of indentation."""
+        return list(
+            layer_lines(self.model, body.body.layers[position], None, body, position, depth)
+        )
 
     def body(
         self, before: Body, nodes: tuple[GraphLayer, ...], result: BodyResult, depth: int
@@ -94,7 +94,10 @@ class Splicer:
         ):
             if new.dims is not None and port.dims != new.dims:
                 self.edits += set_dims(source, port.offset, new.dims)
-            if new.precision and port.precision is not None and not _same_type(port, new):
+            same = port.precision in (None, new.precision) or (
+                port.element_type is not None and port.element_type is new.element_type
+            )
+            if new.precision and not same:
                 self.attribute(port.offset, "precision", new.precision)
         for tag, inner in result.inner.get(position, {}).items():
             body = (origin.bodies or {})[tag]
@@ -121,17 +124,11 @@ class Splicer:
 
     def attribute(self, element: int, name: str, text: str) -> None:
         """Sets or adds an attribute of the element at an offset."""
-        data = self.source.data
-        last = -1
-        for key, _, start, end in self.source.attributes(element):
-            if key == name:
-                quote = data[start - 1 : start].decode()
-                self.edits.append(Edit(start, end, _escaped(text, quote).encode()))
-                return
-            last = end + 1
-        if last < 0:
+        text = escaped(expressible(text)).replace('"', "&quot;").replace("'", "&apos;")
+        edit = set_attribute(self.source, element, name, text, after="id")
+        if edit is None:
             raise NotSpliceable
-        self.edits.append(Edit(last, last, f' {name}="{_escaped(text)}"'.encode()))
+        self.edits.append(edit)
 
     def _cut(self, start: int) -> None:
         """Removes the layer or edge at an offset, and its line if nothing else is on the line."""
@@ -173,13 +170,3 @@ def _frame(layer: Layer) -> tuple[object, ...]:
     ]
     names = [port.tensor_names for port in layer.outputs]
     return layer.version, layer.attributes, layer.output_names, names, edges, maps
-
-
-def _same_type(port: Port, new: Port) -> bool:
-    return port.precision == new.precision or (
-        port.element_type is not None and port.element_type is new.element_type
-    )
-
-
-def _escaped(text: str, quote: str = '"') -> str:
-    return escaped(expressible(text)).replace(quote, "&quot;" if quote == '"' else "&apos;")

@@ -17,8 +17,8 @@ from ..formats.atomic import Content, Hole, Piece, write_pieces, write_together
 from ..formats.file_copy import FileSpan
 from ..formats.ir.edits import Edited
 from ..formats.ir.reader import read
-from ..formats.ir.writer import Layout, document, layer_lines
-from ..inference.result import BodyResult, Inference
+from ..formats.ir.writer import Layout, document
+from ..inference.result import Inference
 from ..model.graph import Model
 from ..model.source import Source
 from ..model.weights import Constant
@@ -32,13 +32,10 @@ _BY_FILE = 1 << 16
 """The file system copies constants of at least this many bytes."""
 
 
-def text_of(graph: Structure) -> bytes:
+def text_of(graph: Structure, inference: Inference | None = None) -> bytes:
     """Returns the text of a graph. Unchanged parts have the text of the file from which it was
     loaded."""
-    return _text(graph, exported(graph, None))
-
-
-def _text(graph: Structure, inference: Inference) -> bytes:
+    inference = inference or exported(graph, None)
     model, origin = inference.model, graph.source
     if origin is not None and origin.format.ports_as_written:
         try:
@@ -55,12 +52,7 @@ def _spliced(graph: Structure, origin: Model, inference: Inference) -> bytes:
     source = origin.source
     if source.raw is not None or source.encoding.lower() not in _UTF8:
         raise NotSpliceable
-
-    def rendered(body: BodyResult, position: int, depth: int) -> list[str]:
-        layer = body.body.layers[position]
-        return list(layer_lines(inference.model, layer, None, body, position, depth))
-
-    splicer = Splicer(source, rendered)
+    splicer = Splicer(source, inference.model)
     splicer.body(origin.net, graph.layers, inference.result, 1)
     splicer.net_info(origin.rt_info_span, graph.rt_info_span)
     if graph.name != origin.name:
@@ -144,7 +136,7 @@ def parts_of_file(graph: Structure) -> tuple[bytes, Iterator[Piece]]:
     layout = Layout(needed) if compact else None
     inference = exported(graph, layout)
     refuse_contrary_sizes(inference)
-    return _text(graph, inference), _pieces(graph, layout)
+    return text_of(graph, inference), _pieces(graph, layout)
 
 
 def _pieces(graph: Structure, layout: Layout | None) -> Iterator[Piece]:

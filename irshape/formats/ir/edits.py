@@ -163,7 +163,7 @@ def set_attribute(
     quote, place = b'"', -1
     for attribute, _, start, end in source.attributes(element):
         if attribute == name:
-            return Edit(start, end, text.encode("ascii"))
+            return Edit(start, end, text.encode())
         if attribute == after:
             quote, place = source.data[end : end + 1], end + 1
     if place < 0:
@@ -171,9 +171,7 @@ def set_attribute(
         place = -1 if match is None else match.end()
     if after is None or place < 0:
         return None
-    return Edit(
-        place, place, b" " + name.encode("ascii") + b"=" + quote + text.encode("ascii") + quote
-    )
+    return Edit(place, place, b" " + name.encode() + b"=" + quote + text.encode() + quote)
 
 
 def rename_attribute(source: Source, offset: int, old: str, new: str) -> Edit | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from itertools import zip_longest
 
 from ..collection import collection_paused
@@ -169,7 +170,8 @@ class _Pair:
         """Returns the differences of two layers, except inside their bodies."""
         one, other = self.first.layers[a], self.second.layers[b]
         if one.folded_type != other.folded_type or one.version != other.version:
-            yield Change("type", "operation", _operation(one), _operation(other))
+            kinds = [f"{layer.type} of {layer.version}" for layer in (one, other)]
+            yield Change("type", "operation", *kinds)
         yield from self._attributes(a, b)
         yield from self._tensors(a, b)
         yield from self._constants(a, b)
@@ -391,10 +393,6 @@ def _is_output(side: Side, position: int, index: int) -> bool:
     )
 
 
-def _operation(layer: Layer) -> str:
-    return f"{layer.type} of {layer.version}"
-
-
 def _tensor(tensor: Tensor | None) -> str | None:
     return None if tensor is None else f"{tensor.element_type} {tensor.shape}"
 
@@ -412,8 +410,8 @@ def _values(old: Constant, new: Constant) -> tuple[str, str]:
     if shown[0] is not None and shown[1] is not None:
         return shown[0], shown[1]
     if old.element_type is new.element_type and old.shape == new.shape:
-        count = _count_of_different(old, new)
-        if count is not None:
+        with suppress(ValueError):  # of a file that is broken
+            count = int((old.array() != new.array()).sum())
             return f"{old.elements:,} elements", f"{count:,} of them different"
     return tuple(
         f"{each.element_type} {each.partial_shape}, {each.size:,} bytes" for each in (old, new)
@@ -431,14 +429,6 @@ def _elements(constant: Constant) -> str | None:
         return None
     texts = [f"{value:.9g}" if isinstance(value, float) else str(value) for value in values]
     return texts[0] if not constant.shape and texts else f"[{', '.join(texts)}]"
-
-
-def _count_of_different(old: Constant, new: Constant) -> int | None:
-    """Counts the different elements of two constants of one type and shape."""
-    try:
-        return int((old.array() != new.array()).sum())
-    except ValueError:
-        return None  # a file that is broken
 
 
 def _parsed(model: Model, span: tuple[int, int] | None) -> dict[str, object]:

@@ -69,7 +69,8 @@ def _places(graph: Editing) -> list[_Place]:
         for layer in layers
         for output in layer.outputs
     }
-    updates = _updates(graph, layers)
+    updates = {read: assign.inputs[0].source.layer for _, read, assign in variables_of(graph)}
+    ahead = set(layers)
     waiting: set[GraphLayer] = set()
     live: dict[Output, None] = {}
     places: list[_Place] = []
@@ -82,7 +83,9 @@ def _places(graph: Editing) -> list[_Place]:
                 if not missing[end.source] and not end.source._results:
                     live.pop(end.source, None)
         live.update(dict.fromkeys(each for each in layer.outputs if missing[each] or each._results))
-        waiting |= updates.get(layer, set())
+        ahead.discard(layer)
+        if updates.get(layer) in ahead:
+            waiting.add(updates[layer])
         waiting.discard(layer)
         if live and not waiting:
             places.append(_Place(reached, tuple(live)))
@@ -105,17 +108,6 @@ def _in_order(graph: Editing, fixed: set[GraphLayer]) -> list[GraphLayer]:
         for layer in order
         if layer not in fixed and not (layer.raw.is_parameter or layer.raw.is_sink)
     ]
-
-
-def _updates(graph: Editing, layers: list[GraphLayer]) -> dict[GraphLayer, set[GraphLayer]]:
-    """Maps each ReadValue to the layers that later compute its next value."""
-    rank = {layer: at for at, layer in enumerate(layers)}
-    updates: dict[GraphLayer, set[GraphLayer]] = {}
-    for _, read, assign in variables_of(graph):
-        new = assign.inputs[0].source.layer
-        if read in rank and rank.get(new, -1) > rank[read]:
-            updates.setdefault(read, set()).add(new)
-    return updates
 
 
 def _weights(layers: list[GraphLayer], fixed: set[GraphLayer]) -> dict[GraphLayer, int]:

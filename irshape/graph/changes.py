@@ -45,8 +45,7 @@ class Changes:
 
     def set(self, item: Any, name: str, value: Any) -> None:
         """Sets an attribute."""
-        if self._marks:
-            self._log.append((item, name, getattr(item, name)))
+        self.keep(item, name)
         setattr(item, name, value)
 
     def keep(self, item: Any, name: str) -> None:

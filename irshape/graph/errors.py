@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import sys
-from functools import lru_cache
 from types import FrameType
 from typing import NamedTuple
 
@@ -16,11 +15,6 @@ _INSIDE = (
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
     contextlib.__file__,
 )
-
-
-@lru_cache(maxsize=1024)
-def _is_inside(path: str) -> bool:
-    return path.startswith(_INSIDE)
 
 
 class Place(NamedTuple):
@@ -33,18 +27,13 @@ class Place(NamedTuple):
         return f"line {self.line} of {os.path.basename(self.path)}"
 
 
-@lru_cache(maxsize=1024)
-def _place(path: str, line: int) -> Place:
-    return Place(path, line)
-
-
 def calling_place() -> Place | None:
     """Returns the innermost running line outside this package."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         path = frame.f_code.co_filename
-        if not _is_inside(path):
-            return _place(path, frame.f_lineno)
+        if not path.startswith(_INSIDE):
+            return Place(path, frame.f_lineno)
         frame = frame.f_back
     return None
 

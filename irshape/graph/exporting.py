@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 from ..formats.ir.writer import Layout
 from ..inference.ports import declared
 from ..inference.result import BodyResult, Inference
@@ -84,10 +86,8 @@ def _exported_layer(graph: Structure, node: GraphLayer, layout: Layout | None) -
     same = items is raw.items and output_names == raw.output_names
     if same and _is_as_loaded(node) and not (raw.is_parameter and graph.owner):
         return raw
-    layer = Layer(raw.id, raw.name, raw.type, raw.version, raw.offset, raw.path)
-    layer.items, layer.data_offset = items, raw.data_offset
-    layer.bodies, layer.port_maps = raw.bodies, raw.port_maps
-    layer.output_names, layer.rt_info_span = output_names, raw.rt_info_span
+    layer = copy(raw)
+    layer.items, layer.output_names = items, output_names
     if raw.is_parameter and graph.owner is not None:
         fed, port = node._outputs[0].tensor, raw.outputs[0]
         if port.element_type is not fed.element_type or port.dims != fed.shape.declared:

@@ -28,7 +28,8 @@ def indexed(output: Output, index: Any) -> Output:
         if not isinstance(item, slice):
             _check_range(output, item, axis)
             value = graph.add("Gather", value, item, axis, batch_dims=0)
-    new = _new_axes(items)
+    places = accumulate(map(_rank, items), initial=0)
+    new = [place for item, place in zip(items, places, strict=False) if item is None]
     return graph.add("Unsqueeze", value, new) if new else value
 
 
@@ -172,9 +173,3 @@ def _behind(bound: int) -> int:
     """Returns the end of a forward slice that includes an element, or the start of one that
     leaves it out."""
     return _END if bound in (-1, _END) else bound + 1
-
-
-def _new_axes(items: list[Any]) -> list[int]:
-    """Returns the positions at which an index inserts axes of length 1 into the result."""
-    before = accumulate(map(_rank, items), initial=0)
-    return [place for item, place in zip(items, before, strict=False) if item is None]

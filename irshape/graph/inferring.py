@@ -238,17 +238,11 @@ class Inferring(Structure):
             for tag, inner in result.inner.get(position, {}).items():
                 layer.bodies[tag]._take(inner)
         for layer in fed:
-            self._declare_fed(layer)
+            raw = copy(layer.raw)
+            declare(raw, layer._outputs[0].tensor)
+            self._redeclare(layer, raw, self._declaration(raw, self.where(layer)))
         if fed:
             self._stale()
-
-    def _declare_fed(self, parameter: GraphLayer) -> None:
-        """Sets the element type and shape of a Parameter of a body to the ones that the layer
-        around it passes in."""
-        raw = copy(parameter.raw)
-        declare(raw, parameter._outputs[0].tensor)
-        operation = self._declaration(raw, self.where(parameter))
-        self._redeclare(parameter, raw, operation)
 
 
 def declare(parameter: Layer, tensor: Tensor) -> None:

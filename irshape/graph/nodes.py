@@ -32,14 +32,14 @@ class _Part:
         raise ArgumentError(f"{self!r} is a part of a graph; copy or pickle the graph")
 
 
-def _operator(type: str, *, reflected: bool = False) -> Callable[[Output, Any], Output]:
-    """Returns a method that adds a layer with two inputs to the innermost graph of these inputs.
+def _operator(type: str, *, reflected: bool = False) -> Callable[..., Output]:
+    """Returns a method that adds a layer with one or two inputs to the innermost graph of these.
 
     reflected: whether the other operand is the first input.
     """
 
-    def operate(self: Output, other: Any) -> Output:
-        inputs = (other, self) if reflected else (self, other)
+    def operate(self: Output, *other: Any) -> Output:
+        inputs = (*other, self) if reflected else (self, *other)
         result: Output = innermost(inputs).add(type, *inputs)
         return result
 
@@ -142,6 +142,8 @@ class Output(_Part):
     __rpow__ = _operator("Power", reflected=True)
     __matmul__ = _operator("MatMul")
     __rmatmul__ = _operator("MatMul", reflected=True)
+    __neg__ = _operator("Negative")
+    __abs__ = _operator("Abs")
 
     def __and__(self, other: Any) -> Output:
         return _operator(f"{self._truth}And")(self, other)
@@ -152,14 +154,8 @@ class Output(_Part):
     def __xor__(self, other: Any) -> Output:
         return _operator(f"{self._truth}Xor")(self, other)
 
-    def __neg__(self) -> Output:
-        return _unary("Negative", self)
-
-    def __abs__(self) -> Output:
-        return _unary("Abs", self)
-
     def __invert__(self) -> Output:
-        return _unary(f"{self._truth}Not", self)
+        return _operator(f"{self._truth}Not")(self)
 
     def __getitem__(self, index: Any) -> Output:
         """Returns a part of the tensor, as NumPy's basic indexing does; a list selects several
@@ -202,11 +198,6 @@ def feeding(layers: Iterable[GraphLayer], inside: Container[GraphLayer]) -> list
 def described(output: Output) -> str:
     """Returns the element type and shape of an output as text."""
     return f"{output.tensor.element_type} {output.tensor.shape}"
-
-
-def _unary(type: str, output: Output) -> Output:
-    result: Output = output.layer.graph.add(type, output)
-    return result
 
 
 def innermost(values: Iterable[Any], home: Any = None) -> Any:

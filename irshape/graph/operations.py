@@ -64,9 +64,9 @@ def types_by_name() -> dict[str, str]:
     return {function_name(name): name for name in names}
 
 
-@cache
-def _folded() -> dict[str, str]:
-    return {name.replace("_", ""): kind for name, kind in types_by_name().items()}
+def _type_of(name: str) -> str | None:
+    folded = name.replace("_", "").lower()
+    return next((k for n, k in types_by_name().items() if n.replace("_", "") == folded), None)
 
 
 class Operations:
@@ -82,11 +82,10 @@ class Operations:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        folded = name.replace("_", "").lower()
-        if folded not in _folded():  # perhaps an operation that was registered since
+        kind = _type_of(name)
+        if kind is None:  # perhaps an operation that was registered since
             types_by_name.cache_clear()
-            _folded.cache_clear()
-        kind = _folded().get(folded)
+            kind = _type_of(name)
         if kind is None:
             raise AttributeError(
                 f"there is no operation '{name}'{suggestion(name, list(types_by_name()))}"

@@ -27,10 +27,6 @@ class Order:
         last = max([ranks[end._source.layer][0] for end in layer._inputs], default=-1)
         self._changes.put(ranks, layer, (last, self._changes.number()))
 
-    def remove(self, layer: GraphLayer) -> None:
-        """Forgets a layer."""
-        self._changes.drop(self.ranks, layer)
-
     def connect(self, producer: GraphLayer, user: GraphLayer) -> bool:
         """Adjusts the ranks to a new edge. Returns False if it would close a cycle."""
         ranks, changes = self.ranks, self._changes

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from ..collection import collection_paused
-from ..model.graph import Model
 from .editing import Editing
 from .errors import GraphError
 from .nodes import GraphLayer, Output, feeding
@@ -113,8 +112,9 @@ def prove(graph: Editing, match: Match, new: Output, name: str, seed: int, rtol:
     from ..execution.session import Session
     from ..numbers.statistics import Errors, errors
 
-    whole = _with_results(graph, (match.output, new), match)
-    model: Model = model_of(whole)
+    starts = feeding(match.layers, match.layers)
+    starts = [each for each in starts if not each.layer.raw.is_constant]
+    model = model_of(extracted(graph, starts, [match.output, new], again=True))
     for attempt in range(2):
         try:
             inputs = random_inputs(model, seed + attempt)
@@ -132,10 +132,3 @@ def prove(graph: Editing, match: Match, new: Output, name: str, seed: int, rtol:
                 f"{'' if apart.max_abs is None else largest}",
                 help="correct the replacement, or narrow the pattern",
             )
-
-
-def _with_results(graph: Editing, outputs: tuple[Output, Output], match: Match) -> Editing:
-    """Returns both sides as one graph, whose inputs feed the match."""
-    starts = feeding(match.layers, match.layers)
-    starts = [each for each in starts if not each.layer.raw.is_constant]
-    return extracted(graph, starts, list(outputs), again=True)

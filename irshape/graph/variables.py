@@ -41,7 +41,12 @@ def make_stateful(
             results += [each for each in graph.results_of(name) if each not in results][-1:]
         values: dict[Output, Output] = {}
         for (old, new), name in zip(ends.items(), pairs, strict=True):
-            _check(name, old, new)
+            if new is old:
+                raise GraphError(f"{new!r} is both the input and the output of the variable")
+            if new.element_type is not old.element_type or not old.shape.compatible(new.shape):
+                raise GraphError(
+                    f"the variable '{name}' is {described(old)}, but its next value {new!r}"
+                )
             values[old] = _read(graph, name, old, order, batch)
         graph._remove_all([*(old.layer for old in ends), *results])
         for new, name in zip(ends.values(), pairs, strict=True):
@@ -55,13 +60,6 @@ def _batch_of(graph: Editing, states: set[Output], named: str | None) -> Output 
     rest = [each for each in graph.inputs if each not in states and each.shape.rank]
     dynamic = [each for each in rest if not (each.shape.dims or ())[0].is_static]
     return next(iter(dynamic), None)
-
-
-def _check(name: str, old: Output, new: Output) -> None:
-    if new is old:
-        raise GraphError(f"{new!r} is both the input and the output of the variable")
-    if new.element_type is not old.element_type or not old.shape.compatible(new.shape):
-        raise GraphError(f"the variable '{name}' is {described(old)}, but its next value {new!r}")
 
 
 def _read(

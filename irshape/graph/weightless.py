@@ -10,8 +10,6 @@ from .editing import Editing
 from .errors import GraphError
 from .nodes import GraphLayer, described
 
-Pair = tuple[GraphLayer, GraphLayer]
-
 
 def _constants(graph: Editing) -> list[GraphLayer]:
     return [layer for layer in graph.walk() if layer.raw.is_constant]
@@ -69,7 +67,7 @@ def restore_weights(graph: Editing, other: Editing) -> int:
     return count
 
 
-def _twins(graph: Editing, other: Editing) -> Iterator[Pair]:
+def _twins(graph: Editing, other: Editing) -> Iterator[tuple[GraphLayer, GraphLayer]]:
     """Yields pairs of constants of both graphs that have the same name.
 
     Several constants of one name are paired in their order. Raises `GraphError` if the other graph

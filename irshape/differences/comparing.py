@@ -99,8 +99,15 @@ class _Comparison:
             other = pair.second.inner(theirs.get(tag) or _empty(pair.second.result))
             partner = self.bodies(one, other)
             if "edges" in self.aspects:
-                old = _connections(pair.first.layers[a], tag, one, other, partner)
-                new = _connections(pair.second.layers[b], tag, other, other, None)
+                names = {layer.id: layer.label for layer in other.layers}
+                new = _connections(pair.second.layers[b], tag, names)
+                names = {
+                    layer.id: other.layers[partner[at]].label
+                    if at in partner
+                    else f"{layer.label}, removed"
+                    for at, layer in enumerate(one.layers)
+                }
+                old = _connections(pair.first.layers[a], tag, names)
                 if old != new:
                     what = f"connections of {tag}"
                     changes.append(Change("edges", what, _listed(old - new), _listed(new - old)))
@@ -253,7 +260,8 @@ class _Pair:
         if one.path:
             return
         if one.is_result and one.output_names != other.output_names:
-            before, after = set(_names(self.first, a)), set(_names(self.second, b))
+            before = set(end_names(self.first.layers, self.first.sources, a))
+            after = set(end_names(self.second.layers, self.second.sources, b))
             if before != after:
                 yield Change("tensor-names", "names", _listed(before), _listed(after))
         for index, (old, new) in enumerate(zip(one.outputs, other.outputs, strict=False)):
@@ -335,28 +343,8 @@ def _empty(like: BodyResult) -> BodyResult:
     return BodyResult(body, wire(body))
 
 
-def _connections(
-    layer: Layer, tag: str, side: Side, second: Side, partner: dict[int, int] | None
-) -> set[str]:
-    """Returns the port map and the back edges of a body, with its layers named as in the second
-    body.
-
-    partner: maps positions in the first body to positions in the second; None for the second body
-    itself.
-    """
-    positions = {inner.id: position for position, inner in enumerate(side.layers)}
-
-    def named(id: str) -> str:
-        position = positions.get(id)
-        if position is None:
-            return f"layer {id}"
-        known = position if partner is None else partner.get(position)
-        return (
-            f"{side.layers[position].label}, removed"
-            if known is None
-            else second.layers[known].label
-        )
-
+def _connections(layer: Layer, tag: str, names: dict[str, str]) -> set[str]:
+    """Returns the port map and the back edges of a body, with its layers named by their ids."""
     ports = {
         direction: [port.id for port in ports]
         for direction, ports in (("input", layer.inputs), ("output", layer.outputs))
@@ -369,22 +357,22 @@ def _connections(
         known = ports[entry.direction]
         place = str(known.index(external)) if external in known else external
         more = "".join(f" {key}={value}" for key, value in sorted(given.items()))
-        lines.add(f"{entry.direction} {place} with {named(internal)}{more}")
+        lines.add(
+            f"{entry.direction} {place} with {names.get(internal, f'layer {internal}')}{more}"
+        )
     if layer.bodies and tag in layer.bodies:
         lines |= {
-            f"{named(edge.from_layer)} back to {named(edge.to_layer)}"
+            " back to ".join(
+                names.get(id, f"layer {id}") for id in (edge.from_layer, edge.to_layer)
+            )
             for edge in layer.bodies[tag].back_edges
         }
     return lines
 
 
-def _names(side: Side, position: int) -> list[str]:
-    return end_names(side.layers, side.sources, position)
-
-
 def _end(side: Side, position: int) -> str:
     """Returns the name of an input or output of a model: of its layer, if it has no other."""
-    return next(iter(_names(side, position)), side.layers[position].name)
+    return next(iter(end_names(side.layers, side.sources, position)), side.layers[position].name)
 
 
 def _is_output(side: Side, position: int, index: int) -> bool:

@@ -176,7 +176,8 @@ class _Body:
             )
         if self.layer.type == "Loop":
             condition = conditions[0].condition if conditions else True
-            self._map(line_of(None, self._result(condition), purpose="execution_condition"))
+            result = self.graph.result(self.graph.as_output(condition))
+            self._map(line_of(None, result, purpose="execution_condition"))
         elif conditions:
             raise GraphError(f"{self.layer.type} has no condition")
         if len(values) < len(states):
@@ -193,7 +194,8 @@ class _Body:
                     f"{self.layer.type}: the next value of '{states[at].name}' is stacked",
                     help="return the value as a state first, and again, stacked, after the states",
                 )
-            results.append(self._result(value.value if stacked else value))
+            source = self.graph.as_output(value.value if stacked else value)
+            results.append(self.graph.result(source))
             self._map(line_of(at, results[-1], **(value.part if stacked else {})))
         self.graph.back_edges = tuple(
             BackEdge(result.id, state.id, -1)
@@ -223,10 +225,6 @@ class _Body:
         parameter = self.graph.parameter(end.source.element_type, shape, name=name)
         self._map(line_of(end.index, parameter.layer, **part))
         return parameter
-
-    def _result(self, value: Any) -> GraphLayer:
-        result: GraphLayer = self.graph.result(self.graph.as_output(value))
-        return result
 
     def _map(self, line: Line) -> None:
         """Adds an entry to the port map. Captured tensors may have added entries since the last

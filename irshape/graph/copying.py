@@ -34,18 +34,26 @@ def duplicate(graph: G) -> G:
     return twin
 
 
-def _copy_all(graph: Structure, twin: Structure) -> None:
-    """Copies all layers with their inferred tensors."""
+def _copy_all(graph: Structure, twin: Editing, rebased: Rebased | None = None) -> None:
+    """Copies all layers with their ids and inferred tensors.
+
+    rebased: the bytes that are already in the other graph, to which the copied body belongs; None
+    if both graphs are of one file.
+    """
     known, content = graph.content, twin.content
     outputs: dict[Output, Output] = {}
     layers: dict[GraphLayer, GraphLayer] = {}
     for layer in known.layers:
-        raw = layer.raw
-        if layer.bodies:
+        raw, operation = layer.raw, layer.operation
+        if rebased is not None:
+            raw = _placed(raw, twin, graph, rebased)
+            operation = twin._declaration(raw, layer.label)
+        elif layer.bodies:
             raw = copy(raw)
             raw.bodies = None
-        twins = GraphLayer(twin, raw, layer.operation)
-        twins.origin, twins.valued = layer.origin, layer.valued
+        twins = GraphLayer(twin, raw, operation)
+        twins.origin = layer.origin if rebased is None else None
+        twins.valued = layer.valued
         twins._outputs = tuple([Output(twins, out.index, out.tensor) for out in layer._outputs])
         layers[layer] = twins
         for old, new in zip(layer._outputs, twins._outputs, strict=True):
@@ -73,7 +81,7 @@ def _copy_all(graph: Structure, twin: Structure) -> None:
         bodies = {}
         for tag, body in layer.bodies.items():
             bodies[tag] = type(twin)(owner=twins, tag=tag)
-            _copy_all(body, bodies[tag])
+            _copy_all(body, bodies[tag], rebased)
         twins.bodies = bodies
 
 
@@ -95,8 +103,11 @@ def transplant(
     rebased: Rebased = {}
     with target.changes:
         for layer in layers:
-            raw = _moved(layer.raw, target, layer.graph, rebased)
-            raw.name = target._new_name(named(layer.name))
+            raw = _placed(layer.raw, target, layer.graph, rebased)
+            raw.id, raw.name = target._new_id(), target._new_name(named(layer.name))
+            raw.output_names = None
+            for port in raw.outputs:
+                port.names = None
             twins = GraphLayer(target, raw, target._declaration(raw, layer.label))
             twins._inputs = tuple(
                 [Input(twins, end.index, outputs[end.source]) for end in layer._inputs]
@@ -105,8 +116,7 @@ def transplant(
             bodies = {}
             for tag, body in layer.bodies.items():
                 bodies[tag] = type(target)(owner=twins, tag=tag)
-                _copy_all(body, bodies[tag])
-                _move_body(bodies[tag], target, layer.graph, rebased)
+                _copy_all(body, bodies[tag], rebased)
             twins.bodies = bodies
             target._attach(twins)
             for old, new in zip(layer._outputs, twins._outputs, strict=True):
@@ -127,56 +137,28 @@ def transplant(
     return outputs
 
 
-def _moved(raw: Layer, target: Structure, home: Structure, rebased: Rebased) -> Layer:
-    """Returns a copy of a layer for another graph. The copy has no place in a file, and its bytes
-    are in the other graph."""
-    raw = _without_place(raw, home)
-    raw.id, raw.path, raw.bodies = target._new_id(), target._path, None
-    raw.output_names = None
-    for port in (*raw.inputs, *raw.outputs):
-        port.names = None
-    _rebase(raw, target, home, rebased)
-    return raw
-
-
-def _without_place(raw: Layer, home: Structure) -> Layer:
-    """Returns a copy of a layer that belongs to no file. Its rt_info stays in the original file."""
-    raw = copy(raw)
-    raw.offset, raw.data_offset = -1, -1
-    source = home.text_source
+def _placed(raw: Layer, target: Structure, home: Structure, rebased: Rebased) -> Layer:
+    """Returns a copy of a layer for another graph. It belongs to no file: its rt_info stays in the
+    original one, and its bytes are in the other graph."""
+    raw, source = copy(raw), home.text_source
+    raw.offset, raw.data_offset, raw.path, raw.bodies = -1, -1, target._path, None
     if raw.rt_info_span is not None:
         raw.rt_info_span = Passage.of(raw.rt_info_span, source)
     raw.inputs = [_port_elsewhere(port, source) for port in raw.inputs]
     raw.outputs = [_port_elsewhere(port, source) for port in raw.outputs]
+    if raw.is_constant and home.bytes is not target.bytes:
+        constant = Constant.of(raw.items, None)
+        key = constant.offset, constant.size
+        if key not in rebased:
+            target.changes.keep(target.bytes, "mark")
+            if home.bytes.holds(*key):
+                rebased[key] = target.bytes.add(home.bytes.view(*key))
+            else:
+                rebased[key] = target.bytes.miss(constant.size)
+        raw.items = moved_to(rebased[key], raw.items)
     return raw
 
 
 def _port_elsewhere(port: Port, source: Source) -> Port:
     span = port_rt_info(source, port)
     return PortElsewhere(port, None if span is None else Passage.of(span, source))
-
-
-def _rebase(raw: Layer, target: Structure, home: Structure, rebased: Rebased) -> None:
-    """Sets the offset of a constant to the offset of its bytes in another graph."""
-    if not raw.is_constant or home.bytes is target.bytes:
-        return
-    constant = Constant.of(raw.items, None)
-    key = constant.offset, constant.size
-    if key not in rebased:
-        target.changes.keep(target.bytes, "mark")
-        if home.bytes.holds(*key):
-            rebased[key] = target.bytes.add(home.bytes.view(*key))
-        else:
-            rebased[key] = target.bytes.miss(constant.size)
-    raw.items = moved_to(rebased[key], raw.items)
-
-
-def _move_body(body: Structure, target: Structure, home: Structure, rebased: Rebased) -> None:
-    """Makes a copied body part of another graph. The ids in it stay the same."""
-    for layer in body.layers:
-        layer.raw, layer.origin = _without_place(layer.raw, home), None
-        layer.raw.path = body._path
-        _rebase(layer.raw, target, home, rebased)
-        layer.operation = target._declaration(layer.raw, layer.label)  # type: ignore[attr-defined]
-        for inner in layer.bodies.values():
-            _move_body(inner, target, home, rebased)

@@ -50,7 +50,9 @@ class Editing(Building):
                     "would close a cycle"
                 )
             old, layer = input.source, input.layer
-            self._feed(input, source)
+            self.changes.drop(old._users, input)
+            self.changes.set(input, "_source", source)
+            self.changes.put(source._users, input, self.changes.number())
             if layer.raw.output_names:
                 own = self._leave_names(old, layer, moved=True)
                 self._give_names(source, (*source._names, *own))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from ..collection import collection_paused
@@ -40,7 +39,15 @@ def _fill(result: BodyResult, graph: Structure, content: Content) -> None:
     """Makes the layers of a body."""
     layers = _layers_of(graph, content, result)
     number = graph.changes.number
-    _connect(layers, result, number)
+    for layer, row in zip(layers, result.wiring.sources, strict=True):
+        inputs: list[Input] = []
+        for index, source in enumerate(row):
+            if source is not None:
+                end = Input(layer, index, layers[source[0]]._outputs[source[1]])
+                end.loaded = end._source
+                inputs.append(end)
+                end._source._users[end] = number()
+        layer._inputs = tuple(inputs)
     content.layers.update((layer, number()) for layer in layers)
     content.by_id = {layer.raw.id: layer for layer in layers}
     by_name = content.by_name
@@ -99,17 +106,3 @@ def _layers_of(graph: Structure, content: Content, result: BodyResult) -> list[G
                     by_tensor.setdefault(name, output)
         layer._outputs = tuple(outputs)
     return layers
-
-
-def _connect(layers: list[GraphLayer], result: BodyResult, number: Callable[[], int]) -> None:
-    """Connects the inputs of layers to their sources."""
-    for layer, row in zip(layers, result.wiring.sources, strict=True):
-        inputs: list[Input] = []
-        for index, source in enumerate(row):
-            if source is not None:
-                output = layers[source[0]]._outputs[source[1]]
-                end = Input(layer, index, output)
-                end.loaded = output
-                inputs.append(end)
-                output._users[end] = number()
-        layer._inputs = tuple(inputs)

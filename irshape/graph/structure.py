@@ -19,7 +19,7 @@ from ..model.weights import Weights
 from ..spelling import suggestion
 from .changes import Changes, Ordered
 from .errors import ArgumentError, GraphError, UnknownNameError, checked_name
-from .nodes import GraphLayer, Input, Output
+from .nodes import GraphLayer, Output
 from .order import Order
 
 if TYPE_CHECKING:
@@ -402,13 +402,6 @@ class Structure:
             self.changes.put(by_name, layer.name, left)
         else:
             self.changes.drop(by_name, layer.name)
-
-    def _feed(self, input: Input, source: Output) -> None:
-        """Connects an input to another output."""
-        changes = self.changes
-        changes.drop(input._source._users, input)
-        changes.set(input, "_source", source)
-        changes.put(source._users, input, changes.number())
 
     def _mark_valued(self, layer: GraphLayer, valued: bool) -> None:
         if layer.valued is not valued:

@@ -49,11 +49,11 @@ class Candidate:
     """A model that a reduction may try, as it would be saved."""
 
     def __init__(self, model: Model) -> None:
-        found, context = examine(model)
+        examined = examine(model)
         self.model = model
         self.net = model.net
-        self.errors = [finding for finding in found if finding.severity == "error"]
-        self.inference = context.inference
+        self.errors = [finding for finding in examined.findings if finding.severity == "error"]
+        self.inference = examined.context.inference
         self.wiring = self.inference.result.wiring
         self.digest = blake2b(model.source.data, digest_size=16).digest()
         self._folded: dict[OutputRef, Array | None] = {}

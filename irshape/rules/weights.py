@@ -281,7 +281,7 @@ class MisalignedConstant(Rule):
         more = len(misaligned) - 1
         layer, constant = misaligned[0]
         width = constant.element_type.bits // 8
-        others = f", and so with {counted(more, 'other constant')}" if more else ""
+        others = f"; the same holds for {counted(more, 'other constant')}" if more else ""
         yield cls.finding(
             f"the constant begins at byte {constant.offset}, which is not a multiple of {width}, "
             f"the size of {constant.element_type}{others}",

@@ -414,7 +414,7 @@ def test_a_report_is_readable(tmp_path: Path) -> None:
     path = str(EXAMPLES / "layers" / "wrong" / "duplicate_axes.xml")
     report = irshape.validate(path)
     (diagnostic,) = report.diagnostics
-    assert str(diagnostic).startswith("10:9: error[IR407] ReduceMean (id 1): `axes` [2,2] name")
+    assert str(diagnostic).startswith("10:9: error[IR407] ReduceMean (id 1): `axes` [2,2] contains")
     assert str(report) == f"{path}:{diagnostic}\n1 file, 1 error, 0 warnings, 0 infos"
     malformed = tmp_path / "m.xml"
     malformed.write_text("<net")

@@ -44,11 +44,7 @@ class Editing(Building):
         if source is input.source:
             return
         with self.changes:
-            if not self.content.order.connect(source.layer, input.layer):
-                raise GraphError(
-                    f"{self.where(input.layer)}: an input from {source.layer.label} "
-                    "would close a cycle"
-                )
+            self._rank_before(source.layer, input.layer)
             old, layer = input.source, input.layer
             self.changes.drop(old._users, input)
             self.changes.set(input, "_source", source)
@@ -232,7 +228,7 @@ class Editing(Building):
 
     def _remove_all(self, layers: Iterable[GraphLayer]) -> None:
         """Removes these layers. No other layer may use them."""
-        for layer in sorted(layers, key=self.content.order.ranks.__getitem__, reverse=True):
+        for layer in sorted(layers, key=self.content.ranks.__getitem__, reverse=True):
             self._detach(layer)
 
     def _remove_unneeded(

@@ -81,7 +81,7 @@ class Inferring(Structure):
         def push(layer: GraphLayer) -> None:
             if layer not in queued and layer in self.content.layers:
                 queued.add(layer)
-                heappush(waiting, (self.content.order.ranks[layer], id(layer), layer))
+                heappush(waiting, (self.content.ranks[layer], id(layer), layer))
 
         for layer in dirty:
             push(layer)
@@ -156,7 +156,7 @@ class Inferring(Structure):
                 waiting += behind
                 continue
             waiting.pop()
-            self._mark_valued(at, True)
+            self.changes.set(at, "valued", True)
             if at.raw.is_parameter or at.bodies:
                 continue
             for output, tensor in zip(at._outputs, self._infer(at), strict=False):
@@ -232,7 +232,8 @@ class Inferring(Structure):
                 if raw.is_constant and tensor.value is None:
                     continue  # inference did not need the value
                 self.changes.set(output, "tensor", tensor)
-                self._mark_valued(layer, layer.valued and tensor.value is not None)
+                if layer.valued and tensor.value is None:
+                    self.changes.set(layer, "valued", False)
                 if raw.is_parameter:
                     fed.append(layer)
             for tag, inner in result.inner.get(position, {}).items():

@@ -212,7 +212,7 @@ def outline(
         graph._own(layer)
         if layer.raw.is_parameter or layer.raw.is_result:
             raise GraphError(f"{layer.label} must stay in the graph")
-    inside = sorted(chosen, key=graph.content.order.ranks.__getitem__)
+    inside = sorted(chosen, key=graph.content.ranks.__getitem__)
     constants = [
         source
         for layer in inside

@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 
 from ..model.graph import PORT_MAPS, Layer, PortMap
 from ..model.ports import Port
-from .errors import GraphError
 from .nodes import GraphLayer, Input, Output
 from .structure import Structure
 
@@ -121,23 +120,13 @@ def captured(body: Structure, source: Output) -> Output:
             return body.content.by_id[line.inner]._outputs[0]
     with body.changes, home.batch():
         output: Output = body.parameter(source.element_type, source.shape)  # type: ignore[attr-defined]
-        at = _feed_one_more(owner, source)
-        lines[body.tag].append(line_of(at, output.layer))
+        end = Input(owner, len(owner._inputs), source)
+        if owner in home.content.layers:
+            home._rank_before(source.layer, owner)
+            home.changes.put(source._users, end, home.changes.number())
+        home.changes.set(owner, "_inputs", (*owner._inputs, end))
+        lines[body.tag].append(line_of(end.index, output.layer))
         raw = mapped(owner.raw, len(owner._inputs), len(owner.raw.outputs), lines)
-        owner.graph.changes.set(owner, "raw", raw)
+        home.changes.set(owner, "raw", raw)
         home._settle([owner])
     return output
-
-
-def _feed_one_more(owner: GraphLayer, source: Output) -> int:
-    """Adds an input to a layer, and returns its position."""
-    home, changes = owner.graph, owner.graph.changes
-    end = Input(owner, len(owner._inputs), source)
-    if owner in home.content.layers:
-        if not home.content.order.connect(source.layer, owner):
-            raise GraphError(
-                f"{home.where(owner)}: an input from {source.layer.label} would close a cycle"
-            )
-        changes.put(source._users, end, changes.number())
-    changes.set(owner, "_inputs", (*owner._inputs, end))
-    return end.index

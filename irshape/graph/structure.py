@@ -20,25 +20,31 @@ from ..spelling import suggestion
 from .changes import Changes, Ordered
 from .errors import ArgumentError, GraphError, UnknownNameError, checked_name
 from .nodes import GraphLayer, Output
-from .order import Order
 
 if TYPE_CHECKING:
     from ..ops.declaration import Operation
 
 
+Rank = tuple[int, int]
+"""A position among the initial layers, and the number of a layer that was added or moved after this
+position."""
+
+
 class Content:
     """The layers of a graph, and the tables to look them up."""
 
-    __slots__ = ("back_edges", "by_id", "by_name", "by_tensor", "layers", "next_id", "order")
+    __slots__ = ("back_edges", "by_id", "by_name", "by_tensor", "layers", "next_id", "ranks")
 
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self) -> None:
         self.layers: Ordered = Ordered()
         """The layers in the order of the file. Added layers come last."""
         self.by_id: dict[str, GraphLayer] = {}
         self.by_name: dict[str, tuple[GraphLayer, ...]] = {}
         self.by_tensor: dict[str, Output] = {}
         self.next_id = 0
-        self.order = Order(changes)
+        self.ranks: dict[GraphLayer, Rank] = {}
+        """Ranks rise along edges. A new layer gets the next rank after its last producer, so
+        inserting it between two others moves no layer."""
         self.back_edges: tuple[BackEdge, ...] = ()
         """The back edges of the body of a Loop or TensorIterator: from a Result to a Parameter
         of the next iteration, by id."""
@@ -102,7 +108,7 @@ class Structure:
     @cached_property
     def content(self) -> Content:
         """The layers. The layers of a loaded graph are made when a program first needs them."""
-        content = Content(self.changes)
+        content = Content()
         fill, self.fill = self.fill, None
         if fill is not None:
             fill(self, content)
@@ -257,7 +263,7 @@ class Structure:
 
     def sorted(self) -> list[GraphLayer]:
         """Returns the layers, producers before their users."""
-        return sorted(self.content.layers, key=self.content.order.ranks.__getitem__)
+        return sorted(self.content.layers, key=self.content.ranks.__getitem__)
 
     @property
     def root(self) -> Structure:
@@ -348,7 +354,8 @@ class Structure:
         for output in layer._outputs:
             for name in output._names:
                 put(content.by_tensor, name, output)
-        content.order.add(layer)
+        last = max([content.ranks[end._source.layer][0] for end in layer._inputs], default=-1)
+        put(content.ranks, layer, (last, changes.number()))
         if layer.operation.keeps_state:
             changes.at_end = self._check_variables
 
@@ -364,8 +371,27 @@ class Structure:
         changes.drop(content.layers, layer)
         changes.drop(content.by_id, layer.id)
         self._unname(layer)
-        changes.drop(content.order.ranks, layer)
+        changes.drop(content.ranks, layer)
         self._stale()
+
+    def _rank_before(self, producer: GraphLayer, user: GraphLayer) -> None:
+        """Adjusts the ranks to a new edge. Raises `GraphError` if it would close a cycle."""
+        ranks, changes = self.content.ranks, self.changes
+        position = ranks[producer][0]
+        if ranks[producer] < ranks[user]:
+            return
+        moved, waiting = {user}, [user]
+        while waiting:
+            for node in waiting.pop().users:
+                if node not in moved and ranks[node][0] <= position:
+                    moved.add(node)
+                    waiting.append(node)
+        if producer in moved:
+            raise GraphError(
+                f"{self.where(user)}: an input from {producer.label} would close a cycle"
+            )
+        for node in sorted(moved, key=ranks.__getitem__):
+            changes.put(ranks, node, (position, changes.number()))
 
     def _check_variables(self) -> None:
         raise NotImplementedError
@@ -402,10 +428,6 @@ class Structure:
             self.changes.put(by_name, layer.name, left)
         else:
             self.changes.drop(by_name, layer.name)
-
-    def _mark_valued(self, layer: GraphLayer, valued: bool) -> None:
-        if layer.valued is not valued:
-            self.changes.set(layer, "valued", valued)
 
     def _redeclare(self, layer: GraphLayer, raw: Layer, operation: Operation) -> None:
         """Replaces the declaration and the operation of a layer."""

@@ -11,15 +11,7 @@ from ..model.wiring import OutputRef, wire
 from ..numpy_types import Array
 from ..ops.tensors import UNKNOWN
 from .candidates import Candidate, Workshop
-from .edits import (
-    End,
-    computes,
-    computing,
-    edited,
-    end_of,
-    unused,
-    without_dead,
-)
+from .edits import End, computes, computing, edited, end_of, unused, without_dead
 from .search import Search
 
 Replacement = Callable[[Candidate, OutputRef], Array | None]

@@ -30,15 +30,6 @@ def _drop_info(search: Search) -> None:
     search.first([mapped(search.best.net, plain)], bare=True)
 
 
-_PASSES: tuple[Callable[[Search], None], ...] = (
-    remove_layers,
-    hoist_bodies,
-    simplify_values,
-    shrink_sizes,
-    _drop_info,
-)
-
-
 class Reduction:
     """The result of a reduction."""
 
@@ -95,8 +86,8 @@ def reduce(
         before = b""
         while before != search.best.digest:
             before = search.best.digest
-            for each in _PASSES:
-                each(search)
+            for step in (remove_layers, hoist_bodies, simplify_values, shrink_sizes, _drop_info):
+                step(search)
     except Stopped as stopped:
         reduction.stopped = stopped.args[0]
     finally:

@@ -35,7 +35,7 @@ def seen(graph: Graph) -> list[Any]:
 
 def check(graph: Graph) -> None:
     """Holds a graph against its own text: read back, it is sound and has the same tensors."""
-    ranks = graph.content.order.ranks
+    ranks = graph.content.ranks
     for layer in graph.layers:
         for producer in layer.producers:
             assert ranks[producer] < ranks[layer]

@@ -22,6 +22,8 @@ Dim = int | str | Dimension
 Selection = str | Collection[str] | Callable[[GraphLayer], bool]
 """Layers, by glob patterns of their names or types, or by a function."""
 
+_AT_ONCE = 1 << 24
+"""The number of bytes of a constant that are hashed at a time."""
 NEVER_EQUAL = ("parameter", "result", "readvalue", "assign", "randomuniform", "multinomial")
 """The types of layers that are never folded, and never merged with an equal layer."""
 
@@ -327,9 +329,12 @@ class Editing(Building):
             return (*key, raw.items)
         from hashlib import blake2b
 
-        digest = blake2b(self.bytes.view(constant.offset, constant.size)).digest()
-        self.bytes.release(constant.offset, constant.size)
-        return (*key, constant.element_type.name, constant.shape, digest)
+        digest, end = blake2b(), constant.offset + constant.size
+        for start in range(constant.offset, end, _AT_ONCE):
+            part = min(_AT_ONCE, end - start)
+            digest.update(self.bytes.view(start, part))
+            self.bytes.release(start, part)
+        return (*key, constant.element_type.name, constant.shape, digest.digest())
 
     # inputs and outputs of the graph
 

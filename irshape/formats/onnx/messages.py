@@ -107,18 +107,43 @@ def with_defaults(operator: Any, given: dict[str, Any]) -> dict[str, Any]:
     return {**defaults, **given}
 
 
+_FIELDS = {
+    "FLOAT": "f",
+    "INT": "i",
+    "STRING": "s",
+    "TENSOR": "t",
+    "GRAPH": "g",
+    "SPARSE_TENSOR": "sparse_tensor",
+    "TYPE_PROTO": "tp",
+    "FLOATS": "floats",
+    "INTS": "ints",
+    "STRINGS": "strings",
+    "TENSORS": "tensors",
+    "GRAPHS": "graphs",
+    "SPARSE_TENSORS": "sparse_tensors",
+    "TYPE_PROTOS": "type_protos",
+}
+"""Maps the type of an attribute to the field with its value."""
+
+
 def python_value(attribute: Any) -> Any:
     """Returns the value of an attribute: a number, a text, a list of them, or a proto."""
-    value = onnx().helper.get_attribute_value(attribute)
-    return [_decoded(item) for item in value] if isinstance(value, list) else _decoded(value)
-
-
-def _decoded(value: Any) -> Any:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    if attribute.ref_attr_name:
+        raise ValueError(f"Cannot get value of reference attribute: {attribute}")
+    field = _FIELDS.get(onnx().AttributeProto.AttributeType.Name(attribute.type))
+    value: Any = None if field is None else getattr(attribute, field)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, (list, tuple)) or type(value).__name__.startswith("Repeated"):
+        return [
+            item.decode("utf-8", "replace") if isinstance(item, bytes) else item for item in value
+        ]
+    return value
 
 
 def function_body(operator: Any, proto: Any, inputs: list[NodeOutput | None]) -> Any | None:
     """Returns the function by which ONNX itself defines an operator; None if there is none."""
+    package = onnx()
     if operator.has_function:
         return operator.function_body
     if operator.has_context_dependent_function:
@@ -129,17 +154,28 @@ def function_body(operator: Any, proto: Any, inputs: list[NodeOutput | None]) ->
             text = operator.get_context_dependent_function(proto.SerializeToString(), types)
         except (ValueError, RuntimeError):  # its inputs are of no kind for which there is one
             return None
-        body = onnx().FunctionProto()
+        body = package.FunctionProto()
         body.ParseFromString(text)
         return body if body.node else None
     return None
 
 
 def _type_proto(value: NodeOutput) -> Any:
+    package = onnx()
     numbers = {name: number for number, name in TYPES.items()}
-    dims = value.shape.dims
-    sizes = None if dims is None else [dim.low if dim.is_static else None for dim in dims]
-    return onnx().helper.make_tensor_type_proto(numbers.get(value.element_type.name, 0), sizes)
+    shape = value.shape
+    sizes = (
+        None if shape.dims is None else [dim.low if dim.is_static else None for dim in shape.dims]
+    )
+    proto = package.TypeProto()
+    proto.tensor_type.elem_type = numbers.get(value.element_type.name, 0)
+    if sizes is not None:
+        proto.tensor_type.shape.SetInParent()  # also a shape of no dimensions is one
+        for size in sizes:
+            dim = proto.tensor_type.shape.dim.add()
+            if size is not None:
+                dim.dim_value = size
+    return proto
 
 
 def kind_in_words(type_proto: Any) -> str:

@@ -68,21 +68,62 @@ def dimension_names(type_proto: Any) -> tuple[str | None, ...]:
     return names if any(names) else ()
 
 
+_FIELDS = {
+    "f32": "float_data",
+    "f64": "double_data",
+    "i64": "int64_data",
+    "u32": "uint64_data",
+    "u64": "uint64_data",
+}
+"""The field with the elements of a type; `int32_data` for all other types."""
+_CODES = {
+    "f32": "f",
+    "f64": "d",
+    "i64": "q",
+    "u64": "Q",
+    "u32": "I",
+    "i32": "i",
+    "i16": "h",
+    "u16": "H",
+    "f16": "H",  # by their bits
+    "bf16": "H",
+    "i8": "b",
+    "u8": "B",
+    "boolean": "B",
+}
+"""The formats with which the numbers in this field are packed into the bytes of elements."""
+
+
 def elements_of(tensor: Any, kind: ElementType) -> tuple[int, bytes]:
     """Returns how many elements a tensor in the model has, and their bytes.
 
-    Raises `Violation`.
+    NumPy is imported for rare types, and for numbers outside the range of the type. Raises
+    `Violation`.
     """
+    elements = math.prod(tensor.dims)
+    if kind.name in _CODES and tensor.data_location != onnx().TensorProto.EXTERNAL:
+        if tensor.HasField("raw_data"):
+            data = tensor.raw_data
+        else:
+            numbers = getattr(tensor, _FIELDS.get(kind.name, "int32_data"))
+            if kind.kind == "boolean":
+                numbers = [1 if number else 0 for number in numbers]
+            try:
+                data = struct.pack(f"<{len(numbers)}{_CODES[kind.name]}", *numbers)
+            except struct.error:
+                data = b""
+        if len(data) == kind.byte_size(elements):
+            return elements, data
     from ...numpy_types import pack
 
     try:
         array = onnx().numpy_helper.to_array(tensor)
     except ValueError as problem:
         raise Violation(
-            f"the tensor does not hold the {math.prod(tensor.dims)} elements of its dimensions "
+            f"the tensor does not hold the {elements} elements of its dimensions "
             f"{list(tensor.dims)}: {problem}",
             rule=CONSTANT_SIZE,
-            expected=math.prod(tensor.dims),
+            expected=elements,
         ) from None
     return array.size, pack(array, kind)
 
@@ -123,10 +164,23 @@ class Tensors:
         needed = kind.byte_size(elements)
         if tensor.data_location == onnx().TensorProto.EXTERNAL:
             return self.external(tensor, kind, shape, needed, name)
-        data = tensor.raw_data if tensor.HasField("raw_data") else elements_of(tensor, kind)[1]
+        data = (
+            tensor.raw_data
+            if tensor.HasField("raw_data")
+            else self.listed(tensor, kind, elements, name)
+        )
         if len(data) != needed:
             raise _miscounted(name, len(data), "bytes", f"{kind} {PartialShape(shape)}", needed)
         return self.builder.constant(kind, shape, data, name=name)
+
+    def listed(self, tensor: Any, kind: ElementType, elements: int, name: str) -> bytes:
+        """Returns the bytes of a tensor whose elements are in a field of numbers."""
+        field = _FIELDS.get(kind.name, "int32_data")
+        stored = len(getattr(tensor, field))
+        per = {4: 2, 2: 4}.get(kind.bits, 1)
+        if stored != -(-elements // per):
+            raise _miscounted(name, stored, "numbers", "its shape", elements)
+        return elements_of(tensor, kind)[1]
 
     def strings(self, texts: Any, shape: tuple[int, ...], elements: int, name: str) -> NodeOutput:
         """Returns a constant of texts, in the layout of a .bin."""

@@ -143,7 +143,7 @@ def check_loosely(case: Case, oracle: Oracle) -> None:
     """Fails if OpenVINO refuses a random case that irshape accepts, or infers a tighter shape.
 
     Where OpenVINO reads on in silence an error is no failure, and neither is a narrower shape:
-    whether they are right is for the rows and the corpus to say.
+    whether they are right is for the rows to say.
     """
     __tracebackhide__ = True
     import irshape

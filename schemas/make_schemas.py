@@ -105,26 +105,20 @@ def content(kind: kinds.Kind) -> str:
     match kind:
         case kinds.Boolean():
             return choice([*words(("true", "false", "1", "0")), text(BOOLEAN)])
-        case kinds.Integer(low=None, high=None):
+        case kinds.Integer(low=None):
             return text(WHOLE)
         case kinds.Integer():
-            facets = "".join(
-                f'<param name="{name}">{limit}</param>'
-                for name, limit in (("minInclusive", kind.low), ("maxInclusive", kind.high))
-                if limit is not None
-            )
-            return f'<data type="integer">{facets}</data>'
+            return f'<data type="integer"><param name="minInclusive">{kind.low}</param></data>'
         case kinds.Real():
             return text(NUMBER)
         case kinds.Choice():
-            other = [*kind.words, *kind.synonyms]
-            patterns = words(dict.fromkeys(kind.words if not kind.case_sensitive else other))
+            patterns = words(dict.fromkeys(kind.words))
             return choice(
                 patterns
                 if kind.case_sensitive
                 else [
                     *patterns,
-                    text(in_any_case(dict.fromkeys(name.lower() for name in other if name))),
+                    text(in_any_case(dict.fromkeys(name.lower() for name in kind.words if name))),
                 ]
             )
         case kinds.ListOf(item=kinds.Integer() as item):

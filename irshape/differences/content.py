@@ -229,14 +229,10 @@ def digest(constant: Constant) -> bytes | None:
 def rounded(constant: Constant) -> bytes | None:
     """Returns a few elements of a large constant of floats, as f16, so that the constants of a
     compressed model are equal; None for others."""
-    view, code, count = (
-        view_of(constant),
-        _FLOATS.get(constant.element_type.name),
-        constant.elements,
-    )
-    if code is None or view is None or count <= _FEW:
+    view, code = view_of(constant), _FLOATS.get(constant.element_type.name)
+    count, size = constant.elements, constant.element_type.bits // 8
+    if code is None or view is None or count <= _FEW or len(view) < count * size:
         return None
-    size = constant.element_type.bits // 8
     places = [size * (count * number // _SAMPLES) for number in range(_SAMPLES)]
     values = [unpack_from(f"<{code}", view, place)[0] for place in places]
     return pack(f"<{_SAMPLES}e", *(max(-65504.0, min(65504.0, value)) for value in values))

@@ -345,7 +345,7 @@ class InProcess:
 
         answer = self._document.evaluate(xpath)
         nodes = [SelectedNode(*row) for row in answer.get("matches", ())]
-        return Matches(nodes, answer.get("value"), answer.get("more", False))
+        return Matches(nodes, answer.get("value"))
 
 
 def _query(path: str) -> None:

@@ -396,10 +396,12 @@ class Check:
         known = self.named.sizes
         origins = {name: known.origin(name) for name in known.facts.symbols}
         sizes = {name: given[at.layer.name][at.axis] for name, at in origins.items() if at}
-        holds = all(satisfied(each, sizes) for each in known.constraints if each.assumed)
+        holds = all(
+            satisfied(each, sizes) for each in known.facts.constraints.values() if each.assumed
+        )
         for label in self.contrary if holds and tensors else ():
             self.say("refused with names", label, given)
-        for each in known.constraints if holds and tensors else ():
+        for each in known.facts.constraints.values() if holds and tensors else ():
             if not each.conditional and not satisfied(each, sizes):
                 self.say("required", str(each), given)
         for layer, port, shape in tensors:

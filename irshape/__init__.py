@@ -639,10 +639,12 @@ if not TYPE_CHECKING:
     __all__ = sorted(["__version__", *_functions, *_MODULES])  # noqa: PLE0605
 
     def __getattr__(name: str) -> object:
-        if name not in _MODULES:
-            raise AttributeError(f"module 'irshape' has no attribute '{name}'")
         from importlib import import_module
 
+        if name in ("ops", "rules"):  # `irshape.ops.Operation` needs no import of its own
+            return import_module(f"irshape.{name}")
+        if name not in _MODULES:
+            raise AttributeError(f"module 'irshape' has no attribute '{name}'")
         value = getattr(import_module(f"irshape.{_MODULES[name]}"), name)
         globals()[name] = value
         return value

@@ -56,6 +56,11 @@ def imported_for_type_checkers() -> set[str]:
     return names
 
 
+@pytest.mark.parametrize("name", ["irshape.ops.Operation", "irshape.rules.Rule"])
+def test_plugins_reach_their_base_classes_by_one_import(name: str) -> None:
+    subprocess.run([sys.executable, "-c", f"import irshape; {name}"], check=True)
+
+
 def test_a_type_checker_sees_the_names_that_are_exported() -> None:
     functions = {*FUNCTIONS, "__version__"}
     assert imported_for_type_checkers() | functions == set(irshape.__all__)

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from .graph.rewriting import Rewrite as Rewrite
     from .graph.rewriting import rewrite as rewrite
     from .inference.result import Inference as Inference
+    from .inference.result import Refusal as Refusal
     from .inspection.inspection import Inspection as Inspection
     from .inspection.requirements import Requirements as Requirements
     from .model.edges import Edge as Edge
@@ -105,7 +106,7 @@ _MODULES = {
         "graph.op": "op",
         "graph.patterns": "Match Pattern Wanted",
         "graph.rewriting": "Replacement Rewrite rewrite",
-        "inference.result": "Inference",
+        "inference.result": "Inference Refusal",
         "inspection.inspection": "Inspection",
         "inspection.requirements": "Requirements",
         "model.edges": "Edge",

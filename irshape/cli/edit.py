@@ -59,7 +59,6 @@ def _names(ends: Iterable[Output]) -> list[str]:
 
 def _constant_in_the_way(graph: Graph, given: Given) -> str | None:
     """Returns a note on a constant that does not fit the requested sizes; None if all fit."""
-    from ..inference.chain import refusing
     from ..inference.engine import infer
     from ..inference.fitting_sizes import fitting_size
 
@@ -81,8 +80,8 @@ def _constant_in_the_way(graph: Graph, given: Given) -> str | None:
         inference = infer(graph.source, shapes)
     except ValueError:  # the inputs are others by now
         return None
-    refused = refusing(inference)
-    return fitting_size(inference, refused[0][0]) if refused else None
+    refused = inference.refused
+    return fitting_size(inference, refused[0].layer) if refused else None
 
 
 def _too_large(graph: Graph) -> Iterator[str]:

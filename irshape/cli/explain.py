@@ -84,7 +84,6 @@ def _obstacle(inference: Inference) -> str:
     from ..diagnostics.report import LoadError
     from ..graph.checked import checked
     from ..graph.errors import GraphError
-    from ..inference.chain import refusing
 
     model = inference.model
     try:
@@ -94,7 +93,7 @@ def _obstacle(inference: Inference) -> str:
         return f"`irshape validate {path}` names errors, which `irshape fix` may mend"
     except GraphError as problem:
         return str(problem)
-    return "a layer does not take these shapes of the inputs" if refusing(inference) else ""
+    return "a layer does not take these shapes of the inputs" if inference.refused else ""
 
 
 def _page(title: str, content: str) -> str:

@@ -84,7 +84,6 @@ def command(
     the dimensions of the inputs, or the constant, that do not fit; 2 if a path cannot be opened.
     """
     from ..formats.ir.fragments import give_values
-    from ..inference.chain import refusing
     from ..inference.engine import infer
     from ..model.names import outputs_of
 
@@ -97,7 +96,7 @@ def command(
         inference = infer(
             loaded, given_shapes(loaded, shapes), symbols=symbols or bool(assume), assume=assume
         )
-    broken = refusing(inference)
+    broken = inference.refused
     if broken:
         named = bool(symbols or assume)  # with names, the refusal itself says which sizes differ
         click.echo("\n".join(_reasons(inference, verbose, named)), err=True)
@@ -109,7 +108,7 @@ def command(
     if form == "json":
         echo_json(document)
     else:
-        marks = _marks(inference, [layer for layer, _ in broken])
+        marks = _marks(inference, [refusal.layer for refusal in broken])
         names = outputs_of(loaded).names if outputs and loaded.kind == "net" else None
         echo("\n".join(_table(document["layers"], marks, constants, names)))
     if output is not None and not broken:
@@ -163,9 +162,9 @@ def written_shape(output: dict[str, Any]) -> str:
 def _reasons(inference: Inference, verbose: bool, named: bool) -> list[str]:
     """Says why layers do not fit their inputs: all with their chains, or the first in a few
     lines."""
-    from ..inference.chain import refusal_in_brief, refusals, refusing
+    from ..inference.chain import refusal_in_brief, refusals
 
-    layer = None if named else refusing(inference)[0][0]
+    layer = None if named else inference.refused[0].layer
     conflicts = _conflicts(inference, layer)
     if verbose:
         return [*refusals(inference), *(f"irshape: {conflict}" for conflict in conflicts)]

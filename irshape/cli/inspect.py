@@ -89,7 +89,7 @@ def command(
     Exit status: 0; 1 if the file contains no model, or a layer does not fit its inputs; 2 if a
     path cannot be opened.
     """
-    from ..inference.chain import refusal_in_brief, refusing
+    from ..inference.chain import refusal_in_brief
     from ..inference.conflicts import size_conflicts, sizes_of_inputs
     from ..inference.engine import infer
     from ..inspection.inspection import Inspection
@@ -106,7 +106,7 @@ def command(
     else:
         lines = [*_text(inspection, top, sort), *([] if memory is None else _of_memory(memory))]
         echo("\n".join(fitted(lines)))
-    sizes = sizes_of_inputs(inference) if refusing(inference) else {}
+    sizes = sizes_of_inputs(inference) if inference.refused else {}
     conflicts = [text for _, text in size_conflicts(loaded, sizes).of_inputs] if sizes else []
     broken = refusal_in_brief(inference, conflicts)
     for line in broken:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property, partial
 from typing import Any, NamedTuple
 
-from ..inference.chain import refusing
 from ..inference.result import Inference
 from ..model.graph import Layer, Model
 from ..ops.registry import UnknownOperation, declaration_of, find
@@ -168,7 +167,7 @@ def _obstacles(
             source = fact.source or facts.source
             told.add(own)
             yield Obstacle(fact.verdict, own, _reason(fact), source, cures.of(fact))
-    for own, _ in refusing(inference):
+    for own in (refusal.layer for refusal in inference.refused):
         if own not in told and declaration_of(own) is not None:
             reason = "OpenVINO refuses the layer when it reads the model"
             yield Obstacle("unknown", own, reason, "inference", _CORRECT)

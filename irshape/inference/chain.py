@@ -5,12 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..faults import Fault
 from ..model.graph import Layer
-from ..ops.declaration import AttributeFault
-from ..ops.registry import UnknownOperation
-from ..rule_ids import DUPLICATE_VALUES
-from .result import BodyResult, Inference
+from .result import BodyResult, Inference, Refusal
 
 MAX_STEPS = 40
 MAX_LINES = 5
@@ -20,9 +16,15 @@ def refusals(inference: Inference) -> list[str]:
     """Returns a message for each layer that could not be inferred, with the chain of shapes that
     leads to it."""
     return [
-        "\n".join([head, *(f"  {step}" for step in chain(inference, layer))])
-        for layer, head in refusing(inference)
+        "\n".join([_head(inference, each), *(f"  {step}" for step in chain(inference, each.layer))])
+        for each in inference.refused
     ]
+
+
+def _head(inference: Inference, refusal: Refusal) -> str:
+    """Returns the first line of a message: where a layer stands, and why it was refused."""
+    place = f"{inference.model.path}:{refusal.line}:{refusal.column}"
+    return f"{place}: {refusal.layer.label}: {refusal.message}"
 
 
 def refusal_in_brief(inference: Inference, conflicts: Sequence[str] = ()) -> list[str]:
@@ -32,50 +34,19 @@ def refusal_in_brief(inference: Inference, conflicts: Sequence[str] = ()) -> lis
     """
     from .fitting_sizes import fitting_size
 
-    refused = refusing(inference)
+    refused = inference.refused
     if not refused:
         return []
-    layer, head = refused[0]
+    layer = refused[0].layer
     fit = fitting_size(inference, layer)
     reasons = [fit] if fit is not None else list(conflicts[:2])
     if not reasons:
         reasons = [step for step in chain(inference, layer) if ": constant '" not in step]
-    lines = [head, *(f"  {reason}" for reason in reasons[: MAX_LINES - 2])]
+    lines = [_head(inference, refused[0]), *(f"  {reason}" for reason in reasons[: MAX_LINES - 2])]
     more = len(refused) - 1
     if more:
         lines.append(f"  {more} more layer{'s' if more > 1 else ''} cannot be inferred")
     return lines
-
-
-def refusing(inference: Inference) -> list[tuple[Layer, str]]:
-    """Returns the layers that could not be inferred, each with a line that says where and why."""
-    heads = []
-    reported = {
-        finding.layer: finding.message
-        for finding in inference.model.findings
-        if finding.layer is not None
-    }
-    for layer, subject in inference.observations:
-        reason = _reason(subject, reported.get(layer))
-        if reason is not None:
-            line, column = inference.model.source.place(layer.offset)
-            place = f"{inference.model.path}:{line}:{column}"
-            heads.append((layer, f"{place}: {layer.label}: {reason}"))
-    return heads
-
-
-def _reason(subject: object, reported: str | None) -> str | None:
-    """Returns why a layer could not be inferred; None for another observation.
-
-    reported: the message of the reader, if it could not read a node of another format.
-    """
-    if isinstance(subject, UnknownOperation):
-        return reported or str(subject)
-    if isinstance(subject, AttributeFault):
-        return None if subject.silent else subject.fault.message
-    if isinstance(subject, Fault) and subject.rule != DUPLICATE_VALUES:
-        return subject.message
-    return None
 
 
 def chain(inference: Inference, layer: Layer) -> list[str]:

@@ -17,6 +17,7 @@ from ..model.wiring import OutputRef, Wiring
 from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
+from ..rule_ids import DUPLICATE_VALUES
 from ..spelling import suggestion
 
 if TYPE_CHECKING:
@@ -51,6 +52,20 @@ class Observation(NamedTuple):
 
     layer: Layer
     subject: Fault | AttributeFault | UnknownOperation | Mismatch | OutputCount
+
+
+class Refusal(NamedTuple):
+    """A layer that could not be inferred: inference takes its outputs from its declared ports."""
+
+    layer: Layer
+    line: int
+    column: int
+    message: str
+    """Why: what does not fit."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the entry of `Inference.to_dict`."""
+        return {**self.layer.reference, "line": self.line, "message": self.message}
 
 
 class BodyResult:
@@ -240,6 +255,22 @@ class Inference:
         """The observations about layers, in file order, bodies included."""
         return list(_observations(self.result))
 
+    @cached_property
+    def refused(self) -> tuple[Refusal, ...]:
+        """The layers that could not be inferred, bodies included: they do not fit their inputs,
+        have a faulty attribute, or are of an unknown type."""
+        reported = {
+            finding.layer: finding.message
+            for finding in self.model.findings
+            if finding.layer is not None
+        }
+        refusals = []
+        for layer, subject in self.observations:
+            reason = _reason(subject, reported.get(layer))
+            if reason is not None:
+                refusals.append(Refusal(layer, *self.model.source.place(layer.offset), reason))
+        return tuple(refusals)
+
     def outputs(self, layer: Layer | str) -> tuple[Tensor, ...]:
         """Returns the outputs of a layer; for a `Result`, the tensor that it passes on.
 
@@ -364,6 +395,7 @@ class Inference:
             "version": 1,
             "model": self.model.path,
             "layers": list(_rows(self.result)),
+            "refused": [refusal.to_dict() for refusal in self.refused],
         }
         if self._sizes is not None:
             from .named_sizes import written_range
@@ -405,6 +437,20 @@ def _observations(result: BodyResult) -> Iterator[Observation]:
         yield from by_layer.get(layer, ())
         for inner in result.inner.get(position, {}).values():
             yield from _observations(inner)
+
+
+def _reason(subject: object, reported: str | None) -> str | None:
+    """Returns why a layer could not be inferred; None for another observation.
+
+    reported: the message of the reader, if it could not read a node of another format.
+    """
+    if isinstance(subject, UnknownOperation):
+        return reported or str(subject)
+    if isinstance(subject, AttributeFault):
+        return None if subject.silent else subject.fault.message
+    if isinstance(subject, Fault) and subject.rule != DUPLICATE_VALUES:
+        return subject.message
+    return None
 
 
 def written(known: Expressions | None) -> list[str | None] | None:

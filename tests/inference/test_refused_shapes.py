@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from ir import Net
 
+import irshape
 from irshape.cli import cli
 
 LAYERS = 40
@@ -54,6 +56,16 @@ def test_against_a_constant(tmp_path: Path) -> None:
     lines = refused(net.save(tmp_path), "--shape", "p0=[4,3]")
     assert len(lines) <= 5
     assert "[4,3]" in "\n".join(lines)
+
+
+def test_in_python_and_json(tmp_path: Path) -> None:
+    path = model(tmp_path)
+    inference = irshape.infer(path, shapes={"p0": "[4,8]", "p1": "[4,9]"})
+    assert [(each.layer.type, each.layer.id) for each in inference.refused] == [("Add", "42")]
+    given = ["--shape", "p0=[4,8]", "--shape", "p1=[4,9]", "--format", "json"]
+    document = json.loads(CliRunner().invoke(cli, ["infer", str(path), *given]).stdout)
+    assert [row["line"] for row in document["refused"]] == [inference.refused[0].line]
+    assert not irshape.infer(path).refused
 
 
 def positions(folder: Path, stride: int) -> Path:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..collection import collection_paused
 from ..spelling import counted
 from .arguments import Command
 from .common import echo, keep_apart, usage_errors, weights_option
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
 )
 @click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 @weights_option
+@collection_paused()
 def command(
     model: str,
     output_file: str | None,

@@ -50,9 +50,14 @@ class BodyEngine(LayerEngine):
         self._work = 0
 
     def go_on_from(self, known: Inference | None) -> None:
-        """Takes over the declarations and wirings that an inference of the same model read."""
+        """Takes over what an inference of the same model read."""
         if known is not None and isinstance(known.engine, BodyEngine):
-            self.declarations, self.wirings = known.engine.declarations, known.engine.wirings
+            self.share(known.engine)
+
+    def share(self, other: BodyEngine) -> None:
+        """Shares the declarations, wirings and constants with another engine for the model."""
+        self.declarations, self.wirings = other.declarations, other.wirings
+        self.constants = other.constants
 
     def infer_layer(self, layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
         """Infers one layer from its inputs, with the values of its outputs.

@@ -37,8 +37,8 @@ def infer(
     symbols: also express dimensions in terms of named sizes; texts in `shapes` may then name
     dimensions, `[batch,seq]`.
     assume: conditions on the named sizes.
-    known: an earlier inference of the unchanged model, whose declarations and wiring are used
-    again.
+    known: an earlier inference of the unchanged model, whose declarations, wiring and constants are
+    used again.
     Raises `ValueError` for a name in `shapes` that no input has.
     """
     if not isinstance(shapes or {}, Mapping):

@@ -32,6 +32,8 @@ class LayerEngine:
     def __init__(self, model: Model, memory: Memory | None = None) -> None:
         self.model = model
         self.memory = memory or Memory()
+        self.constants: dict[Layer, LayerResult] = {}
+        """The constants whose values were read."""
 
     def infer(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
@@ -51,12 +53,15 @@ class LayerEngine:
 
     def _constant(self, layer: Layer, operation: Operation) -> LayerResult:
         """Returns the output of a Const with its value."""
-        result = self.infer(layer, operation, (), False)
-        if isinstance(result.outputs, Fault):
-            return result
-        tensor = self.constant(layer, result.outputs[0])
-        # without a value, some shape is wider than it is meant to be
-        return result._replace(outputs=(tensor,), unsure=tensor.value is None)
+        result = self.constants.get(layer)
+        if result is None:
+            result = self.infer(layer, operation, (), False)
+            if not isinstance(result.outputs, Fault):
+                tensor = self.constant(layer, result.outputs[0])
+                # without a value, some shape is wider than it is meant to be
+                result = result._replace(outputs=(tensor,), unsure=tensor.value is None)
+            self.constants[layer] = result
+        return result
 
     def _infer(
         self, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool

@@ -43,7 +43,7 @@ class SymbolicEngine(BodyEngine):
 
     def __init__(self, plain: BodyEngine, sizes: NamedSizes) -> None:
         super().__init__(plain.model)
-        self.declarations, self.wirings = plain.declarations, plain.wirings
+        self.share(plain)
         self.facts = sizes.facts
         self._sizes = sizes
         self._memories = Memory(_MUCH), Memory(_MUCH)

@@ -293,13 +293,10 @@ def _known(
 ) -> list[Any]:
     """Returns the fields of `OUTPUT`. A clash: the declaration and the inference do not agree."""
     port = Port("", precision, None, -1, dims)
-    clash = tensor is not None and not agrees(port, tensor)
-    declared = port_text(port)
-    inferred = None
-    if tensor is not None and (clash or sure):
-        inferred = _tensor_text(tensor)
-        if not clash and as_declared(port, tensor):
-            declared = inferred
+    same = tensor is not None and as_declared(port, tensor)
+    clash = tensor is not None and not same and not agrees(port, tensor)
+    inferred = _tensor_text(tensor) if tensor is not None and (clash or sure) else None
+    declared = inferred if same and sure else port_text(port)
     known = tensor if inferred is not None else declared_tensor(port, tensor)
     dynamic = known is not None and not known.shape.is_static
     symbols = _sizes_text(written(sizes))

@@ -28,6 +28,7 @@ class Subject:
     `model` is None for a file from which no model can be read.
     """
 
+    @collection_paused()
     def __init__(
         self,
         path: str | Model,
@@ -48,19 +49,14 @@ class Subject:
             self.document = unreadable_document(unreadable.source.path, findings)
             return
         self.model = model
-        with collection_paused():
-            self.shown = shown = examined(model, settings, symbols=symbols)
-            self.numbering = Numbering(model)
-            self.document = model_document(shown, self.numbering, histograms)
-            self.lay_over(
-                static_overlays(
-                    shown.inference,
-                    shown.symbols,
-                    self.numbering,
-                    settings.target,
-                    settings.devices,
-                )
+        self.shown = shown = examined(model, settings, symbols=symbols)
+        self.numbering = Numbering(model)
+        self.document = model_document(shown, self.numbering, histograms)
+        self.lay_over(
+            static_overlays(
+                shown.inference, shown.symbols, self.numbering, settings.target, settings.devices
             )
+        )
 
     def lay_over(self, overlays: Iterable[Overlay]) -> None:
         """Adds overlays to the page. The overlays that are added last come first."""

@@ -49,7 +49,6 @@ def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
             outermost,
             position,
             around,
-            inner,
             tuple(_entering(layer, inputs, inner)) if inner else (),
         )
         for body in inner.values():

@@ -13,7 +13,7 @@ from .blockwise import each, in_blocks
 from .conditions import at_least, between
 from .conversion import plain
 from .declaration import ANY, NUMERIC_OR_BOOLEAN, REAL, Operation, attribute, like, operand
-from .differences import CRASHES, facts, no_type_of_input, not_run, of_scalar, refused
+from .differences import facts, no_type_of_input, of_scalar, refused
 from .elementwise import FLOATING, Unary, UnaryWithValue, common_type, computed
 from .error_function import gelu
 from .kinds import FLOAT, INT, Choice
@@ -97,9 +97,6 @@ class PReLU(Operation):
 
     since = 1
     also_read = ("PRelu",)
-    differs = facts(
-        not_run("2026.1", "a PReLU of a scalar", of_scalar, consequence=CRASHES),
-    )
     data = operand(NUMERIC_OR_BOOLEAN)
     slope = operand(ANY)
     result = like("data")

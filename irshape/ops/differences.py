@@ -13,7 +13,7 @@ shapes that the newest release infers. Each fact is measured with IRs that diffe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -60,8 +60,6 @@ class Site:
     """Whether the layer belongs to the model itself, not to a body."""
     position: int
     around: Surroundings
-    inner: Mapping[str, Any]
-    """The results of its bodies, by tag."""
     entering: tuple[tuple[Tensor, Tensor, bool], ...]
     """For each unsliced input of a body: its tensor outside, its tensor in the body, and whether it
     is a state.
@@ -190,25 +188,12 @@ def _since(text: str) -> tuple[int, int]:
     return parse_release(text) if text else FIRST
 
 
-WIDER: Final = "infers a wider shape"
 CRASHES: Final = "crashes when it runs it"
 
 SQUEEZED: Final = "a Squeeze of an axis whose dimension is not 1"
 EMPTY: Final = "an input or output of the model with a dimension of 0"
 """The kinds of layers that older releases refuse, unless these releases infer too little to notice
 them."""
-
-_ANY_SIZE: Final = Dimension(0, UNBOUNDED)
-
-
-def is_known(size: Dimension) -> bool:
-    """Returns whether anything is known about a size."""
-    return size != _ANY_SIZE
-
-
-def both(one: Dimension, other: Dimension) -> Dimension:
-    """Returns the sizes that both dimensions allow; `one` where there are none."""
-    return one.merge(other) or one
 
 
 def dimensions(shape: PartialShape | None) -> tuple[Dimension, ...]:
@@ -285,22 +270,8 @@ def value_of_few_bits(*indices: int) -> Difference:
     )
 
 
-def result_of_i64(site: Site) -> bool:
-    wide = bool(site.outputs) and site.outputs[0].element_type.name in ("i64", "u64")
-    return wide and is_result(site)
-
-
-def is_result(site: Site) -> bool:
-    """Returns whether the model returns an output of the layer unchanged."""
-    return site.outermost and any(layer.type == "Result" for layer in site.feeds)
-
-
 def of_scalar(site: Site) -> bool:
     return site.rank(0) == 0
-
-
-def strings(site: Site) -> bool:
-    return site.type_name() == "string"
 
 
 def lower_bounds(site: Site) -> bool:
@@ -321,12 +292,6 @@ def lower_bounds(site: Site) -> bool:
     )
 
 
-UNUSED_OUTPUTS: Final = inferred(
-    "2023.2",
-    "a body whose outputs are not all used",
-    "omits the unused outputs",
-    lambda site: bool(site.unused),
-)
 NO_LOWER_BOUNDS: Final = inferred(
     "2024.5",
     "a shape that is made of sizes without upper bounds",

@@ -15,11 +15,9 @@ from .differences import (
     EMPTY,
     Site,
     When,
-    dimensions,
     facts,
     ignored,
     inferred,
-    is_result,
     no_type,
     not_run,
     of_version,
@@ -48,40 +46,6 @@ def _input_of(*names: str) -> When:
     return lambda site: site.outermost and any(o.element_type.name in names for o in site.outputs)
 
 
-_CLEARED = {"f64", "f32", "f16", "bf16", "i8", "u8", "boolean"}
-
-
-_COMPARISONS = {"Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"}
-
-
-def _four_bits(*, unpacked: bool) -> When:
-    """Returns a condition for a model input of type i4 or u4.
-
-    unpacked: whether all layers that it feeds must compare it or convert it to a type in
-        `_CLEARED`.
-    """
-    is_input = _input_of("i4", "u4")
-
-    def recognise(site: Site) -> bool:
-        return is_input(site) and unpacked == all(
-            layer.type in _COMPARISONS
-            or (layer.type == "Convert" and layer.attribute("destination_type") in _CLEARED)
-            for layer in site.feeds
-        )
-
-    return recognise
-
-
-def _bounded_result(site: Site) -> bool:
-    """Returns whether the model returns the input, with static and dynamic sizes of at least 1."""
-    sizes = [size for output in site.outputs for size in dimensions(output.shape)]
-    return (
-        is_result(site)
-        and any(size.is_dynamic and size.low > 0 for size in sizes)
-        and any(size.is_static and size.low > 0 for size in sizes)
-    )
-
-
 def _overflow(site: Site) -> bool:
     """Returns whether a dimension is written as a number beyond i64."""
     numbers = re.findall("[0-9]+", site.layer.attribute("shape") or "")
@@ -99,12 +63,7 @@ class Parameter(Operation):
         refused(
             "2026.3", "a dimension of the attribute `shape` with a negative bound", _negative_bound
         ),
-        not_run("2024.4", "a model input of type i4 or u4", _four_bits(unpacked=False)),
-        not_run(
-            "2024.2",
-            "a model input of type i4 or u4 that is compared, or converted to more bits",
-            _four_bits(unpacked=True),
-        ),
+        not_run("2024.2", "a model input of type i4 or u4", _input_of("i4", "u4")),
         not_run("2025.0", "a model input of type nf4", _input_of("nf4"), since="2023.2"),
         not_run(
             "2025.2",
@@ -112,18 +71,11 @@ class Parameter(Operation):
             _input_of("f4e2m1", "f8e8m0"),
             since="2024.3",
         ),
-        not_run("2026.0", "a model input of type u2", _input_of("u2"), since="2024.1"),
         not_run(
             "2025.0",
             "a model input of type f8e4m3 or f8e5m2",
             _input_of("f8e4m3", "f8e5m2"),
             since="2024.0",
-        ),
-        not_run(
-            "2024.1",
-            "an input of the model that is a result, of a dynamic size of at least 1",
-            _bounded_result,
-            since="2023.3",
         ),
         inferred(
             "2026.2",

@@ -22,7 +22,7 @@ from .declaration import (
     like,
     operand,
 )
-from .differences import Site, facts, not_run, value_of_few_bits
+from .differences import facts, value_of_few_bits
 from .elementwise import FLOATING, common_type, computed
 from .kinds import BOOLEAN, FLOAT, INT, NATURALS, POSITIVE, Choice
 from .lazy import Array, np
@@ -113,26 +113,10 @@ def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Fault]:
         yield duplicate_axes(known)
 
 
-def _open_statistics(site: Site) -> bool:
-    """Returns whether a scale, shift or statistic has a dynamic shape."""
-    data = 2 if site.since == 1 else 0
-    vectors = [index for index in range(len(site.inputs)) if index != data]
-    shapes = [site.shape(index) for index in vectors]
-    return any(shape is not None and shape.static is None for shape in shapes)
-
-
 class BatchNormalization(Operation):
     """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`. The four vectors have a value for
     every channel (axis 1).
     """
-
-    differs = facts(
-        not_run(
-            "2024.1",
-            "a BatchNormInference with a scale, shift or statistics of dynamic shape",
-            _open_statistics,
-        ),
-    )
 
     data_at: ClassVar[int]
     """The position of `data` among the inputs."""
@@ -183,13 +167,6 @@ class BatchNormInference_5(BatchNormalization):
     variance = operand(FLOATING, shape=("channels",), like="data")
 
 
-def _open_axes(site: Site) -> bool:
-    """Returns whether axes are unknown and the data has a static shape with a dimension of 1."""
-    shape = site.shape(0)
-    static = None if shape is None else shape.static
-    return static is not None and 1 in static and site.value(1) is None
-
-
 class MVN_1(Operation):
     """Mean-variance normalization along `reduction_axes`.
 
@@ -218,14 +195,6 @@ class MVN_6(Operation):
     """Mean-variance normalization along `axes`."""
 
     since = 6
-    differs = facts(
-        not_run(
-            "2023.3",
-            "an MVN along axes that are known only at run time, of a static shape with a "
-            "dimension of 1",
-            _open_axes,
-        ),
-    )
     data = operand(NUMERIC_OR_BOOLEAN)
     axes = operand(NUMERIC, specified=INTEGER, value=True, packed=True)
     normalize_variance: bool = attribute(BOOLEAN, default=True, required=True)
@@ -326,24 +295,12 @@ class NormalizeL2(Operation):
         return computed(numbers / np.sqrt(total), data)
 
 
-def _without_spatial_axes(site: Site) -> bool:
-    return site.rank(0) == 2
-
-
 class GroupNormalization(Operation):
     """Standardizes the channels of each sample in `num_groups` groups, then scales and shifts them
     by a value for each channel.
     """
 
     since = 12
-    differs = facts(
-        not_run(
-            "2024.1",
-            "a GroupNormalization without spatial axes",
-            _without_spatial_axes,
-            since="2023.1",
-        ),
-    )
     data = operand(NUMERIC_OR_BOOLEAN, shape=("batch", "channels", ...))
     scale = operand(NUMERIC_OR_BOOLEAN, shape=("channels",))
     bias = operand(NUMERIC_OR_BOOLEAN, shape=("channels",))

@@ -11,7 +11,7 @@ from .blockwise import BLOCK, in_blocks, part_along
 from .conditions import equal
 from .conversion import encoded, plain
 from .declaration import NUMERIC_OR_BOOLEAN, Operation, attribute, operand, types
-from .differences import Site, facts, not_run, refused
+from .differences import Site, facts, refused
 from .elementwise import Broadcasting, common_type, computed
 from .kinds import Integer, TypeName
 from .lazy import Array, np
@@ -20,21 +20,12 @@ from .tensors import Tensor
 LIMITS = ("input_low", "input_high", "output_low", "output_high")
 
 
-def _wide_limits(site: Site) -> bool:
-    """Returns whether limits have more axes than the data."""
-    ranks = [tensor.shape.rank or 0 for tensor in site.inputs if tensor]
-    return max(ranks[1:], default=0) > min(ranks[:1], default=0)
-
-
 class FakeQuantize(Broadcasting):
     """`data` clipped to the range from `input_low` to `input_high`, rounded to one of `levels`
     equally spaced values, and mapped to the range from `output_low` to `output_high`.
     """
 
     since = 1
-    differs = facts(
-        not_run("2023.1", "a FakeQuantize whose limits have more axes than the data", _wide_limits),
-    )
     data = operand(NUMERIC_OR_BOOLEAN)
     input_low = operand(NUMERIC_OR_BOOLEAN)
     input_high = operand(NUMERIC_OR_BOOLEAN)

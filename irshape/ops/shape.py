@@ -16,10 +16,7 @@ from .differences import (
     NO_LOWER_BOUNDS,
     SQUEEZED,
     Site,
-    dimensions,
     facts,
-    inferred,
-    is_known,
     not_run,
     of_scalar,
     refused,
@@ -340,49 +337,11 @@ def _squeezed_axis(site: Site) -> bool:
     )
 
 
-def _any_squeezed(site: Site) -> bool:
-    """Returns whether a Squeeze without axes has a dynamic dimension that may be 1.
-
-    Something must be known of a dimension, too.
-    """
-    sizes = dimensions(site.shape(0))
-    return (
-        len(site.layer.inputs) == 1
-        and any(size.is_dynamic and size.contains(1) for size in sizes)
-        and any((size.is_dynamic and is_known(size)) or not size.contains(1) for size in sizes)
-    )
-
-
-def _unknown_squeezed(site: Site) -> bool:
-    """Returns whether the axes are unknown before run time, but the rank of the result is known."""
-    output = site.output
-    return (
-        len(site.layer.inputs) == 2
-        and site.value(1) is None
-        and output is not None
-        and output.rank is not None
-    )
-
-
 class Squeeze(Reinterpretation):
     """The input without the given axes of size 1; without all axes of size 1 if none are given."""
 
     differs = facts(
         refused("2024.3", SQUEEZED, _squeezed_axis),
-        inferred(
-            "2023.2",
-            "a Squeeze of all axes of size 1 where the sizes are not all known",
-            "infers another shape",
-            _any_squeezed,
-        ),
-        not_run("2023.1", "a Squeeze of axes that are known only at run time", _unknown_squeezed),
-        inferred(
-            "2023.1",
-            "a Squeeze of axes that are known only at run time",
-            "infers any rank",
-            _unknown_squeezed,
-            hides=SQUEEZED,
-        ),
     )
 
     axes = operand(NUMERIC, specified=INTEGER, rank=(0, 1), value=True, optional=True)

@@ -6,7 +6,6 @@ from ..element_types import ElementType
 from ..shapes import DYNAMIC, Dimension, PartialShape
 from .conditions import between, equal
 from .declaration import I32_I64, Operation, operand, types
-from .differences import WIDER, Site, dimensions, facts, inferred
 from .lazy import Array, np
 from .tensors import Tensor
 
@@ -36,18 +35,10 @@ class StringTensorPack(Operation):
         return result.reshape(begins.shape)
 
 
-def _no_strings(site: Site) -> bool:
-    shape = site.shape(0)
-    return shape is not None and any(size.high == 0 for size in dimensions(shape))
-
-
 class StringTensorUnpack(Operation):
     """The bytes of all strings in one array, and the begin and end of each string."""
 
     since = 15
-    differs = facts(
-        inferred("2026.2", "a StringTensorUnpack of no strings", WIDER, _no_strings),
-    )
     data = operand(types("string"), known_type=True)
 
     def infer(self, data: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -11,7 +11,7 @@ from ..faults import require
 from ..shapes import INT64_MIN, UNBOUNDED
 from .conversion import converted
 from .declaration import ANY, Operation, attribute, operand, types
-from .differences import Site, When, facts, no_type, not_run, refused
+from .differences import When, facts, no_type, not_run, refused
 from .elementwise import element_type_of
 from .intervals import Interval, corners, mapped
 from .kinds import BOOLEAN, TYPE_NAME
@@ -70,19 +70,11 @@ def _whole(limits: tuple[int, int], number: Number) -> Number:
     return whole
 
 
-def _converts_to(*names: str, source: str = "") -> When:
-    """Returns a condition for a layer that converts elements to one of these types at run time.
-
-    source: the type that they are converted from; any type if empty.
-    """
-
-    def recognise(site: Site) -> bool:
-        to = {output.element_type.name for output in site.outputs}
-        return (
-            not to.isdisjoint(names) and source in ("", site.type_name()) and not all(site.constant)
-        )
-
-    return recognise
+def _converts_to(*names: str) -> When:
+    """Returns a condition for a layer that converts elements to one of these types at run time."""
+    return lambda site: (
+        any(output.element_type.name in names for output in site.outputs) and not all(site.constant)
+    )
 
 
 class Convert(Operation):
@@ -105,14 +97,6 @@ class Convert(Operation):
             since="2024.3",
         ),
         not_run("2025.1", "a Convert to nf4", _converts_to("nf4"), since="2023.2"),
-        not_run("2025.2", "a Convert to u1", _converts_to("u1")),
-        not_run("2026.4", "a Convert to u2", _converts_to("u2"), since="2024.1"),
-        not_run(
-            "2026.4",
-            "a Convert from u2 to u1, f8e4m3 or f8e5m2",
-            _converts_to("u1", "f8e4m3", "f8e5m2", source="u2"),
-            since="2024.1",
-        ),
     )
     decompresses = "exactly"
     stepwise = True

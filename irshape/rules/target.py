@@ -174,8 +174,8 @@ class NotRunByTarget(_DetailRule):
     ## What it does
     With `--target 2024.1`, reports layers that this release reads and infers, but that its CPU
     plugin does not compile or run, or at which it crashes. Examples are AvgPool of opset14 in
-    2024.1, Identity before 2025.4, Einsum with `...` before 2025.1, inputs of i4 and u4 before
-    2024.4, and recurrent operations whose weights are not constant in 2023.0.
+    2024.1, Identity before 2025.4, Einsum with `...` before 2025.1, and inputs of i4 and u4 before
+    2024.2.
     `tests/measured/releases.md` has the list. The list leaves out failures that depend on the CPU:
     on a CPU with AVX-512, 2023.0 runs no 8-bit convolution (`could not create a primitive`), unless
     `ONEDNN_MAX_CPU_ISA=AVX2` is set.

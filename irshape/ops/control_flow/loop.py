@@ -12,7 +12,6 @@ from ...shapes import DYNAMIC, SCALAR, UNBOUNDED, Dimension, PartialShape
 from ..conditions import count
 from ..declaration import ANY, INTEGER, operand
 from ..differences import (
-    UNUSED_OUTPUTS,
     Site,
     dimensions,
     facts,
@@ -45,7 +44,6 @@ class Loop(Iteration):
     differs = facts(
         value_of_four_bits(0, 1),
         value_of_few_bits(0, 1),
-        UNUSED_OUTPUTS,
         inferred(
             "2026.3",
             "a Loop with a state whose shape changes",

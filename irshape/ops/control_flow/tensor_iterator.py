@@ -9,7 +9,7 @@ from ...faults import Fault, fault, require
 from ...rule_ids import PORT_MAP
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension
 from ..declaration import ANY, operand
-from ..differences import UNUSED_OUTPUTS, Site, facts, refused
+from ..differences import Site, facts, refused
 from ..lazy import Array
 from ..tensors import UNKNOWN, Tensor
 from .base import body_of, connected
@@ -33,7 +33,6 @@ class TensorIterator(Iteration):
     since = 1
     differs = facts(
         refused("2024.0", "a TensorIterator that joins slices along a negative axis", _joined_axis),
-        UNUSED_OUTPUTS,
     )
     inputs = operand(ANY, optional=True, variadic=True)
 

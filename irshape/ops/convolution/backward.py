@@ -12,7 +12,6 @@ from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from .. import conditions
 from ..axes import MAX_RANK
 from ..declaration import INTEGER, attribute, operand
-from ..differences import Site, facts, not_run
 from ..elementwise import common_type
 from ..kinds import NATURALS
 from ..lazy import Array
@@ -122,11 +121,6 @@ def shifted(dim: Dimension, number: int) -> Dimension:
     return dim.followed(interval, lambda size: (size + number).maximum(0))
 
 
-def _open_filters(site: Site) -> bool:
-    """Returns whether the values of i8 filters are unknown before run time."""
-    return site.type_name(1) == "i8" and not site.constant[1]
-
-
 class ConvolutionBackpropData(BackwardConvolution):
     """Transposed convolution of `data` `[N, C, …]` with `filters` `[C, O, …]`.
 
@@ -134,13 +128,6 @@ class ConvolutionBackpropData(BackwardConvolution):
     """
 
     since = 1
-    differs = facts(
-        not_run(
-            "2024.2",
-            "a ConvolutionBackpropData of i8 whose filters are not constant",
-            _open_filters,
-        ),
-    )
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
         channels_agree(data, filters, 0)

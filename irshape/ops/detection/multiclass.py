@@ -14,7 +14,7 @@ from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension
 from ..conditions import at_least, rank
 from ..declaration import I32_I64, Operation, attribute, between, operand
-from ..differences import WIDER, Site, both, dimensions, facts, inferred, refused
+from ..differences import Site, facts, refused
 from ..kinds import BOOLEAN, FLOAT, INDEX_TYPE, INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -29,30 +29,12 @@ def capped(dim: Dimension, most: int) -> Dimension:
     return DYNAMIC if dim.high == UNBOUNDED else Dimension(min(dim.high, most))
 
 
-def _bounded_suppression(site: Site) -> bool:
-    """Returns whether the number of boxes has a bound that comes from bounds of the inputs."""
-    output = dimensions(site.output)
-    boxes, scores = dimensions(site.shape(0)), dimensions(site.shape(1))
-    if not output or output[0].is_unbounded:
-        return False
-    if len(boxes) < 2 or len(scores) < 2:
-        return True
-    needed = (both(boxes[0], scores[0]), boxes[1], scores[1])
-    return any(size.is_dynamic for size in needed)
-
-
 class DetectionSuppression(Operation):
     """The base of MatrixNms and MulticlassNms.
 
     Boxes are selected for each class, and the best of all classes are kept for each image. The rows
     are [class, score, x1, y1, x2, y2].
     """
-
-    differs = facts(
-        inferred(
-            "2023.1", "a MatrixNms or MulticlassNms of intervals", WIDER, _bounded_suppression
-        ),
-    )
 
     boxes = operand(F32_F16_BF16, shape=("batch", "num_boxes", 4))
     scores = operand(F32_F16_BF16, shape=("batch", "classes", "num_boxes"), like="boxes")

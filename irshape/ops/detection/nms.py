@@ -7,18 +7,14 @@ from typing import Any
 
 from ...demands import note_wider
 from ...element_types import ElementType
-from ...shapes import DYNAMIC, Dimension
+from ...shapes import DYNAMIC, UNBOUNDED, Dimension
 from ..declaration import ANY, INTEGER, REAL, Operation, attribute, operand, types
 from ..differences import (
     EMPTY,
-    WIDER,
     Site,
     dimensions,
     facts,
     inferred,
-    is_known,
-    is_result,
-    not_run,
     read_for_zero,
     refused,
 )
@@ -63,36 +59,18 @@ def _no_box(site: Site) -> bool:
     return ranked and read_for_zero(2)(site)
 
 
-def _suppression(site: Site) -> bool:
-    return is_result(site) and site.operation is not None and site.since < 5
-
-
-def _any_scores(site: Site) -> bool:
-    """Returns whether only the boxes bound the number of results, for scores of dynamic rank."""
-    boxes = dimensions(site.shape(0))
-    return (
-        site.since >= 4
-        and len(boxes) == 3
-        and boxes[1].is_static
-        and site.shape(1) is not None
-        and site.rank(1) is None
-        and site.value(2) is not None
-    )
-
-
 def _open_suppression(site: Site) -> bool:
     """Returns whether the number of boxes is bounded although inputs are not static."""
     output = dimensions(site.output)
     boxes, scores = dimensions(site.shape(0)), dimensions(site.shape(1))
-    if not output or not is_known(output[0]):
+    if not output or output[0] == Dimension(0, UNBOUNDED):
         return False
     if len(boxes) < 2 or len(scores) < 2:
         return True
-    since = site.since
-    if since == 1:
+    if site.since == 1:
         return any(size.is_dynamic for size in (*boxes, *scores))
-    needed = (boxes[1], scores[1]) if since == 3 else (boxes[1], *scores[:2])
-    return any(size.is_unbounded if since > 4 else size.is_dynamic for size in needed)
+    needed = (boxes[1], *scores[site.since == 3 : 2])
+    return any(size.is_unbounded if site.since > 4 else size.is_dynamic for size in needed)
 
 
 class BoxSuppression(Operation):
@@ -103,20 +81,12 @@ class BoxSuppression(Operation):
 
     differs = facts(
         refused("2023.1", "a size that is a constant of i4 or u4", _no_box),
-        not_run("2023.3", "a result of the model that is a NonMaxSuppression", _suppression),
         inferred(
             "2023.1",
             "a NonMaxSuppression of dynamic boxes or scores",
-            WIDER,
+            "infers a wider shape",
             _open_suppression,
             hides=EMPTY,
-        ),
-        inferred(
-            "2023.2",
-            "a NonMaxSuppression of scores of any rank",
-            "gives it the bound of the boxes",
-            _any_scores,
-            since="2023.1",
         ),
     )
 

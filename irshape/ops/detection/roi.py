@@ -12,7 +12,7 @@ from ...shapes import DYNAMIC
 from .. import conditions
 from ..conditions import count
 from ..declaration import ANY, INTEGER, REAL, Operation, at_least, attribute, operand
-from ..differences import Site, facts, inferred, refused
+from ..differences import Site, facts, refused
 from ..image.taps import away_from_zero as nearest
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, NATURAL, POSITIVE, STRING, Choice
 from ..lazy import Array, np
@@ -193,20 +193,6 @@ def _output_sizes(site: Site) -> bool:
     return None in (site.layer.attribute("pooled_h"), site.layer.attribute("pooled_w"))
 
 
-def _other_sizes(site: Site) -> bool:
-    """Returns whether readers that know `output_size` instead of `output_roi` read other sizes."""
-    sizes, wanted = (
-        (site.layer.attribute(name) or "").split(",") for name in ("output_size", "output_roi")
-    )
-    if len(sizes) != 2 or len(wanted) != 2:
-        return False
-    given = (site.layer.attribute(name) for name in ("pooled_h", "pooled_w"))
-    return any(
-        own is None and one.strip() != other.strip()
-        for own, one, other in zip(given, sizes, wanted, strict=True)
-    )
-
-
 class ROIPooling(Operation):
     """The maximum of each bin of a region, or one interpolated sample of the bin.
 
@@ -218,12 +204,6 @@ class ROIPooling(Operation):
             "2023.3",
             "a ROIPooling without two numbers as `output_size`, or with `output_roi`",
             _output_sizes,
-        ),
-        inferred(
-            "2023.3",
-            "a ROIPooling with `output_size` beside `output_roi`",
-            "infers another shape",
-            _other_sizes,
         ),
     )
 

@@ -10,17 +10,10 @@ from ...shapes import DYNAMIC_SHAPE
 from ..axes import divided
 from ..conditions import at_least, between, large_enough
 from ..declaration import ANY, REAL, Operation, attribute, operand
-from ..differences import WIDER, Site, dimensions, facts, inferred, is_known, not_run
 from ..kinds import BOOLEAN, FLOATS, INT, INTS, POSITIVES
 from ..lazy import Array, np
 from ..tensors import Tensor
 from ..windows import dimension_of
-
-
-def _softmax_axes(site: Site) -> bool:
-    """Returns whether softmax is used and no axes are joined."""
-    softmax = site.attribute("do_softmax")
-    return softmax and site.rank(0) is not None and site.output == site.shape(0)
 
 
 class RegionYolo(Operation):
@@ -31,14 +24,6 @@ class RegionYolo(Operation):
     """
 
     since = 1
-    differs = facts(
-        inferred(
-            "2023.1",
-            "a RegionYolo whose `end_axis` is not after `axis`",
-            "adds an axis",
-            _softmax_axes,
-        ),
-    )
     data = operand(REAL, rank=4)
     anchors: tuple[float, ...] = attribute(FLOATS, default=())
     axis: int = attribute(INT, default=0, required=True)
@@ -97,19 +82,8 @@ class RegionYolo(Operation):
         return whole.reshape(*data.shape[:first], flat, *data.shape[last + 1 :])
 
 
-def _open_height(site: Site) -> bool:
-    """Returns whether a dynamic height leaves the height of the output known."""
-    data, output = dimensions(site.shape(0)), dimensions(site.output)
-    return len(data) == 4 and data[2].is_dynamic and any(map(is_known, output[2:3]))
-
-
 class ReorgYolo(Operation):
     """Moves blocks of stride * stride points into channels, in the order of the YOLO reference."""
-
-    differs = facts(
-        not_run("2023.1", "a ReorgYolo of an interval of heights", _open_height),
-        inferred("2023.1", "a ReorgYolo of an interval of heights", WIDER, _open_height),
-    )
 
     since, written = 1, 2
     data = operand(ANY, rank=4)

@@ -11,15 +11,10 @@ from ...shapes import DYNAMIC, PartialShape
 from ..axes import MAX_RANK
 from ..declaration import I32_I64, Operation, attribute, operand, types
 from ..differences import (
-    WIDER,
     Site,
-    dimensions,
     facts,
     ignored,
-    inferred,
-    is_known,
     not_run,
-    result_of_i64,
 )
 from ..kinds import NATURAL, TYPE_NAME, Choice
 from ..lazy import Array, np
@@ -63,15 +58,6 @@ def _alignment(site: Site) -> bool:
     return site.attribute("alignment") == "pytorch"
 
 
-def _computed_shape(site: Site) -> bool:
-    """Returns whether the shape is not constant, and something is known of the result."""
-    output = site.output
-    if site.value(0) is not None or output is None or output.rank is None:
-        return False
-    lengths = dimensions(site.shape(0))
-    return any(map(is_known, output)) or any(size.is_dynamic for size in lengths)
-
-
 class RandomUniform(Operation):
     """Random numbers from `min_val` to below `max_val`, drawn as by TensorFlow (Philox) or PyTorch
     (Mersenne Twister).
@@ -89,8 +75,6 @@ class RandomUniform(Operation):
             _alignment,
         ),
         not_run("2025.0", 'alignment="pytorch" of a RandomUniform', _alignment, since="2024.3"),
-        not_run("2023.1", "a result of the model that is drawn or reversed, of i64", result_of_i64),
-        inferred("2023.1", "a RandomUniform whose shape is not constant", WIDER, _computed_shape),
     )
     out_shape = operand(I32_I64, rank=1, value=True)
     min_val = operand(types("f64 f32 f16 bf16 i64 i32"), single=True, value=True)

@@ -10,7 +10,7 @@ from ...faults import Fault, Violation, fault, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE
 from ...shapes import DYNAMIC, INT64_MIN, UNBOUNDED, Dimension, PartialShape
 from ..declaration import NUMERIC, Operation, attribute, operand, types
-from ..differences import CRASHES, Site, facts, no_type, not_run, read_for_zero, refused
+from ..differences import facts, no_type, read_for_zero, refused
 from ..elementwise import common_type
 from ..kinds import TYPE_NAME
 from ..lazy import Array, np
@@ -31,20 +31,12 @@ def number(array: Array) -> Number:
     return array.item() if array.dtype.kind in "iu" else float(array.astype(np.float64).item())
 
 
-def _nothing(site: Site) -> bool:
-    """Returns whether a result that is known before run time has no elements."""
-    return all(site.constant) and any(output.shape.static == (0,) for output in site.outputs)
-
-
 class RangeBase(Operation):
     """The base of both versions of Range: the number of elements, and the elements."""
 
     differs = facts(
         refused("2023.1", "a size that is a constant of i4 or u4", read_for_zero(0, 1, 2)),
         refused("2025.0", "a layer that leaves its element type undefined", no_type),
-        not_run(
-            "2025.0", "a Range without elements", _nothing, since="2023.3", consequence=CRASHES
-        ),
     )
 
     def result_type(self, start: Tensor, stop: Tensor, step: Tensor) -> ElementType:

@@ -10,7 +10,6 @@ from ...rule_ids import INPUT_COUNT, INPUT_SHAPES
 from ...shapes import DYNAMIC, Dimension, PartialShape
 from ..axes import divided
 from ..declaration import REAL, Operation, attribute, operand, types
-from ..differences import WIDER, Site, dimensions, facts, inferred
 from ..elementwise import computed
 from ..kinds import BOOLEAN
 from ..lazy import Array, np
@@ -35,26 +34,11 @@ def halves(height: Dimension, width: Dimension, name: str) -> list[Dimension]:
     return [divided(size, 2, f"the {what} of `{name}`", name, INPUT_SHAPES) for what, size in sides]
 
 
-def _plane(site: Site) -> bool:
-    """Returns whether a single plane has a dynamic height that differs from the height of the
-    image."""
-    plane, output = dimensions(site.shape(0)), dimensions(site.output)
-    if len(site.layer.inputs) != 1 or len(plane) < 2 or len(output) < 2:
-        return False
-    return plane[1].is_dynamic and plane[1] != output[1]
-
-
 class FromPlanes(Operation):
     """The base of conversions to RGB or BGR.
 
     One input contains all planes, luma first, or each plane is a separate input.
     """
-
-    differs = facts(
-        inferred(
-            "2023.1", "a picture in one plane of unknown height", "infers another shape", _plane
-        ),
-    )
 
     blue_first: ClassVar[bool] = False
     chroma_names: ClassVar[tuple[str, ...]] = ()
@@ -120,34 +104,10 @@ def rounded_up(values: Array, like: Array) -> Array:
     return computed(np.floor(clipped + 0.5) if like.dtype.kind == "u" else clipped, like)
 
 
-def _separate_planes(site: Site) -> bool:
-    """Returns whether a dynamic size of the first plane determines more than the size of the
-    second."""
-    first, second, output = (
-        dimensions(shape) for shape in (site.shape(0), site.shape(1), site.output)
-    )
-    if min(map(len, (first, second, output))) < 4:
-        return False
-    halved = [second[0], *(size * 2 for size in second[1:3])]
-    return any(
-        size != (own if own.is_static else other)
-        for size, own, other in zip(output[:3], first[:3], halved, strict=True)
-    )
-
-
 class NV12toRGB(FromPlanes):
     """An image with a plane of luma and a plane of interleaved chroma, as RGB."""
 
     since = 8
-    differs = facts(
-        *FromPlanes.differs,
-        inferred(
-            "2023.1",
-            "a picture in two planes, the first of an interval of sizes",
-            WIDER,
-            _separate_planes,
-        ),
-    )
     chroma_names = ("uv",)
     y = operand(COLOUR_TYPES, shape=("batch", "height", "width", 1))
     uv = operand(COLOUR_TYPES, shape=("batch", "?", "?", 2), like="y", optional=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import reduce
 from typing import Final
 
 from ...faults import Violation, require
@@ -12,7 +11,7 @@ from ...rule_ids import ATTRIBUTE_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
 from ..declaration import NUMERIC, Operation, attribute, operand
-from ..differences import Site, both, dimensions, facts, inferred, not_run, refused
+from ..differences import Site, facts, not_run, refused
 from ..kinds import STRING
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -64,22 +63,6 @@ def _repeated_labels(site: Site) -> bool:
     return "..." in inputs or any(len({*part}) < len(part) for part in inputs.split(","))
 
 
-def _label_sizes(site: Site) -> bool:
-    """Returns whether some sizes of axes of one label exclude sizes of others."""
-    inputs, arrow, output = (site.attribute("equation") or "").replace(" ", "").partition("->")
-    if not arrow or "..." in inputs:
-        return False
-    sizes: dict[str, list[Dimension]] = {}
-    for part, tensor in zip(inputs.split(","), site.inputs, strict=False):
-        if tensor is not None:
-            for label, size in zip(part, dimensions(tensor.shape), strict=False):
-                sizes.setdefault(label, []).append(size)
-    return any(
-        result != reduce(both, sizes.get(label, [result]))
-        for label, result in zip(output, dimensions(site.output), strict=False)
-    )
-
-
 class Einsum(Operation):
     """Einstein summation: axes of one label are multiplied elementwise, and labels that the output
     does not have are summed over.
@@ -91,12 +74,6 @@ class Einsum(Operation):
         refused("2025.1", "an Einsum with a `...` on one side, or for no axis", _einsum_ellipsis),
         refused("2025.2", "an Einsum whose last input is a scalar", _einsum_scalar),
         not_run("2025.1", "an Einsum with `...`, or a label twice in one input", _repeated_labels),
-        inferred(
-            "2025.1",
-            "an Einsum over a label of several sizes",
-            "infers what all of them allow",
-            _label_sizes,
-        ),
     )
     inputs = operand(NUMERIC, like="inputs", variadic=True)
     equation: str = attribute(STRING)

@@ -21,7 +21,6 @@ from ..declaration import (
     attribute,
     operand,
 )
-from ..differences import CRASHES, facts, not_run, result_of_i64, strings
 from ..kinds import INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor, Value
@@ -31,9 +30,6 @@ class Transpose(Operation):
     """The input with its axes in another order; reversed where `order` is empty."""
 
     since = 1
-    differs = facts(
-        not_run("2026.0", "a Transpose of strings", strings, since="2023.3", consequence=CRASHES),
-    )
     decompresses = "exactly"
     data = operand(ANY)
     order = operand(INTEGER, rank=1, value=True)
@@ -83,10 +79,6 @@ class Transpose(Operation):
 
 class Reverse(Operation):
     """The elements in reverse order along the axes of a list or a mask."""
-
-    differs = facts(
-        not_run("2023.1", "a result of the model that is drawn or reversed, of i64", result_of_i64),
-    )
 
     since, until = 1, 1
     moves = ("data",)

@@ -20,7 +20,6 @@ from ..declaration import (
     attribute,
     operand,
 )
-from ..differences import Site, facts, not_run, strings
 from ..elementwise import common_type
 from ..kinds import INT
 from ..lazy import Array, np
@@ -40,16 +39,8 @@ def from_start(indices: Array, size: int, at: str = "indices") -> Array:
     return np.where(counted < 0, counted + size, counted)
 
 
-def _gathered_strings(site: Site) -> bool:
-    return strings(site) and site.since < 8
-
-
 class Gather(Operation):
     """The slices of `data` along `axis` at `indices`."""
-
-    differs = facts(
-        not_run("2024.1", "a Gather of strings", _gathered_strings, since="2024.0"),
-    )
 
     decompresses = "exactly"
     data = operand(ANY)

@@ -110,11 +110,6 @@ def _scalar_update(site: Site) -> bool:
     return site.rank(2) == 0 and site.since < 15
 
 
-def _narrow_update(site: Site) -> bool:
-    narrow = ("i8", "u8", "bf16", "boolean", "string")
-    return site.since == 15 and site.type_name() in narrow
-
-
 class ScatterNDUpdate(Operation):
     """`data` with slices replaced by the slices of `updates`.
 
@@ -123,12 +118,6 @@ class ScatterNDUpdate(Operation):
 
     differs = facts(
         not_run("2024.3", "a ScatterNDUpdate with scalar updates, before opset15", _scalar_update),
-        not_run(
-            "2024.3",
-            "ScatterNDUpdate of opset15 of i8, u8, bf16, booleans or strings",
-            _narrow_update,
-            since="2024.2",
-        ),
     )
 
     data = operand(ANY, like="data", rank=at_least(1))
@@ -175,23 +164,8 @@ class ScatterNDUpdate_15(ScatterNDUpdate):
     reduction: str = attribute(Choice("none", "sum", "sub", "prod", "min", "max"), default="none")
 
 
-def _reduced_scatter(site: Site) -> bool:
-    """Returns whether elements of small integers or booleans are reduced."""
-    narrow = ("i8", "u8", "boolean")
-    return site.attribute("reduction") not in (None, "none") and site.type_name() in narrow
-
-
 class ScatterElementsUpdate(Operation):
     """`data` with the elements at `indices` along `axis` replaced by the elements of `updates`."""
-
-    differs = facts(
-        not_run(
-            "2024.1",
-            "a ScatterElementsUpdate that reduces i8, u8 or booleans",
-            _reduced_scatter,
-            since="2023.1",
-        ),
-    )
 
     data = operand(ANY, like="data")
     indices = operand(INTEGER | BOOLEAN_TYPE)

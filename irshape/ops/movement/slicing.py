@@ -11,7 +11,7 @@ from .. import conditions
 from ..axes import normalized_axis, picked
 from ..conditions import between, distinct, equal, not_zero, same_size
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, at_least, attribute, operand
-from ..differences import WIDER, Site, dimensions, facts, inferred, refused
+from ..differences import Site, facts, refused
 from ..kinds import INTS
 from ..lazy import Array
 from ..tensors import Bounds, Tensor, Value
@@ -130,17 +130,6 @@ def _added_axes(site: Site) -> bool:
     return begin[0].low > data.rank + inserted
 
 
-def _skipping(site: Site) -> bool:
-    """Returns whether a step above 1 lowers the size of an axis whose begin or end is unknown."""
-    steps = site.value(3) if len(site.inputs) > 3 else ()
-    open_range = site.value(1) is None or site.value(2) is None
-    data, output = dimensions(site.shape(0)), dimensions(site.output)
-    return open_range and any(
-        abs(step) > 1 and not size.is_unbounded and result.high < size.high
-        for step, size, result in zip(steps or (), data, output, strict=False)
-    )
-
-
 class StridedSlice(Operation):
     """The part of `data` from `begin` to `end` by `strides`.
 
@@ -150,7 +139,6 @@ class StridedSlice(Operation):
     since = 1
     differs = facts(
         refused("2024.0", "a StridedSlice with more indices than the input has axes", _added_axes),
-        inferred("2025.2", "a StridedSlice with a step over an open range", WIDER, _skipping),
     )
     data = operand(ANY)
     begin = operand(INTEGER, rank=1, value=True)

@@ -7,14 +7,10 @@ from ...shapes import DYNAMIC_SHAPE, PartialShape
 from ..axes import normalized_axis, single_size
 from ..conditions import rank
 from ..declaration import ANY, BOOLEAN_TYPE, INTEGER, Operation, attribute, operand
-from ..differences import Site, facts, not_run, read_for_zero, refused
+from ..differences import facts, read_for_zero, refused
 from ..kinds import INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-
-
-def _few_bits(site: Site) -> bool:
-    return site.since == 16 and site.type_name(2) in ("u2", "u3", "u6")
 
 
 class OneHot_1(Operation):
@@ -27,7 +23,6 @@ class OneHot_1(Operation):
     since = 1
     differs = facts(
         refused("2023.1", "a size that is a constant of i4 or u4", read_for_zero(1)),
-        not_run("2026.0", "a OneHot of opset16 of u2, u3 or u6", _few_bits, since="2025.4"),
     )
     indices = operand(INTEGER | BOOLEAN_TYPE)
     depth = operand(INTEGER | BOOLEAN_TYPE, value=True)

@@ -6,55 +6,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import reduce
 from typing import ClassVar
 
 from ...element_types import DYNAMIC_TYPE, ElementType
 from ...faults import Fault, Violation, fault
 from ...rule_ids import ATTRIBUTE_VALUE, OPERATION_CONSTRAINT
-from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
+from ...shapes import DYNAMIC, Dimension, PartialShape
 from ..conditions import equal
 from ..declaration import ANY, Operation, at_least, attribute, operand
-from ..differences import WIDER, Site, both, dimensions, facts, inferred, not_run, refused
+from ..differences import Site, facts, refused
 from ..kinds import BOOLEAN, FLOAT, FLOATS, NATURAL, STRINGS, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
 
 ACTIVATIONS = ("sigmoid", "tanh", "relu", "hardsigmoid")
-
-
-def _open_weights(site: Site) -> bool:
-    """Returns whether weights of a recurrent operation are unknown before run time.
-
-    It returns False for a cell with clipping or ReLU, which is decomposed before it runs.
-    """
-    is_cell = site.layer.type.endswith("Cell")
-    if is_cell and (site.attribute("clip") or "relu" in site.attribute("activations")):
-        return False
-    weights = (4 if site.layer.type.startswith("LSTM") else 3) - is_cell
-    return not all(site.constant[weights + 1 :])
-
-
-def _hidden_size(site: Site) -> bool:
-    """Returns whether the hidden size depends on more than the states and the recurrent weights.
-
-    For some types it also returns True if an input has a dynamic rank.
-    """
-    output = dimensions(site.output)
-    if not output:
-        return False
-    shapes = [tensor.shape for tensor in site.inputs if tensor is not None]
-    if site.layer.type in ("RNNCell", "RNNSequence", "LSTMSequence") and any(
-        shape.rank is None for shape in shapes
-    ):
-        return True
-    states = [1, 2] if site.layer.type.startswith("LSTM") else [1]
-    weights = 2 + len(states) + site.layer.type.endswith("Sequence")
-    known = [size for index in (*states, weights) for size in dimensions(site.shape(index))[-1:]]
-    if site.layer.type == "LSTMCell":
-        gates = [size for index in (3, 4, 5) for size in dimensions(site.shape(index))[:1]]
-        known += [size // 4 for size in gates if size.is_static]
-    return output[-1] != reduce(both, known, Dimension(0, UNBOUNDED))
 
 
 class Recurrent(Operation):
@@ -63,20 +28,6 @@ class Recurrent(Operation):
     The states and weights of a sequence have the same shapes as those of a cell, but with a leading
     axis of directions.
     """
-
-    differs = facts(
-        not_run(
-            "2023.1",
-            "a recurrent operation whose weights are not constant, without clipping and ReLU",
-            _open_weights,
-        ),
-        inferred(
-            "2023.1",
-            "a hidden size that states and recurrent weights leave open",
-            WIDER,
-            _hidden_size,
-        ),
-    )
 
     gates: ClassVar[int] = 1
     """The number of gates in `W` and `R`."""

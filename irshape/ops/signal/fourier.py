@@ -21,14 +21,8 @@ from ..tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 if TYPE_CHECKING:
     from ...symbols.expressions import Expression
 from ..differences import (
-    WIDER,
-    Site,
-    dimensions,
     facts,
-    inferred,
-    is_known,
     no_type_of_input,
-    not_run,
     refused,
 )
 from ..windows import dimension_of
@@ -155,57 +149,8 @@ def transformed(function: str, data: Array, axis: int, size: int) -> Array:
     return getattr(np.fft, function)(data, n=size, axis=axis)
 
 
-def _open_sizes(site: Site) -> bool:
-    """Returns whether the sizes of a Fourier transform are unknown before run time."""
-    return len(site.layer.inputs) > 2 and site.value(2) is None
-
-
-def _unknown_axes(site: Site) -> bool:
-    """Returns whether axes are unknown, sizes are absent, and a dimension of the data is known."""
-    shape = site.shape(0)
-    return (
-        site.value(1) is None
-        and len(site.layer.inputs) == 2
-        and shape is not None
-        and shape.rank is not None
-        and any(is_known(size) for size in shape[:-1])
-    )
-
-
-def _unknown_signal(site: Site) -> bool:
-    """Returns whether unknown signal sizes determine a dimension about which something is known.
-
-    The condition also holds where the rank of the signal sizes is unknown.
-    """
-    output, axes = dimensions(site.output)[:-1], site.value(1)
-    if len(site.layer.inputs) < 3 or site.value(2) is not None or axes is None:
-        return False
-    within = [int(axis) % len(output) for axis in axes if -len(output) <= axis < len(output)]
-    open_rank = bool(output) and site.rank(2) is None
-    return open_rank or any(is_known(output[axis]) for axis in within)
-
-
 class ComplexTransform(Transform):
     """Transforms from complex numbers to complex numbers."""
-
-    differs = facts(
-        *Transform.differs,
-        not_run(
-            "2025.2", "a Fourier transform of sizes that are known only at run time", _open_sizes
-        ),
-        inferred(
-            "2023.2",
-            "a Fourier transform over axes that are known only at run time",
-            WIDER,
-            _unknown_axes,
-        ),
-        inferred(
-            "2023.2",
-            "a Fourier transform of sizes that are known only at run time",
-            "infers another shape",
-            _unknown_signal,
-        ),
-    )
 
     function: ClassVar[str] = "fft"
 

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -81,18 +81,6 @@ def browser(chromium: Browser) -> Iterator[Browser]:
 def registrations() -> Iterator[None]:
     """Forgets after the test what it has registered: operations, rules, plugin files."""
     yield
-    from irshape.ops import registry
-    from irshape.rules import forget_rules, plugins
     from irshape.settings import plugin_files
 
-    held: list[Any] = [
-        registry._registered,
-        registry._extensions,
-        plugins._registered,
-        plugin_files._loaded,
-    ]
-    for each in held:
-        each.clear()
-    for cached in (registry.versions, registry.of_plugins, registry._declared_as):
-        cached.cache_clear()
-    forget_rules()
+    plugin_files.unload()

@@ -83,9 +83,9 @@ class Recorder:
     def pytest_collection_finish(self) -> None:
         from differential import compare
 
-        original = compare._compare_with_theirs
+        original = compare.compare_with_theirs
 
-        def compare_with_theirs(talk: Any, known: Any, arrays: list[tuple[str, Any]]) -> None:
+        def recorded(talk: Any, known: Any, arrays: list[tuple[str, Any]]) -> None:
             theirs = talk.answer.execution.results.values()
             for (element_type, array), other in zip(arrays, theirs, strict=True):
                 if array.shape == other.shape:
@@ -96,7 +96,7 @@ class Recorder:
                         row.add(array, other.array, errors(other.array, array))
             original(talk, known, arrays)
 
-        compare._compare_with_theirs = compare_with_theirs
+        compare.compare_with_theirs = recorded
 
     def row(self, operation: Any, element_type: str) -> Row:
         key = operation.type_name(), f"{operation.since:02}", element_type

@@ -1,4 +1,4 @@
-"""Style that ruff does not check: the length of functions, and locals named for what they are."""
+"""Style that ruff does not check: short functions, names of locals, and where tests stand."""
 
 from __future__ import annotations
 
@@ -8,12 +8,31 @@ from pathlib import Path
 
 import pytest
 
+from irshape.cli import COMMANDS
+
 PACKAGE = Path(__file__).resolve().parents[1] / "irshape"
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 LONGEST = 60
 """Lines of a function, its docstring not counted."""
 VAGUE = {"found", "made"}
 MODULES = sorted(PACKAGE.rglob("*.py"))
+TESTS = PACKAGE.parent / "tests"
+OF_ALL = {"differential", "fuzz", "hostile", "measured", "package", "playground", "tokenizers"}
+"""Folders of tests/ that do not test a single folder of irshape/."""
+
+
+def folders(path: Path) -> set[str]:
+    return {each.name for each in path.iterdir() if each.is_dir() and each.name[0] not in "._"}
+
+
+def test_each_folder_has_a_folder_of_tests() -> None:
+    assert folders(PACKAGE) == folders(TESTS) - OF_ALL
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_each_command_has_a_module_of_tests(command: str) -> None:
+    """`find tests -name 'test_*COMMAND*'` finds it."""
+    assert any(command in path.stem.split("_") for path in TESTS.rglob("test_*.py"))
 
 
 def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

@@ -285,11 +285,12 @@ def _reason(problem: Exception) -> str:
 
 
 @cache
-def _http() -> Any:
+def _http(seconds: float, silence: float) -> Any:
+    """Returns the filesystem of HTTP: requests end after `seconds`, or a `silence`."""
     import aiohttp
     import fsspec
 
-    timeout = aiohttp.ClientTimeout(total=SECONDS, sock_connect=SILENCE, sock_read=SILENCE)
+    timeout = aiohttp.ClientTimeout(total=seconds, sock_connect=silence, sock_read=silence)
     return fsspec.filesystem(
         "https",
         client_kwargs={"timeout": timeout},
@@ -311,6 +312,6 @@ def _filesystem(url: str) -> tuple[Any, str]:
     if "::" in url:
         raise _RefusedError("irshape does not read URLs of several parts ('::')")
     if _is_http(url):
-        return _http(), url
+        return _http(SECONDS, SILENCE), url
     filesystem, path = fsspec.core.url_to_fs(url)
     return filesystem, path

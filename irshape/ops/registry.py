@@ -206,8 +206,19 @@ def register(operation: type[Operation]) -> None:
         other for other in _registered if f"{other.__module__}:{other.__qualname__}" != source
     ]
     _registered.append(_declared(operation, source, plugins()))
-    type_names.cache_clear()
-    for cached in (versions, of_plugins, _declared_as):
+    refresh()
+
+
+def unregister() -> None:
+    """Forgets all operations and extensions that this process has registered."""
+    _registered.clear()
+    _extensions.clear()
+    refresh()
+
+
+def refresh() -> None:
+    """Makes the next look-up read the declarations, the table of opsets and the plugins again."""
+    for cached in (declared_in, versions, of_plugins, type_names, _of_packages, _declared_as):
         cached.cache_clear()
 
 

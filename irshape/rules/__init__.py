@@ -80,7 +80,10 @@ def _by_name() -> dict[str, type[Rule]]:
 
 
 def forget_rules() -> None:
-    """Makes the next call of `all_rules` collect the rules again. Call it after adding a rule."""
+    """Makes the next call of `all_rules` collect the rules and the installed plugins again."""
+    from .plugins import forget_packages
+
+    forget_packages()
     all_rules.cache_clear()
     _by_name.cache_clear()
 

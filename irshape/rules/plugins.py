@@ -63,6 +63,20 @@ def register(rule: type[Rule]) -> None:
     forget_rules()
 
 
+def unregister() -> None:
+    """Forgets all rules that this process has registered."""
+    from . import forget_rules
+
+    _registered.clear()
+    forget_rules()
+
+
+def forget_packages() -> None:
+    """Makes the next look-up search the installed packages again."""
+    for cached in (declares, entry_point_files, _of_packages):
+        cached.cache_clear()
+
+
 def registers_anything() -> bool:
     """Returns whether this process has registered operations or rules."""
     return bool(_registered or registered_operations())

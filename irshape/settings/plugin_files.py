@@ -14,7 +14,7 @@ from types import ModuleType
 from ..ops import registry
 from ..ops.declaration import Operation
 from ..rules import Rule
-from ..rules.plugins import PluginError, register
+from ..rules.plugins import PluginError, register, unregister
 
 _loaded: dict[str, ModuleType] = {}
 """The modules of the plugin files, by their absolute paths."""
@@ -23,6 +23,13 @@ _loaded: dict[str, ModuleType] = {}
 def loaded() -> tuple[str, ...]:
     """Returns the plugin files of this process, which its worker processes must load too."""
     return tuple(_loaded)
+
+
+def unload() -> None:
+    """Forgets the plugin files, and everything else that this process has registered."""
+    _loaded.clear()
+    registry.unregister()
+    unregister()
 
 
 def load(path: str) -> None:

@@ -1,4 +1,4 @@
-"""What `validate` rejects is not computed: one verdict for every command and function."""
+"""No command and no function computes a model that `validate` rejects."""
 
 from __future__ import annotations
 

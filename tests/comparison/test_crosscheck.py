@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +15,6 @@ from ir import PRECISIONS, Net
 
 import irshape
 from irshape.comparison import runtime
-from irshape.numbers.statistics import errors
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RECORDINGS = Path(__file__).parent / "recordings"
@@ -436,40 +434,6 @@ def test_narrow_integers_of_the_device_are_explained(tmp_path: Path) -> None:
     status, output = said("crosscheck", net.load(tmp_path).path)
     assert status == 0
     assert "the device computes i64 as i32" in output
-
-
-def test_errors_of_two_arrays() -> None:
-    reference = np.array([1.0, 2.0, 0.0, np.inf, np.nan], np.float32)
-    found = errors(reference, np.array([1.0, 2.5, 0.0, np.inf, 1.0], np.float32))
-    assert (found.max_abs, found.max_rel, found.place, found.nan, found.inf) == (
-        0.5,
-        0.25,
-        (1,),
-        (1, 0),
-        (1, 1),
-    )
-    assert found.mean_abs == pytest.approx(0.5 / 3)
-    assert found.ulp == 1 << 21
-    half = np.array([1, -1, 0], np.float16)
-    assert errors(half, np.nextafter(half, np.float16(2))).ulp == 1
-    assert errors(np.array([], np.float32), np.array([], np.float32)).max_abs is None
-    assert errors(np.array([2**63 - 1, 0]), np.array([2**63 - 1, 7])).max_abs == 7
-
-
-def test_errors_of_large_arrays_are_those_of_their_parts() -> None:
-    """They are worked out a million elements at a time, so that memory stays bounded."""
-    reference = np.ones((3, 1_000_000), np.float32)
-    other = reference.copy()
-    reference[0, 5], other[2, 7], other[1, 9], other[2, 999_999] = np.nan, np.inf, 1.5, 4.0
-    departs = errors(reference, other)
-    assert (departs.place, departs.other) == ((2, 999_999), 4.0)
-    assert (departs.max_abs, departs.max_rel) == (3.0, 3.0)
-    assert departs.mean_abs == departs.mean_rel == 3.5 / 2_999_998
-    assert (departs.nan, departs.inf) == ((1, 0), (0, 1))
-    ones = 2_999_996
-    assert departs.cosine == pytest.approx(
-        (ones + 5.5) / math.sqrt((ones + 2) * (ones + 1.5**2 + 4.0**2)), rel=1e-12
-    )
 
 
 def test_a_model_whose_constants_lie_in_no_file_is_checked_with_them(tmp_path: Path) -> None:

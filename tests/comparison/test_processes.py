@@ -108,7 +108,7 @@ def test_a_process_that_is_unwell_is_not_believed(folder: Path) -> None:
 def test_a_process_that_has_waited_too_long_is_replaced(folder: Path) -> None:
     impatient = "from irshape.comparison import processes\nprocesses.IDLE_SECONDS = 0.05"
     first = ask(folder, impatient).split()
-    processes._idle[-1]._process.wait(600)
+    os.waitid(os.P_PID, int(first[0]), os.WEXITED | os.WNOWAIT)
     second = ask(folder, "").split()
     assert second[0] != first[0]
     assert second[1] == "1"
@@ -119,7 +119,11 @@ def test_an_error_is_the_answer(folder: Path) -> None:
 
 
 def test_few_processes_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(processes.MAX_IDLE + 3):
+    def asked(number: int) -> str:
+        """The id of the process that answers in surroundings of this number."""
         monkeypatch.setenv("NUMBER", str(number))
-        ask(folder, "")
-    assert len(processes._idle) <= processes.MAX_IDLE
+        return ask(folder, "").split()[0]
+
+    first, *others = [asked(number) for number in range(processes.MAX_IDLE + 1)]
+    assert [asked(number) for number in range(1, processes.MAX_IDLE + 1)] == others
+    assert asked(0) != first

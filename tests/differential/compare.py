@@ -323,7 +323,7 @@ def _compare_values(
         return
     if case.run == "alone":
         talk.fail('stale: run="alone", but OpenVINO runs it')
-    _compare_with_theirs(talk, known, arrays)
+    compare_with_theirs(talk, known, arrays)
 
 
 def _computed(talk: _Talk, model: Any, promised: list[tuple[str, str]]) -> list[tuple[str, Array]]:
@@ -392,7 +392,7 @@ def _check_promises(
                 talk.fail(f"result {index} differs from what the case expects: {difference}")
 
 
-def _compare_with_theirs(
+def compare_with_theirs(
     talk: _Talk, known: dict[str, Known], arrays: list[tuple[str, Array]]
 ) -> None:
     case, execution = talk.case, talk.answer.execution

@@ -141,12 +141,9 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "SECONDS", 2.0)
     monkeypatch.setattr(remote, "SILENCE", 0.5)
-    remote._http.cache_clear()
-    yield
-    remote._http.cache_clear()
 
 
 def call(*arguments: str) -> tuple[int, str]:

@@ -79,7 +79,9 @@ def cut(original: Original, chance: random.Random) -> str:
     graph, values = original.graph, original.values
     keys = [key for key in values if not graph.content.by_id[key[0]].raw.is_parameter]
     ends = [_at(graph, chance.choice(keys)) for _ in range(chance.randint(1, 2))]
-    behind = graph._reachable(end.layer for end in ends)
+    behind = [end.layer for end in ends]
+    for layer in behind:
+        behind += [other for other in layer.producers if other not in behind]
     starts = [
         _at(graph, key)
         for key in keys

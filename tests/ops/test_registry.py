@@ -52,13 +52,10 @@ def test_a_base_class_is_no_type() -> None:
 @pytest.fixture
 def patched(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """A change of the tables or the declarations that the registry forgets afterwards."""
-    caches = (registry.declared_in, registry.versions, registry._declared_as)
-    for cached in caches:
-        cached.cache_clear()
+    registry.refresh()
     yield monkeypatch
     monkeypatch.undo()
-    for cached in caches:
-        cached.cache_clear()
+    registry.refresh()
 
 
 def relu_of(version: str, ir_version: str, folder: Path) -> Path:
@@ -77,7 +74,7 @@ def test_a_new_opset_is_an_entry_in_the_table(tmp_path: Path, patched: pytest.Mo
     path = relu_of(f"opset{NEXT}", "11", tmp_path)
     assert "IR603" in codes(path)
     patched.setitem(OPSETS, NEXT, (2030, 0))
-    registry._declared_as.cache_clear()
+    registry.refresh()
     assert codes(path) == set()
     assert max(need.release for need in requirements(irshape.infer(path))) == (2030, 0)
     assert [registry.opsets(cls)[-1] for cls in registry.versions("Gelu")] == [6, NEXT]
@@ -118,15 +115,14 @@ def test_a_new_version_of_an_operation_leaves_its_predecessor_as_it_is(
         since = 17
 
     before = registry.find("Swish", "opset16")
-    registry.declared_in.cache_clear()
-    registry.versions.cache_clear()
     patched.setattr(activation, "Swish_17", Swish_17, raising=False)
+    registry.refresh()
     assert registry.versions("Swish") == (before, Swish_17)
     assert registry.find("Swish", "opset17") is Swish_17
     assert registry.opsets(before) == tuple(range(4, 17))
 
 
-def test_only_types_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_types_are_taken(patched: pytest.MonkeyPatch) -> None:
     """A plugin may declare a type that some helper class of this package is named after."""
     import importlib.metadata
 
@@ -147,13 +143,5 @@ def test_only_types_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
         def load(self) -> type[Operation]:
             return type(helper, (Operation,), {"custom_version": "mine", "data": operand(ANY)})
 
-    caches = (registry._of_packages, registry.of_plugins, registry.versions, registry._declared_as)
-    for cached in caches:
-        cached.cache_clear()
-    try:
-        monkeypatch.setattr(importlib.metadata, "entry_points", lambda group: [Point()])
-        assert registry.find(helper, "mine").type_name() == helper
-    finally:
-        monkeypatch.undo()
-        for cached in caches:
-            cached.cache_clear()
+    patched.setattr(importlib.metadata, "entry_points", lambda group: [Point()])
+    assert registry.find(helper, "mine").type_name() == helper

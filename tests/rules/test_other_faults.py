@@ -9,7 +9,7 @@ import pytest
 from ir import Net
 from network import LAYERS, Told, agrees, found, network, position, serious, unexpected, validate
 from test_faults import FAULTS
-from test_pages import OF_THE_FILE
+from test_rule import OF_THE_FILE
 
 from irshape.diagnostics.report import Report
 from irshape.shapes import UNBOUNDED, Dimension

@@ -19,7 +19,7 @@ from ir import Net
 
 import irshape
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def small(folder: Path) -> Path:

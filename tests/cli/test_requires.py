@@ -1,4 +1,4 @@
-"""What a model requires of OpenVINO, what a target cannot read, and operations outside of it."""
+"""`irshape requires`, target releases, and extensions that the target has to load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`irshape fix` for several files: each is corrected for itself, and none stops the others."""
+"""`irshape fix` for several files: files are fixed one by one, and none stops the others."""
 
 from __future__ import annotations
 

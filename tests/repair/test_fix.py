@@ -16,7 +16,7 @@ from lxml import etree
 import irshape
 from irshape.cli import main
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.xml"))
 
 

@@ -1,4 +1,4 @@
-"""Inputs: sizes that fit are found, what does not fit is refused by name before anything runs."""
+"""`irshape run`: inputs that are drawn, read or refused, statistics, and simulated precisions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from ir import Net
 import irshape
 from irshape.execution.inputs import random_inputs, restored, storable
 from irshape.execution.session import ExecutionError
-from irshape.numbers.statistics import merged, values
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -173,21 +172,6 @@ def test_stats_inside_bodies() -> None:
     assert (
         "5/body/12/then_body/2 Add 'Add_2', 2 runs" in call("run", path, "--random", "--stats")[1]
     )
-
-
-@pytest.mark.parametrize(
-    "first", [[], [1.0], [np.nan], [np.inf, -3.0], [1e-40, 7e4, 0.0], [1e-9] * 3]
-)
-@pytest.mark.parametrize("second", [[], [2.0], [np.nan, np.nan], [-np.inf], [0.0, -7e4]])
-def test_what_two_arrays_hold_together(first: list[float], second: list[float]) -> None:
-    both = values(np.array(first + second, np.float32))
-    one, other = values(np.array(first, np.float32)), values(np.array(second, np.float32))
-    assert one is not None
-    assert other is not None
-    assert both is not None
-    together = merged(one, other)
-    assert together._replace(mean=None) == both._replace(mean=None)
-    assert together.mean == (None if both.mean is None else pytest.approx(both.mean))
 
 
 def test_simulation_names_the_layer_that_breaks(tmp_path: Path) -> None:

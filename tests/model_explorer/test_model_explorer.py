@@ -15,7 +15,7 @@ from ir import Net
 from irshape.cli import cli
 from irshape.model_explorer.graphs import UnreadableModel, subject_of
 
-INSTALLED = find_spec("model_explorer") is not None
+INSTALLED = find_spec("model_explorer.graph_builder") is not None  # this folder has its name
 if not INSTALLED:
     from stand_in import stand_in
 

@@ -56,19 +56,8 @@ Install = Callable[[str, str, str], None]
 def plugin(tmp_path: Path) -> Iterator[Install]:
     """Installs a module with entry points, in a folder on the path, for one test."""
     from irshape.ops import registry
-    from irshape.rules import _by_name, all_rules, plugins
+    from irshape.rules import forget_rules
 
-    caches = [
-        registry._of_packages,
-        registry.of_plugins,
-        registry.versions,
-        registry._declared_as,
-        all_rules,
-        _by_name,
-        plugins._of_packages,
-        plugins.declares,
-        plugins.entry_point_files,
-    ]
     site = tmp_path / "site"
     made: list[str] = []
 
@@ -83,8 +72,8 @@ def plugin(tmp_path: Path) -> Iterator[Install]:
 
     def forget() -> None:
         importlib.invalidate_caches()
-        for cached in caches:
-            cached.cache_clear()
+        registry.refresh()
+        forget_rules()
 
     sys.path.insert(0, str(site))
     yield install

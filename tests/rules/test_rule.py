@@ -1,4 +1,4 @@
-"""The documentation of the rules: complete, in one form, and true where an example can be tried."""
+"""`irshape rule`: the pages of all rules have the same headings, and their examples are true."""
 
 from __future__ import annotations
 

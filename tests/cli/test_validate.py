@@ -1,4 +1,4 @@
-"""The commands from outside: exit status, streams, and no traceback whatever a file contains."""
+"""`irshape validate`: single layers, folders and standard input, exit status, colours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gates for folders of models: what a policy demands, and what has changed."""
+"""Folders of models in CI: policies, contracts, `validate --since`, and `irshape init`."""
 
 from __future__ import annotations
 

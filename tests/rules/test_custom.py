@@ -1,4 +1,4 @@
-"""Rules of a user's own, as XPath in the configuration: reported and silenced like any other."""
+"""Rules that a configuration states in XPath: reported and silenced like any other rule."""
 
 from __future__ import annotations
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from itertools import groupby
+from typing import NamedTuple
 
+from ..element_types import ElementType
 from ..inference.result import BodyResult
 from ..model.graph import Layer
 from ..model.wiring import OutputRef
@@ -13,16 +15,43 @@ from ..ops.declaration import Operation
 from ..ops.elementwise import Broadcasting
 from ..ops.registry import declaration_of
 from ..ops.tensors import Tensor
-from ..shapes import Dimension
 
 STATEFUL = frozenset(("ReadValue", "Assign", "RandomUniform", "Multinomial", "Parameter"))
 """Types of layers that are never folded, even if all their inputs are constants."""
 
 
+_SIZES = {-1: "?", 0: "0", 1: "1"}
+"""The sizes that conditions name; `many` stands for all others."""
+
+
+class Traits(NamedTuple):
+    """The properties of a tensor that a fact's conditions test. Many tensors share them."""
+
+    element_type: ElementType
+    dims: str
+    """`static`, `bounded`, `unbounded`, or `rank` for a dynamic rank."""
+    sizes: tuple[str, ...]
+    """The dimensions: `0`, `1`, `many` or `?`; empty for a dynamic rank."""
+
+
+@lru_cache(1 << 10)
+def traits_of(tensor: Tensor) -> Traits:
+    """Returns the properties of a tensor that conditions test."""
+    shape = tensor.shape
+    if shape.is_static:
+        dims = "static"
+    elif shape.dims is None:
+        dims = "rank"
+    else:
+        dims = "unbounded" if any(dim.is_unbounded for dim in shape.dims) else "bounded"
+    sizes = tuple([_SIZES.get(size, "many") for size in shape.declared])
+    return Traits(tensor.element_type, dims, sizes)
+
+
 class DeviceLayer:
     """A layer that the device has to compute, with the properties that a fact's conditions test."""
 
-    __slots__ = ("_values", "constant", "index", "inputs", "layer", "outputs", "result", "used")
+    __slots__ = ("_values", "alike", "constant", "inputs", "kept", "layer", "outputs", "used")
 
     def __init__(
         self,
@@ -32,13 +61,17 @@ class DeviceLayer:
         constant: tuple[bool, ...],
         taken: set[OutputRef],
     ) -> None:
+        inputs, outputs = result.inputs.get(index, ()), result.outputs[index]
         self._values: dict[str, str] = {}
         self.layer = layer
-        self.result = result
-        self.index = index
-        self.inputs: tuple[Tensor | None, ...] = result.inputs.get(index, ())
-        self.outputs = result.outputs[index]
-        self.used = tuple([(index, port) in taken for port in range(len(self.outputs))])
+        self.inputs = tuple([None if each is None else traits_of(each) for each in inputs])
+        self.outputs = tuple(map(traits_of, outputs))
+        sizes = [None if each is None else each.shape.declared for each in (*inputs, *outputs[:1])]
+        self.alike = len({*sizes[: len(inputs)]} - {None}) < 2
+        """Whether inputs of static shapes all have the same sizes."""
+        self.kept = sizes[0] == sizes[-1] if inputs else False
+        """Whether output 0 has the sizes of input 0, if both are static."""
+        self.used = tuple([(index, port) in taken for port in range(len(outputs))])
         """Whether a layer uses each output."""
         self.constant = constant
         """Whether each input is a constant after constants are folded."""
@@ -53,6 +86,8 @@ class DeviceLayer:
             own.items,
             self.inputs,
             self.outputs,
+            self.alike,
+            self.kept,
             self.constant,
             self.used,
             bool(own.path),
@@ -69,7 +104,7 @@ class DeviceLayer:
         return family_of(self.operation) if self.operation else self.layer.type
 
     @property
-    def tensors(self) -> list[Tensor]:
+    def tensors(self) -> list[Traits]:
         """The inputs that exist."""
         return [tensor for tensor in self.inputs if tensor is not None]
 
@@ -117,9 +152,10 @@ def _attribute(name: str, layer: DeviceLayer) -> str:
 def _least(name: str, layer: DeviceLayer) -> str:
     text = _attribute(name, layer)
     try:
-        return _counted(Dimension.of(min(map(int, text.split(",")))))
+        least = min(map(int, text.split(",")))
     except ValueError:
         return "negative" if "-" in text else ""
+    return "negative" if least < -1 else _SIZES.get(least, "many")
 
 
 def _input(at: int, name: str, layer: DeviceLayer) -> str:
@@ -138,19 +174,18 @@ def _output(at: int, name: str, layer: DeviceLayer) -> str:
 
 
 def _kept(layer: DeviceLayer) -> str:
-    shapes = [tensor.shape for tensor in (*layer.inputs[:1], *layer.outputs[:1]) if tensor]
-    if len(shapes) < 2 or not all(shape.is_static for shape in shapes):
+    ends = [*layer.inputs[:1], *layer.outputs[:1]]
+    if len(ends) < 2 or not all(each is not None and each.dims == "static" for each in ends):
         return "?"
-    return "yes" if shapes[0] == shapes[1] else "no"
+    return "yes" if layer.kept else "no"
 
 
 def _shapes(layer: DeviceLayer) -> str:
-    shapes = [tensor.shape for tensor in layer.tensors]
-    if len({shape.rank for shape in shapes}) > 1:
+    if len({tensor_value(tensor, "rank") for tensor in layer.tensors}) > 1:
         return "ranks"
-    if not all(shape.is_static for shape in shapes):
+    if not all(tensor.dims == "static" for tensor in layer.tensors):
         return "?"
-    return "sizes" if len({shape.static for shape in shapes}) > 1 else "same"
+    return "same" if layer.alike else "sizes"
 
 
 _DIMS = ("", "static", "bounded", "unbounded", "rank")
@@ -167,7 +202,7 @@ _OF_ALL: dict[str, Reader] = {
     ),
     "shapes": _shapes,
     "dims": lambda layer: max(
-        (tensor_value(tensor, "dims") for tensor in layer.tensors), key=_DIMS.index, default=""
+        (tensor.dims for tensor in layer.tensors), key=_DIMS.index, default=""
     ),
     "kept": _kept,
     "body": lambda layer: "yes" if layer.layer.path else "no",
@@ -190,7 +225,7 @@ _COMPUTED |= {"boolean": "u8", "u4": "u8", "i4": "i8"}
 """The element types that plugins compute as another one, with that one."""
 
 
-def tensor_value(tensor: Tensor, name: str) -> str:
+def tensor_value(tensor: Traits, name: str) -> str:
     """Returns the value of a tensor for a name in a condition; see `DeviceLayer.value`."""
     if name == "type":
         return tensor.element_type.name
@@ -198,26 +233,18 @@ def tensor_value(tensor: Tensor, name: str) -> str:
         return _COMPUTED.get(tensor.element_type.name, tensor.element_type.name)
     if name == "kind":
         return tensor.element_type.kind
-    dims = tensor.shape.dims
-    if name == "rank":
-        return "?" if dims is None else str(len(dims))
-    if dims is None:
-        return "rank" if name == "dims" else "?"
     if name == "dims":
-        if tensor.shape.is_static:
-            return "static"
-        return "unbounded" if any(dim.is_unbounded for dim in dims) else "bounded"
+        return tensor.dims
+    sizes = tensor.sizes
+    if tensor.dims == "rank":
+        return "?"
+    if name == "rank":
+        return str(len(sizes))
     if name == "elements":
-        return _counted(tensor.shape.size)
+        return next((size for size in ("0", "?", "many") if size in sizes), "1")
     assert name.startswith("dim"), name
     at = int(name[3:])
-    return _counted(dims[at]) if -len(dims) <= at < len(dims) else ""
-
-
-def _counted(size: Dimension) -> str:
-    if not size.is_static:
-        return "?"
-    return str(size.low) if size.low < 2 else "many"
+    return sizes[at] if -len(sizes) <= at < len(sizes) else ""
 
 
 def device_layers(result: BodyResult) -> Iterator[DeviceLayer]:

@@ -17,9 +17,8 @@ Shown = Iterator[tuple[Layer, str, Cure]]
 
 
 def _inputs(inference: Inference) -> Iterator[tuple[Layer, Tensor]]:
-    result = inference.result
-    for layer, outputs in zip(result.body.layers, result.outputs, strict=True):
-        if layer.is_parameter and outputs:
+    for layer in inference.model.parameters:
+        if outputs := inference.outputs(layer):
             yield layer, outputs[0]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..element_types import ElementType
@@ -96,7 +97,7 @@ def requirements(inference: Inference) -> Iterator[Requirement]:
                 since = _seen_since(detail, site, all_sites)
                 if since < detail.right:
                     yield Requirement(detail.right, "detail", detail.what, layer, since)
-        for name in sorted(element_types(layer) & ELEMENT_TYPES.keys()):
+        for name in late_types(layer):
             release = ELEMENT_TYPES[name]
             if all(port.element_type is not ElementType.of(name) for port in layer.outputs):
                 release = ATTRIBUTE_TYPES.get((layer.type, name), release)
@@ -170,11 +171,16 @@ def _of_names(inference: Inference) -> Iterator[tuple[Detail, Layer]]:
             yield TENSOR_NAMES, end.layer
 
 
-def element_types(layer: Layer) -> set[str]:
-    """Returns the element types that a layer names, in its outputs and in attributes such as
-    `element_type` and `destination_type`."""
+def late_types(layer: Layer) -> list[str]:
+    """Returns the element types of later releases that a layer names, in its outputs and in
+    attributes such as `element_type` and `destination_type`."""
     items = layer.items
     texts = [items[at + 1] for at in range(0, len(items), 2) if items[at].endswith("type")]
     texts += [text for text in layer.port_heads.output_precisions if text is not None]
-    named = map(ElementType.of_precision, set(texts))
-    return {each.name for each in named if each is not None}
+    return _late_types(frozenset(texts))
+
+
+@lru_cache
+def _late_types(precisions: frozenset[str]) -> list[str]:
+    named = map(ElementType.of_precision, precisions)
+    return sorted({each.name for each in named if each is not None} & ELEMENT_TYPES.keys())

@@ -59,12 +59,14 @@ def _costs(result: BodyResult, declarations: Declarations, runs: Dimension) -> I
     broken = {layer for layer, subject in result.observations if isinstance(subject, Fault)}
     known: dict[object, tuple[Dimension, Dimension, Dimension]] = {}
     for position, layer in enumerate(result.body.layers):
+        if position in fixed:
+            continue
         declaration = declarations.of(layer)
         operation = None
         if isinstance(declaration, tuple) and all(fault.silent for fault in declaration[1]):
             operation = declaration[0]
         inner = result.inner.get(position, {})
-        if position not in fixed and not (layer.is_parameter or layer.is_result):
+        if not (layer.is_parameter or layer.is_result):
             outputs = result.outputs[position]
             inputs = known_inputs(result, position)
             counted = None if layer in broken else operation

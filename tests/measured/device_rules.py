@@ -63,9 +63,8 @@ def keys_of(layer: DeviceLayer) -> Iterator[str]:
                 "elements",
                 "const" if kind == "in" else "used",
             ]
-            dims = tensor.shape.dims or ()
-            names += [f"dim{axis}" for axis in range(min(len(dims), RANKS))]
-            names += [f"dim-{axis + 1}" for axis in range(min(len(dims), RANKS))]
+            names += [f"dim{axis}" for axis in range(min(len(tensor.sizes), RANKS))]
+            names += [f"dim-{axis + 1}" for axis in range(min(len(tensor.sizes), RANKS))]
             yield from (f"{kind}{at}.{name}" for name in names)
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, NamedTuple, TypedDict, Unpack
 from . import wording
 from .element_types import ElementType
 from .rule_ids import (
+    DUPLICATE_VALUES,
     INPUT_ELEMENT_TYPE,
     INPUT_RANK,
     INPUT_SHAPES,
@@ -120,6 +121,12 @@ class Fault(NamedTuple):
                 *(self.expected, self.actual, self.of, self.given),
             )
         return f"{says}, although OpenVINO accepts it" if self.accepted else says
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the layer cannot be computed. Repeated values, which OpenVINO accepts, do not
+        prevent it."""
+        return self.rule != DUPLICATE_VALUES
 
     @property
     def expected_text(self) -> str | None:

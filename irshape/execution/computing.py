@@ -16,7 +16,6 @@ from ..ops.declaration import Operation, check_inputs
 from ..ops.kernels import Kernel, Kernels
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
-from ..rule_ids import DUPLICATE_VALUES
 from ..shapes import PartialShape
 from ..spelling import counted
 from .errors import ExecutionError
@@ -114,7 +113,7 @@ def _judged(operation: Operation, inputs: tuple[Array, ...]) -> int:
         whatever_the_values = set(operation.check(*unvalued))
         for fault in operation.check(*valued):
             is_error = (fault.severity or fault.rule.severity) == "error"
-            if is_error and fault.rule != DUPLICATE_VALUES and fault not in whatever_the_values:
+            if is_error and fault.refuses and fault not in whatever_the_values:
                 raise Violation.of(fault)
     return sum(map(least_bytes, inferred if isinstance(inferred, tuple) else (inferred,)))
 

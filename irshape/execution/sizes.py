@@ -12,7 +12,6 @@ from ..faults import Fault
 from ..inference.body_engine import BodyEngine
 from ..inference.result import BodyResult
 from ..model.graph import Layer, Model
-from ..rule_ids import DUPLICATE_VALUES
 from ..shapes import PartialShape
 
 Sizes = dict[str, tuple[int, ...]]
@@ -127,7 +126,7 @@ def _refused(result: BodyResult) -> dict[int, str]:
     messages: dict[int, str] = {}
     for layer, subject in result.observations:
         position = positions.get(layer)
-        if isinstance(subject, Fault) and subject.rule != DUPLICATE_VALUES and position is not None:
+        if isinstance(subject, Fault) and subject.refuses and position is not None:
             messages.setdefault(position, subject.message)
     return messages
 

@@ -17,7 +17,6 @@ from ..model.wiring import OutputRef, Wiring
 from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
-from ..rule_ids import DUPLICATE_VALUES
 from ..spelling import suggestion
 
 if TYPE_CHECKING:
@@ -448,7 +447,7 @@ def _reason(subject: object, reported: str | None) -> str | None:
         return reported or str(subject)
     if isinstance(subject, AttributeFault):
         return None if subject.silent else subject.fault.message
-    if isinstance(subject, Fault) and subject.rule != DUPLICATE_VALUES:
+    if isinstance(subject, Fault) and subject.refuses:
         return subject.message
     return None
 

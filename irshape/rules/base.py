@@ -73,6 +73,11 @@ class Rule:
     severity: ClassVar[Severity]
     default: ClassVar[bool] = True
     """Whether the rule runs without being selected. Rules that read the whole .bin do not."""
+    fatal: ClassVar[bool] = False
+    """Whether the file could not be checked. The rule stays active when the user selects other
+    rules; only an explicit selector in `ignore` turns it off."""
+    trifling: ClassVar[bool] = False
+    """Whether its infos need no action. Reports for machines contain those only on request."""
     suspects: ClassVar[tuple[Suspect, ...]] = ()
     """The possible origins of its findings. `validate` and `fix` look for a change there."""
     refused: ClassVar[bool] = False

@@ -438,6 +438,7 @@ class LooserDeclaration(Rule):
     ```
     """
 
+    trifling = True
     suspects = ("ports",)
 
     @classmethod

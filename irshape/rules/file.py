@@ -37,6 +37,8 @@ class MalformedXml(Rule):
     ```
     """
 
+    fatal = True
+
 
 class Doctype(Rule):
     """The file has a DOCTYPE.
@@ -61,6 +63,8 @@ class Doctype(Rule):
     ## How to fix it
     Delete the declaration. If you did not put it there, find out where the file came from.
     """
+
+    fatal = True
 
 
 class NotAnIr(Rule):
@@ -92,6 +96,8 @@ class NotAnIr(Rule):
     ```
     """
 
+    fatal = True
+
 
 class SizeLimit(Rule):
     """The file is larger than the limit.
@@ -114,6 +120,8 @@ class SizeLimit(Rule):
     ## How to fix it
     Check what the file is and where it came from. Constants belong in the .bin.
     """
+
+    fatal = True
 
 
 class NestingLimit(Rule):
@@ -140,6 +148,8 @@ class NestingLimit(Rule):
     ## How to fix it
     No real network needs this. Check where the file came from.
     """
+
+    fatal = True
 
 
 class UnknownElement(Rule):
@@ -362,6 +372,8 @@ class InternalError(Rule):
     Please report it together with the layer. In your own plugin, correct the line that the message
     names. With `IRSHAPE_DEBUG=1` in the environment, the exception is raised where it occurs.
     """
+
+    fatal = True
 
 
 class Preprocessing(Rule):

@@ -47,6 +47,8 @@ class MissingTensorName(Rule):
     ```
     """
 
+    trifling = True
+
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers" or context.model.version < 11:

@@ -176,6 +176,8 @@ class UnassignedVariable(Rule):
     ```
     """
 
+    trifling = True
+
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers":
@@ -225,6 +227,8 @@ class DuplicateTensorName(Rule):
     <port id="1" precision="FP32" names="features_after">…</port>
     ```
     """
+
+    trifling = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

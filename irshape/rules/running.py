@@ -29,6 +29,8 @@ class UnreadableFile(Rule):
     Correct the path or the permissions, or leave the file out.
     """
 
+    fatal = True
+
 
 class UnusedSuppression(Rule):
     """A comment silences a rule that reports nothing there.

@@ -78,6 +78,8 @@ class IrVersion(Rule):
     ```
     """
 
+    fatal = True
+
 
 def _misspelt_types(context: Context) -> Iterator[tuple[str, dict[str, str]]]:
     """Yields each type with unusual capitals, in small letters, with the intended type for each

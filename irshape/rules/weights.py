@@ -224,6 +224,8 @@ class UnusedWeights(Rule):
     unused bytes.
     """
 
+    trifling = True
+
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         weights = context.model.weights
@@ -268,6 +270,8 @@ class MisalignedConstant(Rule):
     <data element_type="i64" shape="1" offset="0" size="8"/>
     ```
     """
+
+    trifling = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

@@ -11,17 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..rule_ids import (
-    DOCTYPE,
-    INTERNAL_ERROR,
-    IR_VERSION,
-    MALFORMED_XML,
-    NESTING_LIMIT,
-    NOT_AN_IR,
-    SIZE_LIMIT,
-    UNREADABLE_FILE,
-    RuleId,
-)
+from ..rule_ids import RuleId
 from ..rules.settings import Settings
 from .configuration import Configuration
 from .selectors import _PREFIX, CUSTOM_CODES, MARK, check_selectors, covered
@@ -30,25 +20,6 @@ if TYPE_CHECKING:
     from ..model.graph import Finding
     from ..model.source import Source
     from .comments import Comments
-
-
-FATAL = frozenset(
-    (
-        MALFORMED_XML,
-        DOCTYPE,
-        NOT_AN_IR,
-        SIZE_LIMIT,
-        NESTING_LIMIT,
-        IR_VERSION,
-        UNREADABLE_FILE,
-        INTERNAL_ERROR,
-    )
-)
-"""Rules about a file that could not be checked.
-
-They stay active when the user selects other rules. Only an explicit selector in `ignore` turns them
-off.
-"""
 
 
 def settings(configuration: Configuration, path: str = "") -> Settings:
@@ -154,7 +125,10 @@ class Filter:
     def selected(self, rule: RuleId) -> bool:
         if self.enabled is None or rule.code in self.enabled:
             return True
-        return rule in FATAL and rule.code not in self.ignored
+        from ..rules import rule_of
+
+        known = rule_of(rule)
+        return known is not None and known.fatal and rule.code not in self.ignored
 
     def about_comments(self) -> list[Finding]:
         """Returns the findings about the comments themselves. Call it after `keep` was called for

@@ -7,9 +7,8 @@ expression can be stopped, and an expression that needs too much memory affects 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
-from typing import IO, Any
+from collections.abc import Callable, Iterator
+from typing import IO, Any, NamedTuple
 
 from lxml import etree
 
@@ -50,6 +49,17 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
         send(answers, answer)
 
 
+class Connections(NamedTuple):
+    """The edges of a net or body, by their ends."""
+
+    layers: dict[str | None, Element]
+    """The layers by id."""
+    into: dict[tuple[str | None, str | None], Element]
+    """The edge into each input port: the ids of its layer and of the port."""
+    out_of: dict[str | None, list[Element]]
+    """The edges from each layer, by its id."""
+
+
 class ParsedDocument:
     """A parsed document, with the data for the functions in expressions.
 
@@ -66,12 +76,13 @@ class ParsedDocument:
         )
         self.root = etree.fromstring(data, parser)
         self.ports = ports
+        self._connections: dict[Element, Connections] = {}
 
     def compiled(self, xpath: str) -> etree.XPath:
         """Returns a compiled expression. Raises `LxmlError` for a malformed one."""
         functions: dict[tuple[None, str], Callable[..., Any]] = {
-            (None, "producer"): lambda _, nodes: list(producers(nodes)),
-            (None, "consumers"): lambda _, nodes: list(consumers(nodes)),
+            (None, "producer"): lambda _, nodes: list(self.producers(nodes)),
+            (None, "consumers"): lambda _, nodes: list(self.consumers(nodes)),
             (None, "shape"): lambda _, nodes: self.inferred(nodes, 2),
             (None, "element-type"): lambda _, nodes: self.inferred(nodes, 1),
         }
@@ -108,7 +119,7 @@ class ParsedDocument:
                 continue
             end = node.getparent()
             if node.tag == "port" and end is not None and end.tag == "input":
-                feeding = producer(layer, node.get("id", ""))
+                feeding = self.producer(layer, node.get("id"))
                 if feeding is None:
                     continue
                 return self._port(*feeding, column)
@@ -119,6 +130,53 @@ class ParsedDocument:
         """Returns the inference of an output port; of the first port if `port` is None."""
         rows = self.ports.get(key(layer), [])
         return next((row[column] for row in rows if port is None or row[0] == port), "")
+
+    def connections(self, layer: Element) -> Connections:
+        """Returns the edges of the net or body that contains a layer."""
+        layers = layer.getparent()
+        graph = None if layers is None else layers.getparent()
+        if graph is None:
+            return Connections({}, {}, {})
+        known = self._connections.get(graph)
+        if known is None:
+            known = self._connections[graph] = Connections({}, {}, {})
+            for each in graph.iterfind("layers/layer"):
+                known.layers.setdefault(each.get("id"), each)
+            for edge in graph.iterfind("edges/edge"):
+                known.into.setdefault((edge.get("to-layer"), edge.get("to-port")), edge)
+                known.out_of.setdefault(edge.get("from-layer"), []).append(edge)
+        return known
+
+    def producer(self, layer: Element, port: str | None) -> tuple[Element, str] | None:
+        """Returns the source of an input port: the layer, and the id of its output port."""
+        known = self.connections(layer)
+        edge = known.into.get((layer.get("id"), port))
+        source = None if edge is None else known.layers.get(edge.get("from-layer"))
+        return None if edge is None or source is None else (source, edge.get("from-port", ""))
+
+    def producers(self, nodes: Any) -> Iterator[Element]:
+        """`producer(NODES)`: the layers that feed input ports, or all inputs of layers."""
+        for node in _elements(nodes):
+            layer = around(node, "layer")
+            if layer is None:
+                continue
+            for port in [node] if node.tag == "port" else layer.iterfind("input/port"):
+                feeding = self.producer(layer, port.get("id"))
+                if feeding is not None:
+                    yield feeding[0]
+
+    def consumers(self, nodes: Any) -> Iterator[Element]:
+        """`consumers(NODES)`: the layers that output ports feed, or all outputs of layers."""
+        for node in _elements(nodes):
+            layer = around(node, "layer")
+            if layer is None:
+                continue
+            known = self.connections(layer)
+            for edge in known.out_of.get(layer.get("id"), ()):
+                consumer = known.layers.get(edge.get("to-layer"))
+                leaves = node.tag != "port" or edge.get("from-port") == node.get("id")
+                if consumer is not None and leaves:
+                    yield consumer
 
 
 def _match(result: Any) -> tuple[Element, Element | None, str | None, str | None] | None:
@@ -156,56 +214,6 @@ def key(layer: Element) -> str:
         parts += [str(body.tag), "" if owner is None else owner.get("id", "")]
         body = None if owner is None else around(owner, *_BODIES)
     return "/".join(reversed(parts))
-
-
-def edges(layer: Element) -> Iterable[Element]:
-    """Returns the edges of the net or body that contains a layer."""
-    layers = layer.getparent()
-    graph = None if layers is None else layers.getparent()
-    return () if graph is None else graph.iterfind("edges/edge")
-
-
-def beside(layer: Element, number: str | None) -> Element | None:
-    """Returns the layer with an id in the same net or body."""
-    siblings = chain(layer.itersiblings("layer"), layer.itersiblings("layer", preceding=True))
-    return next((each for each in siblings if each.get("id") == number), None)
-
-
-def producer(layer: Element, port: str) -> tuple[Element, str] | None:
-    """Returns the source of an input port: the layer, and the id of its output port."""
-    for edge in edges(layer):
-        if edge.get("to-layer") == layer.get("id") and edge.get("to-port") == port:
-            source = beside(layer, edge.get("from-layer"))
-            return None if source is None else (source, edge.get("from-port", ""))
-    return None
-
-
-def producers(nodes: Any) -> Iterator[Element]:
-    """`producer(NODES)`: the layers that feed input ports, or all inputs of layers."""
-    for node in _elements(nodes):
-        layer = around(node, "layer")
-        if layer is None:
-            continue
-        for port in [node] if node.tag == "port" else layer.iterfind("input/port"):
-            feeding = producer(layer, port.get("id", ""))
-            if feeding is not None:
-                yield feeding[0]
-
-
-def consumers(nodes: Any) -> Iterator[Element]:
-    """`consumers(NODES)`: the layers that output ports feed, or all outputs of layers."""
-    for node in _elements(nodes):
-        layer = around(node, "layer")
-        if layer is None:
-            continue
-        for edge in edges(layer):
-            if edge.get("from-layer") != layer.get("id"):
-                continue
-            if node.tag == "port" and edge.get("from-port") != node.get("id"):
-                continue
-            consumer = beside(layer, edge.get("to-layer"))
-            if consumer is not None:
-                yield consumer
 
 
 def limit_memory(limit: int) -> None:

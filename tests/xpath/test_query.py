@@ -18,13 +18,17 @@ EXAMPLES = ROOT / "examples"
 CONTROL_FLOW = EXAMPLES / "control_flow.xml"
 
 
-def net_of(name: str, count: int) -> str:
-    """Layers of one name, without anything."""
+COUNT = 8_000
+"""Layers of a model that takes longer than `--timeout` if each layer searches all edges."""
+
+
+def net_of(name: str, count: int, ports: str = "", edges: str = "") -> str:
+    """Layers of one name."""
     layers = "".join(
-        f'<layer id="{number}" name="{name}" type="Parameter" version="opset1"></layer>'
+        f'<layer id="{number}" name="{name}" type="Parameter" version="opset1">{ports}</layer>'
         for number in range(count)
     )
-    return f'<net name="n" version="11"><layers>{layers}</layers></net>'
+    return f'<net name="n" version="11"><layers>{layers}</layers>{edges}</net>'
 
 
 def query(*arguments: str | Path) -> Result:
@@ -65,12 +69,20 @@ def test_layers_are_found(xpath: str, model: str, types: str) -> None:
     assert ids(matches(xpath, EXAMPLES / f"{model}.xml")) == loaded_ids(f"{model}.xml", types)
 
 
-def test_edges_are_followed() -> None:
+def test_edges_are_followed(tmp_path: Path) -> None:
     model = irshape.load(EXAMPLES / "encoder.xml")
     feeders = {edge.from_layer for edge in model.net.edges}
     xpath = "//layer[not(consumers(.)) and not(parent::layers/parent::body)]"
     without = {layer.id for layer in model.layers} - feeders
     assert set(ids(matches(xpath, EXAMPLES / "encoder.xml"))) == without
+    chain = "".join(
+        f'<edge from-layer="{number}" from-port="0" to-layer="{number + 1}" to-port="0"/>'
+        for number in range(COUNT)
+    )
+    long = net_of("x", COUNT, '<input><port id="0"/></input>', f"<edges>{chain}</edges>")
+    path = tmp_path / "long.xml"
+    path.write_text(long)
+    assert matches("count(//layer[producer(.)/@name='x'])", path)[0]["value"] == COUNT - 1
     fed_by_constant = matches(
         "//layer[@type='MatMul'][producer(input/port[2])/@type='Const']", EXAMPLES / "encoder.xml"
     )

@@ -10,16 +10,7 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...rule_ids import (
-    DUPLICATE_TENSOR_NAME,
-    LOOSER_DECLARATION,
-    MISALIGNED_CONSTANT,
-    MISSING_TENSOR_NAME,
-    SEVERITIES,
-    UNASSIGNED_VARIABLE,
-    UNUSED_WEIGHTS,
-    Severity,
-)
+from ...rule_ids import SEVERITIES, Severity
 from ...spelling import counted
 from ..report import Diagnostic, FileReport, Report
 
@@ -165,29 +156,18 @@ def shown(file: FileReport, options: Options) -> list[Diagnostic]:
     )
 
 
-TRIFLES = frozenset(
-    rule.code
-    for rule in (
-        DUPLICATE_TENSOR_NAME,
-        LOOSER_DECLARATION,
-        MISALIGNED_CONSTANT,
-        MISSING_TENSOR_NAME,
-        UNASSIGNED_VARIABLE,
-        UNUSED_WEIGHTS,
-    )
-)
-"""The rules whose infos need no action. Reports for machines contain them only on request."""
-
-
 def without_trifles(report: Report) -> Report:
     """Returns the report without infos that need no action."""
+    from ...rules import all_rules
+
+    trifling = {rule.code for rule in all_rules() if rule.trifling}
     return Report(
         [
             file._replace(
                 diagnostics=[
                     diagnostic
                     for diagnostic in file.diagnostics
-                    if diagnostic.severity != "info" or diagnostic.code not in TRIFLES
+                    if diagnostic.severity != "info" or diagnostic.code not in trifling
                 ]
             )
             for file in report.files

@@ -13,7 +13,7 @@ from .blockwise import each, in_blocks
 from .conditions import at_least, between
 from .conversion import plain
 from .declaration import ANY, NUMERIC_OR_BOOLEAN, REAL, Operation, attribute, like, operand
-from .differences import facts, no_type_of_input, of_scalar, refused
+from .differences import facts, of_scalar, refused
 from .elementwise import FLOATING, Unary, UnaryWithValue, common_type, computed
 from .error_function import gelu
 from .kinds import FLOAT, INT, Choice
@@ -303,9 +303,6 @@ class Mish(Unary):
     """`x * tanh(ln(1 + exp(x)))`."""
 
     since = 4
-    differs = facts(
-        refused("2024.1", "a Mish of a tensor without an element type", no_type_of_input),
-    )
     data = operand(FLOATING)
 
     def of(self, data: Array) -> Array:
@@ -375,9 +372,7 @@ class AlongAxis(Operation):
 class NormalizedExponential(AlongAxis):
     """`exp(x)` divided by its sum along the axis, or its logarithm."""
 
-    differs = facts(
-        refused("2026.1", "a softmax of a scalar", of_scalar),
-    )
+    differs = facts(refused("2026.1", "a softmax of a scalar", of_scalar))
 
     def source_of_nan(self, data: Array) -> str | None:
         masked = np.isneginf(plain(data))

@@ -40,15 +40,7 @@ from ..rule_ids import ATTRIBUTE_VALUE
 from ..shapes import Dimension
 from ..wording import describe_types
 from . import conditions
-from .attributes import (
-    REQUIRED,
-    Attribute,
-    AttributeFault,
-    attribute,
-    malformed,
-    missing,
-    unknown,
-)
+from .attributes import REQUIRED, Attribute, AttributeFault, attribute, malformed, missing, unknown
 from .kinds import THE_DEFAULT, Malformed
 from .operands import (
     I32_I64,

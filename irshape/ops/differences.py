@@ -72,12 +72,6 @@ class Site:
         return [-1 if each is None else each[0] for each in sources]
 
     @property
-    def feeds(self) -> list[Layer]:
-        """The layers that the outputs feed."""
-        users = self.around.wiring.users[self.position]
-        return [self.around.layers[user.position] for user in users]
-
-    @property
     def unused(self) -> list[int]:
         """The outputs that feed no layer."""
         taken = {user.output for user in self.around.wiring.users[self.position]}
@@ -209,24 +203,8 @@ def of_version(opset: int) -> When:
     return lambda site: site.since == opset
 
 
-def typed(*names: str) -> When:
-    """Returns a condition for a layer whose first input has one of these element types."""
-    return lambda site: site.type_name() in names
-
-
 def ceil_torch(site: Site) -> bool:
     return site.attribute("rounding_type") == "ceil_torch"
-
-
-def no_type_of_input(site: Site) -> bool:
-    """Returns whether the element type of an input is unknown."""
-    return any(tensor is not None and tensor.element_type.is_dynamic for tensor in site.inputs)
-
-
-def negative(index: int) -> When:
-    """Returns a condition for a layer with a negative element in this input, if its value is
-    known."""
-    return lambda site: any(number < 0 for number in site.value(index) or ())
 
 
 def no_type(site: Site) -> bool:
@@ -240,34 +218,6 @@ def no_type(site: Site) -> bool:
         and (site.layer.attribute(declared.name) or "undefined").lower() == "undefined"
         for declared in site.operation.attributes.values()
     ) and any(output.element_type.is_dynamic for output in site.outputs)
-
-
-def read_for_zero(*indices: int) -> When:
-    """Returns a condition for a nonzero value of i4 or u4 at one of these inputs. Older readers
-    read 0."""
-    return lambda site: any(
-        site.type_name(index) in ("i4", "u4") and any(site.value(index) or ()) for index in indices
-    )
-
-
-def value_of_four_bits(*indices: int) -> Difference:
-    """Declares that releases before 2023.2 refuse what depends on values of i4 or u4 at these
-    inputs."""
-    what = "a shape, an axis or a condition that is a constant of i4 or u4"
-    return refused("2023.2", what, read_for_zero(*indices))
-
-
-def value_of_few_bits(*indices: int) -> Difference:
-    """Declares that releases before 2024.2 refuse known values of u2, u3 or u6 at these inputs."""
-    what = "an axis or a condition that is a constant of u2, u3 or u6"
-    return refused(
-        "2024.2",
-        what,
-        lambda site: any(
-            site.type_name(index) in ("u2", "u3", "u6") and site.value(index) is not None
-            for index in indices
-        ),
-    )
 
 
 def of_scalar(site: Site) -> bool:

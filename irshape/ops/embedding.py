@@ -8,7 +8,7 @@ from ..faults import Between, Fault, fault, require
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from .conversion import plain
 from .declaration import ANY, I32_I64, Operation, at_least, attribute, operand
-from .differences import Site, facts, negative, not_run, refused
+from .differences import Site, facts, not_run
 from .elementwise import computed
 from .kinds import Choice
 from .lazy import Array, np
@@ -194,9 +194,6 @@ class EmbeddingSegmentsSum(EmbeddingLookup):
     """Sums of the rows whose indices belong to the same segment."""
 
     since = 3
-    differs = facts(
-        refused("2023.1", "a negative number of segments, or size of prior boxes", negative(3)),
-    )
     indices = operand(I32_I64, known_type=True, shape=("indices",), value=True)
     segment_ids = operand(I32_I64, known_type=True, shape=("indices",), like="indices")
     num_segments = operand(I32_I64, known_type=True, rank=0, like="indices", value=True)

@@ -22,7 +22,6 @@ from .declaration import (
     like,
     operand,
 )
-from .differences import facts, value_of_few_bits
 from .elementwise import FLOATING, common_type, computed
 from .kinds import BOOLEAN, FLOAT, INT, NATURALS, POSITIVE, Choice
 from .lazy import Array, np
@@ -223,9 +222,6 @@ class LRN(Operation):
     """
 
     since = 1
-    differs = facts(
-        value_of_few_bits(1),
-    )
     data = operand(NUMERIC_OR_BOOLEAN)
     axes = operand(INTEGER, value=True, packed=True)
     alpha: float = attribute(FLOAT, default=0.0, required=True)

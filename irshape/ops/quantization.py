@@ -11,7 +11,6 @@ from .blockwise import BLOCK, in_blocks, part_along
 from .conditions import equal
 from .conversion import encoded, plain
 from .declaration import NUMERIC_OR_BOOLEAN, Operation, attribute, operand, types
-from .differences import Site, facts, refused
 from .elementwise import Broadcasting, common_type, computed
 from .kinds import Integer, TypeName
 from .lazy import Array, np
@@ -132,18 +131,10 @@ def _quantize(
     np.copyto(out, below, where=numbers <= least)
 
 
-def _capitals(site: Site) -> bool:
-    destination = site.layer.attribute("destination_type") or ""
-    return destination != destination.lower()
-
-
 class FakeConvert(Operation):
     """`data · scale - shift` converted to a type of 8 bits and back, clipped to its range."""
 
     since = 13
-    differs = facts(
-        refused("2024.0", "a FakeConvert to a type that is written in capitals", _capitals),
-    )
     data = operand(types("f32 f16 bf16"))
     scale = operand(types("f32 f16 bf16"), like="data")
     shift = operand(types("f32 f16 bf16"), like="data", optional=True)

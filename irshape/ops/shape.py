@@ -20,7 +20,6 @@ from .differences import (
     not_run,
     of_scalar,
     refused,
-    value_of_four_bits,
 )
 from .kinds import BOOLEAN, INDEX_TYPE
 from .lazy import Array, np
@@ -95,10 +94,7 @@ class Reshape(Reinterpretation):
     """
 
     since = 1
-    differs = facts(
-        value_of_four_bits(1),
-        NO_LOWER_BOUNDS,
-    )
+    differs = facts(NO_LOWER_BOUNDS)
     decompresses = "exactly"
     pattern = operand(INTEGER, rank=1, value=True)
     special_zero: bool = attribute(BOOLEAN, default=False, required=True)
@@ -340,9 +336,7 @@ def _squeezed_axis(site: Site) -> bool:
 class Squeeze(Reinterpretation):
     """The input without the given axes of size 1; without all axes of size 1 if none are given."""
 
-    differs = facts(
-        refused("2024.3", SQUEEZED, _squeezed_axis),
-    )
+    differs = facts(refused("2024.3", SQUEEZED, _squeezed_axis))
 
     axes = operand(NUMERIC, specified=INTEGER, rank=(0, 1), value=True, optional=True)
     allow_axis_skip: bool = False

@@ -45,9 +45,7 @@ class TopK(Operation):
     and their indices.
     """
 
-    differs = facts(
-        NO_LOWER_BOUNDS,
-    )
+    differs = facts(NO_LOWER_BOUNDS)
 
     leaves_nan_open = True
     data = operand(ANY, rank=at_least(1))

@@ -11,7 +11,6 @@ from ..shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from .conditions import ascending, between, equal
 from .conversion import plain
 from .declaration import ANY, I32_I64, Operation, attribute, operand
-from .differences import Site, facts, refused
 from .elementwise import computed, element_type_of
 from .kinds import Choice
 from .lazy import Array, np
@@ -19,17 +18,10 @@ from .movement.broadcasting import wanted_dimensions
 from .tensors import Tensor
 
 
-def _open_segments(site: Site) -> bool:
-    return site.type_name(1) == "dynamic"
-
-
 class SegmentMax(Operation):
     """The largest element of each segment of rows."""
 
     since = 16
-    differs = facts(
-        refused("2025.2", "a SegmentMax of segments without an element type", _open_segments),
-    )
     data = operand(ANY, shape=("rows", ...))
     segment_ids = operand(I32_I64, shape=("rows",), value=True)
     num_segments = operand(I32_I64, rank=0, value=True, optional=True)

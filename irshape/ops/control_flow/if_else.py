@@ -11,10 +11,6 @@ from ...faults import require
 from ...rule_ids import PORT_MAP
 from ...shapes import Dimension
 from ..declaration import ANY, operand
-from ..differences import (
-    facts,
-    value_of_few_bits,
-)
 from ..lazy import Array
 from ..tensors import UNKNOWN, Tensor
 from .base import ControlFlow, body_of, connected, fed, truth
@@ -27,9 +23,6 @@ class If(ControlFlow):
     """The results of one of two bodies, which `condition` selects."""
 
     since = 8
-    differs = facts(
-        value_of_few_bits(0),
-    )
     bodies = ("then_body", "else_body")
     condition = operand(ANY, rank=(0, 1), value=True, packed=True)
     inputs = operand(ANY, optional=True, variadic=True)

@@ -11,14 +11,7 @@ from ...rule_ids import PORT_MAP
 from ...shapes import DYNAMIC, SCALAR, UNBOUNDED, Dimension, PartialShape
 from ..conditions import count
 from ..declaration import ANY, INTEGER, operand
-from ..differences import (
-    Site,
-    dimensions,
-    facts,
-    inferred,
-    value_of_few_bits,
-    value_of_four_bits,
-)
+from ..differences import Site, dimensions, facts, inferred
 from ..lazy import Array
 from ..tensors import UNKNOWN, Tensor
 from .base import body_of, connected, fed, truth
@@ -42,8 +35,6 @@ class Loop(Iteration):
 
     since = 5
     differs = facts(
-        value_of_four_bits(0, 1),
-        value_of_few_bits(0, 1),
         inferred(
             "2026.3",
             "a Loop with a state whose shape changes",

@@ -9,15 +9,7 @@ from ...demands import note_wider
 from ...element_types import ElementType
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension
 from ..declaration import ANY, INTEGER, REAL, Operation, attribute, operand, types
-from ..differences import (
-    EMPTY,
-    Site,
-    dimensions,
-    facts,
-    inferred,
-    read_for_zero,
-    refused,
-)
+from ..differences import EMPTY, Site, dimensions, facts, inferred
 from ..kinds import BOOLEAN, INDEX_TYPE, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -53,12 +45,6 @@ def number(tensor: Array | None) -> Any:
     return 0 if tensor is None else tensor.ravel()[0]
 
 
-def _no_box(site: Site) -> bool:
-    """Returns whether a number of boxes that is read as 0 determines a size."""
-    ranked = None not in (site.rank(0), site.rank(1))
-    return ranked and read_for_zero(2)(site)
-
-
 def _open_suppression(site: Site) -> bool:
     """Returns whether the number of boxes is bounded although inputs are not static."""
     output = dimensions(site.output)
@@ -80,7 +66,6 @@ class BoxSuppression(Operation):
     """
 
     differs = facts(
-        refused("2023.1", "a size that is a constant of i4 or u4", _no_box),
         inferred(
             "2023.1",
             "a NonMaxSuppression of dynamic boxes or scores",

@@ -15,7 +15,6 @@ from ...rule_ids import ATTRIBUTE_VALUE
 from ...shapes import DYNAMIC
 from ..conditions import count, same_size
 from ..declaration import INTEGER, Operation, attribute, operand
-from ..differences import facts, negative, refused
 from ..kinds import BOOLEAN, FLOAT, FLOATS
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -37,10 +36,6 @@ class PriorBoxes(Operation):
 
     `output_size` is the [height, width] of the grid, `image_size` the [height, width] of the image.
     """
-
-    differs = facts(
-        refused("2023.1", "a negative number of segments, or size of prior boxes", negative(0)),
-    )
 
     output_size = operand(INTEGER, rank=1, value=True)
     image_size = operand(INTEGER, rank=1)

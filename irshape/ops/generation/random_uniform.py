@@ -10,12 +10,7 @@ from ...rule_ids import INPUT_VALUE
 from ...shapes import DYNAMIC, PartialShape
 from ..axes import MAX_RANK
 from ..declaration import I32_I64, Operation, attribute, operand, types
-from ..differences import (
-    Site,
-    facts,
-    ignored,
-    not_run,
-)
+from ..differences import Site, facts, ignored, not_run
 from ..kinds import NATURAL, TYPE_NAME, Choice
 from ..lazy import Array, np
 from ..movement.broadcasting import negative_sizes, wanted_shape

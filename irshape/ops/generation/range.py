@@ -10,7 +10,7 @@ from ...faults import Fault, Violation, fault, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE
 from ...shapes import DYNAMIC, INT64_MIN, UNBOUNDED, Dimension, PartialShape
 from ..declaration import NUMERIC, Operation, attribute, operand, types
-from ..differences import facts, no_type, read_for_zero, refused
+from ..differences import facts, no_type, refused
 from ..elementwise import common_type
 from ..kinds import TYPE_NAME
 from ..lazy import Array, np
@@ -35,7 +35,6 @@ class RangeBase(Operation):
     """The base of both versions of Range: the number of elements, and the elements."""
 
     differs = facts(
-        refused("2023.1", "a size that is a constant of i4 or u4", read_for_zero(0, 1, 2)),
         refused("2025.0", "a layer that leaves its element type undefined", no_type),
     )
 

@@ -20,14 +20,7 @@ from ..axes import duplicate_axes
 from ..conditions import distinct, rank, within
 from ..conversion import plain
 from ..declaration import ANY, INTEGER, Operation, attribute, operand, types
-from ..differences import (
-    NO_LOWER_BOUNDS,
-    Site,
-    facts,
-    read_for_zero,
-    refused,
-    typed,
-)
+from ..differences import NO_LOWER_BOUNDS, facts, refused
 from ..elementwise import computed
 from ..intervals import rounded
 from ..kinds import BOOLEAN, FLOAT, NATURALS, STRING, Choice, Integer, ListOf
@@ -115,24 +108,11 @@ def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> I
                 )
 
 
-def _bf16_scales(site: Site) -> bool:
-    """Returns whether the scales of an Interpolate are a constant of bf16."""
-    index = 2 if site.since == 4 else 1
-    return (
-        site.since >= 4
-        and site.attribute("shape_calculation_mode") == "scales"
-        and site.type_name(index) == "bf16"
-        and site.constant[index]
-    )
-
-
 class InterpolateAttributes(Operation):
     """The base of Interpolate-4 and Interpolate-11."""
 
     differs = facts(
-        refused("2026.3", "an Interpolate of f64", typed("f64")),
-        refused("2023.1", "an Interpolate with scales of bf16", _bf16_scales),
-        refused("2023.1", "a size that is a constant of i4 or u4", read_for_zero(1)),
+        refused("2026.3", "an Interpolate of f64", lambda site: site.type_name() == "f64"),
         NO_LOWER_BOUNDS,
     )
     image = operand(IMAGE_TYPES)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from ...faults import Violation
-from ...rule_ids import (
-    INPUT_VALUE,
-    OPERATION_CONSTRAINT,
-)
+from ...rule_ids import INPUT_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC_SHAPE, PartialShape
 from ..axes import divided, normalized_axis, of_length, picked
 from ..conditions import between, count, equal, within

@@ -12,11 +12,7 @@ from .. import conditions
 from ..axes import divided, listed
 from ..conversion import encoded, plain
 from ..declaration import ANY, I32_I64, INTEGER, Operation, at_least, attribute, operand
-from ..differences import (
-    facts,
-    not_run,
-    of_version,
-)
+from ..differences import facts, not_run, of_version
 from ..elementwise import element_type_of
 from ..kinds import INT, NATURALS, POSITIVES, Choice
 from ..lazy import Array, np

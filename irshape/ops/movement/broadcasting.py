@@ -10,12 +10,7 @@ from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..axes import duplicate_axes, of_length, picked
 from ..conditions import ascending, count, rank, within
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
-from ..differences import (
-    NO_LOWER_BOUNDS,
-    facts,
-    read_for_zero,
-    refused,
-)
+from ..differences import NO_LOWER_BOUNDS, facts
 from ..kinds import INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor, Value
@@ -66,10 +61,7 @@ def _require_one_or(size: Dimension, target: Dimension) -> None:
 class Broadcast(Operation):
     """`data` broadcast to `target_shape`."""
 
-    differs = facts(
-        refused("2023.1", "a size that is a constant of i4 or u4", read_for_zero(1)),
-        NO_LOWER_BOUNDS,
-    )
+    differs = facts(NO_LOWER_BOUNDS)
 
     moves = ("data",)
     data = operand(ANY)
@@ -294,9 +286,7 @@ class Tile(Operation):
     """`data` repeated `repeats` times along each axis."""
 
     since = 1
-    differs = facts(
-        NO_LOWER_BOUNDS,
-    )
+    differs = facts(NO_LOWER_BOUNDS)
     data = operand(ANY)
     repeats = operand(INTEGER, rank=1, value=True)
 

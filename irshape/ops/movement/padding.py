@@ -11,7 +11,7 @@ from ...rule_ids import INPUT_VALUE
 from ...shapes import DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from .. import conditions
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
-from ..differences import Site, When, facts, refused, typed
+from ..differences import Site, facts, refused
 from ..kinds import Choice
 from ..lazy import Array, np
 from ..tensors import Bounds, Tensor
@@ -39,10 +39,8 @@ def _pad_lengths(site: Site) -> bool:
     return not end.is_static or (begin.rank is not None and not begin.is_static)
 
 
-def _padded(*names: str) -> When:
-    """Returns a condition for a Pad without a value whose data has one of these element types."""
-    of_type = typed(*names)
-    return lambda site: len(site.layer.inputs) < 4 and of_type(site)
+def _strings_without_value(site: Site) -> bool:
+    return len(site.layer.inputs) < 4 and site.type_name() == "string"
 
 
 class Pad(Operation):
@@ -53,9 +51,7 @@ class Pad(Operation):
 
     differs = facts(
         refused("2025.4", "a Pad whose pads are inputs of unknown length", _pad_lengths),
-        refused("2024.2", "a Pad of u2, u3 or u6 without a value", _padded("u2", "u3", "u6")),
-        refused("2026.0", "a Pad of f8e8m0 without a value", _padded("f8e8m0")),
-        refused("2026.2", "a Pad of strings without a value", _padded("string")),
+        refused("2026.2", "a Pad of strings without a value", _strings_without_value),
     )
 
     moves = ("data", "pad_value")

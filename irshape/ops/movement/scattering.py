@@ -21,14 +21,7 @@ from ..declaration import (
     attribute,
     operand,
 )
-from ..differences import (
-    Site,
-    facts,
-    not_run,
-    of_version,
-    value_of_few_bits,
-    value_of_four_bits,
-)
+from ..differences import Site, facts, not_run, of_version
 from ..elementwise import element_type_of
 from ..kinds import BOOLEAN, Choice
 from ..lazy import Array, np
@@ -75,10 +68,6 @@ class ScatterUpdate(Operation):
     """`data` with the slices along `axis` at `indices` replaced by the slices of `updates`."""
 
     since = 3
-    differs = facts(
-        value_of_four_bits(3),
-        value_of_few_bits(3),
-    )
     moves = ("data", "updates")
     data = operand(ANY, like="data")
     indices = operand(INTEGER)

@@ -15,15 +15,7 @@ from ..differences import ceil_torch, facts, refused
 from ..elementwise import computed
 from ..kinds import NATURALS, Choice
 from ..lazy import Array, np
-from ..windows import (
-    PAD_TYPES,
-    SAME,
-    Sizes,
-    check_per_axis,
-    dimension_of,
-    padded,
-    same_padding,
-)
+from ..windows import PAD_TYPES, SAME, Sizes, check_per_axis, dimension_of, padded, same_padding
 
 if TYPE_CHECKING:
     from ...symbols.expressions import Expression
@@ -87,9 +79,7 @@ class Share(NamedTuple):
 class Pooling(Operation):
     """A window of size `kernel` that slides along the axes after batch and channels."""
 
-    differs = facts(
-        refused("2024.1", 'rounding_type="ceil_torch"', ceil_torch),
-    )
+    differs = facts(refused("2024.1", 'rounding_type="ceil_torch"', ceil_torch))
 
     data = operand(NUMERIC_OR_BOOLEAN, rank=(3, 4, 5))
     strides: tuple[int, ...] = attribute(NATURALS)

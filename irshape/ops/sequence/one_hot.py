@@ -7,7 +7,6 @@ from ...shapes import DYNAMIC_SHAPE, PartialShape
 from ..axes import normalized_axis, single_size
 from ..conditions import rank
 from ..declaration import ANY, BOOLEAN_TYPE, INTEGER, Operation, attribute, operand
-from ..differences import facts, read_for_zero, refused
 from ..kinds import INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -21,9 +20,6 @@ class OneHot_1(Operation):
     """
 
     since = 1
-    differs = facts(
-        refused("2023.1", "a size that is a constant of i4 or u4", read_for_zero(1)),
-    )
     indices = operand(INTEGER | BOOLEAN_TYPE)
     depth = operand(INTEGER | BOOLEAN_TYPE, value=True)
     on_value = operand(ANY)

@@ -11,14 +11,7 @@ from ..declaration import ANY, attribute, operand
 from ..kinds import BOOLEAN, STRINGS, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .recurrent import (
-    GatedStep,
-    LongShortTermStep,
-    PlainStep,
-    Recurrent,
-    computing,
-    result_type,
-)
+from .recurrent import GatedStep, LongShortTermStep, PlainStep, Recurrent, computing, result_type
 
 
 class Recurrence(Recurrent):

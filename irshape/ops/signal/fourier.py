@@ -20,11 +20,6 @@ from ..tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 
 if TYPE_CHECKING:
     from ...symbols.expressions import Expression
-from ..differences import (
-    facts,
-    no_type_of_input,
-    refused,
-)
 from ..windows import dimension_of
 
 TRANSFORMED = types("f32 f16 bf16")
@@ -60,12 +55,6 @@ def spectrum_size(signal: int) -> int:
 
 class Transform(Operation):
     """The base of all Fourier transforms: `axes`, `signal_size`, and the constraints on them."""
-
-    differs = facts(
-        refused(
-            "2023.1", "a Fourier transform of inputs without an element type", no_type_of_input
-        ),
-    )
 
     pairs: ClassVar[int] = 1
     """The number of axes at the end of `data` that contain real and imaginary parts."""

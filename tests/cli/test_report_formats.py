@@ -10,9 +10,12 @@ from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
+from ir import Net
 
 from irshape.cli import cli
 from irshape.diagnostics import renderers
+from irshape.ops import Tensor
+from irshape.ops.activation import Sigmoid
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "examples" / "int8.xml"
@@ -104,3 +107,23 @@ def test_a_format_that_is_none() -> None:
         result = invoke(*command.arguments, "--format", "taps")
         assert result.exit_code == 2
         assert "sarif" in result.output
+
+
+def codes_of_crosscheck(path: Path) -> set[str]:
+    output = invoke("crosscheck", str(path), "--force", "--format", "jsonl").stdout
+    return {json.loads(line)["code"] for line in output.splitlines()}
+
+
+def test_another_shape_of_the_device_is_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net = Net()  # of a shape that no other test has, since inference remembers what it inferred
+    net.result(net.layer("Sigmoid", [net.parameter("3,1,4,1,5", name="x")]))
+    monkeypatch.setattr(Sigmoid, "infer", lambda self, data: Tensor(data.element_type, "[9]"))
+    assert "IR712" in codes_of_crosscheck(net.save(tmp_path))
+
+
+def test_what_the_device_refuses_is_a_finding(tmp_path: Path) -> None:
+    net = Net()
+    net.result(net.layer("Swish6", [net.parameter("2,3")], version="mine", outputs=["FP32:2,3"]))
+    assert "IR713" in codes_of_crosscheck(net.save(tmp_path))

@@ -36,9 +36,9 @@ class Rows:
     run: int = 0
 
 
-def cases() -> Iterator[Case]:
-    """Every case that a test of tests/ops is parametrized with."""
-    for path in sorted((TESTS / "ops").glob("test_*.py")):
+def cases(pattern: str = "test_*.py") -> Iterator[Case]:
+    """Every case that a test of tests/ops is parametrized with, in modules that match."""
+    for path in sorted((TESTS / "ops").glob(pattern)):
         for function in vars(importlib.import_module(path.stem)).values():
             for mark in getattr(function, "pytestmark", ()):
                 if mark.name == "parametrize":

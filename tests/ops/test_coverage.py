@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from differential.coverage import PAGES, counted
+from differential.coverage import PAGES, cases, counted
 
 from irshape.execution.computing import supported
 
@@ -42,6 +42,17 @@ def test_all_versions_have_rows() -> None:
         for version, rows in counts.items()
         if rows.rows < 3 or not (rows.run or version[0] in NOT_RUN)
     ] == []
+
+
+def test_rows_stand_where_the_name_of_the_category_says() -> None:
+    """Those of `irshape/ops/CATEGORY.py`, or of a folder, in `test_*CATEGORY*.py`."""
+    categories: dict[str, set[str]] = {}
+    for cls in counted():
+        category = cls.__module__.removeprefix("irshape.ops.").split(".")[0]
+        categories.setdefault(category, set()).add(cls.type_name())
+    for category, types in categories.items():
+        here = {case.type for case in cases(f"test_*{category}*.py")}
+        assert types - here - THROUGH_OTHERS == set(), category
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)

@@ -36,11 +36,8 @@ def test_several_formats_at_once(tmp_path: Path) -> None:
     status, output = call(
         WRONG, "-f", "concise", "-f", f"sarif={sarif}", "-f", f"junit={junit}", "-f", f"html={html}"
     )
-    assert (status, output) == (
-        1,
-        f"{WRONG}:15:9: error[IR201] declared [8,16], inferred [8,16,1,1] with keep_dims=true: "
-        "rank 2 instead of 4\n",
-    )
+    assert (status, output.count("\n")) == (1, 1)
+    assert output.startswith(f"{WRONG}:15:9: error[IR201] ")
     assert json.loads(sarif.read_text())["version"] == "2.1.0"
     assert ElementTree.parse(junit).getroot().tag == "testsuites"
     assert html.read_text().startswith("<!DOCTYPE html>")

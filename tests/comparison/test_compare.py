@@ -145,7 +145,7 @@ def test_forms_of_the_answer(tmp_path: Path) -> None:
     assert [pair.excess for pair in worst] == sorted((p.excess for p in worst), reverse=True) != []
     status, output = said("compare", model.path, altered, "--worst", "100")
     shown = [line for line in output.splitlines() if " 0    0 " in line]
-    assert [str(pair.second.id) in line for pair, line in zip(worst, shown, strict=True)]
+    assert all(str(pair.second.id) in line for pair, line in zip(worst, shown, strict=True))
     assert f"output '{model.results[0].name}': inherited" in output
     assert (status, report["ok"], report["blamed"]["b"]["type"]) == (1, False, "Convolution")
     assert report["altered_constants"] == ["Constant_35_compressed"]

@@ -264,6 +264,21 @@ def test_a_value_in_several_comments(tmp_path: Path) -> None:
     assert parse_value(model.layers[0].inputs[1].value or "") == (2, 3, 4)
 
 
+@pytest.mark.parametrize(
+    ("comments", "value"),
+    [("[6, 4]|[2, 3, 4]", (2, 3, 4)), ("2|3|4", (2, 3, 4)), ("[6, 4]|[24]", (6, 4))],
+)
+def test_of_several_values_the_one_that_fits(
+    comments: str, value: tuple[int, ...], tmp_path: Path
+) -> None:
+    said = "".join(f"<!-- value is {one} -->" for one in comments.split("|"))
+    text = (
+        f'<layer type="Reshape" ...><input>{DATA}<port id="1"><dim>3</dim>{said}</port></input>'
+        f"<output>{ports('20', first=2)}</output></layer>"
+    )
+    assert parse_value(load(tmp_path, text).layers[0].inputs[1].value or "") == value
+
+
 def test_comments_at_outputs_are_no_values(tmp_path: Path) -> None:
     text = (
         f'<layer type="ReLU" ...><input>{ports("2")}</input><output>'

@@ -288,7 +288,7 @@ USAGES = {
         "(MVN)",
     ),
     "a hang": Usage(
-        ["--timeout", "3", "--max-tries", "8"],
+        ["--timeout", "3", "--max-tries", "4"],
         "import time; 'type=\"MVN\"' in text and 'type=\"Gelu\"' in text and time.sleep(60)",
         0,
         "layers of",

@@ -330,6 +330,15 @@ def test_max_errors(tmp_path: Path) -> None:
     assert call("--max-errors", "5", str(tmp_path))[2] == ""
 
 
+def test_max_errors_within_a_file(tmp_path: Path) -> None:
+    net = Net()
+    x = net.parameter("2,3")
+    for _ in range(3):
+        net.result(net.layer("ReLU", [x], outputs=["FP32:2,4"]))
+    path = str(net.save(tmp_path))
+    assert [codes(path, "--max-errors", most).count("IR201") for most in "129"] == [1, 2, 3]
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_only_ir_passes_over_other_xml(tmp_path: Path, jobs: str) -> None:
     other = tmp_path / "pom.xml"

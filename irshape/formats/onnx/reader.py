@@ -53,7 +53,7 @@ from .tensors import Tensors, declared, dimension_names
 
 _MAIN = ("", "ai.onnx")
 _MAX_NESTING = 16
-_MAX_WRITTEN_OUT = 200_000
+MAX_WRITTEN_OUT = 200_000
 """How many nodes of functions may replace the nodes that call them."""
 
 
@@ -380,14 +380,14 @@ class _Reader:
             _domain(entry.domain): entry.version for entry in function.opset_import
         } or scope.opsets
         self.written_out += len(function.node)
-        if self.written_out > _MAX_WRITTEN_OUT:
-            message = f"the functions of the model expand to more than {_MAX_WRITTEN_OUT} nodes"
+        if self.written_out > MAX_WRITTEN_OUT:
+            message = f"the functions of the model expand to more than {MAX_WRITTEN_OUT} nodes"
             raise unreadable(
                 self.builder.model.source,
                 SIZE_LIMIT,
                 message,
                 self.builder.offset,
-                expected=f"at most {_MAX_WRITTEN_OUT} nodes",
+                expected=f"at most {MAX_WRITTEN_OUT} nodes",
             )
         given = {attribute.name: attribute for attribute in function.attribute_proto} | attributes
         outer = self.builder.name

@@ -31,13 +31,7 @@ def sites(inference: Inference) -> Iterator[Site]:
 
 def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
     layers = result.body.layers
-    around = Surroundings(
-        layers,
-        result.wiring,
-        _constant(result),
-        _passed_on(result, "ShapeOf"),
-        _passed_on(result, "ReadValue"),
-    )
+    around = Surroundings(layers, result.wiring)
     for position, layer in enumerate(layers):
         inner = result.inner.get(position, {})
         inputs = result.inputs.get(position, ())
@@ -76,50 +70,3 @@ def _entering(
             taken = inner.outputs[positions[binding.internal]]
             if given is not None and taken and binding.axis is None:
                 yield given, taken[0], binding.internal in states
-
-
-_MOVING = {
-    "Broadcast",
-    "Concat",
-    "Convert",
-    "Gather",
-    "Reshape",
-    "Slice",
-    "Split",
-    "Squeeze",
-    "StridedSlice",
-    "Transpose",
-    "Unsqueeze",
-    "VariadicSplit",
-}
-"""Operations that leave the elements of their first input unchanged; Concat leaves those of all
-inputs unchanged."""
-
-
-def _passed_on(result: BodyResult, type_name: str) -> set[int]:
-    """Returns the positions of layers whose outputs contain unchanged elements of layers of a
-    type."""
-    passing: set[int] = set()
-    layers, sources = result.body.layers, result.wiring.sources
-    for position in result.wiring.order:
-        layer = layers[position]
-        moved = sources[position] if layer.type == "Concat" else sources[position][:1]
-        if layer.type == type_name or (
-            layer.type in _MOVING
-            and any(source is not None and source[0] in passing for source in moved)
-        ):
-            passing.add(position)
-    return passing
-
-
-def _constant(result: BodyResult) -> set[int]:
-    """Returns the positions of the layers whose outputs are the same in every run."""
-    constant: set[int] = set()
-    layers, sources = result.body.layers, result.wiring.sources
-    for position in result.wiring.order:
-        feeding = sources[position]
-        if layers[position].is_constant or (
-            feeding and all(source is not None and source[0] in constant for source in feeding)
-        ):
-            constant.add(position)
-    return constant

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from ..element_types import DYNAMIC_TYPE
@@ -34,20 +35,70 @@ CPU, or infer it differently.
 """
 
 
-class Surroundings(NamedTuple):
+_MOVING = {
+    "Broadcast",
+    "Concat",
+    "Convert",
+    "Gather",
+    "Reshape",
+    "Slice",
+    "Split",
+    "Squeeze",
+    "StridedSlice",
+    "Transpose",
+    "Unsqueeze",
+    "VariadicSplit",
+}
+"""Operations that leave the elements of their first input unchanged; Concat leaves those of all
+inputs unchanged."""
+
+
+class Surroundings:
     """The layers of a body by position, and facts about their outputs."""
 
-    layers: list[Layer]
-    wiring: Wiring
-    constant: set[int]
-    """The layers whose outputs are the same in every run."""
-    measured: set[int]
-    """The layers whose outputs contain unchanged sizes from ShapeOf."""
-    stored: set[int]
-    """The layers whose outputs contain unchanged elements of a variable."""
+    def __init__(self, layers: list[Layer], wiring: Wiring) -> None:
+        self.layers = layers
+        self.wiring = wiring
+
+    @cached_property
+    def constant(self) -> set[int]:
+        """The layers whose outputs are the same in every run."""
+        constant: set[int] = set()
+        layers, sources = self.layers, self.wiring.sources
+        for position in self.wiring.order:
+            feeding = sources[position]
+            if layers[position].is_constant or (
+                feeding and all(source is not None and source[0] in constant for source in feeding)
+            ):
+                constant.add(position)
+        return constant
+
+    @cached_property
+    def measured(self) -> set[int]:
+        """The layers whose outputs contain unchanged sizes from ShapeOf."""
+        return self._passing("ShapeOf")
+
+    @cached_property
+    def stored(self) -> set[int]:
+        """The layers whose outputs contain unchanged elements of a variable."""
+        return self._passing("ReadValue")
+
+    def _passing(self, type_name: str) -> set[int]:
+        """Returns the layers whose outputs contain unchanged elements of layers of a type."""
+        passing: set[int] = set()
+        sources = self.wiring.sources
+        for position in self.wiring.order:
+            layer = self.layers[position]
+            moved = sources[position] if layer.type == "Concat" else sources[position][:1]
+            if layer.type == type_name or (
+                layer.type in _MOVING
+                and any(source is not None and source[0] in passing for source in moved)
+            ):
+                passing.add(position)
+        return passing
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Site:
     """A layer with the results of its inference."""
 

@@ -36,7 +36,7 @@ DEEPEST = 24
 
 _SEPARATOR = re.compile(r"([./])")
 _NUMBER = re.compile(r"[0-9]+")
-_EXPORTERS = re.compile(r"::")
+_EXPORTERS = "::"
 """`aten::linear` is the operation from which a layer was made, not a scope."""
 
 
@@ -158,7 +158,7 @@ def scope_of(name: str) -> tuple[str, ...]:
         parts = parts[:-2]
     scopes = []
     for text in parts[::2]:
-        if _EXPORTERS.search(text):
+        if _EXPORTERS in text:
             break
         if text:
             scopes.append(text)

@@ -12,6 +12,7 @@ import click
 
 from .. import __version__
 from ..spelling import suggestion
+from .arguments import extension_option
 from .common import drop_stdout, usage_errors
 
 COMMANDS = (
@@ -70,9 +71,9 @@ def _know_extensions(context: click.Context, _: click.Parameter, names: tuple[st
         context.with_resource(extensions_known(known))
 
 
-_OF_EVERY_COMMAND = (
-    click.Option(
-        ["--plugin"],
+_OF_EVERY_COMMAND = {
+    "plugin": click.option(
+        "--plugin",
         multiple=True,
         metavar="FILE.py",
         expose_value=False,
@@ -80,16 +81,8 @@ _OF_EVERY_COMMAND = (
         callback=_load_plugins,
         help="A Python file with operations and rules of your own.",
     ),
-    click.Option(
-        ["--extension", "extensions"],
-        multiple=True,
-        metavar="TYPE[@VERSION]",
-        expose_value=False,
-        callback=_know_extensions,
-        help="A custom operation: irshape uses the declared ports of its layers. "
-        "[default: the extensions of the configuration]",
-    ),
-)
+    "extensions": extension_option(expose_value=False, callback=_know_extensions),
+}
 """The options of every command that concern the user's own operations. A command may replace one
 by its own."""
 
@@ -105,9 +98,9 @@ class LazyGroup(click.Group):
             return None
         command = import_module(f"{__name__}.{cmd_name}").command
         assert isinstance(command, click.Command)
-        for option in _OF_EVERY_COMMAND:
-            if all(parameter.name != option.name for parameter in command.params):
-                command.params.append(option)
+        for name, option in _OF_EVERY_COMMAND.items():
+            if all(parameter.name != name for parameter in command.params):
+                option(command)
         for parameter in command.params:
             if parameter.type is click.STRING and FILES.search(parameter.metavar or ""):
                 parameter.type = click.Path(readable=False)  # shells complete it

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -12,6 +13,9 @@ from .common import Decorator, pairs
 
 if TYPE_CHECKING:
     from ..model.graph import Model
+    from ..releases import Release
+
+T = TypeVar("T")
 
 
 class Option(click.Option):
@@ -97,12 +101,68 @@ assume_option = click.option(
     metavar="CONDITION",
     help="A condition on named dimensions: 'seq % 8 == 0', 'past >= 1'.",
 )
-extension_option = click.option(
-    "--extension",
-    "extensions",
+
+
+def parsed(parse: Callable[[Any], T]) -> Callable[[click.Context, click.Parameter, Any], T | None]:
+    """Returns a callback that parses the value of an option. A `ValueError` ends the command."""
+
+    def callback(context: click.Context, parameter: click.Parameter, value: Any) -> T | None:
+        if value is None:
+            return None
+        try:
+            return parse(value)
+        except ValueError as problem:
+            raise click.BadParameter(str(problem)) from None
+
+    return callback
+
+
+def extension_option(
+    help: str = "A custom operation: irshape uses the declared ports of its layers. "
+    "[default: the extensions of the configuration]",
+    **attributes: Any,
+) -> Decorator:
+    """Returns the option `--extension`. attributes: how a command takes its values."""
+    return click.option(
+        "--extension",
+        "extensions",
+        multiple=True,
+        metavar="TYPE[@VERSION]",
+        help=help,
+        **attributes,
+    )
+
+
+def words(values: Iterable[str]) -> list[str]:
+    """Returns the words of an option that takes several, separated by spaces or commas."""
+    return [part for value in values for part in re.split(r"[\s,]+", value) if part]
+
+
+def _release(text: str) -> Release:
+    from ..releases import parse_release
+
+    return parse_release(text)
+
+
+def _devices(names: Sequence[str]) -> tuple[str, ...]:
+    from ..settings.configuration import device_names
+
+    return device_names(words(names))
+
+
+target_option = click.option(
+    "--target",
+    metavar="RELEASE",
+    callback=parsed(_release),
+    help="Report what this OpenVINO release cannot read, such as 2023.3.",
+)
+device_option = click.option(
+    "--device",
+    "devices",
     multiple=True,
-    metavar="TYPE[@VERSION]",
-    help="A custom operation: irshape uses the declared ports of its layers.",
+    metavar="DEVICE",
+    callback=parsed(_devices),
+    help="Report what this device cannot compile: cpu, gpu or npu.",
 )
 
 

@@ -289,6 +289,9 @@ overwrite_option = click.option(
 quiet_option = click.option(
     "-q", "--quiet", is_flag=True, help="Do not print on standard error what was written."
 )
+silent_option = click.option(
+    "-q", "--quiet", is_flag=True, help="Print nothing; only set the exit status."
+)
 weights_option = click.option(
     "--weights",
     metavar="FILE|none",

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @input_options
-@click.option("--rtol", type=float, help="The relative tolerance. [default: by precision]")
-@click.option("--atol", type=float, help="The absolute tolerance. [default: by precision]")
 @click.option(
     "--runtime",
     type=click.Choice(["onnxruntime", "irshape"]),

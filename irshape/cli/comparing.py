@@ -88,6 +88,8 @@ output_file_option = click.option(
     "-o", "--output-file", metavar="FILE", help="Write the output to a file instead of stdout."
 )
 answer_options = options(
+    click.option("--rtol", type=float, help="The relative tolerance. [default: by precision]"),
+    click.option("--atol", type=float, help="The absolute tolerance. [default: by precision]"),
     click.option(
         "--worst",
         type=click.IntRange(0),

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     help="What to compare; outputs compares all layers only if an output differs.",
 )
 @input_options
-@click.option("--rtol", type=float, help="The relative tolerance. [default: by element type]")
-@click.option("--atol", type=float, help="The absolute tolerance. [default: by element type]")
 @click.option(
     "--save",
     metavar="DIR",

@@ -18,6 +18,7 @@ from .common import (
     keep_apart,
     load_or_exit,
     second_weights_option,
+    silent_option,
     usage_errors,
     wants_colour,
     weights_option,
@@ -62,7 +63,7 @@ TONES = {"-": "red", "+": "green", "~": "yellow"}
     help="How many layers of a kind the text lists; 0 for all, with each constant of another type.",
 )
 @view_option("Also write an HTML page that shows both models, with the changes marked.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing; only set the exit status.")
+@silent_option
 @weights_option
 @second_weights_option
 @colour_option

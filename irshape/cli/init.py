@@ -63,7 +63,7 @@ repos:
     type=click.Path(exists=True),
     help="A Python file with operations and rules of your own, which the hook loads.",
 )
-@extension_option
+@extension_option("A custom operation of the models, which the configuration then lists.")
 def command(
     folder: str, target: str | None, plugin: tuple[str, ...], extensions: tuple[str, ...]
 ) -> None:

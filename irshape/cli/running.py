@@ -12,7 +12,7 @@ import click
 
 from ..byte_sizes import parse_size
 from ..spelling import counted
-from .arguments import given_shapes, shape_option
+from .arguments import given_shapes, parsed, shape_option
 from .common import options, usage_errors
 from .progress import Line
 
@@ -38,19 +38,10 @@ input_options = options(
 )
 
 
-def _size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
-    if value is None:
-        return None
-    try:
-        return parse_size(value)
-    except ValueError as problem:
-        raise click.BadParameter(str(problem)) from None
-
-
 memory_option = click.option(
     "--max-memory",
     metavar="SIZE",
-    callback=_size,
+    callback=parsed(parse_size),
     help="Refuse a run that needs more memory, such as 8G or 512M. "
     "[default: three quarters of the machine's]",
 )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from .arguments import extension_option
+from ..byte_sizes import parse_size
+from ..rules.settings import Devices
+from .arguments import device_option, extension_option, parsed, target_option, words
 from .common import options, usage_errors
 
 if TYPE_CHECKING:
-    from ..rules.settings import Devices
     from ..settings.configuration import Configuration
 
 
@@ -34,6 +34,23 @@ class Chosen(NamedTuple):
         return shard(files, *self.shard)
 
 
+def _ignored(text: str) -> tuple[str, tuple[str, ...]]:
+    pattern, colon, codes = text.rpartition(":")
+    if not colon or not pattern or not codes:
+        raise ValueError(f"expected PATTERN:CODES, got '{text}'")
+    selectors = tuple(words([codes]))
+    return (
+        os.path.join(os.getcwd(), pattern.removeprefix("./")) if "/" in pattern else pattern
+    ), selectors
+
+
+def _shard(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise ValueError(f"expected I/N with I from 1 to N, such as 1/4, got '{text}'")
+    return int(match[1]), int(match[2])
+
+
 fixing_options = options(
     click.option(
         "--select",
@@ -52,6 +69,7 @@ fixing_options = options(
         "--per-file-ignores",
         multiple=True,
         metavar="PATTERN:CODES",
+        callback=parsed(lambda texts: tuple(map(_ignored, texts))),
         help="Do not report these rules in the files that match.",
     ),
     click.option(
@@ -67,24 +85,15 @@ fixing_options = options(
     click.option(
         "--baseline", metavar="FILE", help="Do not report the findings that this file lists."
     ),
-    click.option(
-        "--target",
-        metavar="RELEASE",
-        help="Report what this OpenVINO release cannot read, such as 2023.3.",
-    ),
-    click.option(
-        "--device",
-        "devices",
-        multiple=True,
-        metavar="DEVICE",
-        help="Report what this device cannot compile: cpu, gpu or npu.",
-    ),
+    target_option,
+    device_option,
     click.option(
         "--max-alloc",
         metavar="SIZE",
+        callback=parsed(parse_size),
         help="With --device: the largest buffer that the device accepts, such as 4GiB.",
     ),
-    extension_option,
+    extension_option(),
     click.option(
         "--config",
         metavar="FILE",
@@ -99,7 +108,12 @@ fixing_options = options(
         metavar="N",
         help="The number of processes for several files. [default: one per core]",
     ),
-    click.option("--shard", metavar="I/N", help="Check only part I of N of the files."),
+    click.option(
+        "--shard",
+        metavar="I/N",
+        callback=parsed(_shard),
+        help="Check only part I of N of the files.",
+    ),
     click.option(
         "--only-ir",
         is_flag=True,
@@ -156,15 +170,14 @@ def chosen(given: dict[str, Any]) -> Chosen:
         if given["per_file_ignores"]:
             changes["per_file_ignores"] = (
                 *configuration.per_file_ignores,
-                *map(_per_file, given["per_file_ignores"]),
+                *given["per_file_ignores"],
             )
         if given["ignore_comments"]:
             changes["comments"] = False
         if given["target"]:
-            from ..releases import parse_release
-
-            changes["target"] = parse_release(given["target"])
-        changes["devices"] = _devices(configuration.devices, given)
+            changes["target"] = given["target"]
+        names, limit = configuration.devices
+        changes["devices"] = Devices(given["devices"] or names, given["max_alloc"] or limit)
         if given["extensions"]:
             changes["extensions"] = (*configuration.extensions, *extensions(given["extensions"]))
         if given.get("no_cache"):
@@ -181,7 +194,7 @@ def chosen(given: dict[str, Any]) -> Chosen:
         raise click.UsageError(
             "--update-baseline takes all findings, but --max-errors leaves some out"
         )
-    return Chosen(configuration, update, _shard(given["shard"]), given["only_ir"])
+    return Chosen(configuration, update, given["shard"], given["only_ir"])
 
 
 def _selected(configuration: Configuration, given: dict[str, Any]) -> Configuration:
@@ -198,44 +211,9 @@ def _selected(configuration: Configuration, given: dict[str, Any]) -> Configurat
     for pattern, selectors in configuration.per_file_ignores:
         check_selectors(selectors, f"per-file-ignores {pattern}", configuration.custom)
     select, extend, ignore = (
-        tuple(_split(given[name])) for name in ("select", "extend_select", "ignore")
+        tuple(words(given[name])) for name in ("select", "extend_select", "ignore")
     )
     if given["select"] and not select:
         raise ValueError("--select names no rule; nothing would be checked")
     over = Configuration(select or None, extend, ignore)
     return configuration if over == Configuration() else overridden(configuration, over)
-
-
-def _devices(configured: Devices, given: dict[str, Any]) -> Devices:
-    """Returns the devices that the options name, or else the configured ones."""
-    from ..byte_sizes import parse_size
-    from ..settings.configuration import device_names
-
-    if given["devices"]:
-        configured = configured._replace(names=device_names(_split(given["devices"])))
-    if given["max_alloc"]:
-        configured = configured._replace(max_alloc=parse_size(given["max_alloc"]))
-    return configured
-
-
-def _split(values: Iterable[str]) -> list[str]:
-    return [part for value in values for part in re.split(r"[\s,]+", value) if part]
-
-
-def _per_file(text: str) -> tuple[str, tuple[str, ...]]:
-    pattern, colon, codes = text.rpartition(":")
-    if not colon or not pattern or not codes:
-        raise ValueError(f"--per-file-ignores takes PATTERN:CODES, got '{text}'")
-    selectors = tuple(_split([codes]))
-    return (
-        os.path.join(os.getcwd(), pattern.removeprefix("./")) if "/" in pattern else pattern
-    ), selectors
-
-
-def _shard(text: str | None) -> tuple[int, int] | None:
-    if text is None:
-        return None
-    match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
-    if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise click.UsageError(f"--shard takes I/N with I from 1 to N, such as 1/4, got '{text}'")
-    return int(match[1]), int(match[2])

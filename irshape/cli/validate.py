@@ -19,6 +19,7 @@ from .common import (
     expand,
     keep_apart,
     pairs,
+    silent_option,
     usage_errors,
     weights_option,
 )
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     help="Print on stderr, for each finding, which changes were tried and what each would do.",
 )
 @view_option("Also write an HTML page that shows the model with its findings. Takes one file.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing; only set the exit status.")
+@silent_option
 @weights_option
 @colour_option
 def command(

@@ -9,11 +9,12 @@ import click
 
 from ..collection import collection_paused
 from ..spelling import counted
-from .arguments import Command
-from .common import echo, keep_apart, usage_errors, weights_option
+from .arguments import Command, device_option, target_option
+from .common import echo, keep_apart, weights_option
 from .pages import lay_over, not_a_result, read_result, write_view
 
 if TYPE_CHECKING:
+    from ..releases import Release
     from ..view.overlays import Overlay
     from ..view.showing import Subject
 
@@ -51,10 +52,8 @@ if TYPE_CHECKING:
     help="Show values of layers or edges from a JSON file in the node data format of Model "
     "Explorer.",
 )
-@click.option("--target", metavar="RELEASE", help="Show what this OpenVINO release cannot read.")
-@click.option(
-    "--device", "devices", multiple=True, metavar="DEVICE", help="Show what this device refuses."
-)
+@target_option
+@device_option
 @click.option(
     "--histograms", is_flag=True, help="Read the .bin, and show a histogram of each constant."
 )
@@ -75,7 +74,7 @@ def command(
     stats: str | None,
     compare: str | None,
     node_data: tuple[str, ...],
-    target: str | None,
+    target: Release | None,
     devices: tuple[str, ...],
     weights: str,
     opens: bool,
@@ -99,8 +98,12 @@ def command(
         raise click.UsageError("--compare needs --beside, which names the other model")
     if opens and output_file == "-":
         raise click.UsageError("--open cannot open standard output: name a file with -o")
-    subject = _subject(model, weights, target, devices, shown)
+    from ..rules.settings import PLAIN, Devices
     from ..view.overlays import crosscheck_overlays, stats_overlays
+    from ..view.showing import Subject
+
+    settings = PLAIN._replace(target=target, devices=Devices(devices))
+    subject = Subject(model, weights, settings=settings, **shown)
 
     if crosscheck:
         _lay_over(subject, crosscheck_overlays, crosscheck, "crosscheck")
@@ -114,7 +117,7 @@ def command(
     if beside is None:
         write_view(output, subject)
     else:
-        other = _subject(beside, "beside", target, devices, shown)
+        other = Subject(beside, "beside", settings=settings, **shown)
         write_view(output, subject, other, beside=_beside(subject, other, compare))
     if output != "-":
         echo(output)
@@ -128,24 +131,6 @@ def _open(page: str) -> None:
 
     if not webbrowser.open(Path(page).resolve().as_uri()):
         click.echo("no browser could be started; open the page yourself", err=True)
-
-
-def _subject(
-    path: str,
-    weights: str,
-    target: str | None,
-    devices: tuple[str, ...],
-    shown: dict[str, bool],
-) -> Subject:
-    from ..releases import parse_release
-    from ..rules.settings import PLAIN, Devices
-    from ..settings.configuration import device_names
-    from ..view.showing import Subject
-
-    with usage_errors():
-        release = None if target is None else parse_release(target)
-        named = Devices(device_names(devices))
-    return Subject(path, weights, settings=PLAIN._replace(target=release, devices=named), **shown)
 
 
 _UNFIT = (ValueError, LookupError, TypeError, AttributeError)

@@ -7,8 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..execution.feeds import Fed
 from ..execution.ranges import rounding, unrounded
 from ..execution.session import ExecutionError, Session
@@ -110,12 +108,6 @@ class CrosscheckRun(LayerwiseRun):
             if row.layer in self.positions
         }
         self.suspects: list[Suspect] = []
-        self.next_to_steps: set[Layer] = set()
-        """Layers that are one step off because of small errors in their input."""
-        self.cut_to_16_bits: set[Layer] = set()
-        """Layers with products of 8-bit levels whose sums the device cuts to 16 bits."""
-        self.on_levels: set[Layer] = set()
-        """Normalizations that the device computes from levels, before it scales these."""
         self.results: list[Array] = []
         self.unrounded: list[Array] = []
         """The results without rounding to f16 or bf16, once they have been computed."""
@@ -301,18 +293,8 @@ class CrosscheckRun(LayerwiseRun):
         assert theirs is not None
         untold = row._replace(value="not compared", remark=None)
         own = self.compared_values(untold, inputs, alone[row.port], theirs, alone=True)
-        if own.value_verdict == "differs" and computed.layer in self.decompressed:
-            if self.decompresses(computed.layer, row.port, theirs):
-                own = own._replace(remark=DECOMPRESSED)
-                row = row._replace(remark=DECOMPRESSED)
-            elif departs_by_rounding(inputs[0], alone[row.port], theirs):
-                own = own._replace(remark=DECOMPRESSED)
-        elif own.value_verdict == "equal" and row.value_verdict == "differs":
+        if own.value_verdict == "equal" and row.value_verdict == "differs":
             row = self.explained_next_to_a_step(row, computed, inputs)
-        elif own.remark is not None and own.remark.kind is Kind.SATURATION:
-            self.cut_to_16_bits.add(computed.layer)
-        elif own.remark is not None and own.remark.kind is Kind.LEVELS:
-            self.on_levels.add(computed.layer)
         row = row._replace(own=own.value, own_errors=own.errors, own_remark=own.remark)
         if own.value_verdict == "differs":
             row = row._replace(ranges=own.ranges)
@@ -340,10 +322,7 @@ class CrosscheckRun(LayerwiseRun):
         given = computed.inputs[0], inputs[0]
         results = computed.outputs[row.port], theirs
         remark = next_to_a_step(computed.layer, inputs[1:], given, results)
-        if remark is None:
-            return row
-        self.next_to_steps.add(computed.layer)
-        return row._replace(remark=remark)
+        return row if remark is None else row._replace(remark=remark)
 
     def compared_values(
         self, row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array, *, alone: bool
@@ -353,7 +332,8 @@ class CrosscheckRun(LayerwiseRun):
         row = row.measured(inputs, mine, theirs, tolerance.difference)
         if row.value != "differs" or mine.shape != theirs.shape:
             return row
-        here = Difference(self.session, row.layer, row.port, inputs, mine, theirs, tolerance)
+        place = self.session, row.layer, row.port
+        here = Difference(*place, inputs, mine, theirs, tolerance, alone, lambda: self.decompressed)
         return row._replace(remark=explanation(here))
 
     # explanations that take another run
@@ -414,11 +394,13 @@ class CrosscheckRun(LayerwiseRun):
     def decompressed(self) -> dict[Layer, tuple[Array, ...]]:
         return decompressed_in_f32(self.session)
 
-    def decompresses(self, layer: Layer, port: int, theirs: Array) -> bool:
-        """Returns whether the device's value is the decompressed weight without rounding on the
-        way."""
-        outputs = self.decompressed.get(layer, ())
-        return port < len(outputs) and self.alike(layer, outputs[port], theirs, alone=True)
+    def explained_as(self, kind: Kind) -> set[Layer]:
+        """Returns the layers that an explanation of a kind concerns, computed by themselves."""
+        return {
+            row.layer
+            for row in self.rows
+            if row.own_remark is not None and row.own_remark.kind is kind
+        }
 
     def explain_inherited(self) -> None:
         """Runs the model once more with some of the device's values, to explain rows.
@@ -430,13 +412,15 @@ class CrosscheckRun(LayerwiseRun):
         """
         if not any(row.inherited for row in self.rows):
             return
-        levels = self.levels_of_the_device()
-        own = len(self.cut_to_16_bits) + len(self.left_out) + len(self.on_levels)
-        reasons = [AT_TIES] if len(levels) > own else []
-        reasons += [CUT_TO_16_BITS] if self.cut_to_16_bits else []
-        reasons += [LEFT_OUT] if self.left_out else []
-        reasons += [ON_LEVELS] if self.on_levels else []
-        reasons += [DECOMPRESSED] if self.decompressed else []
+        causes = {
+            AT_TIES: self.next_to_ties(),
+            CUT_TO_16_BITS: self.explained_as(Kind.SATURATION),
+            LEFT_OUT: {each for each in self.left_out if self.theirs(each, 0) is not None},
+            ON_LEVELS: self.explained_as(Kind.LEVELS),
+        }
+        levels = set[Layer]().union(*causes.values())
+        causes[DECOMPRESSED] = set(self.decompressed)
+        reasons = [cause for cause, layers in causes.items() if layers]
         if not reasons:
             return
         shared = Remark(Kind.INHERITED, "; ".join(each.text for each in reasons))
@@ -519,39 +503,20 @@ class CrosscheckRun(LayerwiseRun):
         values = (self.theirs(layer, port) for port, _ in enumerate(layer.outputs))
         return tuple(value for value in values if value is not None)
 
-    def levels_of_the_device(self) -> set[Layer]:
-        """Returns the layers whose values on the device replace irshape's to explain inherited
-        errors.
-
-        They belong to products that the device cuts to 16 bits, normalizations that it computes
-        from levels, and FakeQuantize layers that it leaves out. If one of them is explained,
-        FakeQuantize layers that are right by themselves and other layers that are one step off
-        because of input errors follow.
-        """
+    def next_to_ties(self) -> set[Layer]:
+        """Returns FakeQuantize layers, and other layers that are one step off because of small
+        errors in their input, if one of them is explained. They are right by themselves."""
         rows = [
             row
             for row in self.rows
-            if (row.layer.folded_type == "fakequantize" or row.layer in self.next_to_steps)
+            if (
+                row.layer.folded_type == "fakequantize"
+                or (row.remark is not None and row.remark.kind is Kind.STEPS)
+            )
             and row.layer in self.positions
             and row.own_verdict in ("equal", "explained")
             and row.layer not in self.left_out
             and self.answer.values.get((device_name(row.layer), row.port)) is not None
         ]
         at_ties = any("explained" in (row.value_verdict, row.own_verdict) for row in rows)
-        layers = [row.layer for row in rows] if at_ties else []
-        left_out = [layer for layer in self.left_out if self.theirs(layer, 0) is not None]
-        own = [*self.cut_to_16_bits, *self.on_levels, *left_out]
-        return {*layers, *own}
-
-
-def departs_by_rounding(narrow: Array, mine: Array, theirs: Array) -> bool:
-    """Returns whether a value computed from f16 or bf16 differs by at most two of their roundings.
-
-    A constant before the layer may differ from the device's. The layer by itself then gives the
-    device's value, except for rounding.
-    """
-    unit = {"float16": 2.0**-11, "bfloat16": 2.0**-8}.get(narrow.dtype.name)
-    if unit is None or mine.shape != theirs.shape:
-        return False
-    exact = mine.astype(np.float64)
-    return bool(np.all(np.abs(exact - theirs) <= 2 * unit * np.abs(exact) + 2.0**-24))
+        return {row.layer for row in rows} if at_ties else set()

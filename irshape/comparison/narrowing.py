@@ -8,12 +8,13 @@ sums of 8-bit integers wrap.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..element_types import ElementType
+from ..execution.ranges import unrounded
 from ..execution.session import ExecutionError, Session
 from ..model.graph import Layer
 from ..model.wiring import wire
@@ -22,7 +23,7 @@ from ..numbers.statistics import F16_MAX, is_real
 from ..numbers.tolerance import Tolerance
 from ..numpy_types import Array, dtype_of
 from ..ops.registry import declaration_of
-from .explanations import LEFT_OUT, ON_LEVELS, ROUNDED_LIMITS, Kind, Remark
+from .explanations import DECOMPRESSED, LEFT_OUT, ON_LEVELS, ROUNDED_LIMITS, Kind, Remark
 from .saturation import grid_of_input, saturated
 
 HABITS = {"i64": "i32", "u64": "i32", "u32": "i32", "f64": "f32", "boolean": "u8"}
@@ -44,6 +45,10 @@ class Difference(NamedTuple):
     mine: Array
     theirs: Array
     tolerance: Tolerance
+    alone: bool
+    """Whether the layer is computed from the device's inputs."""
+    weights: Callable[[], Mapping[Layer, tuple[Array, ...]]]
+    """Returns the weights as `decompressed_in_f32` computes them."""
 
     def alike(self, mine: Array, theirs: Array) -> bool:
         return mine.shape == theirs.shape and self.tolerance.alike(mine, theirs)
@@ -59,19 +64,7 @@ class Difference(NamedTuple):
 
 def explanation(difference: Difference) -> Remark | None:
     """Returns the device's habit that reproduces its result; None if there is none."""
-    explanations = (
-        _narrowed_inputs,
-        _narrowed_output,
-        _nan_left_open,
-        _nothing_reduced,
-        _wrapped_sum,
-        _beyond_f16,
-        _level_at_a_tie,
-        _saturated_sums,
-        _left_out,
-        _standardized_levels,
-    )
-    return next(filter(None, (explain(difference) for explain in explanations)), None)
+    return next(filter(None, (explain(difference) for explain in EXPLANATIONS)), None)
 
 
 def _habits(arrays: Sequence[Array]) -> Iterator[tuple[str, str, str]]:
@@ -172,6 +165,25 @@ def _beyond_f16(of: Difference) -> Remark | None:
     )
 
 
+def _decompressed(of: Difference) -> Remark | None:
+    """Explains a weight whose decompression the device computes in f32 throughout.
+
+    A constant before the layer may differ from the device's. The layer by itself then gives the
+    device's value, except for two roundings of its f16 or bf16 input.
+    """
+    outputs = of.weights().get(of.layer)
+    if outputs is None:
+        return None
+    if of.port < len(outputs) and of.alike(outputs[of.port], of.theirs):
+        return DECOMPRESSED
+    unit = {"float16": 2.0**-11, "bfloat16": 2.0**-8}.get(of.inputs[0].dtype.name)
+    if unit is None or not of.alone:
+        return None
+    exact = of.mine.astype(np.float64)
+    close = np.abs(exact - of.theirs) <= 2 * unit * np.abs(exact) + 2.0**-24
+    return DECOMPRESSED if bool(np.all(close)) else None
+
+
 def _level_at_a_tie(of: Difference) -> Remark | None:
     """Explains a FakeQuantize that is one level off where its input is near a tie of two levels.
 
@@ -247,6 +259,22 @@ def _left_out(of: Difference) -> Remark | None:
     if of.layer.folded_type != "fakequantize" or not leaves_out(of.layer, limits):
         return None
     return LEFT_OUT if of.alike(of.inputs[0], of.theirs) else None
+
+
+EXPLANATIONS: tuple[Callable[[Difference], Remark | None], ...] = (
+    _narrowed_inputs,
+    _narrowed_output,
+    _nan_left_open,
+    _nothing_reduced,
+    _wrapped_sum,
+    _beyond_f16,
+    _level_at_a_tie,
+    _saturated_sums,
+    _left_out,
+    _standardized_levels,
+    _decompressed,
+)
+"""The habits of devices. The first that reproduces a result explains it."""
 
 
 def leaves_out(layer: Layer, limits: Sequence[Array]) -> bool:
@@ -366,11 +394,7 @@ def _in_f32(session: Session, layer: Layer, inputs: tuple[Array, ...]) -> Array:
     """Computes a layer of a decompression in f32 instead of f16 or bf16. Raises
     `ExecutionError`."""
     if layer.folded_type != "convert":
-        wide = tuple(
-            array.astype(np.float32) if array.dtype.name in ("float16", "bfloat16") else array
-            for array in inputs
-        )
-        return session.evaluate(layer, wide)[0]
+        return session.evaluate(layer, tuple(map(unrounded, inputs)))[0]
     to_real = layer.outputs[0].precision in ("FP16", "BF16", "FP32")
     if not to_real:  # the indices of a codebook
         return session.evaluate(layer, inputs)[0]

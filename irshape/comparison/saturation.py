@@ -83,13 +83,11 @@ def saturated(
 
 def _transposed(layer: Layer) -> tuple[bool, bool]:
     """Returns whether each operand of a product is transposed. Attention transposes its keys."""
-    if layer.folded_type != "matmul":
+    declared = declaration_of(layer)
+    if declared is None or layer.folded_type != "matmul":
         return False, True
-    first, second = (
-        (layer.attribute(name) or "").lower() in ("true", "1")
-        for name in ("transpose_a", "transpose_b")
-    )
-    return first, second
+    product = declared.read(layer.items)[0]
+    return product.transpose_a, product.transpose_b  # type: ignore[attr-defined]
 
 
 def _what_is_cut(rows: Array, columns: Array) -> tuple[Array, int]:

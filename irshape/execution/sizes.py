@@ -5,7 +5,7 @@ Both rely on inference, before anything runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from ..faults import Fault
@@ -76,7 +76,7 @@ class Fitter:
 
         given: the shapes of the inputs by layer id, of static rank.
         It takes the first sizes that no layer refuses. Candidates are 2 everywhere, then sizes from
-        inference with named dimensions, then each of a series for everything but the batch.
+        inference with named dimensions (`input_sizes`).
         Raises `ValueError` that names the refusing layer if nothing fits.
         """
         best: tuple[int, Sizes, Refusal] | None = None
@@ -96,10 +96,10 @@ class Fitter:
         )
 
     def _candidates(self, given: Mapping[str, PartialShape]) -> Iterator[Sizes]:
-        from ..inference.input_sizes import SERIES, candidates, shape_of, sizes_for
+        from ..inference.input_sizes import candidates, shape_of, sizes_for
         from ..inference.symbolic import infer_symbolic
 
-        yield _sized(given, lambda shape, axis: 2)
+        yield _sized(given)
         result, names = infer_symbolic(self.model, given, {})
         expressions = result.expressions or [()] * len(result.body.layers)
         inputs = {
@@ -110,14 +110,7 @@ class Fitter:
         least = sizes_for(names)
         for sizes in (*([least] if least else ()), *candidates(names)):
             shapes = {id: shape_of(known, given[id], sizes) for id, known in inputs.items()}
-            yield _sized({**given, **shapes}, lambda shape, axis: 2)
-        for size in SERIES:
-            yield _sized(
-                given,
-                lambda shape, axis, size=size: (  # type: ignore[misc]
-                    2 if axis == 0 else 3 if (axis, len(shape)) == (1, 4) else size
-                ),
-            )
+            yield _sized({**given, **shapes})
 
 
 def _refused(result: BodyResult) -> dict[int, str]:
@@ -144,9 +137,8 @@ def _of_other_rank(result: BodyResult) -> set[int]:
     }
 
 
-def _sized(given: Mapping[str, PartialShape], size: Callable[[PartialShape, int], int]) -> Sizes:
-    """Returns for each dimension the allowed size nearest to the wanted one."""
+def _sized(given: Mapping[str, PartialShape]) -> Sizes:
+    """Returns for each dimension the allowed size nearest to 2."""
     return {
-        id: tuple(min(max(size(shape, axis), dim.low), dim.high) for axis, dim in enumerate(shape))
-        for id, shape in given.items()
+        id: tuple(min(max(2, dim.low), dim.high) for dim in shape) for id, shape in given.items()
     }

@@ -37,7 +37,7 @@ class Chosen(NamedTuple):
 def _ignored(text: str) -> tuple[str, tuple[str, ...]]:
     pattern, colon, codes = text.rpartition(":")
     if not colon or not pattern or not codes:
-        raise ValueError(f"expected PATTERN:CODES, got '{text}'")
+        raise click.UsageError(f"--per-file-ignores takes PATTERN:CODES, got '{text}'")
     selectors = tuple(words([codes]))
     return (
         os.path.join(os.getcwd(), pattern.removeprefix("./")) if "/" in pattern else pattern
@@ -47,7 +47,7 @@ def _ignored(text: str) -> tuple[str, tuple[str, ...]]:
 def _shard(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise ValueError(f"expected I/N with I from 1 to N, such as 1/4, got '{text}'")
+        raise click.UsageError(f"--shard takes I/N with I from 1 to N, such as 1/4, got '{text}'")
     return int(match[1]), int(match[2])
 
 

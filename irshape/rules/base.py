@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, NamedTuple
 from .. import rule_ids
 from ..faults import Fault
 from ..model.graph import Finding, Layer
+from ..model.ports import Port
 from ..rule_ids import RuleId, Severity
 from .context import Context
 
@@ -73,6 +74,8 @@ class Rule:
     severity: ClassVar[Severity]
     default: ClassVar[bool] = True
     """Whether the rule runs without being selected. Rules that read the whole .bin do not."""
+    of_nets: ClassVar[bool] = False
+    """Whether `check` examines only nets, and no single layers as documents print them."""
     fatal: ClassVar[bool] = False
     """Whether the file could not be checked. The rule stays active when the user selects other
     rules; only an explicit selector in `ignore` turns it off."""
@@ -111,7 +114,8 @@ class Rule:
         """Yields every finding of this rule in a model."""
         if cls.id in context.reported:
             yield from cls.reported(context)
-        yield from cls.check(context)
+        if context.model.kind == "net" or not cls.of_nets:
+            yield from cls.check(context)
 
     @classmethod
     def reported(cls, context: Context) -> Iterator[Finding]:
@@ -128,7 +132,7 @@ class Rule:
     def finding(
         cls,
         message: str,
-        offset: int,
+        place: int | Layer | Port,
         layer: Layer | None = None,
         *,
         port: tuple[str, str] | None = None,
@@ -137,10 +141,18 @@ class Rule:
         help: str | None = None,
         severity: Severity | None = None,
     ) -> Finding:
-        """Returns a finding of this rule. offset: of the element or attribute. port: direction and
-        id."""
+        """Returns a finding of this rule.
+
+        place: the offset of the element or attribute, or the layer or port itself. port: direction
+        and id.
+        """
         fault = Fault(cls.id, message, "", expected, actual, help, severity)
-        return Finding(fault, offset, layer, port)
+        if isinstance(place, Port) and layer is not None:
+            side = "input" if any(each is place for each in layer.inputs) else "output"
+            port = side, place.id
+        elif isinstance(place, Layer):
+            layer = place
+        return Finding(fault, place if isinstance(place, int) else place.offset, layer, port)
 
     @classmethod
     def page(cls) -> Page:

@@ -44,6 +44,7 @@ class OperationConstraint(Rule):
     ```
     """
 
+    of_nets = True
     stops_runs = True
     suspects = ("attributes", "sources")
 
@@ -51,8 +52,6 @@ class OperationConstraint(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         """Yields a finding for each input that must come from a Const, but comes from another
         layer."""
-        if context.model.kind == "layers":
-            return
         for type_name in context.by_type:
             versions = registry.versions(type_name)
             if not versions:
@@ -75,9 +74,8 @@ class OperationConstraint(Rule):
         port = layer.inputs[index]
         yield cls.finding(
             f"`{name}` of {layer.type} must come from a Const; {producer.label} feeds it",
-            port.offset,
+            port,
             layer,
-            port=("input", port.id),
             expected="a Const",
             actual=producer.type,
             help="connect a Const to this port",

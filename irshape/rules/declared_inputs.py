@@ -227,9 +227,8 @@ class ValueMismatch(Rule):
                 yield cls.finding(
                     f"input port {port.id} declares {shape}, but its value, "
                     f"{port.value}, has {count}",
-                    port.offset,
+                    port,
                     layer,
-                    port=("input", port.id),
                     expected=str(shape),
                     actual=str(len(numbers)),
                     help="correct the shape of the port, or the value",

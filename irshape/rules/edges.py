@@ -275,9 +275,8 @@ class MissingEdge(Rule):
                 target = f'to-layer="{layer.id}" to-port="{port.id}"'
                 yield cls.finding(
                     f"no edge leads to input port {port.id}",
-                    port.offset,
+                    port,
                     layer,
-                    port=("input", port.id),
                     expected="one edge",
                     actual="none",
                     help=f'add <edge from-layer="…" from-port="…" {target}/>',
@@ -331,7 +330,6 @@ class Cycle(Rule):
             layer = body.layers[circle[0]]
             yield cls.finding(
                 f"the layer depends on itself: {way}",
-                layer.offset,
                 layer,
                 expected="no cycles",
                 actual=way,
@@ -388,18 +386,16 @@ class UnreachableLayer(Rule):
     ```
     """
 
+    of_nets = True
     suspects = ("edges",)
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.kind == "layers":
-            return
         for body in context.bodies:
             for layer, behind in context.links(body).unused():
                 if layer.is_parameter:
                     yield cls.finding(
                         "no layer takes this input of the model",
-                        layer.offset,
                         layer,
                         expected="a consumer",
                         actual="none",
@@ -413,7 +409,6 @@ class UnreachableLayer(Rule):
                 yield cls.finding(
                     "no path leads from this layer to a Result or an Assign; OpenVINO silently "
                     f"drops it{_others(behind)}",
-                    layer.offset,
                     layer,
                     expected="a path to a Result or an Assign",
                     actual="none",
@@ -462,9 +457,11 @@ class MissingResult(Rule):
     ```
     """
 
+    of_nets = True
+
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.kind == "layers" or context.torn:
+        if context.torn:
             return
         for body in context.bodies:
             what = f"the `{body.path[-1]}`" if body.path else "the net"
@@ -486,7 +483,6 @@ class MissingResult(Rule):
             first = body.layers[0]
             yield cls.finding(
                 f"{what} has no Result{'' if empty else dropped}",
-                first.offset,
                 first,
                 expected="a Result",
                 actual="none",

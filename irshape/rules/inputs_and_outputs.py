@@ -47,11 +47,12 @@ class MissingTensorName(Rule):
     ```
     """
 
+    of_nets = True
     trifling = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.kind == "layers" or context.model.version < 11:
+        if context.model.version < 11:
             return
         unnamed = list(_unnamed(context))
         layers = context.model.net.layers
@@ -149,11 +150,12 @@ class CollidingName(Rule):
     ```
     """
 
+    of_nets = True
     refused = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.kind == "layers" or context.model.version != 10:
+        if context.model.version != 10:
             return
         named = list(ends_of(context))
         holders: dict[str, End] = {}

@@ -53,13 +53,12 @@ class UnknownVariable(Rule):
     ```
     """
 
+    of_nets = True
     stops_runs = True
     refused = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.kind == "layers":
-            return
         read = {_variable(layer) for layer in context.layers("readvalue")}
         known = ", ".join(sorted(name for name in read if name)) or "none"
         lonely = sorted(filter(None, read - {_variable(each) for each in context.layers("assign")}))
@@ -121,12 +120,11 @@ class VariableMismatch(Rule):
     `variable_shape`, such as `2,?`.
     """
 
+    of_nets = True
     stops_runs = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.kind == "layers":
-            return
         held: dict[str | None, dict[Tensor, None]] = {}
         for layer in context.layers("readvalue"):
             tensors = held.setdefault(_variable(layer), {})
@@ -176,12 +174,11 @@ class UnassignedVariable(Rule):
     ```
     """
 
+    of_nets = True
     trifling = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.kind == "layers":
-            return
         assigned = {layer.attribute("variable_id") for layer in context.layers("assign")}
         known = ", ".join(sorted(name for name in assigned if name)) or "none"
         for layer in context.layers("readvalue"):
@@ -228,12 +225,11 @@ class DuplicateTensorName(Rule):
     ```
     """
 
+    of_nets = True
     trifling = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.kind == "layers":
-            return
         for body in context.bodies:
             if _all_differ(context, body):
                 continue  # as in nearly every body
@@ -340,9 +336,11 @@ class RuntimeInfo(Rule):
     ```
     """
 
+    of_nets = True
+
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.version < 11 or context.model.kind == "layers":
+        if context.model.version < 11:
             return
         data = context.model.source.data
         for layer in context.every_layer:

@@ -68,7 +68,6 @@ class _ValuesRule(Rule):
                 message = f"the element is {what}: {value:g}"
             yield cls.finding(
                 message,
-                layer.offset,
                 layer,
                 port=("output", layer.outputs[0].id) if layer.outputs else None,
                 expected=cls.wanted,

@@ -150,9 +150,8 @@ class ForbiddenElementType(Rule):
                     continue
                 yield cls.finding(
                     f"output {port.id} is {element_type.name}; the policy allows {allowed}",
-                    port.offset,
+                    port,
                     layer,
-                    port=("output", port.id),
                     expected=allowed,
                     actual=element_type.name,
                 )
@@ -212,7 +211,6 @@ class PortsRule(Rule):
                 yield cls.finding(
                     f"the policy expects {wanted} for the {cls.what} '{port.name}', but it is "
                     f"{actual}",
-                    layer.offset,
                     layer,
                     expected=wanted,
                     actual=actual,

@@ -60,21 +60,21 @@ class MissingPrecision(Rule):
     ```
     """
 
+    of_nets = True
     stops_runs = True
     suspects = ("ports",)
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.kind == "layers" or None not in context.ports.precisions:
+        if None not in context.ports.precisions:
             return
         for layer in context.every_layer:
             for port in layer.outputs:
                 if port.precision is None:
                     yield cls.finding(
                         f"output port {port.id} has no precision",
-                        port.offset,
+                        port,
                         layer,
-                        port=("output", port.id),
                         expected="precision",
                         help='add precision="…", such as FP32',
                     )
@@ -86,9 +86,8 @@ class MissingPrecision(Rule):
             yield cls.finding(
                 f"input port {port.id} has no precision, although other input ports of this file "
                 "have one",
-                port.offset,
+                port,
                 layer,
-                port=("input", port.id),
                 expected="precision",
                 help='add precision="…", such as FP32',
                 severity="warning",

@@ -57,16 +57,15 @@ class LiteralBatch(Rule):
     ```
     """
 
+    of_nets = True
+
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.kind == "layers":
-            return
         for layer, data, pattern, literal in context.shared(reshapes):
             if literal:
                 yield cls.finding(
                     f"the pattern {list(pattern)} fixes the first dimension of {data} to "
                     f"{literal}: the model works only for this batch size",
-                    layer.offset,
                     layer,
                     port=("input", layer.port_heads.input_ids[1]),
                     expected="0 or -1",
@@ -98,9 +97,11 @@ class PinnedDimension(Rule):
     Compute the size (ShapeOf, Slice), or declare the input with the only size that it can have.
     """
 
+    of_nets = True
+
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.kind == "layers" or not _any_dynamic(context):
+        if not _any_dynamic(context):
             return
         for layer, data, pattern, literal in context.shared(reshapes):
             if not literal and min(pattern) > 0:
@@ -175,7 +176,6 @@ class PinnedDimension(Rule):
             return
         yield cls.finding(
             f"dimension {axis} of {shape} is dynamic, but {what} fits only one of its sizes",
-            layer.offset,
             layer,
             expected=str(shape.dims[axis]),
             actual=what,
@@ -249,10 +249,9 @@ class HugeTensor(Rule):
             yield cls.finding(
                 f"the tensor {shape} {takes} {size:,} bytes, but the policy allows {limit:,}"
                 f"{others}{note}",
-                port.offset,
+                port,
                 layer,
                 severity="error",
-                port=("output", port.id),
                 expected=f"at most {limit} bytes",
                 actual=str(size),
                 help="reduce the sizes from which its shape is computed, or raise max-tensor in "
@@ -263,10 +262,9 @@ class HugeTensor(Rule):
             yield cls.finding(
                 f"max-tensor counts unbounded dimensions as 1; {counted(len(unbounded), 'tensor')} "
                 f"{'has' if len(unbounded) == 1 else 'have'} one, first {tensor.shape}",
-                port.offset,
+                port,
                 layer,
                 severity="info",
-                port=("output", port.id),
                 expected=f"at most {limit} bytes",
                 actual="unbounded",
                 help="bound the dimensions that `irshape explain` calls unbounded",
@@ -294,9 +292,8 @@ class HugeTensor(Rule):
                 yield cls.finding(
                     f"the tensor {shape} has {least}{size:.3g} elements, more than any memory "
                     "holds",
-                    port.offset,
+                    port,
                     layers[position],
-                    port=("output", port.id),
                     expected=f"fewer than {HUGE} elements",
                     actual=str(size),
                     help="correct the size, or declare the dimension as dynamic",
@@ -397,7 +394,6 @@ class IndexOutOfRange(Rule):
             yield cls.finding(
                 f"the index {wrong} is out of range: axis {along} of the data {data.shape} has "
                 f"{size} elements; OpenVINO silently uses zeros",
-                layer.offset,
                 layer,
                 port=("input", layer.port_heads.input_ids[1]),
                 expected=f"{-size.high} to {size.high - 1}",

@@ -48,14 +48,13 @@ class DuplicateId(Rule):
     ```
     """
 
+    of_nets = True
     stops_runs = True
     suspects = ("ids",)
     doubt = "wiring"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.kind == "layers":
-            return
         loose = MALFORMED_ID in context.reported
         for body in context.bodies:
             if not loose and (context.wiring(body).complete or len(body.by_id) == len(body.layers)):
@@ -70,7 +69,6 @@ class DuplicateId(Rule):
                 yield cls.finding(
                     f"layer id {layer.id} is already used by {first.type} '{first.name}' in line "
                     f"{line}; OpenVINO may silently keep only the last layer with this id",
-                    layer.offset,
                     layer,
                     expected="a unique id",
                     actual=layer.id,
@@ -358,9 +356,8 @@ class OutputCount(Rule):
                 port = layer.outputs[count.inferred]
                 yield cls.finding(
                     f"the layer has {count.declared} output ports; {outputs}",
-                    port.offset,
+                    port,
                     layer,
-                    port=("output", port.id),
                     expected=str(count.inferred),
                     actual=str(count.declared),
                     help="remove the excess ports",
@@ -371,7 +368,6 @@ class OutputCount(Rule):
                 )
                 yield cls.finding(
                     f"the layer has no output port; {outputs}",
-                    layer.offset,
                     layer,
                     expected=str(count.inferred),
                     actual="0",
@@ -425,7 +421,6 @@ class MissingBody(Rule):
                 if tag not in present and context.model.kind != "layers":
                     yield cls.finding(
                         f"the layer has no <{tag}>",
-                        layer.offset,
                         layer,
                         expected=tag,
                         help=f"add the <{tag}>",

@@ -294,7 +294,6 @@ class CustomOperation(Rule):
             yield cls.finding(
                 f"the model needs the library {library} for {counted(len(layers), 'layer')}: "
                 f"{types}",
-                layers[0].offset,
                 layers[0],
                 actual=_written(layers[0]),
                 help=f"pip install {package}, and import {library} before the model is read",

@@ -65,7 +65,6 @@ class MissingWeights(Rule):
         total = max(total, 1)
         yield cls.finding(
             messages[weights.state],
-            layer.offset,
             layer,
             expected=f"{total} bytes",
             actual=weights.state,

@@ -104,10 +104,6 @@ def large_constant(graph: Graph) -> GraphLayer:
     )
 
 
-def other_types(graph: Graph) -> None:
-    graph.compress_to_f16()
-
-
 class Edited(NamedTuple):
     """An edit of the encoder. summary: what differs, beside what is not changed."""
 

@@ -13,7 +13,6 @@ from irshape.ops import registry
 from irshape.rules import all_rules
 
 ROOT = Path(__file__).resolve().parents[2]
-DIRECTIVE = r"^\.\. (?:autofunction|autoclass|py:data):: (\S+)$"
 sys.path.insert(0, str(ROOT / "docs" / "site"))
 
 import pages  # noqa: E402

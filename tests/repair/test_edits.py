@@ -55,9 +55,7 @@ def test_a_safe_fix_keeps_what_openvino_reads(
     kind: str, path: Path, which: int | None, oracle: Oracle, tmp_path: Path
 ) -> None:
     made = edited(kind, path.read_text(encoding="utf-8"), weights(path), which)
-    if made is None:
-        assert path in NETWORKS  # of which few have every kind of layer
-        return
+    assert made is not None
     file = tmp_path / "m.xml"
     file.write_text(made.text, encoding="utf-8")
     file.with_suffix(".bin").write_bytes(made.weights)

@@ -11,22 +11,12 @@ from pathlib import Path
 
 import pytest
 from ir import Net
-from lxml import etree
 
 import irshape
 from irshape.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.xml"))
-
-
-def serialised(tree: etree._ElementTree) -> bytes:
-    return bytes(etree.tostring(tree, encoding="utf-8", xml_declaration=True))
-
-
-def canonical(data: bytes) -> bytes:
-    """The document without the white space between its elements."""
-    return re.sub(rb"\s+(?=<)", b"", etree.tostring(etree.fromstring(data), method="c14n"))
 
 
 def call(*arguments: str) -> int:

@@ -221,7 +221,6 @@ def test_keys_and_links(browser: Browser, encoder: Path) -> None:
     assert browser.all(".card.selected") == []
 
 
-CHOSEN = "return document.querySelector('.card.selected, .frame.selected')?.textContent ?? ''"
 NAMES = """
 return [...document.querySelectorAll("[role=button]")].filter(each => each.getClientRects().length)
   .filter(each => {

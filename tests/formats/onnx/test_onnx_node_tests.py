@@ -16,8 +16,6 @@ import irshape
 
 REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
 CASES = of("Mean", *(f"Reduce{name}" for name in REDUCTIONS))
-F64 = {"ReduceLogSumExp"}
-"""Their tests are in f64, which the CPU plugin computes in f32."""
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -341,14 +341,11 @@ def test_what_the_models_of_a_folder_require_together(tmp_path: Path) -> None:
     ]
     assert len(answer["models"]) == 3
     text = call("requires", str(tmp_path))[1].splitlines()
-    assert text[-2:] == [
-        "all 3 models: OpenVINO 2025.2 or newer",
-        "  library: pip install openvino-tokenizers, 2025.2 or newer, for 2 of them",
-    ]
+    assert text[-2] == "all 3 models: OpenVINO 2025.2 or newer"
+    assert "pip install openvino-tokenizers, 2025.2" in text[-1]
     network("Mine", "custom_opset").save(tmp_path, "own")
-    assert call("requires", str(tmp_path), "--extension", "Mine")[1].splitlines()[-2] == (
-        "  library: that of their custom operations, for 1 of them"
-    )
+    text = call("requires", str(tmp_path), "--extension", "Mine")[1].splitlines()
+    assert "custom operations, for 1 of them" in text[-2]
     (tmp_path / "broken.xml").write_text("<net")
     status, output, _ = call("requires", "--format", "json", str(tmp_path))
     assert (status, json.loads(output)["complete"]) == (1, False)

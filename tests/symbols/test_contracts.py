@@ -60,7 +60,8 @@ def test_statements(statement: str, layers: list[str], tmp_path: Path) -> None:
 
 def test_a_message_says_what_is_there(tmp_path: Path) -> None:
     [(_, message)] = report(tmp_path, 'require = ["all = [batch, seq]"]')
-    assert message == ("the contract requires 'all = [batch, seq]', but all is [batch, past_1+seq]")
+    assert "'all = [batch, seq]'" in message
+    assert "[batch, past_1+seq]" in message
 
 
 def test_assumptions_hold(tmp_path: Path) -> None:
@@ -109,6 +110,7 @@ def test_what_layers_require_of_each_other_is_reported(tmp_path: Path) -> None:
     assert seen.code == "IR900"
     assert seen.layer is not None
     assert seen.layer["name"] == "rows4"
-    assert "it needs n == 4, but Concat 'rows8' (line" in seen.message
+    assert "n == 4" in seen.message
+    assert "'rows8'" in seen.message
     (seen,) = [each for each in irshape.validate(path).diagnostics if each.severity == "error"]
     assert seen.code == "IR406"

@@ -204,9 +204,8 @@ def test_an_expression_that_is_ended_does_not_end_the_next_file(tmp_path: Path) 
     result = query("--timeout", "4", slow, large, small)
     assert result.exit_code == 1
     assert f"{small}: 1\n" in result.output
-    assert (
-        f"{large}: the expression could not be evaluated: it takes more than 4 s" in result.output
-    )
+    (line,) = [line for line in result.output.splitlines() if line.startswith(f"{large}: ")]
+    assert "more than 4 s" in line
 
 
 def test_a_file_that_holds_no_model_does_not_stop_the_others(tmp_path: Path) -> None:

@@ -105,10 +105,8 @@ def test_a_finding_names_the_node_and_its_attribute(tmp_path: Path) -> None:
     report = irshape.validate(written(model(nodes, ["x:f32[2,3]"], ["y:f32[1,3]"], 10), tmp_path))
     (found,) = report.diagnostics
     assert (found.line, found.layer and found.layer["name"]) == (2, "mean")
-    assert found.message == (
-        "`axes` contains -2: ReduceMean of version 1 counts axes from 0; "
-        "opset 11 introduced negative axes"
-    )
+    assert "`axes` contains -2" in found.message
+    assert "opset 11" in found.message
     source = irshape.load(tmp_path / "model.onnx").source
     assert source.line(2) == '<ReduceMean name="mean" inputs="r" outputs="y" axes="-2"/>'
     assert source.line(2)[found.column - 1 :].startswith('axes="-2"')
@@ -299,7 +297,7 @@ def test_without_the_package(
     monkeypatch.setitem(sys.modules, "onnx", None)
     (found,) = irshape.validate(path).diagnostics
     package.onnx.cache_clear()
-    assert found.message == "reading ONNX needs the onnx package"
+    assert (found.code, "onnx" in found.help) == ("IR012", True)
     copy(RIGHT, tmp_path)
     with pytest.raises(SystemExit) as done:
         main(["validate", str(tmp_path)])

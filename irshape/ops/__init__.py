@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         types,
     )
     from ..faults import Fault, Violation, fault, require
-    from ..numpy_types import dtype_of
     from ..rule_ids import RuleId
     from .declaration import Operation, attribute, like
     from .kinds import (
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
         Choice,
         Kind,
     )
+    from .lazy import dtype_of
     from .operands import I32_I64, at_least, between, operand
     from .tensors import Tensor, Value
 
@@ -87,14 +87,10 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> object:
         if name not in __all__:
             raise AttributeError(f"module 'irshape.ops' has no attribute '{name}'")
-        if name == "dtype_of":
-            from ..numpy_types import dtype_of  # imports NumPy
-
-            return dtype_of
         from .. import faults
-        from . import declaration, kinds, operands, tensors
+        from . import declaration, kinds, lazy, operands, tensors
 
-        for module in (declaration, operands, kinds, tensors, faults):
+        for module in (declaration, operands, kinds, lazy, tensors, faults):
             if hasattr(module, name):
                 value = globals()[name] = getattr(module, name)
                 return value

@@ -5,7 +5,7 @@ wrap around; BLAS sums them in f64 where that is exact.
 from __future__ import annotations
 
 from .conversion import encoded, is_plain, plain
-from .lazy import Array, np
+from .lazy import Array, element_type_of, np
 
 
 def widened(array: Array) -> Array:
@@ -26,8 +26,6 @@ def narrowed(result: Array, like: Array) -> Array:
     """Returns sums of products of `widened` arrays in the type of `like`. Integers wrap around."""
     if result.dtype == like.dtype and is_plain(like):
         return result
-    from ..numpy_types import element_type_of
-
     element_type = element_type_of(like)
     return encoded(
         result if element_type.is_real or result.dtype.kind != "f" else result.astype(np.int64),

@@ -10,7 +10,7 @@ from ..faults import Fault, Violation, fault
 from ..rule_ids import OPERATION_CONSTRAINT
 from .axes import normalized_axis, not_single
 from .blockwise import each, in_blocks
-from .conditions import at_least, between
+from .conditions import at_least, between, doubted, of_type
 from .conversion import plain
 from .declaration import ANY, NUMERIC_OR_BOOLEAN, REAL, Operation, attribute, like, operand
 from .differences import facts, of_scalar, refused
@@ -102,18 +102,8 @@ class PReLU(Operation):
     result = like("data")
 
     def check(self, data: Tensor, slope: Tensor) -> Iterator[Fault]:
-        if (
-            data.element_type is not slope.element_type
-            and not data.element_type.is_dynamic
-            and not slope.element_type.is_dynamic
-        ):
-            yield fault(
-                at="slope",
-                relation="type",
-                expected=data.element_type,
-                actual=slope.element_type,
-                help="insert a Convert",
-            )
+        if not data.element_type.is_dynamic and not slope.element_type.is_dynamic:
+            yield from doubted(of_type, slope.element_type, data.element_type, at="slope")
         if data.rank is None or slope.rank is None or slope.shape.size == 1:
             return
         channels = data.shape[min(1, data.rank - 1)] if data.rank else None

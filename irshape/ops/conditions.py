@@ -1,4 +1,4 @@
-"""The conditions that operations share, for `infer` and `evaluate` alike.
+"""The conditions that operations share, for `infer`, `check` and `evaluate` alike.
 
 Each function takes plain numbers or dimensions. It raises a `Violation` with the facts where the
 condition does not hold. A dynamic size that may meet the condition passes.
@@ -6,12 +6,12 @@ condition does not hold. A dynamic size that may meet the condition passes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, TypedDict, Unpack
 
 from ..element_types import ElementType
-from ..faults import Between, Number, Stated, Violation
+from ..faults import Between, Fault, Number, Stated, Violation
 from ..rule_ids import INPUT_RANK, INPUT_SHAPES, INPUT_VALUE, RuleId
 from ..shapes import Dimension, PartialShape
 
@@ -21,6 +21,19 @@ class Origin(TypedDict, total=False):
 
     of: str
     given: object
+
+
+def doubted(
+    condition: Callable[..., object], *facts: Any, accepted: bool = False, **more: Any
+) -> Iterator[Fault]:
+    """Yields the fault of a condition that does not hold, for `check`.
+
+    accepted: whether OpenVINO accepts it.
+    """
+    try:
+        condition(*facts, **more)
+    except Violation as violation:
+        yield violation.fault._replace(accepted=accepted)
 
 
 def within(

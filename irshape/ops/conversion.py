@@ -11,7 +11,7 @@ become true.
 from __future__ import annotations
 
 from ..element_types import ElementType
-from .lazy import Array, np
+from .lazy import Array, dtype_of, element_type_of, np
 
 NF4 = (
     -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635,
@@ -24,8 +24,6 @@ NF4 = (
 
 def converted(array: Array, element_type: ElementType) -> Array:
     """Returns an array in another element type. Raises `NotImplementedError` for strings."""
-    from ..numpy_types import element_type_of
-
     source = element_type_of(array)
     if source is element_type:
         return array
@@ -71,8 +69,6 @@ def plain(array: Array) -> Array:
 
 def encoded(numbers: Array, element_type: ElementType) -> Array:
     """Returns numbers of one of NumPy's own types in an element type."""
-    from ..numpy_types import dtype_of
-
     name, dtype = element_type.name, dtype_of(element_type)
     if name == "boolean":
         return np.not_equal(numbers, 0)
@@ -111,8 +107,6 @@ def nearest(numbers: Array, element_type: ElementType) -> Array:
 
 
 def _as_integers(numbers: Array, element_type: ElementType) -> Array:
-    from ..numpy_types import dtype_of
-
     bits, name = element_type.bits, element_type.name
     if numbers.dtype.kind == "f":
         numbers = _cut(numbers, 64 if bits == 64 or name == "u32" else 32, unsigned=name == "u64")

@@ -11,7 +11,7 @@ from .conversion import encoded, is_plain, nearest, plain
 from .declaration import NUMERIC, REAL, Operation, attribute, like, operand, types
 from .intervals import Interval, corners, mapped
 from .kinds import INT, Choice, Malformed
-from .lazy import Array, np
+from .lazy import Array, element_type_of, np
 from .tensors import Number, Tensor, Value
 
 if TYPE_CHECKING:
@@ -232,10 +232,3 @@ def computed(result: Array, like: Array) -> Array:
     if result.dtype.kind == "f":
         return nearest(result, element_type_of(like))
     return encoded(result, element_type_of(like))
-
-
-def element_type_of(array: Array) -> ElementType:
-    """Returns the element type of an array."""
-    from ..numpy_types import element_type_of
-
-    return element_type_of(array)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..faults import Between, Fault, fault, require
+from ..faults import Fault, require
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
+from .conditions import between, doubted
 from .conversion import plain
 from .declaration import ANY, I32_I64, Operation, at_least, attribute, operand
 from .differences import Site, facts, not_run
@@ -18,14 +19,9 @@ from .tensors import Tensor
 
 def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[Fault]:
     """Yields a fault for a known index outside the table, except the default index -1."""
-    known = None if index is None else index.known
-    if known is None or not table.rank:
-        return
-    for number in known:
-        if not (0 <= number < table.shape[0].high or (name == "default_index" and number == -1)):
-            limits = Between(0, table.shape[0].high - 1)
-            yield fault(at=name, relation="within", expected=limits, actual=number)
-            return
+    known = (index and index.known) or ()
+    if table.rank and not (name == "default_index" and known == (-1,)):
+        yield from doubted(between, known, 0, table.shape[0].high - 1, at=name)
 
 
 class EmbeddingLookup(Operation):

@@ -24,7 +24,7 @@ from .differences import (
     refused,
 )
 from .kinds import NATURALS, SHAPE, STRING, TYPE_NAME, Integer, Malformed, TypeName
-from .lazy import Array, np
+from .lazy import Array, dtype_of, np
 from .tensors import Tensor, Value
 
 
@@ -254,8 +254,6 @@ class ReadValue_6(Operation):
 
     def evaluate(self, init_value: Array, *, state: dict[str, Any]) -> Array:
         if self.variable_id not in state and init_value is None:
-            from ..numpy_types import dtype_of
-
             sizes = [dim.low if dim.is_static else 0 for dim in self.variable_shape]
             init_value = np.zeros(sizes, dtype_of(self.variable_type))
         value: Array = state.setdefault(self.variable_id, init_value)

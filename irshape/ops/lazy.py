@@ -1,10 +1,14 @@
-"""NumPy for the operations, imported at the first evaluation. Checks do not import it."""
+"""NumPy and its element types for the operations, imported at the first evaluation. Checks do not
+import them.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Array", "np"]
+from ..element_types import ElementType
+
+__all__ = ["Array", "dtype_of", "element_type_of", "np"]
 
 if TYPE_CHECKING:
     import numpy
@@ -25,3 +29,17 @@ else:
             return value
 
     np = _Lazy()
+
+
+def dtype_of(element_type: ElementType) -> Any:
+    """Returns the NumPy type for arrays of an element type."""
+    from .. import numpy_types
+
+    return numpy_types.dtype_of(element_type)
+
+
+def element_type_of(array: Array) -> ElementType:
+    """Returns the element type of an array."""
+    from .. import numpy_types
+
+    return numpy_types.element_type_of(array)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from .comparison import ElementwiseComparison
 from .conversion import encoded, plain
 from .declaration import ANY, BOOLEAN_TYPE, operand
-from .elementwise import UnaryWithValue, element_type_of
-from .lazy import Array, np
+from .elementwise import UnaryWithValue
+from .lazy import Array, element_type_of, np
 from .tensors import Number
 
 

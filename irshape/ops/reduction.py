@@ -7,10 +7,10 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
-from ..faults import Fault, fault
+from ..faults import Fault
 from ..shapes import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, PartialShape
 from .axes import duplicate_axes
-from .conditions import within
+from .conditions import doubted, within
 from .declaration import BOOLEAN_TYPE, INTEGER, NUMERIC, Operation, attribute, operand, types
 from .differences import Site, facts, inferred, not_run
 from .kinds import BOOLEAN
@@ -82,15 +82,7 @@ class Reduction(Operation):
     def check(self, data: Tensor, axes: Tensor) -> Iterator[Fault]:
         known, rank = axes.known, data.rank
         if known and rank == 0:
-            yield fault(
-                at="axes",
-                relation="within",
-                expected="no axes",
-                actual=known[0],
-                of="data",
-                given=0,
-                accepted=True,
-            )
+            yield from doubted(within, known, 0, accepted=True)
         if known is None or not rank or len(known) == len({axis % rank for axis in known}):
             return
         yield duplicate_axes(known)

@@ -28,7 +28,7 @@ from .declaration import (
 )
 from .differences import CRASHES, NO_LOWER_BOUNDS, Site, facts, not_run
 from .kinds import BOOLEAN, INDEX_TYPE, INT, Choice
-from .lazy import Array, np
+from .lazy import Array, dtype_of, np
 from .tensors import Tensor, Value
 
 I32: Final = ElementType.of("i32")
@@ -37,7 +37,7 @@ I64: Final = ElementType.of("i64")
 
 def index_array(array: Any, element_type: ElementType) -> Array:
     """Returns indices or counts in the type that an attribute names."""
-    return np.asarray(array).astype(np.int32 if element_type is I32 else np.int64)
+    return np.asarray(array).astype(dtype_of(element_type))
 
 
 class TopK(Operation):

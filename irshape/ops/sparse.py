@@ -11,9 +11,9 @@ from ..shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from .conditions import ascending, between, equal
 from .conversion import plain
 from .declaration import ANY, I32_I64, Operation, attribute, operand
-from .elementwise import computed, element_type_of
+from .elementwise import computed
 from .kinds import Choice
-from .lazy import Array, np
+from .lazy import Array, element_type_of, np
 from .movement.broadcasting import wanted_dimensions
 from .tensors import Tensor
 

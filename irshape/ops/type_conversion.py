@@ -12,10 +12,9 @@ from ..shapes import INT64_MIN, UNBOUNDED
 from .conversion import converted
 from .declaration import ANY, Operation, attribute, operand, types
 from .differences import When, facts, no_type, not_run, refused
-from .elementwise import element_type_of
 from .intervals import Interval, corners, mapped
 from .kinds import BOOLEAN, TYPE_NAME
-from .lazy import Array
+from .lazy import Array, element_type_of
 from .tensors import Number, Tensor, Value
 
 if TYPE_CHECKING:

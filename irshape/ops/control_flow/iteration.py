@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...faults import Fault, fault, require
 from ...rule_ids import PORT_MAP
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
-from ..lazy import Array, np
+from ..lazy import Array, dtype_of, np
 from ..tensors import UNKNOWN, Tensor
 from .base import ControlFlow, connected, fed
 
@@ -168,8 +168,6 @@ class Iteration(ControlFlow):
                 parameters[binding.internal] = part(whole, binding, iteration)
         states = {parameter for _, parameter in view.back_edges if iteration}
         if counter and counter.external is None and counter.internal not in states:
-            from ...numpy_types import dtype_of
-
             shape = () if view.declared_shape(counter.internal).rank == 0 else (1,)
             dtype = dtype_of(view.declared_type(counter.internal))
             parameters[counter.internal] = np.full(shape, iteration, dtype)

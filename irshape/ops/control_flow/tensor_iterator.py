@@ -10,7 +10,7 @@ from ...rule_ids import PORT_MAP
 from ...shapes import DYNAMIC, UNBOUNDED, Dimension
 from ..declaration import ANY, operand
 from ..differences import Site, facts, refused
-from ..lazy import Array
+from ..lazy import Array, element_type_of
 from ..tensors import UNKNOWN, Tensor
 from .base import body_of, connected
 from .iteration import Iteration
@@ -208,8 +208,6 @@ class TensorIterator(Iteration):
     def evaluate(
         self, *inputs: Array, bodies: dict[str, BodyView[Array]], outputs: int
     ) -> tuple[Array, ...]:
-        from ...numpy_types import element_type_of
-
         view = body_of(bodies, "body")
         count = self.count(
             view, tuple(Tensor(element_type_of(array), array.shape) for array in inputs)

@@ -16,7 +16,7 @@ from ..conditions import at_least, rank
 from ..declaration import I32_I64, Operation, attribute, between, operand
 from ..differences import Site, facts, refused
 from ..kinds import BOOLEAN, FLOAT, INDEX_TYPE, INT, Choice
-from ..lazy import Array, np
+from ..lazy import Array, dtype_of, np
 from ..tensors import Tensor
 from .agreement import require_same
 from .geometry import descending, greedy, overlaps, touching_overlaps
@@ -111,7 +111,7 @@ class DetectionSuppression(Operation):
     ) -> tuple[Array, Array, Array]:
         """Returns the three outputs. `flat`: the index of each chosen box among all boxes of the
         flattened input."""
-        integer = self.output_type.name.replace("i", "int")
+        integer = dtype_of(self.output_type)
         columns = [label[:, None].astype(np.float32), scores[:, None], chosen.reshape(-1, 4)]
         rows = np.concatenate(columns, axis=1).astype(boxes.dtype)
         return rows, flat.reshape(-1, 1).astype(integer), counts.astype(integer)

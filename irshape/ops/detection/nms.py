@@ -11,7 +11,7 @@ from ...shapes import DYNAMIC, UNBOUNDED, Dimension
 from ..declaration import ANY, INTEGER, REAL, Operation, attribute, operand, types
 from ..differences import EMPTY, Site, dimensions, facts, inferred
 from ..kinds import BOOLEAN, INDEX_TYPE, Choice
-from ..lazy import Array, np
+from ..lazy import Array, dtype_of, np
 from ..tensors import Tensor
 from ..windows import dimension_of
 from .geometry import overlaps, rotated_overlaps
@@ -160,7 +160,7 @@ class NonMaxSuppression_1(BoxSuppression):
         indices, _ = self.select(self.corners(boxes), scores, overlaps, limit, *thresholds)
         most = max(int(number(limit)), 0)
         rows = self.row_count(boxes.shape[1], most, scores.shape[0], scores.shape[1])
-        filled = np.full((rows, 3), -1, dtype=self.output_type.name.replace("i", "int"))
+        filled = np.full((rows, 3), -1, dtype=dtype_of(self.output_type))
         filled[: len(indices)] = indices[:rows]
         return filled
 
@@ -281,7 +281,7 @@ def as_outputs(
     output_type: ElementType, indices: Array, scores: Array
 ) -> tuple[Array, Array, Array]:
     """Returns the triplets, the triplets with the score in place of the box, and their number."""
-    integer = output_type.name.replace("i", "int")
+    integer = dtype_of(output_type)
     scored = np.concatenate([indices[:, :2].astype(np.float32), scores[:, None]], axis=1)
     return indices.astype(integer), scored, np.array([len(indices)], dtype=integer)
 

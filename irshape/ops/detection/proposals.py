@@ -15,7 +15,7 @@ from ..conditions import equal
 from ..declaration import ANY, REAL, Operation, at_least, attribute, between, operand
 from ..image.taps import away_from_zero as rounded
 from ..kinds import BOOLEAN, FLOAT, FLOATS, INDEX_TYPE, INT, POSITIVE, STRING
-from ..lazy import Array, np
+from ..lazy import Array, dtype_of, np
 from ..tensors import Tensor
 from .agreement import require_same, require_size
 from .geometry import descending, greedy, moved, touching_overlaps, within
@@ -239,5 +239,5 @@ class GenerateProposals(Operation):
         return (
             np.concatenate(rois).astype(im_info.dtype),
             np.concatenate(kept_scores).astype(im_info.dtype),
-            np.array(counts, dtype=self.roi_num_type.name.replace("i", "int")),
+            np.array(counts, dtype=dtype_of(self.roi_num_type)),
         )

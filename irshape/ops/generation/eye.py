@@ -10,7 +10,7 @@ from ...shapes import DYNAMIC_SHAPE, PartialShape
 from ..axes import require_single, single_size
 from ..declaration import I32_I64, Operation, attribute, operand
 from ..kinds import TYPE_NAME
-from ..lazy import Array, np
+from ..lazy import Array, dtype_of, np
 from ..movement.broadcasting import negative_sizes, wanted_shape
 from ..tensors import Tensor
 
@@ -49,8 +49,6 @@ class Eye(Operation):
     def evaluate(
         self, num_rows: Array, num_columns: Array, diagonal_index: Array, batch_shape: Array | None
     ) -> Array:
-        from ...numpy_types import dtype_of
-
         matrix = np.eye(
             int(num_rows.item()), int(num_columns.item()), int(diagonal_index.item())
         ).astype(dtype_of(self.output_type))

@@ -12,7 +12,7 @@ from ..axes import single
 from ..declaration import INTEGER, REAL, Operation, attribute, operand
 from ..differences import facts, not_run, of_version
 from ..kinds import BOOLEAN, NATURAL, TYPE_NAME
-from ..lazy import Array, np
+from ..lazy import Array, dtype_of, np
 from ..movement.broadcasting import negative_sizes, wanted_dimensions
 from ..tensors import Tensor
 
@@ -59,8 +59,6 @@ class Multinomial(Operation):
             )
 
     def evaluate(self, probs: Array, num_samples: Array) -> Array:
-        from ...numpy_types import dtype_of
-
         wide = probs.dtype if probs.dtype in (np.float32, np.float64) else np.dtype(np.float32)
         weights = np.exp(probs.astype(wide)) if self.log_probs else probs.astype(wide)
         rows, classes = weights.shape

@@ -12,7 +12,7 @@ from ..axes import MAX_RANK
 from ..declaration import I32_I64, Operation, attribute, operand, types
 from ..differences import Site, facts, ignored, not_run
 from ..kinds import NATURAL, TYPE_NAME, Choice
-from ..lazy import Array, np
+from ..lazy import Array, element_type_of, np
 from ..movement.broadcasting import negative_sizes, wanted_shape
 from ..tensors import Tensor
 
@@ -139,8 +139,6 @@ def tensorflow_real(bits: Array, low: Array, high: Array) -> Array:
     The last bits of a word are the fraction of a number from 1 to 2. The part above 1 is scaled to
     the range, rounded at each step.
     """
-    from ...numpy_types import element_type_of
-
     digits = MANTISSA[element_type_of(low).name]
     fraction = ((bits & np.uint64((1 << digits) - 1)).astype(np.float64) / (1 << digits)).astype(
         low.dtype
@@ -154,8 +152,6 @@ def torch_real(bits: Array, low: Array, high: Array) -> Array:
     The last bits of a word are a fraction, which has one bit more than the mantissa of the type.
     The fraction is scaled to the range in f32, or in f64 for f64, and converted to the type.
     """
-    from ...numpy_types import element_type_of
-
     digits = MANTISSA[element_type_of(low).name] + 1
     wide = np.float64 if digits == 53 else np.float32
     fraction = (bits & np.uint64((1 << digits) - 1)).astype(wide) * wide(1 / (1 << digits))

@@ -13,7 +13,7 @@ from ..declaration import NUMERIC, Operation, attribute, operand, types
 from ..differences import facts, no_type, refused
 from ..elementwise import common_type
 from ..kinds import TYPE_NAME
-from ..lazy import Array, np
+from ..lazy import Array, dtype_of, element_type_of, np
 from ..tensors import Number, Tensor, Value
 
 
@@ -127,8 +127,6 @@ class RangeBase(Operation):
         return Value(lower, upper)
 
     def evaluate(self, start: Array, stop: Array, step: Array) -> Array:
-        from ...numpy_types import dtype_of, element_type_of
-
         abstract = [
             Tensor(element_type_of(array), (), Value([number(array)]))
             for array in (start, stop, step)

@@ -13,9 +13,8 @@ from ..axes import divided, listed
 from ..conversion import encoded, plain
 from ..declaration import ANY, I32_I64, INTEGER, Operation, at_least, attribute, operand
 from ..differences import facts, not_run, of_version
-from ..elementwise import element_type_of
 from ..kinds import INT, NATURALS, POSITIVES, Choice
-from ..lazy import Array, np
+from ..lazy import Array, element_type_of, np
 from ..tensors import Tensor
 from ..windows import Frame, along_last, padded, reached, same_padding
 from .broadcasting import negative_sizes, wanted_dimensions
@@ -127,15 +126,11 @@ class BatchBlocks(Operation):
 
     def check(self, data: Tensor, *lists: Tensor) -> Iterator[Fault]:
         for declared, tensor in zip(self.operands[1:], lists, strict=True):
-            known, wanted = tensor.known, int(declared.name == "block_shape")
-            if known and known[0] != wanted:
-                yield fault(
-                    at=declared.name,
-                    expected=wanted,
-                    actual=known[0],
-                    position=0,
-                    accepted=True,
-                    rule=INPUT_VALUE,
+            if tensor.known:
+                wanted = int(declared.name == "block_shape")
+                facts = {"at": declared.name, "axis": 0, "rule": INPUT_VALUE}
+                yield from conditions.doubted(
+                    conditions.equal, tensor.known[0], wanted, accepted=True, **facts
                 )
 
 
@@ -234,15 +229,10 @@ class SpaceToBatch(BatchBlocks):
     def check(self, data: Tensor, *lists: Tensor) -> Iterator[Fault]:
         yield from super().check(data, *lists)
         for declared, tensor in zip(self.operands[1:], lists, strict=True):
-            if data.rank is not None and tensor.rank == 1 and tensor.shape[0].low > data.rank:
-                yield fault(
-                    at=declared.name,
-                    relation="count",
-                    expected=data.rank,
-                    actual=tensor.shape,
-                    of="data",
-                    given=data.shape,
-                    accepted=True,
+            if data.rank is not None and tensor.rank == 1:
+                facts = {"at": declared.name, "of": "data", "given": data.shape}
+                yield from conditions.doubted(
+                    conditions.count, tensor.shape[0], data.rank, accepted=True, **facts
                 )
         yield from negative_sizes(lists[1], "pads_begin")
         yield from negative_sizes(lists[2], "pads_end")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...faults import Between, Fault, Violation, fault
+from ...faults import Between, Fault, Violation
 from ...rule_ids import INPUT_COUNT, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..axes import duplicate_axes, of_length, picked
-from ..conditions import ascending, count, rank, within
+from ..conditions import ascending, at_least, count, doubted, rank, within
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..differences import NO_LOWER_BOUNDS, facts
 from ..kinds import INT, Choice
@@ -37,17 +37,8 @@ def wanted_shape(sizes: Tensor) -> PartialShape:
 
 
 def negative_sizes(sizes: Tensor, at: str) -> Iterator[Fault]:
-    """Yields a fault for each negative size."""
-    for index, size in enumerate(sizes.known or ()):
-        if size < 0:
-            yield fault(
-                at=at,
-                relation="at least",
-                expected=Between(0, None),
-                actual=size,
-                position=index,
-                accepted=True,
-            )
+    """Yields a fault for the first negative size."""
+    return doubted(at_least, sizes.known or (), 0, at=at, accepted=True)
 
 
 def _require_one_or(size: Dimension, target: Dimension) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...element_types import DYNAMIC_TYPE
-from ...faults import Fault, fault, require
+from ...faults import Fault, require
 from ...shapes import PartialShape
 from .. import conditions
 from ..axes import normalized_axis, not_single, require_single, single
-from ..conditions import equal
+from ..conditions import doubted, equal, of_type
 from ..conversion import encoded, plain
 from ..declaration import (
     ANY,
@@ -22,9 +22,8 @@ from ..declaration import (
     operand,
 )
 from ..differences import Site, facts, not_run, of_version
-from ..elementwise import element_type_of
 from ..kinds import BOOLEAN, Choice
-from ..lazy import Array, np
+from ..lazy import Array, element_type_of, np
 from ..tensors import Tensor
 from .gathering import from_start, require_tuples
 from .slicing import require_lists, selected, sliced_dims
@@ -278,16 +277,8 @@ class SliceScatter(Operation):
 
     def check(self, data: Tensor, updates: Tensor, *lists: Tensor | None) -> Iterator[Fault]:
         ours, theirs = data.element_type, updates.element_type
-        if ours is not theirs and DYNAMIC_TYPE not in (ours, theirs):
-            yield fault(
-                at="updates",
-                relation="type",
-                expected=ours,
-                actual=theirs,
-                of="data",
-                accepted=True,
-                help="insert a Convert",
-            )
+        if DYNAMIC_TYPE not in (ours, theirs):
+            yield from doubted(of_type, theirs, ours, at="updates", of="data", accepted=True)
 
     def evaluate(self, data: Array, updates: Array, *lists: Array | None) -> Array:
         result = data.copy()

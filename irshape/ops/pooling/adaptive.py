@@ -13,7 +13,7 @@ from ..conversion import plain
 from ..declaration import INTEGER, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from ..elementwise import computed
 from ..kinds import INDEX_TYPE
-from ..lazy import Array, np
+from ..lazy import Array, dtype_of, np
 from ..movement.broadcasting import negative_sizes, wanted_dimensions
 from ..tensors import Tensor
 from .base import I64, Share, largest
@@ -75,8 +75,6 @@ class AdaptiveMaxPool(AdaptivePooling):
         return Tensor(data.element_type, shape), Tensor(self.index_element_type, shape)
 
     def evaluate(self, data: Array, output_shape: Array) -> tuple[Array, Array]:
-        from ...numpy_types import dtype_of
-
         values = plain(data)
         places = np.broadcast_to(
             np.arange(int(np.prod(data.shape[2:])), dtype=np.int64).reshape(data.shape[2:]),

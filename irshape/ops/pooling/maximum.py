@@ -11,7 +11,7 @@ from ..conversion import plain
 from ..declaration import attribute
 from ..elementwise import computed
 from ..kinds import INT, NATURALS, TypeName
-from ..lazy import Array, np
+from ..lazy import Array, dtype_of, np
 from ..tensors import Tensor
 from ..windows import Sizes
 from .base import I64, ROUNDING_TORCH, Pooling, largest, lowest
@@ -48,8 +48,6 @@ class MaxPool_8(Pooling):
     spares_outputs = True
 
     def evaluate(self, data: Array, wanted: Sequence[bool] = (True, True)) -> tuple[Array, Array]:
-        from ...numpy_types import dtype_of
-
         if not wanted[1]:
             return self.largest_values(data), np.empty(0, dtype_of(self.index_element_type))
         numbers = plain(data)

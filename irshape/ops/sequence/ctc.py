@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...element_types import ElementType
-from ...faults import Between, Fault, Violation, fault, require
+from ...faults import Between, Fault, fault, require
 from ...rule_ids import INPUT_VALUE
 from ...shapes import DYNAMIC, PartialShape
 from ..axes import require_single
-from ..conditions import between
+from ..conditions import between, doubted
 from ..declaration import INTEGER, NUMERIC, REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN, TypeName
-from ..lazy import Array, np
+from ..lazy import Array, dtype_of, np
 from ..tensors import Tensor
 
 I32 = ElementType.of("i32")
@@ -22,10 +22,7 @@ NO_CLASS = -1
 
 def outside(name: str, tensor: Tensor | None, most: int) -> Iterator[Fault]:
     """Yields a fault for the first known number outside the range 0 to `most`."""
-    try:
-        between((tensor and tensor.known) or (), 0, most, at=name)
-    except Violation as violation:
-        yield violation.fault
+    return doubted(between, (tensor and tensor.known) or (), 0, most, at=name)
 
 
 def decoded(classes: Array, lengths: Array, blank: int, *, merge: bool) -> tuple[Array, Array]:
@@ -113,8 +110,6 @@ class CTCGreedyDecoderSeqLen(Operation):
     def evaluate(
         self, data: Array, sequence_length: Array, blank_index: Array | None
     ) -> tuple[Array, Array]:
-        from ...numpy_types import dtype_of
-
         blank = data.shape[2] - 1 if blank_index is None else int(blank_index.ravel()[0])
         classes, lengths = decoded(
             best_path(data), sequence_length.astype(np.int64), blank, merge=self.merge_repeated

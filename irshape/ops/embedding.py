@@ -30,11 +30,17 @@ class EmbeddingLookup(Operation):
     emb_table = operand(ANY, rank=at_least(1))
     reduction: str = "sum"
 
-    def rows(self, emb_table: Tensor, rows: Dimension) -> Tensor:
-        """Returns the tensor of the table with another number of rows."""
-        shape = (
-            DYNAMIC_SHAPE if emb_table.rank is None else PartialShape([rows, *emb_table.shape[1:]])
-        )
+    def rows(self, *inputs: Tensor | None) -> Dimension:
+        """Returns the number of rows of the result, which is that of the bags."""
+        return self.dimensions(*inputs).get("bags", DYNAMIC)
+
+    def infer(self, emb_table: Tensor, *others: Tensor | None) -> Tensor:
+        seen, weights = self.reduction, others[-1]
+        fits = weights is None or seen == "sum"
+        require(fits, at="reduction", expected="sum", actual=seen, of="per_sample_weights")
+        rows, shape = self.rows(emb_table, *others), DYNAMIC_SHAPE
+        if emb_table.rank is not None:
+            shape = PartialShape([rows, *emb_table.shape[1:]])
         return Tensor(emb_table.element_type, shape)
 
     def check(self, *inputs: Tensor | None) -> Iterator[Fault]:
@@ -43,17 +49,6 @@ class EmbeddingLookup(Operation):
         for declared, tensor in zip(self.operands[1:], others, strict=True):
             if declared.name in ("indices", "default_index"):
                 yield from doubtful_index(table, declared.name, tensor)
-
-    def require_weights(self, weights: Tensor | None) -> None:
-        if weights is None:
-            return
-        require(
-            self.reduction == "sum",
-            at="reduction",
-            expected="sum",
-            actual=self.reduction,
-            of="per_sample_weights",
-        )
 
     def bags(
         self,
@@ -100,22 +95,11 @@ class OffsetsLookup(EmbeddingLookup):
     )
 
     indices = operand(I32_I64, known_type=True, shape=("indices",), value=True)
-    offsets = operand(I32_I64, known_type=True, rank=1, like="indices")
+    offsets = operand(I32_I64, known_type=True, shape=("bags",), like="indices")
     default_index = operand(
         I32_I64, known_type=True, rank=0, like="indices", optional=True, value=True
     )
     per_sample_weights = operand(ANY, shape=("indices",), like="emb_table", optional=True)
-
-    def infer(
-        self,
-        emb_table: Tensor,
-        indices: Tensor,
-        offsets: Tensor,
-        default_index: Tensor | None,
-        per_sample_weights: Tensor | None,
-    ) -> Tensor:
-        self.require_weights(per_sample_weights)
-        return self.rows(emb_table, DYNAMIC if offsets.rank is None else offsets.shape[0])
 
     def evaluate(
         self,
@@ -154,13 +138,6 @@ class PackedLookup(EmbeddingLookup):
     indices = operand(I32_I64, known_type=True, shape=("bags", "indices"), value=True)
     per_sample_weights = operand(ANY, shape=("bags", "indices"), like="emb_table", optional=True)
 
-    def infer(
-        self, emb_table: Tensor, indices: Tensor, per_sample_weights: Tensor | None
-    ) -> Tensor:
-        self.require_weights(per_sample_weights)
-        sizes = self.dimensions(emb_table, indices, per_sample_weights)
-        return self.rows(emb_table, sizes.get("bags", DYNAMIC))
-
     def evaluate(self, emb_table: Array, indices: Array, per_sample_weights: Array | None) -> Array:
         bag = np.repeat(np.arange(indices.shape[0]), indices.shape[1])
         return self.bags(
@@ -198,18 +175,10 @@ class EmbeddingSegmentsSum(EmbeddingLookup):
     )
     per_sample_weights = operand(ANY, shape=("indices",), like="emb_table", optional=True)
 
-    def infer(
-        self,
-        emb_table: Tensor,
-        indices: Tensor,
-        segment_ids: Tensor,
-        num_segments: Tensor,
-        default_index: Tensor | None,
-        per_sample_weights: Tensor | None,
-    ) -> Tensor:
-        self.require_weights(per_sample_weights)
-        (count,) = wanted_dimensions(num_segments) or [DYNAMIC]
-        return self.rows(emb_table, count)
+    def rows(self, *inputs: Tensor | None) -> Dimension:
+        assert inputs[3] is not None
+        (count,) = wanted_dimensions(inputs[3]) or [DYNAMIC]
+        return count
 
     def evaluate(
         self,

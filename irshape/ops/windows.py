@@ -96,6 +96,15 @@ class Frame(NamedTuple):
             )
         )
 
+    def same(self, sizes: Sequence[int], auto_pad: str) -> Frame:
+        """Returns the windows with the padding of a `same` mode of `auto_pad`."""
+        pads = [
+            same_padding(size, self.span(axis), self.strides[axis], auto_pad)
+            for axis, size in enumerate(sizes)
+        ]
+        begins, ends = zip(*pads, strict=True)
+        return self._replace(pads_begin=begins, pads_end=ends)
+
 
 def along_last(where: Sequence[slice]) -> Any:
     """Returns an index with these slices for the last axes."""

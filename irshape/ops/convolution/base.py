@@ -19,7 +19,6 @@ from ..windows import (
     dimension_of,
     divided_down,
     divided_up,
-    same_padding,
 )
 
 
@@ -71,16 +70,9 @@ class Sliding(Operation):
 
     def frame(self, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> Frame:
         """Returns the windows of the filter over spatial axes of these sizes."""
-        strides, dilations = self.steps(len(sizes)), self.gaps(len(sizes))
-        begin, end = self.pads(len(sizes))
-        if self.auto_pad in SAME:
-            spans = [max(k - 1, 0) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
-            pads = [
-                same_padding(size, span, stride, self.auto_pad)
-                for size, span, stride in zip(sizes, spans, strides, strict=True)
-            ]
-            begin, end = tuple(before for before, _ in pads), tuple(after for _, after in pads)
-        return Frame(kernel, strides, dilations, begin, end)
+        axes = len(sizes)
+        frame = Frame(kernel, self.steps(axes), self.gaps(axes), *self.pads(axes))
+        return frame.same(sizes, self.auto_pad) if self.auto_pad in SAME else frame
 
     def slid(self, data: PartialShape, filters: PartialShape, axes: int) -> list[Dimension]:
         """Returns the spatial dimensions of the result of a forward convolution.

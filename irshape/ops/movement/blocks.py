@@ -16,7 +16,7 @@ from ..differences import facts, not_run, of_version
 from ..kinds import INT, NATURALS, POSITIVES, Choice
 from ..lazy import Array, element_type_of, np
 from ..tensors import Tensor
-from ..windows import Frame, along_last, padded, reached, same_padding
+from ..windows import Frame, along_last, padded, reached
 from .broadcasting import negative_sizes, wanted_dimensions
 from .padding import blank
 
@@ -305,12 +305,8 @@ class ExtractImagePatches(Operation):
         counts = [self.count(axis, size) for axis, size in enumerate(image)]
         frame = Frame(self.sizes, self.strides, self.rates, (0, 0), (0, 0))
         if self.auto_pad != "valid":
-            pads = [
-                same_padding(size, frame.span(axis), self.strides[axis], self.auto_pad)
-                for axis, size in enumerate(image)
-            ]
-            begins, ends = zip(*pads, strict=True)
-            data = padded(data, begins, ends)
+            frame = frame.same(image, self.auto_pad)
+            data = padded(data, frame.pads_begin, frame.pads_end)
         result = np.empty([batch, *self.sizes, depth, *counts], data.dtype)
         if result.size:
             for (row, column), where in reached(frame, counts):

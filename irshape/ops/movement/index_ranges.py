@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import product
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ...shapes import INT64_MIN, UNBOUNDED, Dimension
 from ..tensors import Bounds, Number, Tensor
-
-if TYPE_CHECKING:
-    pass
 
 INT32_MAX: Final = 2**31 - 1
 

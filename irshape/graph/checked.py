@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 from ..diagnostics.report import FileReport, LoadError, diagnostic
 from ..inference.body_engine import BodyEngine
 from ..inference.contrary_sizes import MAX_LAYERS, contrary_sizes
 from ..inference.result import Inference
 from ..model.graph import Model
 from ..rules import Context, findings
+from ..rules.inputs_and_outputs import CollidingName
 from ..rules.settings import PLAIN
 from .errors import GraphError
 
@@ -48,3 +51,17 @@ def refuse_contrary_sizes(declared: Inference) -> None:
         result = BodyEngine(model).infer_body(model.net, {}, compare=False)
         for layer, fault in contrary_sizes(model, result):
             raise GraphError.of(fault, layer.type, layer.label)
+
+
+def refuse_colliding_names(declared: Inference) -> None:
+    """Raises `GraphError` if names of inputs and outputs collide in an IR of version 10, or would
+    be lost, as those of a Result."""
+    model = copy(declared.model)
+    model.version = 10
+    context = Context(model, Inference(model, declared.result), PLAIN, reasons=False)
+    for finding in CollidingName.check(context):
+        assert finding.layer is not None
+        raise GraphError.of(finding.fault, finding.layer.type, finding.layer.label)
+    for layer in model.net.layers:
+        if layer.output_names:
+            raise GraphError(f"{layer.label}: in an IR of version 10, no Result has its own names")

@@ -69,6 +69,7 @@ def _copy_all(graph: Structure, twin: Editing, rebased: Rebased | None = None) -
         for end, number in old._users.items():
             new._users[layers[end.layer]._inputs[end.index]] = number
     content.layers.update((layers[layer], number) for layer, number in known.layers.items())
+    twin.states.update((each, None) for each in layers.values() if each.operation.keeps_state)
     content.by_id = {layer.id: layer for layer in layers.values()}
     content.by_name = {
         name: tuple(layers[layer] for layer in named) for name, named in known.by_name.items()

@@ -13,7 +13,6 @@ from ..shapes import Dimension, PartialShape, ShapeLike
 from ..spelling import counted
 from .building import Building, items_of, unknown_attribute
 from .errors import ArgumentError, GraphError, checked_name
-from .inferring import by_variable
 from .nodes import GraphLayer, Input, Output
 from .types import shape_of
 
@@ -51,6 +50,8 @@ class Editing(Building):
             self.changes.drop(old._users, input)
             self.changes.set(input, "_source", source)
             self.changes.put(source._users, input, self.changes.number())
+            if self.states:
+                self.changes.at_end = self._check_variables
             if layer.raw.output_names:
                 own = self._leave_names(old, layer, moved=True)
                 self._give_names(source, (*source._names, *own))
@@ -219,12 +220,6 @@ class Editing(Building):
                     argument="bypass",
                 )
             self._detach(layer)
-            for assign in self._unread([layer]):
-                raise GraphError(
-                    f"{self.where(layer)} cannot be removed: no other ReadValue reads the "
-                    f"variable that {assign.label} assigns",
-                    help="remove the Assign first",
-                )
             if self.owner is not None:
                 self._settle(())
 
@@ -261,7 +256,7 @@ class Editing(Building):
         """
         with self.changes:
             dead = self._remove_unneeded(self.content.layers)
-            count = len(dead) + self._remove_unread(dead)
+            count = len(dead) + self._remove_unread()
             if duplicates:
                 count += self._merge_duplicates()
             for layer in self.layers:
@@ -271,30 +266,16 @@ class Editing(Building):
                 self._settle(())
         return count
 
-    def _unread(self, removed: Iterable[GraphLayer]) -> list[GraphLayer]:
-        """Returns the Assigns of variables that no layer reads after the removal of these
-        layers."""
-        lost = set(by_variable(removed, "readvalue"))
-        if not lost:
-            return []
-        every = list(self.root.walk())
-        lost -= by_variable(every, "readvalue").keys()
-        assigned = by_variable(every, "assign").items()
-        return [each for variable, assigns in assigned if variable in lost for each in assigns]
-
-    def _remove_unread(self, removed: Collection[GraphLayer]) -> int:
-        """Removes the Assigns of variables that no layer reads after the removal of these layers,
-        and the layers that only these Assigns need. Returns the number of removed layers."""
+    def _remove_unread(self) -> int:
+        """Removes the Assigns of variables that no layer reads any longer, and the layers that only
+        these Assigns need. Returns the number of removed layers."""
         count = 0
-        while assigns := self._unread(removed):
-            removed = []
+        while assigns := self._unread():
             for assign in assigns:
                 home = assign.graph
                 before = home._reachable([assign])
                 home._remove_all([assign])
-                gone = home._remove_unneeded(before)
-                removed += gone
-                count += 1 + len(gone)
+                count += 1 + len(home._remove_unneeded(before))
         return count
 
     def _merge_duplicates(self) -> int:
@@ -427,7 +408,8 @@ class Editing(Building):
         with self.changes:
             before = self._reachable([old.layer])
             new = self._replace_by_parameter(old, asked)
-            self._remove_unread(self._remove_unneeded(before, parameters=True))
+            self._remove_unneeded(before, parameters=True)
+            self._remove_unread()
             if asked not in self.content.by_name:
                 self._give_name(new.layer, asked)
         return new
@@ -467,7 +449,8 @@ class Editing(Building):
         with self.changes:
             before = self._reachable(results)
             self._remove_all(results)
-            self._remove_unread(self._remove_unneeded(before))
+            self._remove_unneeded(before)
+            self._remove_unread()
             if self.owner is not None:
                 self._settle(())
 

@@ -114,29 +114,47 @@ class Inferring(Structure):
         return self._infer(layer)
 
     def _check_variables(self) -> None:
-        """Raises `GraphError` for an Assign without a ReadValue, or with one of another type or
-        shape."""
-        every = list(self.root.walk())
-        held = by_variable(every, "readvalue")
-        for assign in [each for group in by_variable(every, "assign").values() for each in group]:
-            variable = variable_of(assign)
-            faults = []
-            for read in held.get(variable, ()):
-                try:
-                    given = assign._inputs[0]._source.tensor
-                    check_assigned(variable, read._outputs[0].tensor, given)
-                except Violation as violation:
-                    faults.append(violation.fault)
-            if len(faults) < len(held.get(variable, ())):
-                continue
-            where = assign.graph.where(assign)
-            if faults:
-                raise GraphError.of(faults[0], assign.type, where, assign.place)
+        """Raises `GraphError` for an Assign that is not read, or with a ReadValue of another type
+        or shape."""
+        held = by_variable(self.states, "readvalue")
+        for assign in self._unread():
             known = ", ".join(f"'{name}'" for name in held) or "none"
             raise GraphError(
-                f"{where}: no ReadValue reads the variable '{variable}'",
-                help="add the ReadValue first" if not held else f"variables that are read: {known}",
+                f"{assign.graph.where(assign)}: no ReadValue of the variable "
+                f"'{variable_of(assign)}' in the same body leads to a Result or an Assign",
+                help=f"connect it, or remove the Assign first (variables that are read: {known})",
             )
+        for variable, assigns in by_variable(self.states, "assign").items():
+            for assign in assigns:
+                faults = []
+                for read in held.get(variable, ()):
+                    try:
+                        given = assign._inputs[0]._source.tensor
+                        check_assigned(variable, read._outputs[0].tensor, given)
+                    except Violation as violation:
+                        faults.append(violation.fault)
+                if faults and len(faults) == len(held[variable]):
+                    where = assign.graph.where(assign)
+                    raise GraphError.of(faults[0], assign.type, where, assign.place)
+
+    def _unread(self) -> list[GraphLayer]:
+        """Returns the Assigns without a ReadValue of their variable, in the net and its bodies.
+
+        OpenVINO looks for it among the layers of the same body on which a Result or an Assign
+        depends. It does not read a body at all if nothing depends on the layer around it.
+        """
+        read = {
+            (layer.graph, variable)
+            for variable, layers in by_variable(self.states, "readvalue").items()
+            for layer in layers
+            if layer.is_used
+        }
+        return [
+            layer
+            for variable, layers in by_variable(self.states, "assign").items()
+            for layer in layers
+            if (layer.graph, variable) not in read and layer.is_used
+        ]
 
     def _know_value(self, layer: GraphLayer) -> None:
         """Computes the known values of a layer's outputs and of the outputs on which they depend,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Container, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -425,6 +426,21 @@ class GraphLayer(_Part):
         """The layers that this layer feeds, without duplicates."""
         users = [user.layer for output in self._outputs for user in output._users]
         return tuple(dict.fromkeys(users))
+
+    @property
+    def is_used(self) -> bool:
+        """Whether OpenVINO reads the layer: a Result or an Assign depends on it, and in a body also
+        on the layer around it."""
+        waiting, seen = deque([self]), {self}
+        while waiting:  # the nearest first: the Assign of a state is near its ReadValue
+            layer = waiting.popleft()
+            if layer.raw.is_sink:
+                owner: GraphLayer | None = layer.graph.owner
+                return owner is None or owner.is_used
+            new = [user for user in layer.users if user not in seen]
+            seen.update(new)
+            waiting += new
+        return False
 
     def __repr__(self) -> str:
         return f"<{self.label}>"

@@ -49,6 +49,7 @@ def _fill(result: BodyResult, graph: Structure, content: Content) -> None:
                 end._source._users[end] = number()
         layer._inputs = tuple(inputs)
     content.layers.update((layer, number()) for layer in layers)
+    graph.states.update((layer, None) for layer in layers if layer.operation.keeps_state)
     content.by_id = {layer.raw.id: layer for layer in layers}
     by_name = content.by_name
     for layer in layers:

@@ -91,10 +91,12 @@ class Structure:
             self.store.weights = Weights(None, self.bytes, "ready")
             self.engine = BodyEngine(self.store)
             self.changes = Changes()
+            self.states: dict[GraphLayer, None] = {}
+            """The layers of the net and its bodies that read or assign a variable."""
         else:
             outer = owner.graph
             self.bytes, self.store, self.engine = outer.bytes, outer.store, outer.engine
-            self.changes = outer.changes
+            self.changes, self.states = outer.changes, outer.states
 
     @property
     def name(self) -> str:
@@ -357,6 +359,8 @@ class Structure:
         last = max([content.ranks[end._source.layer][0] for end in layer._inputs], default=-1)
         put(content.ranks, layer, (last, changes.number()))
         if layer.operation.keeps_state:
+            put(self.states, layer, None)
+        if self.states and layer.raw.is_sink:
             changes.at_end = self._check_variables
 
     def _detach(self, layer: GraphLayer) -> None:
@@ -372,6 +376,9 @@ class Structure:
         changes.drop(content.by_id, layer.id)
         self._unname(layer)
         changes.drop(content.ranks, layer)
+        changes.drop(self.states, layer)
+        if self.states:
+            changes.at_end = self._check_variables
         self._stale()
 
     def _rank_before(self, producer: GraphLayer, user: GraphLayer) -> None:

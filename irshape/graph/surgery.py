@@ -39,36 +39,37 @@ def extracted(graph: G, inputs: Names | None, outputs: Names | None, *, again: b
         else [_end_of(each, twin(each)) for each in outputs]
     )
     asked = None if inputs is None else {twin(each): _name_of(each) for each in inputs}
-    starts: dict[Output, Output] = {}
-    for old, name in (asked or {}).items():
-        fixed = old.layer.raw.is_parameter
-        starts[old] = old if fixed else part._replace_by_parameter(old, name or old.name)
-    ends = [(name, starts.get(output, output), result) for name, output, result in wanted]
-    once = {(output, result): (name, output, result) for name, output, result in ends}
-    names = {new: new.names for new in starts.values()}
-    _keep_results(part, ends if again else list(once.values()))
-    needed = part._reachable(part.results)
-    needed |= _states_of(part, needed)
-    if asked is not None:
-        allowed = {output.layer for output in starts.values()}
-        for layer in part.parameters:
-            if layer in needed and layer not in allowed:
-                raise GraphError(
-                    f"the outputs also depend on the input '{layer.name}'",
-                    help="name this input too, or cut at a tensor that depends on it",
-                    argument="outputs" if outputs is None else None,
-                )
-        needed |= allowed
-    part._remove_all(layer for layer in part.layers if layer not in needed)
-    for old, name in (asked or {}).items():
-        new = starts[old]
-        if new is old or not name:
-            continue
-        part._give_names(new, names[new])  # those of removed Results too
-        if name not in part.content.by_name:
-            part._give_name(new.layer, name)
-        elif name not in part.content.by_tensor:
-            part._give_names(new, (*new.names, name))
+    with part.changes:
+        starts: dict[Output, Output] = {}
+        for old, name in (asked or {}).items():
+            fixed = old.layer.raw.is_parameter
+            starts[old] = old if fixed else part._replace_by_parameter(old, name or old.name)
+        ends = [(name, starts.get(output, output), result) for name, output, result in wanted]
+        once = {(output, result): (name, output, result) for name, output, result in ends}
+        names = {new: new.names for new in starts.values()}
+        _keep_results(part, ends if again else list(once.values()))
+        needed = part._reachable(part.results)
+        needed |= _states_of(part, needed)
+        if asked is not None:
+            allowed = {output.layer for output in starts.values()}
+            for layer in part.parameters:
+                if layer in needed and layer not in allowed:
+                    raise GraphError(
+                        f"the outputs also depend on the input '{layer.name}'",
+                        help="name this input too, or cut at a tensor that depends on it",
+                        argument="outputs" if outputs is None else None,
+                    )
+            needed |= allowed
+        part._remove_all(layer for layer in part.layers if layer not in needed)
+        for old, name in (asked or {}).items():
+            new = starts[old]
+            if new is old or not name:
+                continue
+            part._give_names(new, names[new])  # those of removed Results too
+            if name not in part.content.by_name:
+                part._give_name(new.layer, name)
+            elif name not in part.content.by_tensor:
+                part._give_names(new, (*new.names, name))
     return part
 
 

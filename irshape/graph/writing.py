@@ -22,7 +22,7 @@ from ..inference.result import Inference
 from ..model.graph import Model
 from ..model.source import Source
 from ..model.weights import Constant
-from .checked import refuse_contrary_sizes
+from .checked import refuse_colliding_names, refuse_contrary_sizes
 from .errors import ArgumentError, GraphError
 from .exporting import exported
 from .splicing import NotSpliceable, Splicer
@@ -52,6 +52,8 @@ def _spliced(graph: Structure, origin: Model, inference: Inference) -> bytes:
     source = origin.source
     if source.raw is not None or source.encoding.lower() not in _UTF8:
         raise NotSpliceable
+    if origin.version == 10:
+        refuse_colliding_names(inference)
     splicer = Splicer(source, inference.model)
     splicer.body(origin.net, graph.layers, inference.result, 1)
     splicer.net_info(origin.rt_info_span, graph.rt_info_span)
@@ -136,6 +138,7 @@ def parts_of_file(graph: Structure) -> tuple[bytes, Iterator[Piece]]:
     layout = Layout(needed) if compact else None
     inference = exported(graph, layout)
     refuse_contrary_sizes(inference)
+    graph._check_variables()
     return text_of(graph, inference), _pieces(graph, layout)
 
 

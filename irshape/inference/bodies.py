@@ -41,11 +41,13 @@ def infer_with_bodies(
 
     def runner(tag: str, body: Body) -> Callable[[dict[str, Tensor]], dict[str, Tensor]]:
         def run(parameters: dict[str, Tensor]) -> dict[str, Tensor]:
-            fed[tag] = dict(parameters)
-            inner[tag] = infer_body(body, fed[tag], False)
+            result = infer_body(body, dict(parameters), False)
+            if tag not in inner or not inner[tag].refusing():
+                # what refuses the shapes of one iteration may take the wider ones of all
+                fed[tag], inner[tag] = dict(parameters), result
             return {
                 layer.id: tensors[0]
-                for layer, tensors in zip(body.layers, inner[tag].outputs, strict=True)
+                for layer, tensors in zip(body.layers, result.outputs, strict=True)
                 if layer.is_result and tensors
             }
 

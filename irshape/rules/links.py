@@ -163,20 +163,29 @@ class Links:
 
         Each comes with the number of layers that only it uses.
         """
+        used = self.used()
+        if all(used):
+            return
+        feeding = {source[0] for row in self.wiring.sources for source in row if source is not None}
+        for position, layer in enumerate(self.body.layers):
+            if not used[position] and position not in feeding:
+                yield layer, self._use(position, used)
+
+    def used(self) -> list[bool]:
+        """Returns for each layer whether it is a Result or an Assign, or one of these depends on
+        it. OpenVINO reads no others. If edges have faults, all layers count as used."""
         layers, wiring = self.body.layers, self.wiring
         sinks = {name for name in {layer.type for layer in layers} if name.lower() in SINKS}
         if not sinks or wiring.cyclic or self.unread or self.loose or self.missing:
-            return
+            return [True] * len(layers)
         if wiring.complete and all(layers[at].type in sinks for at in wiring.complete.leaves):
-            return  # from every other layer, edges lead on until they reach one of these
+            # from every other layer, edges lead on until they reach one of these
+            return [True] * len(layers)
         used = [layer.type in sinks for layer in layers]
         for position in reversed(wiring.order):
             if used[position]:
                 self._use(position, used)
-        feeding = {source[0] for row in wiring.sources for source in row if source is not None}
-        for position, layer in enumerate(layers):
-            if not used[position] and position not in feeding:
-                yield layer, self._use(position, used)
+        return used
 
     def _use(self, position: int, used: list[bool]) -> int:
         """Marks the layers on which a layer depends as used. Returns how many were not marked

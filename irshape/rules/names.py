@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import compress
 
 from ..element_types import ElementType
 from ..faults import Violation
@@ -23,15 +24,18 @@ class UnknownVariable(Rule):
     """An Assign names a variable that no ReadValue reads.
 
     ## What it does
-    Reports an Assign whose `variable_id` no ReadValue in the model or its bodies has. Also reports,
-    as a warning, a second Assign of one variable in the same net or body, if no Assign has the
-    `variable_id` of another ReadValue.
+    Reports an Assign if no ReadValue in the same net or body has its `variable_id`, or if no path
+    leads from this ReadValue to a Result or an Assign. Also reports, as a warning, a second Assign
+    of one variable in the same net or body, if no Assign has the `variable_id` of another
+    ReadValue.
 
     ## Why it matters
-    The assigned value is never used: one of the two names is wrong.
+    The assigned value is never used: one of the two names is wrong, or an edge is missing.
 
     ## What OpenVINO does
-    Rejects the model: "map::at".
+    Rejects the model: "map::at". It looks for the ReadValue only among the layers of the same body
+    on which a Result or an Assign depends. A body is not read if none depends on the layer around
+    it.
 
     ## Example
     ```xml
@@ -42,7 +46,7 @@ class UnknownVariable(Rule):
     ```
 
     ## How to fix it
-    Give both layers the same `variable_id`.
+    Give both layers the same `variable_id`, and connect the ReadValue.
 
     ## Use instead
     ```xml
@@ -62,6 +66,7 @@ class UnknownVariable(Rule):
         read = {_variable(layer) for layer in context.layers("readvalue")}
         known = ", ".join(sorted(name for name in read if name)) or "none"
         lonely = sorted(filter(None, read - {_variable(each) for each in context.layers("assign")}))
+        unread = set(cls._unread(context))
         seen: set[tuple[tuple[str, ...], str]] = set()
         for layer in context.layers("assign"):
             variable = layer.attribute("variable_id")
@@ -77,16 +82,34 @@ class UnknownVariable(Rule):
                     severity="warning",
                 )
             seen.add((layer.path, variable or ""))
-            if variable is not None and variable not in read:
-                yield cls.finding(
-                    f"no ReadValue reads the variable '{variable}' (variables that are read: "
-                    f"{known})",
-                    context.model.source.attribute(layer.data_offset, "variable_id"),
-                    layer,
-                    expected=known,
-                    actual=variable,
-                    help="give the Assign and its ReadValue the same variable_id",
-                )
+            if variable is None or layer not in unread:
+                continue
+            misnamed = variable not in read
+            yield cls.finding(
+                f"no ReadValue reads the variable '{variable}' (variables that are read: {known})"
+                if misnamed
+                else f"no ReadValue of the variable '{variable}' in the same body leads to a "
+                "Result or an Assign, so OpenVINO does not find it",
+                context.model.source.attribute(layer.data_offset, "variable_id"),
+                layer,
+                expected=known if misnamed else "a ReadValue that leads to a Result or an Assign",
+                actual=variable if misnamed else "none",
+                help="give the Assign and its ReadValue the same variable_id"
+                if misnamed
+                else "connect the ReadValue, or remove the Assign",
+            )
+
+    @staticmethod
+    def _unread(context: Context) -> Iterator[Layer]:
+        """Yields the Assigns that OpenVINO reads, without a ReadValue of their variable."""
+        waiting = [context.model.net] if "assign" in context.by_type else []
+        for body in waiting:
+            used = list(compress(body.layers, context.links(body).used()))
+            read = {_variable(each) for each in used if each.folded_type == "readvalue"}
+            for layer in used:
+                if layer.folded_type == "assign" and _variable(layer) not in read:
+                    yield layer
+                waiting += (layer.bodies or {}).values()
 
 
 class VariableMismatch(Rule):

@@ -228,8 +228,11 @@ class Unread(NamedTuple):
 
 
 def bypassed(graph: Graph) -> None:
-    graph["state"].output.replace_uses(graph.tensor("x"))
-    graph.clean()
+    with pytest.raises(GraphError, match="leads to a Result or an Assign"):
+        graph["state"].output.replace_uses(graph.tensor("x"))
+    with graph.batch():
+        graph["state"].output.replace_uses(graph.tensor("x"))
+        graph.clean()
 
 
 def without_y(graph: Graph) -> None:

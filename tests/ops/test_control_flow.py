@@ -364,8 +364,11 @@ def until_large(blob: Blob) -> str:
     )
 
 
-def replaced(into: str, to: str = "f32") -> Callable[[Blob], str]:
-    """A body whose next state is another input, of the shape `into`; both are outputs."""
+def replaced(into: str, to: str = "f32", axis: int | None = None) -> Callable[[Blob], str]:
+    """A body whose next state is another input, of the shape `into`; both are outputs.
+
+    axis: the state goes through a Softmax along this axis, not through a ReLU.
+    """
 
     def text(blob: Blob) -> str:
         graph = Graph(blob)
@@ -373,7 +376,10 @@ def replaced(into: str, to: str = "f32") -> Callable[[Blob], str]:
         source = (
             y if to == "f32" else graph.op("Convert", [y], into, {"destination_type": to}, type=to)
         )
-        brought, seen = graph.result(source), graph.result(graph.op("ReLU", [x], "..."))
+        along = (
+            ("ReLU", [x], "...") if axis is None else ("SoftMax", [x], "...", {"axis": f"{axis}"})
+        )
+        brought, seen = graph.result(source), graph.result(graph.op(*along))
         condition = graph.result(graph.const("boolean", True))
         return bodied(
             graph,
@@ -588,6 +594,12 @@ LOOP = [
     loop(
         "no-such-result",
         edited('from-layer="3" to-layer="0"/>\n</back', 'from-layer="77" to-layer="0"/>\n</back'),
+    ),
+    loop(
+        "state-of-too-low-rank-at-first",
+        replaced("2,3,4", axis=2),
+        [X, data("f32", "2,3,4")],
+        outputs=2,
     ),
     loop("no-external-port", edited('input external_port_id="2"', "input")),
 ]

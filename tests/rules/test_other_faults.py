@@ -62,7 +62,7 @@ def of_size(size: str) -> str:
     return one("ReLU", "?", output="-1")[0].replace('shape="?"', f'shape="{size}"')
 
 
-def variables(read: str, assigned: str | None, new: str = "") -> Text:
+def variables(read: str, assigned: str | None, new: str = "", connected: bool = True) -> Text:
     net = Net()
     x = net.parameter("2,3", name="x")
     variable = f'variable_id="{read}" variable_type="f32" variable_shape="2,3"'
@@ -71,7 +71,7 @@ def variables(read: str, assigned: str | None, new: str = "") -> Text:
         given = net.parameter(new, name="new") if new else value
         outputs = [f"FP32:{new or '2,3'}"]
         net.layer("Assign", [given], f'variable_id="{assigned}"', version="opset6", outputs=outputs)
-    return made(net, value)
+    return made(net, value if connected else x)
 
 
 def unique(axis: bool) -> Text:
@@ -165,6 +165,13 @@ ROWS = {
     ),
     "a variable that nobody reads": Row(
         "IR120 2: a, not b", variables("a", "b"), variables("a", "a"), at='variable_id="b"'
+    ),
+    "a ReadValue that leads nowhere": Row(
+        "IR120 3: a ReadValue that leads to a Result or an Assign, not none",
+        variables("a", "a", "2,3", connected=False),
+        variables("a", "a", "2,3"),
+        at='variable_id="a"/>',
+        others=("IR115",),
     ),
     "a variable of another shape": Row(
         "IR129 3/input/0: f32[2,3], not f32[2,4]",

@@ -1182,7 +1182,7 @@ class Operations:
 
         emb_table: rank 1 or more.
         indices: shape [indices].
-        offsets: rank 1.
+        offsets: shape [bags].
         default_index: rank 0, may be left out.
         per_sample_weights: shape [indices], may be left out.
         reduction: one of "sum", "mean".
@@ -1204,7 +1204,7 @@ class Operations:
 
         emb_table: rank 1 or more.
         indices: shape [indices].
-        offsets: rank 1.
+        offsets: shape [bags].
         default_index: rank 0, may be left out.
         per_sample_weights: shape [indices], may be left out.
         """

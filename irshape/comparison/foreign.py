@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -20,12 +20,14 @@ from ..execution.feeds import Fed, Given
 from ..execution.inputs import random_inputs
 from ..execution.session import ExecutionError, Session
 from ..inference.engine import infer
+from ..inference.result import Inference
 from ..model.graph import Layer, Model
 from ..numbers.tolerance import difference, doubtful
 from ..numpy_types import PLAIN, Array, dtype_of
 from ..shapes import PartialShape
 from ..spelling import suggestion
 from .answers import Answer
+from .layerwise import ComputedLayer, LayerwiseRun
 from .parts import is_custom, left_out, values_of
 from .processes import ask
 from .progress import Progress
@@ -75,15 +77,24 @@ def crosscheck(
     answer, values = asked(model, fed, runtime)
     problems = [f"{answer.version}: {answer.problem}"] if answer.problem else []
     problems += [f"{runtime} crashed: {answer.crashed}"] if answer.crashed else []
-    notes = []
+    comparison = Comparison(model, runtime, answer, [], problems, runtime=answer.version)
     custom = [layer for layer in model.net.layers if is_custom(layer)]
     if answer.problem and custom:
         values = _without(custom, model, session, fed, runtime)
-        notes = [left_out(runtime, custom)] if values else []
-    rows = _rows(model, session, fed, values, problems, answer.version, rtol, atol, progress)
-    comparison = Comparison(model, runtime, answer, rows, problems, runtime=answer.version)
-    comparison.notes += [*notes, *doubtful(comparison.equal, atol)]
+        comparison.notes += [left_out(runtime, custom)] if values else []
+    run = _ForeignRun(session, comparison, fed, values, partial(difference, rtol=rtol, atol=atol))
+    progress.begin("comparing layers", len(model.layers))
+    try:
+        run.compare_run(fed, progress.layer)
+    except ExecutionError as problem:
+        problems.append(f"irshape cannot run the model: {problem}")
+    comparison.notes += doubtful(comparison.equal, atol)
     return comparison
+
+
+def _inferred(model: Model, fed: Fed) -> Inference:
+    """Returns the inference of a model with the shapes of some inputs."""
+    return infer(model, {layer: PartialShape(array.shape) for layer, array in fed.items()})
 
 
 def _without(
@@ -152,7 +163,7 @@ def _request(model: Model, fed: Fed, runtime: str, folder: Path) -> dict[str, An
         name = layer.outputs[0].tensor_names[0]
         files[name] = f"input{number}.npy"
         np.save(folder / files[name], _stored(array))
-    inference = infer(model, {layer: PartialShape(array.shape) for layer, array in fed.items()})
+    inference = _inferred(model, fed)
     tensors = [
         (layer, name, tensor)
         for layer in model.layers
@@ -181,45 +192,40 @@ def _stored(array: Array) -> Array:
     return array.view(np.uint16) if array.dtype.name == "bfloat16" else array
 
 
-def _rows(
-    model: Model,
-    session: Session,
-    fed: Fed,
-    values: dict[str, Array],
-    problems: list[str],
-    runtime: str,
-    rtol: float | None,
-    atol: float | None,
-    progress: Progress,
-) -> list[Row]:
-    """Returns one row for each value that both computed, in the order of computation."""
-    inference = infer(model, {layer: PartialShape(array.shape) for layer, array in fed.items()})
-    rows: list[Row] = []
-    within = partial(difference, rtol=rtol, atol=atol)
-    progress.begin("comparing layers", len(model.layers))
+class _ForeignRun(LayerwiseRun):
+    """Compares each named value of a run with the value of the format's runtime, by name."""
 
-    def observe(layer: Layer, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
-        if progress.layer is not None:
-            progress.layer(layer, inputs, outputs)
-        if layer.type in ("Parameter", "Const", "Result"):
-            return
-        for index, (port, array) in enumerate(zip(layer.outputs, outputs, strict=False)):
-            theirs = next((values[name] for name in port.tensor_names if name in values), None)
+    def __init__(
+        self,
+        session: Session,
+        comparison: Comparison,
+        fed: Fed,
+        values: Mapping[str, Array],
+        within: Callable[[Array, Array], tuple[float | None, float | None, bool]],
+    ) -> None:
+        super().__init__(session, comparison.notes, "irshape's first NaN")
+        self.comparison = comparison
+        self.values = values
+        self.within = within
+        self.inference = _inferred(session.model, fed)
+
+    def compare_layer(self, computed: ComputedLayer) -> None:
+        layer, runtime = computed.layer, self.comparison.runtime
+        tensors = self.inference.outputs(layer)
+        for index, (port, array) in enumerate(zip(layer.outputs, computed.outputs, strict=False)):
+            theirs = next((self.values[n] for n in port.tensor_names if n in self.values), None)
             if theirs is None:
                 continue
-            tensor = inference.outputs(layer)[index]
-            fits = tensor.shape.encloses(PartialShape(theirs.shape))
+            inferred, shape = tensors[index], PartialShape(theirs.shape)
             row = Row(
                 layer,
                 index,
-                TensorType(tensor.element_type.name, tensor.shape),
-                TensorType(str(theirs.dtype), PartialShape(theirs.shape)),
-                "equal" if fits else "differs",
+                TensorType(inferred.element_type.name, inferred.shape),
+                TensorType(str(theirs.dtype), shape),
+                "equal" if inferred.shape.encloses(shape) else "differs",
             )
-            rows.append(row.measured(inputs, array, theirs, within, runtime=runtime, types=True))
-
-    try:
-        session.run(fed, observe=observe)
-    except ExecutionError as problem:
-        problems.append(f"irshape cannot run the model: {problem}")
-    return rows
+            self.comparison.rows.append(
+                row.measured(
+                    computed.inputs, array, theirs, self.within, runtime=runtime, types=True
+                )
+            )

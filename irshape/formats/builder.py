@@ -9,10 +9,10 @@ import math
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from ..element_types import DYNAMIC_TYPE, ElementType
-from ..faults import Fault, Violation
+from ..faults import Fault, Stated, Violation
 from ..inference.body_engine import BodyEngine
 from ..inference.ports import declared
 from ..inference.result import BodyResult
@@ -26,7 +26,7 @@ from ..model.weights import Weights, number_bytes
 from ..ops import registry
 from ..ops.declaration import Attribute
 from ..ops.tensors import UNKNOWN, Tensor
-from ..rule_ids import INPUT_ELEMENT_TYPE, RuleId, Severity
+from ..rule_ids import INPUT_ELEMENT_TYPE, RuleId
 from ..shapes import PartialShape
 
 
@@ -310,15 +310,10 @@ class Builder:
         rule: RuleId,
         message: str,
         layer: Layer | None = None,
-        *,
-        at: str = "",
-        expected: str | None = None,
-        actual: str | None = None,
-        help: str | None = None,
-        severity: Severity | None = None,
+        **facts: Unpack[Stated],
     ) -> None:
-        """Reports a fault of the current node. at: the attribute to blame."""
-        self.place(Fault(rule, message, at, expected, actual, help, severity), layer)
+        """Reports a fault of the current node."""
+        self.place(Fault(rule, message, **facts), layer)
 
     def place(self, fault: Fault, layer: Layer | None = None) -> None:
         """Reports a fault at the current node, or at the attribute that the fault names."""

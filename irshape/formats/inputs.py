@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
-from ..faults import Fault
+from ..faults import Fault, Stated
 from ..model.format import Format
 from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
@@ -38,11 +38,8 @@ def unreadable(
     message: str,
     offset: int = 0,
     *,
-    expected: str | None = None,
-    actual: str | None = None,
-    help: str | None = None,
     begun: Model | None = None,
+    **facts: Unpack[Stated],
 ) -> NotReadable:
     """Returns the error for a file that cannot be read. begun: the part that was read."""
-    fault = Fault(rule, message, expected=expected, actual=actual, help=help)
-    return NotReadable(Finding(fault, offset), source, begun)
+    return NotReadable(Finding(Fault(rule, message, **facts), offset), source, begun)

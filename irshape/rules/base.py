@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, Unpack
 
 from .. import rule_ids
-from ..faults import Fault
+from ..faults import Fault, Stated
 from ..model.graph import Finding, Layer
 from ..model.ports import Port
 from ..rule_ids import RuleId, Severity
@@ -136,17 +136,14 @@ class Rule:
         layer: Layer | None = None,
         *,
         port: tuple[str, str] | None = None,
-        expected: str | None = None,
-        actual: str | None = None,
-        help: str | None = None,
-        severity: Severity | None = None,
+        **facts: Unpack[Stated],
     ) -> Finding:
         """Returns a finding of this rule.
 
         place: the offset of the element or attribute, or the layer or port itself. port: direction
         and id.
         """
-        fault = Fault(cls.id, message, "", expected, actual, help, severity)
+        fault = Fault(cls.id, message, **facts)
         if isinstance(place, Port) and layer is not None:
             side = "input" if any(each is place for each in layer.inputs) else "output"
             port = side, place.id

@@ -159,9 +159,8 @@ def _shape_finding(
     """Returns a rule's finding about the shape that a port declares."""
     return rule.finding(
         message,
-        difference.port.offset,
+        difference.port,
         difference.layer,
-        port=difference.where,
         expected=str(difference.inferred.shape),
         actual=str(difference.declared.shape),
         help=help,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Unpack
 
+from ..faults import Stated
 from ..model.graph import Finding, Layer
-from ..rule_ids import (
-    Severity,
-)
 from .base import Rule
 from .export_folders import (
     CONFIGURATIONS,
@@ -48,22 +47,12 @@ class _ExportRule(Rule):
         member: Member,
         message: str,
         layer: Layer | None = None,
-        *,
-        severity: Severity | None = None,
-        expected: str | None = None,
-        actual: str | None = None,
+        **facts: Unpack[Stated],
     ) -> tuple[Member, Finding]:
         """Returns a finding about a model: at a layer, or at its first input if it concerns the
         whole model."""
         place = layer or next(iter(member.model.parameters), None)
-        return member, cls.finding(
-            message,
-            0 if place is None else place.offset,
-            layer,
-            severity=severity,
-            expected=expected,
-            actual=actual,
-        )
+        return member, cls.finding(message, 0 if place is None else place.offset, layer, **facts)
 
 
 class ExportMismatch(_ExportRule):

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import partial
+from typing import Unpack
 
-from ...faults import Fault
+from ...faults import Fault, Stated
 from ...model.edges import Edge
 from ...model.graph import Body, Finding, Layer, Model
 from ...model.ids import lenient_id, plain_id
@@ -28,7 +29,6 @@ from ...rule_ids import (
     UNKNOWN_LAYER_ATTRIBUTE,
     UNKNOWN_PORT_ATTRIBUTE,
     RuleId,
-    Severity,
 )
 from ...spelling import enumerated
 from ..inputs import unreadable
@@ -58,14 +58,10 @@ class Elements:
         offset: int,
         layer: Layer | None = None,
         *,
-        expected: str | None = None,
-        actual: str | None = None,
-        help: str | None = None,
         port: tuple[str, str] | None = None,
-        severity: Severity | None = None,
+        **facts: Unpack[Stated],
     ) -> None:
-        fault = Fault(rule, message, expected=expected, actual=actual, help=help, severity=severity)
-        self.findings.append(Finding(fault, offset, layer, port=port))
+        self.findings.append(Finding(Fault(rule, message, **facts), offset, layer, port))
 
     def unknown_attributes(
         self,

@@ -1,5 +1,4 @@
-"""A fault: its place, the relation that does not hold, the expected and the actual value, and
-advice.
+"""A fault: its place, the relation that fails, the expected and actual values, and advice.
 
 The code that detects a fault states only facts. `rules.context` adds the place in the file, and
 `wording` the English text. `Violation` carries a fault as an exception.

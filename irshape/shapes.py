@@ -1,5 +1,4 @@
-"""Dimensions and partial shapes. They are immutable and hashable, and are written as OpenVINO
-writes them.
+"""Dimensions and partial shapes: immutable, hashable, and written as OpenVINO writes them.
 
 A `Dimension` is an interval of sizes, `[low, high]`. `UNBOUNDED`, the largest int64, stands for a
 missing upper bound; arithmetic saturates there. A `PartialShape` is a tuple of dimensions, or has a

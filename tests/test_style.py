@@ -29,6 +29,18 @@ def test_each_folder_has_a_folder_of_tests() -> None:
     assert folders(PACKAGE) == folders(TESTS) - OF_ALL
 
 
+@pytest.mark.parametrize(
+    "path",
+    [*MODULES, *sorted(TESTS.rglob("*.py"))],
+    ids=lambda path: path.relative_to(PACKAGE.parent).as_posix(),
+)
+def test_the_first_line_says_what_a_module_holds(path: Path) -> None:
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    first, *more = docstring.split("\n")
+    assert first.endswith(".")
+    assert more[:1] in ([], [""])
+
+
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_each_command_has_a_module_of_tests(command: str) -> None:
     """`find tests -name 'test_*COMMAND*'` finds it."""

@@ -1,7 +1,4 @@
-"""Checks folders that optimum-intel exports: several models, which must match each other and the
-
-configurations beside them.
-"""
+"""Checks folders that optimum-intel exports: their models and configurations must match."""
 
 from __future__ import annotations
 

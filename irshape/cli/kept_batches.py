@@ -1,5 +1,4 @@
-"""Finds outputs whose batch size is fixed by a constant, so that changed inputs do not affect
-it."""
+"""Finds outputs whose batch size a constant fixes, whatever the batch of the inputs."""
 
 from __future__ import annotations
 

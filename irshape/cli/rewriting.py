@@ -1,5 +1,4 @@
-"""Decides where `irshape fix` writes: over its files, to one other file, or to a folder for
-many."""
+"""Decides where `irshape fix` writes: over its files, to another file, or to a folder."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Runs the device again with fewer tensors as outputs, since the choice of outputs may change
-values.
+"""Runs the device again with fewer outputs, since the choice of outputs may change values.
 
 A device merges neighbouring layers into one, except where it has to return the tensor between them.
 There its value can be wrong, although the device computes the model correctly when it returns only

@@ -1,5 +1,4 @@
-"""Holds the result of a cross-check: a row for each output port, and the comparison inside a blamed
-layer."""
+"""The result of a cross-check: a row for each output port, and the comparison inside a body."""
 
 from __future__ import annotations
 

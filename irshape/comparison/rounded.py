@@ -1,5 +1,4 @@
-"""Finds, for each layer, the least precise element type among the tensors from which it is
-computed.
+"""Finds the least precise element type among the tensors from which a layer is computed.
 
 A tensor of f16 or bf16 has rounding errors. A device that computes in f32 may leave that rounding
 out. Everything computed from the tensor then differs by as much, whatever its own element type. The

@@ -1,0 +1,1 @@
+"""Diagnostics, the reports that contain them, and the formats of reports."""

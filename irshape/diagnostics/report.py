@@ -1,5 +1,4 @@
-"""Defines diagnostics, the report that contains them, and `load`, which raises them in a
-`LoadError`."""
+"""Diagnostics, the report that contains them, and the `LoadError` that carries them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The data of a body for the matching: its connections, and the content of each layer, apart from
-its name."""
+"""The data by which layers are matched: their connections, and their content without names."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Keeps outputs that depend on constants alone, such as the decompression of weights, so that a
-session computes them once."""
+"""Folds constants for a session: outputs that depend on constants alone are computed once."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""The input formats, a folder for each, and the writing of files."""

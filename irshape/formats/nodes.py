@@ -1,5 +1,4 @@
-"""Represents a node of another format for the function that converts it to OpenVINO's
-operations."""
+"""A node of another format, as the function sees it that converts it to OpenVINO's operations."""
 
 from __future__ import annotations
 

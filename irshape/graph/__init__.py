@@ -1,2 +1,1 @@
-"""Graphs that programs can change. irshape checks every change at once, and keeps element types and
-shapes current."""
+"""Graphs that programs can change. irshape checks and infers every change at once."""

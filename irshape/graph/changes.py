@@ -1,5 +1,7 @@
-"""The undo log of changes. With it, every public method applies its changes completely or not at
-all."""
+"""The undo log of changes.
+
+With it, every public method applies its changes completely or not at all.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Infers the layers that a change affects, and no others. If an operation refuses its inputs, it
-raises a `GraphError`."""
+"""Infers the layers that a change affects, and no others.
+
+Raises a `GraphError` if an operation refuses its inputs.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The operations as functions; see `operations`. The stub beside this module declares each
-function."""
+"""The operations as functions; see `operations`.
+
+The stub beside this module declares each function.
+"""
 
 from __future__ import annotations
 

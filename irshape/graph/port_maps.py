@@ -1,5 +1,4 @@
-"""The port maps of an If, Loop or TensorIterator. They connect its inputs and outputs with its
-bodies."""
+"""The port maps of an If, Loop or TensorIterator, which connect its ports with its bodies."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The contents of a graph, the look-up of layers and tensors, and the basic steps of all
-changes."""
+"""The contents of a graph, the look-up of layers and tensors, and the basic steps of changes."""
 
 from __future__ import annotations
 

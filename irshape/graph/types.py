@@ -1,4 +1,4 @@
-"""Converts the element types and shapes of callers: OpenVINO's, NumPy's, or names."""
+"""Converts element types and shapes that callers give: OpenVINO's, NumPy's, or names."""
 
 from __future__ import annotations
 

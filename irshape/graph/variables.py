@@ -1,5 +1,4 @@
-"""Turns inputs and outputs that carry a state into variables, and variables into inputs and
-outputs."""
+"""Turns inputs and outputs that carry a state into variables, and back."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""The inference of types and shapes: of layers, bodies and models."""

@@ -1,5 +1,7 @@
 """Finds other attributes, operations or inputs with which a layer would fit its declared ports.
-Each is inferred by itself, with the operation's own `infer`."""
+
+Each is inferred by itself, with the operation's own `infer`.
+"""
 
 from __future__ import annotations
 

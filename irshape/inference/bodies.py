@@ -1,5 +1,4 @@
-"""Infers layers with bodies (If, Loop, TensorIterator), and binds bodies to the ports of their
-layers."""
+"""Infers If, Loop and TensorIterator: binds their bodies to the ports of the layer."""
 
 from __future__ import annotations
 

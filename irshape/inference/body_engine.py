@@ -1,5 +1,4 @@
-"""Infers the bodies of a model: their layers in topological order, each from the outputs of those
-before it.
+"""Infers the layers of a body in topological order, each from the outputs of those before it.
 
 A layer that cannot be inferred is recorded once; its consumers continue from the ports that it
 declares. Values are computed only where an operation needs them. The results of inner bodies are

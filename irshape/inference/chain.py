@@ -1,5 +1,4 @@
-"""Explains why a shape does not fit: the layers between a layer that refuses its inputs and the
-inputs and constants of the model that decide its shapes."""
+"""Explains a refused shape by the chain of layers that decides it, back to inputs and constants."""
 
 from __future__ import annotations
 

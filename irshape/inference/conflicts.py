@@ -1,5 +1,4 @@
-"""Finds sizes that contradict each other, and names them and the layers that need them in
-messages."""
+"""Finds sizes that contradict each other, and names them and their layers in messages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Computes values of small tensors with the NumPy evaluation of their operation, if it has no
-rule for values."""
+"""Computes small tensors in NumPy if their operation has no rule for values."""
 
 from __future__ import annotations
 

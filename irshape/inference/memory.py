@@ -1,5 +1,4 @@
-"""The memory of inference: the declarations and the results of layers, by everything that decides
-them.
+"""The memory of inference: declarations and results of layers, by all that decides them.
 
 A declaration depends on the operation and its attributes. A result also depends on the inputs.
 Nothing else is in a key, so an entry is valid for every model.

@@ -1,5 +1,4 @@
-"""The ids of layers and ports: their usual form, and the ids that OpenVINO reads from other
-forms."""
+"""The ids of layers and ports: their usual form, and the other forms that OpenVINO reads."""
 
 from __future__ import annotations
 

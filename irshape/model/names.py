@@ -1,5 +1,4 @@
-"""Finds the input, output or tensor that a name stands for, and gives each input and output a
-name."""
+"""Finds the input, output or tensor that a name stands for, and names each input and output."""
 
 from __future__ import annotations
 

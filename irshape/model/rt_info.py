@@ -1,5 +1,4 @@
-"""Reads the `rt_info` of a net or a layer as dictionaries. Converters and transformations write
-it."""
+"""Reads the `rt_info` of a net or a layer, which converters and transformations write."""
 
 from __future__ import annotations
 

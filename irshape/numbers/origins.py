@@ -1,5 +1,4 @@
-"""Finds the origin of NaN and infinity: the inputs with which a layer produces the first of
-them."""
+"""Finds the origin of a NaN or infinity: the inputs from which a layer first produces one."""
 
 from __future__ import annotations
 

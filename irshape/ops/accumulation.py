@@ -1,5 +1,7 @@
-"""Element types for sums of products. Narrow reals are summed in f32 and rounded once. Integers
-wrap around; BLAS sums them in f64 where that is exact.
+"""Element types for sums of products.
+
+Narrow reals are summed in f32 and rounded once. Integers wrap around; BLAS sums them in f64 where
+that is exact.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""The bodies of a control-flow layer in the form that its operation uses. They refer to inputs and
-outputs of the layer by position instead of by id.
+"""The bodies of a control-flow layer in the form that its operation uses.
+
+They refer to inputs and outputs of the layer by position instead of by id.
 """
 
 from __future__ import annotations

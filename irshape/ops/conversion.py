@@ -1,5 +1,6 @@
-"""Converts arrays to other element types as OpenVINO's Convert does (2026.4, x86). Also converts
-them to the types in which NumPy computes.
+"""Converts arrays to other element types as OpenVINO's Convert does (2026.4, x86).
+
+Also converts them to the types in which NumPy computes.
 
 To a floating-point type, numbers are rounded to nearest, ties to even. Numbers that are too large
 become infinity. They become NaN in f8e4m3, and the largest value in f4e2m1, nf4 and f8e8m0.

@@ -1,5 +1,4 @@
-"""Declares operations: one class for each version, with its attributes, inputs, inference of types
-and shapes, and NumPy evaluation.
+"""Declares operations: a class for each version, with attributes, inputs, `infer` and `evaluate`.
 
     class ReduceMean(ArithmeticReduction):
         \"\"\"Arithmetic mean of `data` over `axes`.\"\"\"

@@ -1,5 +1,4 @@
-"""The differences of older OpenVINO releases in operations. An operation declares these facts
-beside `since`.
+"""The differences of older OpenVINO releases, which an operation declares beside `since`.
 
     differs = facts(
         inferred("2024.1", "a reduction over an axis that is known only at run time",

@@ -1,5 +1,4 @@
-"""Kinds of attribute. A kind reads the text of an attribute as OpenVINO does, and knows the values
-that the specification allows.
+"""The kinds of attributes: how OpenVINO reads their texts, and the values that are allowed.
 
 A kind reads a text into a Python value, or raises `Malformed`. If OpenVINO silently accepts the
 text, `Malformed.value` is the value that it uses.

@@ -1,5 +1,6 @@
-"""Finds the declaration of an operation by the type and version that a layer names. It imports only
-the module that contains the declaration.
+"""Finds the declaration of an operation by the type and version that a layer names.
+
+Imports only the module that contains the declaration.
 
 The index comes from a scan of the sources of this package for top-level classes, which takes a few
 milliseconds. So a new operation needs only a new class.

@@ -1,5 +1,6 @@
-"""Computes values whose elements are expressions of named sizes, for elementwise operations, sums,
-products and sizes of slices.
+"""Computes values whose elements are expressions of named sizes.
+
+For elementwise operations, sums, products and sizes of slices.
 
 Sizes are assumed to fit the integer type in which they are computed. In a real type they are
 assumed to be exact: below 2^24 in f32.

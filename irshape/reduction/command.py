@@ -1,5 +1,4 @@
-"""Runs the user's command on a smaller model, which is kept if the command fails as on the
-original."""
+"""Runs the user's command on smaller models, and tells whether it fails as on the original."""
 
 from __future__ import annotations
 

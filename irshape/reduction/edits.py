@@ -1,5 +1,4 @@
-"""Edits of a body. Each returns a new body, and does not change the layers and edges of the old
-one.
+"""Edits of a body. Each returns a new body, and leaves the layers and edges of the old one.
 
 Nothing is checked here: a body may be as unsound as the file it was read from.
 """

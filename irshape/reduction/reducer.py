@@ -1,4 +1,4 @@
-"""Reduces a model to the smallest one that still has a property."""
+"""Implements `irshape.reduce`: the smallest model that still has a property."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Proposes changes of a Const: of its type, shape or size. It also proposes values, which irshape
-does not write."""
+"""Proposes changes of a Const: its type, shape, size, and values, which irshape never writes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Implements `irshape fix`. It applies safe changes, with `unsafe` also the likeliest others, and
-corrects ports.
+"""Implements `irshape fix`: applies safe changes, on request the likeliest others, and fixes ports.
 
 After each round it reads and checks the text again, until no change is left to apply.
 """

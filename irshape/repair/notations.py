@@ -1,5 +1,4 @@
-"""Corrects unusual notations of numbers and types that OpenVINO reads, and misspelt XML
-attributes."""
+"""Corrects unusual notations that OpenVINO reads, and misspelt XML attributes."""
 
 from __future__ import annotations
 

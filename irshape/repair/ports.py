@@ -1,5 +1,7 @@
-"""Makes ports agree with the model that OpenVINO reads. OpenVINO ignores the declarations of ports,
-so this never changes a result."""
+"""Makes the declared ports agree with the model that OpenVINO reads.
+
+OpenVINO ignores the declarations of ports, so this never changes a result.
+"""
 
 from __future__ import annotations
 

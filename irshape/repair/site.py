@@ -1,5 +1,4 @@
-"""Examines a layer in its place: its inputs, and how well it would fit with other attributes or
-inputs."""
+"""Examines a layer in its place: its inputs, and how well other attributes or inputs would fit."""
 
 from __future__ import annotations
 

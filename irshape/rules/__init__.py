@@ -1,5 +1,4 @@
-"""The rules. Each module contains one family of codes. A rule's docstring is its documentation page
-(`irshape rule CODE`).
+"""The rules: each module contains one family of codes, each docstring the page of its rule.
 
 Plugins import from here. Their rules derive from `Rule`, read a `Context` and yield `Finding`s.
 Their operations report under a `RuleId`.

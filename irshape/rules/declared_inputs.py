@@ -1,5 +1,4 @@
-"""IR2xx: declarations of input ports, compared with the outputs that feed them and with given
-values."""
+"""IR2xx: declarations of input ports, compared with the outputs that feed them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""IR1xx: ids, attributes, dimensions and ports of layers. Faults here decide whether the file
-describes a graph at all."""
+"""IR1xx: ids, attributes, dimensions and ports of layers.
+
+Faults here decide whether the file describes a graph at all.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""IR605 to IR608: layers that the target release does not read, ignores in part, does not run, or
-infers differently.
-"""
+"""IR605 to IR608: layers that the target release refuses, ignores in part or infers otherwise."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Bounds of expressions, from the ranges of their symbols and from known relations. They simplify
-floor divisions, minima and maxima.
+"""Bounds of expressions, from the ranges of their symbols and from known relations.
+
+They simplify floor divisions, minima and maxima.
 
 To prove that an expression is 0 or more, this module uses its range, the ranges of the calls in it,
 and known facts about expressions of several atoms.

@@ -1,4 +1,4 @@
-"""Two models side by side: the matched layers, the changes, and the values that differ."""
+"""Two models side by side in a page: matched layers, changes, and values that differ."""
 
 from __future__ import annotations
 

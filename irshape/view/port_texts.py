@@ -1,5 +1,4 @@
-"""Writes declarations of ports and known values as text, and compares declarations with
-inferences."""
+"""Writes declared ports and known values as text, and compares them with the inference."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Groups the layers of a body for the page: by the scopes in their names, by repeated blocks, and
-into parts.
+"""Groups the layers of a body for the page: by scopes in names, repeated blocks, and parts.
 
 A page lays out one group at a time, so the number of members of a group is limited. No two members
 of a group lie on a cycle of its edges, so the page can draw each below its producers.

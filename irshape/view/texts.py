@@ -1,4 +1,4 @@
-"""The compressed XML of the layers, and rt_info."""
+"""The XML and rt_info of layers in a page, compressed."""
 
 from __future__ import annotations
 

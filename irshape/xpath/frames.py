@@ -1,5 +1,4 @@
-"""Messages between evaluator and worker: a length in eight bytes, JSON and, optionally, a
-document."""
+"""Messages between evaluator and worker: a length in eight bytes, JSON, and perhaps a document."""
 
 from __future__ import annotations
 

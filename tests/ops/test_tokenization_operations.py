@@ -1,5 +1,7 @@
-"""Each operation of openvino_tokenizers by itself: types, shapes and values, held against the
-library. The edges are empty texts, empty rows, single rows, lengths past the end, ties.
+"""Each operation of openvino_tokenizers by itself, held against the library.
+
+Types, shapes and values. The edges are empty texts, empty rows, single rows, lengths past the end,
+ties.
 """
 
 from __future__ import annotations

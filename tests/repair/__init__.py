@@ -1,0 +1,1 @@
+"""Tests of the possible causes of findings, and of `irshape fix`."""

@@ -1,4 +1,4 @@
-"""The output formats.
+"""The output formats of reports, a module for each, found by its name.
 
 A module (or folder) `as_NAME` implements the format NAME. It is imported when the format is
 requested, and has one function, `render(report: Report, options: Options) -> str`. See "An output

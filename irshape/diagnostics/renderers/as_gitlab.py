@@ -1,5 +1,4 @@
-"""Renders GitLab's code quality report: a JSON list in which each finding has a unique
-fingerprint."""
+"""Renders GitLab's code quality report: a JSON list of findings with unique fingerprints."""
 
 from __future__ import annotations
 

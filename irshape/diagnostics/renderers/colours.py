@@ -1,4 +1,4 @@
-"""Colours of a terminal."""
+"""Colours of text in a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared parts of several formats.
+"""What several formats share: excerpts, fingerprints, links, and text that is safe to print.
 
 It escapes foreign text, counts findings, and provides the line of XML, paths from the checkout,
 fingerprints, and pages of rules.

@@ -1,4 +1,4 @@
-"""Normalizations."""
+"""Kinds that normalize: layer, RMS, group and batch normalization."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Reduce family."""
+"""Kinds that reduce: the Reduce family."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images: resizing, sampling, regions, boxes."""
+"""Operators on images: resizing, sampling, regions, boxes and deformable convolution."""
 
 from __future__ import annotations
 

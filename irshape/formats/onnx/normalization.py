@@ -1,4 +1,4 @@
-"""Normalizations and softmax."""
+"""Normalization operators and softmax."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recurrent layers."""
+"""Recurrent operators: RNN, GRU and LSTM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fourier transforms."""
+"""The Fourier transform, DFT."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Arithmetic operations, element by element and cumulative."""

@@ -1,0 +1,1 @@
+"""Convolution operations: dense, grouped, transposed, deformable and binary."""

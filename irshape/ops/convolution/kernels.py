@@ -1,4 +1,4 @@
-"""Convolution in NumPy.
+"""The NumPy evaluation of convolutions.
 
 Each patch of the data becomes a row of a matrix. The result is the product of this matrix and the
 filters. The channels are the last axis in memory, so that a row is copied in long pieces. The

@@ -1,4 +1,4 @@
-"""Region proposals.
+"""Region proposals: Proposal and GenerateProposals.
 
 Anchors at every point of a feature map are moved by predicted deltas. The best boxes that do not
 overlap are kept.

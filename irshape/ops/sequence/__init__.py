@@ -1,0 +1,1 @@
+"""Sequence operations: recurrent cells and sequences, CTC, and OneHot."""

@@ -1,3 +1,4 @@
-"""The operations of OpenVINO's extension library openvino_tokenizers: strings, ragged tensors and
-the tokenizers themselves. They belong to no opset; their version is `extension`.
+"""The operations of OpenVINO's extension library openvino_tokenizers.
+
+They work on strings and ragged tensors. They belong to no opset; their version is `extension`.
 """

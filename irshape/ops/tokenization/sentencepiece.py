@@ -1,5 +1,4 @@
-"""Tokenizers with a SentencePiece model. irshape does not evaluate them, since they need the
-library SentencePiece."""
+"""Tokenizers with a SentencePiece model, which need its library and are not evaluated."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""NumPy and its element types for the operations, imported at the first evaluation. Checks do not
-import them.
-"""
+"""NumPy and its element types, imported when an operation is first evaluated, not by checks."""
 
 from __future__ import annotations
 

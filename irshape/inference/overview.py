@@ -136,6 +136,8 @@ def dynamic_places(root: BodyResult) -> Iterator[Place]:
         for position, tensors in enumerate(result.outputs):
             for port, tensor in enumerate(tensors):
                 dims = tensor.shape.dims
+                if tensor.shape.is_static:
+                    continue
                 for index in (
                     (0,) if dims is None else (at for at, dim in enumerate(dims) if dim.is_dynamic)
                 ):

@@ -226,13 +226,11 @@ def _releases(inference: Inference, numbering: Numbering, target: Release | None
     releases = sorted({release for release, _ in newest.values()}, reverse=True)
     groups = [("no release", "bad")]
     for release in releases:
-        if target is None:
-            tone = "note" if release == releases[0] and len(releases) > 1 else "none"
-            groups.append((f"from {written(release)}", tone))
+        if target is not None:
+            tone = "bad" if release > target else "good"
         else:
-            groups.append(
-                (f"from {written(release)}", "bad" if release > target else "good"),
-            )
+            tone = "note" if release == releases[0] and len(releases) > 1 else "none"
+        groups.append((f"from {written(release)}", tone))
     values = [(numbering.at[layer], 0.0, why) for layer, why in required.unknown]
     unknown = {at for at, _, _ in values}
     ranks = {

@@ -9,6 +9,7 @@ from ..collection import collection_paused
 from ..diagnostics.report import diagnostic
 from ..formats.loading import WeightsChoice, open_model, read_source
 from ..inference.engine import infer
+from ..inference.overview import dynamic_places
 from ..model.graph import Model, NotReadable
 from ..repair.diagnosis import diagnose
 from ..rules.settings import PLAIN, Settings
@@ -73,11 +74,6 @@ def examined(model: Model, settings: Settings = PLAIN, *, symbols: bool = True) 
         for each, finding in zip(report.diagnostics, diagnosis.findings, strict=True)
     ]
     inference = diagnosis.context.inference
-    dynamic = any(
-        not tensor.shape.is_static
-        for result in inference.result.walk()
-        for tensors in result.outputs
-        for tensor in tensors
-    )
-    named = infer(model, symbols=True, known=inference) if symbols and dynamic else None
+    symbols = symbols and any(dynamic_places(inference.result))
+    named = infer(model, symbols=True, known=inference) if symbols else None
     return Shown(model, inference, named, findings)

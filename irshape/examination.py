@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .collection import collection_paused
+from .garbage_collection import collection_paused
 from .inference.engine import infer
 from .model.graph import Finding, Model
 from .ops.registry import extensions_known

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..collection import collection_paused
 from ..diagnostics.report import Diagnostic, FileReport, Trace, diagnostic
 from ..formats.loading import WeightsChoice, open_model, read_source
+from ..garbage_collection import collection_paused
 from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
 from ..ops.registry import extensions_known

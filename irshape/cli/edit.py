@@ -519,7 +519,7 @@ def command(
     exist, a value cannot be read, or a path cannot be opened. Files appear completely or not at
     all.
     """
-    from .kept_batches import first_axes, kept_batches
+    from .fixed_batches import first_axes, kept_batches
 
     steps = _steps(given)
     if not steps and name is None:

@@ -24,7 +24,7 @@ from .common import (
     wants_colour,
     weights_option,
 )
-from .rewriting import (
+from .fix_outputs import (
     each_once,
     folders_of,
     is_folder,

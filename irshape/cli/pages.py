@@ -73,8 +73,8 @@ def write_beside(
     output: str, first: Model, second: Model, compared: Mapping[str, Any] | None = None
 ) -> None:
     """Writes the page of two models side by side. Raises `ValueError`."""
-    from ..view.beside import beside_document
     from ..view.showing import Subject
+    from ..view.side_by_side import beside_document
 
     subjects = Subject(first), Subject(second)
     write_view(output, *subjects, beside=beside_document(*subjects, compared))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..collection import collection_paused
+from ..garbage_collection import collection_paused
 from ..spelling import counted
 from .arguments import Command, device_option, target_option
 from .common import echo, keep_apart, weights_option
@@ -171,7 +171,7 @@ def _note_unmatched(path: str, overlay: Overlay) -> None:
 
 
 def _beside(first: Subject, second: Subject, compare: str | None) -> dict[str, Any]:
-    from ..view.beside import beside_document
+    from ..view.side_by_side import beside_document
 
     compared = None if compare is None else read_result(compare, "compare")
     try:

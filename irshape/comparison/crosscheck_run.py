@@ -34,9 +34,9 @@ from .narrowing import (
     leaves_out,
     next_to_a_step,
 )
+from .precision import Rounded
 from .progress import Progress
 from .result import Comparison, Row
-from .rounded import Rounded
 from .suspects import Given, Suspect
 
 SIMULATED_FACTOR = 4.0

@@ -16,7 +16,7 @@ from ..numpy_types import Array
 from ..shapes import PartialShape
 from . import reproducer
 from .answers import Question, Unanswered, to_bytes
-from .asking_again import with_fewer_tensors
+from .bodies import look_inside
 from .crosscheck_run import CrosscheckRun
 from .devices import written
 from .explanations import (
@@ -29,7 +29,7 @@ from .explanations import (
     Remark,
     fact,
 )
-from .inside import look_inside
+from .fewer_outputs import with_fewer_tensors
 from .result import Comparison, Row
 from .suspects import Suspect, pattern_of
 

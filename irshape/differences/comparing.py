@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from itertools import zip_longest
 
-from ..collection import collection_paused
+from ..garbage_collection import collection_paused
 from ..inference.result import BodyResult
 from ..model import rt_info
 from ..model.graph import PORT_MAPS, Body, Layer, Model

@@ -12,13 +12,13 @@ from ..numpy_types import Array
 from ..ops.kernels import Kernels
 from .admission import Admission
 from .computing import LayerKernels
+from .constant_folding import Keeper
 from .constants import Constants, Rounding
 from .errors import ExecutionError, LayerRefusal
 from .feeds import Fed, Feeds, Given, by_id
 from .interpreter import MAX_ITERATIONS, Interpreter, Observer, Replaced, Run
 from .memory import default_max_memory, keep_freed_memory
 from .refusals import origin
-from .settled import Keeper
 
 keep_freed_memory()
 

@@ -19,7 +19,7 @@ from ..inference.result import BodyResult
 from ..model.edges import Edge
 from ..model.format import Format
 from ..model.graph import PORT_MAPS, BackEdge, Body, Finding, Layer, Model, PortMap
-from ..model.pieces import Pieces
+from ..model.joined_buffers import Pieces
 from ..model.ports import Port
 from ..model.source import Source
 from ..model.weights import Weights, number_bytes

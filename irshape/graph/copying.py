@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from typing import TypeVar
 
-from ..collection import collection_paused
 from ..formats.ir.writer import port_rt_info
+from ..garbage_collection import collection_paused
 from ..model.graph import Layer
 from ..model.ports import Port, PortElsewhere
 from ..model.source import Passage, Source

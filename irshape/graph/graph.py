@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
-from ..collection import collection_paused
+from ..garbage_collection import collection_paused
 from ..model.graph import Model
 from . import (
     copying,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..collection import collection_paused
+from ..garbage_collection import collection_paused
 from ..inference.body_engine import BodyEngine
 from ..inference.result import BodyResult
 from ..model.graph import Model

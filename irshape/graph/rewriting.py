@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..collection import collection_paused
+from ..garbage_collection import collection_paused
 from .editing import Editing
 from .errors import GraphError
 from .nodes import GraphLayer, Output, feeding

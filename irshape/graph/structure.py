@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ..formats.ir import FORMAT
 from ..inference.body_engine import BodyEngine
 from ..model.graph import BackEdge, Layer, Model
+from ..model.joined_buffers import Pieces
 from ..model.names import layer_and_index
-from ..model.pieces import Pieces
 from ..model.ports import names_in
 from ..model.source import Passage, Source
 from ..model.weights import Weights

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from ..collection import collection_paused
 from ..formats.atomic import Content, Hole, Piece, write_pieces, write_together
 from ..formats.file_copy import FileSpan
 from ..formats.ir.edits import Edited
 from ..formats.ir.reader import read
 from ..formats.ir.writer import Layout, document
+from ..garbage_collection import collection_paused
 from ..inference.result import Inference
 from ..model.graph import Model
 from ..model.source import Source

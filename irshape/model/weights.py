@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..element_types import ElementType
 from ..shapes import PartialShape
-from .pieces import Pieces
+from .joined_buffers import Pieces
 from .ranges import Ranges
 
 if TYPE_CHECKING:

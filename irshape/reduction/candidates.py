@@ -26,7 +26,7 @@ from ..graph.constants import array_bytes
 from ..inference.engine import infer
 from ..inference.result import BodyResult
 from ..model.graph import Body, Layer, Model, NotReadable
-from ..model.pieces import Pieces
+from ..model.joined_buffers import Pieces
 from ..model.source import Source as Text
 from ..model.weights import Constant, Weights
 from ..model.wiring import OutputRef

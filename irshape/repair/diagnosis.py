@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..collection import collection_paused
 from ..examination import Examination, examine, in_file_order
+from ..garbage_collection import collection_paused
 from ..model.graph import Finding, Layer, Model
 from ..rules import Context, rule_of
 from ..rules.settings import PLAIN, Settings

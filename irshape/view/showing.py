@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..checking.one import report_on
-from ..collection import collection_paused
 from ..diagnostics.report import diagnostic
 from ..formats.loading import WeightsChoice, open_model, read_source
+from ..garbage_collection import collection_paused
 from ..inference.engine import infer
 from ..inference.overview import dynamic_places
 from ..model.graph import Model, NotReadable

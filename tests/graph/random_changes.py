@@ -22,7 +22,6 @@ from irshape.shapes import PartialShape
 from .states import seen
 from .test_soundness import CHANGES
 
-
 LEGACY_INPUTS = {"f16": "f32"}
 LEGACY_OUTPUTS = {"i64": "i32", "u64": "i32", "u32": "i32", **dict.fromkeys(("f16", "bf16"), "f32")}
 """The types to which OpenVINO converts the inputs and outputs of an IR of version 10."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
-from ...collection import collection_paused
+from ...garbage_collection import collection_paused
 from ...model.graph import NO_PORTS, BackEdge, Body, Layer, Model, NotReadable, PortMap
 from ...model.ports import Port
 from ...model.source import Source
@@ -28,7 +28,7 @@ from ...rule_ids import (
 from .elements import Elements
 from .grammar import BODY_TAGS, CHILDREN, OPAQUE, PORT_MAP_TAGS
 from .regular import read_edges, read_layers
-from .text_between import texts_between
+from .stray_text import texts_between
 
 if TYPE_CHECKING:
     from .printed_layers import Repaired

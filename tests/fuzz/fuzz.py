@@ -87,7 +87,7 @@ def load_everything() -> None:
                 continue
             try:
                 __import__(module.name)
-            except ModuleNotFoundError as missing:  # of an extra that is not installed
+            except ImportError as missing:  # of an extra that is not installed
                 if (missing.name or "irshape").partition(".")[0] == "irshape":
                     raise
 

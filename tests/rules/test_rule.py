@@ -49,6 +49,7 @@ def test_every_rule_id_has_a_page() -> None:
     ids = [value for value in vars(rule_ids).values() if isinstance(value, rule_ids.RuleId)]
     assert sorted(ids) == sorted(rule.id for rule in all_rules())
     assert len({rule.code for rule in ids}) == len({rule.name for rule in ids}) == len(ids)
+    assert not {rule.code for rule in ids} & rule_ids.RETIRED.keys()
 
 
 # the command

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,8 +18,9 @@ from ..diagnostics.report import Diagnostic, FileReport, Report, filtered
 from ..rule_ids import SEVERITIES
 from ..settings.configuration import Configuration
 from ..settings.errors import ConfigurationError
-from ..settings.patterns import relative
-from ..settings.selection import ignored_in
+from ..settings.patterns import matches, relative
+from ..settings.selection import ignored_in, settings
+from ..settings.selectors import covered
 
 Key = tuple[str, str, str, str]
 """The code, the layer (for example `5/then_body/1`), the port (for example `output:2`) and the
@@ -36,6 +37,9 @@ class Finished(NamedTuple):
     """The number of findings of the last file that `max-errors` leaves out."""
     unchecked: int
     """The number of files that `max-errors` leaves out."""
+    idle: tuple[tuple[str, str], ...]
+    """The patterns of `per-file-ignores` that match files, with the selectors that exclude nothing
+    there."""
 
 
 def finish(report: Report, configuration: Configuration, *, baseline: bool = True) -> Finished:
@@ -52,7 +56,19 @@ def finish(report: Report, configuration: Configuration, *, baseline: bool = Tru
     cut = 0
     if configuration.max_errors is not None:
         files, cut = _limited(files, configuration.max_errors)
-    return Finished(Report(files), held, stale, cut, len(left) - len(files))
+    idle = tuple(_idle(report, configuration))
+    return Finished(Report(files), held, stale, cut, len(left) - len(files), idle)
+
+
+def _idle(report: Report, configuration: Configuration) -> Iterator[tuple[str, str]]:
+    enabled = settings(configuration).enabled if configuration.per_file_ignores else ()
+    for pattern, selectors in configuration.per_file_ignores:
+        files = [each for each in report.files if matches(pattern, each.path, configuration.root)]
+        reported = {one.code for file in files for each in file.diagnostics for one in each.whole}
+        for selector in selectors if files else ():
+            codes = set(covered(selector, configuration.custom)).intersection(enabled or ())
+            if codes and codes.isdisjoint(reported):
+                yield pattern, selector
 
 
 class Left(NamedTuple):

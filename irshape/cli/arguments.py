@@ -176,11 +176,31 @@ def shape_option(
     )
 
 
-def given_shapes(model: Model, shapes: Sequence[str]) -> dict[str, str]:
-    """Returns the shapes of `--shape` by the names of the inputs. Raises `UsageError`."""
+def given_shapes(model: Model, shapes: Sequence[str], *, symbols: bool = False) -> dict[str, str]:
+    """Returns the shapes of `--shape` by the names of the inputs. Raises `UsageError`.
+
+    symbols: whether a shape may name dimensions.
+    """
     from ..model.names import inputs_of
+    from ..shapes import PartialShape
 
     inputs = inputs_of(model)
     if shapes and not inputs.names:
         raise click.UsageError("--shape: the model has no inputs")
-    return pairs(shapes, "--shape", inputs.__contains__, inputs.names)
+    given = pairs(shapes, "--shape", inputs.__contains__, inputs.names)
+    for name, shape in given.items() if not symbols else ():
+        try:
+            PartialShape.parse(shape)
+        except ValueError as problem:
+            hint = "; only `explain` and `infer --symbols` take names" * _names_sizes(shape)
+            raise click.UsageError(f"--shape {name}={shape}: {problem}{hint}") from None
+    return given
+
+
+def _names_sizes(shape: str) -> bool:
+    from ..inference.symbolic import parse_named_shape
+
+    try:
+        return any(parse_named_shape(shape)[1])
+    except ValueError:
+        return False

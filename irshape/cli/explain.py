@@ -51,7 +51,9 @@ def command(
         raise click.UsageError("--axis needs a TENSOR")
     loaded = load_for_shapes(model, weights)
     with usage_errors():
-        inference = infer(loaded, given_shapes(loaded, shapes), symbols=True, assume=assume)
+        inference = infer(
+            loaded, given_shapes(loaded, shapes, symbols=True), symbols=True, assume=assume
+        )
         if tensor is None:
             overview = inference.overview()
             obstacle = _obstacle(inference)

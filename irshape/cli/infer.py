@@ -93,12 +93,12 @@ def command(
     with usage_errors():
         if values:
             give_values(loaded, pairs(values, "--value"))
-        inference = infer(
-            loaded, given_shapes(loaded, shapes), symbols=symbols or bool(assume), assume=assume
-        )
+        named = symbols or bool(assume)
+        given = given_shapes(loaded, shapes, symbols=named)
+        inference = infer(loaded, given, symbols=named, assume=assume)
     broken = inference.refused
     if broken:
-        named = bool(symbols or assume)  # with names, the refusal itself says which sizes differ
+        # with names, the refusal itself says which sizes differ
         click.echo("\n".join(_reasons(inference, verbose, named)), err=True)
     document = inference.to_dict()
     if outputs:

@@ -114,8 +114,10 @@ def command(
     )
     for line in _traced(report) if trace else ():
         click.echo(line, err=True)
-    whole = since is None and wanted.shard is None and any(map(os.path.isdir, paths))
-    for note in () if quiet else notes(finished, wanted, files if whole else [], lacking):
+    part = since is not None or wanted.shard is not None
+    expected = _expected(wanted, () if part else paths, selection["per_file_ignores"])
+    useless = () if quiet else useless_settings(expected, finished, files)
+    for note in () if quiet else (*notes(finished, wanted, lacking), *useless):
         click.echo(f"irshape: {note}", err=True)
     if view is not None:
         from ..settings.selection import settings
@@ -154,6 +156,19 @@ def _chosen_files(
         root = os.path.relpath(os.path.dirname(configuration or "") or ".")
         files = list(dict.fromkeys([*files, *in_git(search([root], empty=True))]))
     return wanted.part(files), []
+
+
+def _expected(wanted: Chosen, paths: tuple[str, ...], ignores: Any) -> Configuration:
+    """Returns the settings that should have an effect on these paths: all, for a folder.
+
+    ignores: those of the command line, which hooks give for a part of the files they are for.
+    """
+    if any(map(os.path.isdir, paths)):
+        return wanted.configuration
+    given = ignores if paths and not wanted.only_ir else ()
+    return wanted.configuration._replace(
+        per_file_ignores=given, policies=(), contracts=(), custom=()
+    )
 
 
 def _traced(report: Report) -> Iterator[str]:
@@ -205,11 +220,13 @@ def _validated(
 
     assert configuration.baseline is not None
     update(finished.report, configuration.baseline)
-    return finish(finished.report, configuration)
+    return finish(finished.report, configuration)._replace(idle=finished.idle)
 
 
-def unused_patterns(configuration: Configuration, files: list[str]) -> Iterator[str]:
-    """Yields the patterns of per-file ignores, policies and contracts that match no file."""
+def useless_settings(
+    configuration: Configuration, finished: Finished, files: list[str]
+) -> Iterator[str]:
+    """Yields the patterns that match none of the files, and the ignores that exclude nothing."""
     from ..settings.patterns import matches
 
     lists = [("per-file-ignores", [each for each, _ in configuration.per_file_ignores])]
@@ -223,6 +240,9 @@ def unused_patterns(configuration: Configuration, files: list[str]) -> Iterator[
                     f"the pattern '{pattern}' of {where} matches none of the "
                     f"{counted(len(files), 'file')}"
                 )
+    for pattern, selector in finished.idle:
+        if pattern in dict(configuration.per_file_ignores):
+            yield f"{selector} of per-file-ignores excludes nothing in the files of '{pattern}'"
 
 
 def forbidden_in_vain(configuration: Configuration) -> Iterator[str]:
@@ -241,13 +261,8 @@ def forbidden_in_vain(configuration: Configuration) -> Iterator[str]:
             yield f"the policy forbids '{operation}', which is in no opset{close}"
 
 
-def notes(
-    finished: Finished, wanted: Chosen, files: list[str], lacking: list[str]
-) -> Iterator[str]:
-    """Yields notes on findings that are not in the report.
-
-    files: the files that patterns are expected to match. lacking: the data that git lacks.
-    """
+def notes(finished: Finished, wanted: Chosen, lacking: list[str]) -> Iterator[str]:
+    """Yields notes on findings that are not in the report. lacking: the data that git lacks."""
     for path in lacking:
         yield (
             f"git does not have '{path}', which a model in git needs: `git add` it, or name it in "
@@ -265,7 +280,6 @@ def notes(
             f"{finished.stale} {entries} of the baseline no longer {verb}; "
             "--update-baseline drops them"
         )
-    yield from unused_patterns(wanted.configuration, files) if files else ()
     yield from forbidden_in_vain(wanted.configuration)
     others = sum(each.path.endswith(tuple(FOREIGN)) for each in finished.report.files)
     if others and (wanted.configuration.target or wanted.configuration.devices.names):

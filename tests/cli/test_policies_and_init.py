@@ -105,9 +105,28 @@ def test_a_pattern_that_matches_nothing_is_said(
     table: str, pattern: str, said: int, folder: Path
 ) -> None:
     Path("irshape.toml").write_text(table.format(pattern))
-    assert call("models")[2].count(f"'{pattern}'") == said
+    assert call("models")[2].count(f"pattern '{pattern}'") == said
     for given in (["models/m.xml"], ["models/m.bin"], ["models", "--shard", "1/2"]):  # as hooks do
         assert call(*given)[2].count(pattern) == 0
+
+
+@pytest.mark.parametrize(
+    ("ignored", "options", "said"),
+    [
+        ("*.xml:IR201,IR301", "", "IR301"),
+        ("*.xml:IR2", "", ""),
+        ("*.xml:IR301", "--select IR201", ""),  # not looked for
+        ("*.xml:IR301", "--only-ir", ""),  # as hooks do, which name a part of the files
+        ("*.onnx:IR201", "", "'*.onnx'"),
+    ],
+)
+def test_an_ignore_that_excludes_nothing_is_said(
+    ignored: str, options: str, said: str, folder: Path
+) -> None:
+    model = Path("models/m.xml")
+    model.write_text(model.read_text().replace("<dim>3000<", "<dim>3001<", 1))
+    err = call(str(model), "--per-file-ignores", ignored, *options.split())[2]
+    assert ("per-file-ignores" in err, said in err) == (bool(said), True), err
 
 
 @pytest.mark.parametrize(

@@ -237,6 +237,7 @@ def test_bounded_shapes_have_upper_figures(shape: str, tmp_path: Path) -> None:
 REFUSED = table("""
 no such input | m.xml --shape y=[1] | 2 | the model has no input 'y'
 a shape without a value | m.xml --shape x | 2 | 'x' is not a dimension
+a name of a dimension | m.xml --shape x=[batch,4] | 2 | `infer --symbols`
 a layer that does not fit | m.xml --shape x=[3,5] | 1 | 'first'
 no model | no.xml | 1 | no.xml
 a format that is none | m.xml --format yaml | 2 | yaml

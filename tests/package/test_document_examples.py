@@ -50,7 +50,7 @@ ELSEWHERE = ("https://", "s3://", "hf://", "gs://")
 MEASURED = {
     "docs/configuration.md": ["irshape requires", "irshape validate models --baseline"],
     "docs/debugging.md": ["irshape crosscheck t5.xml", "irshape run", "irshape compare"],
-    "docs/reduce.md": ["irshape reduce"],
+    "docs/reduce.md": ["irshape reduce network.xml"],
 }
 """Commands whose output is shown as it was for another model than that of the workshop."""
 

@@ -105,6 +105,11 @@ def furnish(folder: Path) -> None:
             shutil.copy(EXAMPLES / f"{source}.{suffix}", folder / f"{name}.{suffix}")
     shutil.copy(folder / "after.xml", folder / "int8.xml")
     shutil.copy(folder / "after.bin", folder / "int8.bin")
+    shutil.copy(folder / "model.xml", folder / "first.xml")
+    text = (folder / "model.xml").read_text(encoding="utf-8")
+    (folder / "second.xml").write_text(text.replace('"Tanh"', '"Sin"'), encoding="utf-8")
+    for name in ("first", "second"):
+        shutil.copy(folder / "model.bin", folder / f"{name}.bin")
     altered(folder)
     too_large().save(folder / "large.xml")
     language_model().save(folder / "language.xml")

@@ -342,7 +342,11 @@ class Operation:
     """
 
     evaluate: Callable[..., Any] | None = None
-    """`evaluate(*arrays)` returns the outputs as NumPy arrays, in the declared element types."""
+    """`evaluate(*arrays)` returns the outputs as NumPy arrays, in the declared element types.
+
+    It need not check what `infer` refuses for known values, which a session and the engine ask
+    first.
+    """
 
     def source_of_nan(self, *arrays: Any) -> str | None:
         """Returns why `evaluate` gives NaN for inputs without NaN; None if the operation itself is

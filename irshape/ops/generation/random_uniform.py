@@ -101,10 +101,6 @@ class RandomUniform(Operation):
         shape = tuple(out_shape.tolist())
         count = int(np.prod(shape, dtype=np.int64))
         low, high = min_val.reshape(()), max_val.reshape(())
-        if not low < high:
-            raise ValueError(
-                f"min_val is {low} and max_val is {high}; min_val must be less than max_val"
-            )
         torch = self.alignment == "pytorch"
         wide = self.output_type.bits == 64 and not (
             torch and self.output_type.is_integer and max(int(low), int(high)) < 1 << 32

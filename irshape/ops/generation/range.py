@@ -132,7 +132,6 @@ class RangeBase(Operation):
             for array in (start, stop, step)
         ]
         element_type = self.result_type(*abstract)
-        self.infer(*abstract)
         bounds = self.bounds(*abstract)
         assert bounds is not None
         first, last, stride = (low for low, _ in bounds)

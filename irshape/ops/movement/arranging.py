@@ -33,16 +33,8 @@ class Transpose(Operation):
 
     def infer(self, data: Tensor, order: Tensor) -> Tensor:
         rank, known = data.rank, order.known
-        count = order.shape[0] if order.rank is not None else None
-        if not (rank is None or count is None or count == 0 or count.contains(rank)):
-            raise Violation(
-                at="order",
-                relation="count",
-                expected=rank,
-                actual=count,
-                of="data",
-                given=data.shape,
-            )
+        if rank is not None and order.rank is not None and order.shape[0] != 0:
+            count(order.shape[0], rank, at="order", of="data", given=data.shape)
         if rank is None:
             return Tensor(data.element_type, of_length(order) if known else DYNAMIC_SHAPE)
         if known is None:

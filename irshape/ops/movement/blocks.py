@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from ...faults import Fault, fault, require
+from ...faults import Between, Fault, fault, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from .. import conditions
@@ -111,18 +111,9 @@ class BatchBlocks(Operation):
         shared = DYNAMIC_SHAPE
         for declared, tensor in zip(self.operands[1:], lists, strict=True):
             shared = conditions.equal(tensor.shape, shared, at=declared.name)
-        if data.rank is not None:
-            require(
-                shared.rank is None
-                or shared[0].contains(data.rank)
-                or (longer and shared[0].low > data.rank),
-                at="block_shape",
-                relation="count",
-                expected=data.rank,
-                actual=shared,
-                of="data",
-                given=data.shape,
-            )
+        if data.rank is not None and shared.rank is not None:
+            wanted = Between(data.rank, None) if longer else data.rank
+            conditions.count(shared[0], wanted, at="block_shape", of="data", given=data.shape)
 
     def check(self, data: Tensor, *lists: Tensor) -> Iterator[Fault]:
         for declared, tensor in zip(self.operands[1:], lists, strict=True):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...element_types import DYNAMIC_TYPE
-from ...faults import Fault, Violation, fault
+from ...faults import Between, Fault, Violation, fault
 from ...rule_ids import INPUT_VALUE
 from ...shapes import DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from .. import conditions
@@ -85,17 +85,9 @@ class Pad(Operation):
             return Tensor(element_type, DYNAMIC_SHAPE)
         begin, end = bounds_of(pads_begin), bounds_of(pads_end)
         for name, tensor in (("pads_begin", pads_begin), ("pads_end", pads_end)):
-            count = tensor.shape[0] if tensor.rank is not None else None
-            exact = begin is not None and end is not None
-            if not (count is None or (count.contains(rank) if exact else count.low <= rank)):
-                raise Violation(
-                    at=name,
-                    relation="count",
-                    expected=rank,
-                    actual=count,
-                    of="data",
-                    given=data.shape,
-                )
+            if tensor.rank is not None:
+                wanted = rank if begin is not None and end is not None else Between(None, rank)
+                conditions.count(tensor.shape[0], wanted, at=name, of="data", given=data.shape)
         if begin is None or end is None:
             return Tensor(element_type, PartialShape.of_rank(rank))
         return Tensor(

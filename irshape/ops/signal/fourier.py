@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from ...element_types import DYNAMIC_TYPE
 from ...faults import Between, Fault, Stated, Violation, fault, require
 from ...rule_ids import INPUT_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
@@ -16,7 +15,7 @@ from ..axes import duplicate_axes
 from ..conditions import between, equal
 from ..declaration import I32_I64, Operation, at_least, operand, types
 from ..lazy import Array, np
-from ..tensors import MAX_VALUE_ELEMENTS, Tensor, Value
+from ..tensors import Tensor
 
 if TYPE_CHECKING:
     from ...symbols.expressions import Expression
@@ -37,12 +36,6 @@ def as_complex(pairs: Array) -> Array:
 def as_pairs(numbers: Array) -> Array:
     """Returns complex numbers as pairs along a new last axis."""
     return np.stack([numbers.real, numbers.imag], axis=-1)
-
-
-def abstract(array: Array) -> Tensor:
-    """Returns the abstract tensor of an array, to check values at run time."""
-    valued = array.dtype.kind in "iu" and array.size <= MAX_VALUE_ELEMENTS
-    return Tensor(DYNAMIC_TYPE, array.shape, Value(map(int, array.ravel())) if valued else None)
 
 
 def spectrum_size(signal: int) -> int:
@@ -111,12 +104,7 @@ class Transform(Operation):
             yield fault(rule=INPUT_VALUE, **facts)
 
     def steps(self, data: Array, axes: Array, signal_size: Array | None) -> list[tuple[int, int]]:
-        """Returns the axes counted from the front, each with its signal size (or -1), in order.
-
-        Raises `Violation` where the values break a constraint.
-        """
-        given = None if signal_size is None else abstract(signal_size)
-        self.infer(abstract(data), abstract(axes), given)
+        """Returns the axes counted from the front, each with its signal size (or -1), in order."""
         count = data.ndim - self.pairs
         along = [int(axis) % count for axis in axes]
         sizes = [FULL] * len(along) if signal_size is None else [int(size) for size in signal_size]

@@ -15,7 +15,7 @@ from ..kinds import BOOLEAN
 from ..lazy import Array, np
 from ..tensors import Tensor
 from ..windows import dimension_of
-from .fourier import abstract, as_complex, as_pairs, spectrum_size, transformed
+from .fourier import as_complex, as_pairs, spectrum_size, transformed
 
 
 def frame_faults(window: Tensor, size: int | None, step: int | None) -> Iterator[Fault]:
@@ -85,7 +85,6 @@ class STFT(Operation):
             yield from frame_faults(window, size, step)
 
     def evaluate(self, signal: Array, window: Array, frame_size: Array, frame_step: Array) -> Array:
-        self.infer(*map(abstract, (signal, window, frame_size, frame_step)))
         size, step = int(frame_size), int(frame_step)
         frames = np.lib.stride_tricks.sliding_window_view(signal, size, axis=-1)[..., ::step, :]
         weighted = frames.astype(np.float64) * centred(window, size)
@@ -161,9 +160,6 @@ class ISTFT(Operation):
         frame_step: Array,
         signal_length: Array | None,
     ) -> Array:
-        given = None if signal_length is None else abstract(signal_length)
-        sizes = abstract(frame_size), abstract(frame_step)
-        self.infer(abstract(data), abstract(window), *sizes, given)
         size, step = int(frame_size), int(frame_step)
         frames = transformed("irfft", np.swapaxes(as_complex(data), -1, -2), data.ndim - 2, size)
         weights = centred(window, size)

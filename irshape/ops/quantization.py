@@ -143,9 +143,8 @@ class FakeConvert(Operation):
     )
 
     def infer(self, data: Tensor, scale: Tensor, shift: Tensor | None) -> Tensor:
-        element_type, factor = common_type(data, scale), scale.shape
+        factor = scale.shape
         if shift is not None:
-            element_type = common_type(Tensor(element_type, ()), shift)
             equal(shift.shape, factor, at="shift", of="scale")
         result = data.shape.broadcast(factor)
         require(
@@ -156,7 +155,7 @@ class FakeConvert(Operation):
             actual=factor,
             of="data",
         )
-        return Tensor(element_type, result)
+        return Tensor(common_type(data, scale, shift), result)
 
     def evaluate(self, data: Array, scale: Array, shift: Array | None = None) -> Array:
         numbers, factor = plain(data), plain(scale)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
-from ...element_types import DYNAMIC_TYPE
 from ...faults import Violation, require
 from ...rule_ids import INPUT_COUNT, INPUT_SHAPES
 from ...shapes import DYNAMIC, Dimension, PartialShape
 from ..axes import divided
 from ..declaration import REAL, Operation, attribute, operand, types
-from ..elementwise import computed
+from ..elementwise import common_type, computed
 from ..kinds import BOOLEAN
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -43,8 +42,7 @@ class FromPlanes(Operation):
     blue_first: ClassVar[bool] = False
     chroma_names: ClassVar[tuple[str, ...]] = ()
 
-    def planes(self, y: Tensor, *chroma: Tensor | None) -> Tensor:
-        """Returns the type and shape of the image that the planes form."""
+    def infer(self, y: Tensor, *chroma: Tensor | None) -> Tensor:
         given = [tensor for tensor in chroma if tensor is not None]
         names = self.chroma_names
         wanted = f"1 or {1 + len(names)}"
@@ -55,8 +53,6 @@ class FromPlanes(Operation):
             actual=1 + len(given),
             rule=INPUT_COUNT,
         )
-        element_types = (tensor.element_type for tensor in (y, *given))
-        element_type = next((one for one in element_types if not one.is_dynamic), DYNAMIC_TYPE)
         batch, height, width = plane(y)
         if not given:
             # all planes together are 3/2 as high as the image
@@ -66,7 +62,7 @@ class FromPlanes(Operation):
             sizes = self.with_chroma(sizes, name, tensor)
         batch, height, width = sizes
         halves(height, width, "y")
-        return Tensor(element_type, PartialShape([batch, height, width, Dimension(3)]))
+        return Tensor(common_type(y, *given), [batch, height, width, 3])
 
     def with_chroma(
         self, sizes: tuple[Dimension, Dimension, Dimension], name: str, chroma: Tensor
@@ -112,9 +108,6 @@ class NV12toRGB(FromPlanes):
     y = operand(COLOUR_TYPES, shape=("batch", "height", "width", 1))
     uv = operand(COLOUR_TYPES, shape=("batch", "?", "?", 2), like="y", optional=True)
 
-    def infer(self, y: Tensor, uv: Tensor | None) -> Tensor:
-        return self.planes(y, uv)
-
     def evaluate(self, y: Array, uv: Array | None) -> Array:
         if uv is None:
             batch, rows, width, _ = y.shape
@@ -142,9 +135,6 @@ class I420toRGB(FromPlanes):
     v = operand(
         COLOUR_TYPES, shape=("batch", "chroma_height", "chroma_width", 1), like="y", optional=True
     )
-
-    def infer(self, y: Tensor, u: Tensor | None, v: Tensor | None) -> Tensor:
-        return self.planes(y, u, v)
 
     def evaluate(self, y: Array, u: Array | None, v: Array | None) -> Array:
         if u is None or v is None:

@@ -12,6 +12,7 @@ from ...shapes import DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from .. import conditions
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..differences import Site, facts, refused
+from ..elementwise import common_type
 from ..kinds import Choice
 from ..lazy import Array, np
 from ..tensors import Bounds, Tensor
@@ -72,7 +73,7 @@ class Pad(Operation):
             conditions.rank(pad_value.rank, 0, at="pad_value")
             if DYNAMIC_TYPE not in (element_type, pad_value.element_type):
                 conditions.of_type(pad_value.element_type, element_type, at="pad_value", of="data")
-            element_type = pad_value.element_type if element_type is DYNAMIC_TYPE else element_type
+            element_type = common_type(data, pad_value)
         if not (element_type.kind != "string" or self.pad_mode == "constant"):
             raise Violation(
                 at="data",

@@ -22,6 +22,7 @@ from ..declaration import (
     operand,
 )
 from ..differences import Site, facts, not_run, of_version
+from ..elementwise import common_type
 from ..kinds import BOOLEAN, Choice
 from ..lazy import Array, element_type_of, np
 from ..tensors import Tensor
@@ -31,8 +32,7 @@ from .slicing import require_lists, selected, sliced_dims
 
 def _shared_type(data: Tensor, updates: Tensor) -> Tensor:
     """Returns `data` with the element type of `updates` where its own is dynamic."""
-    element_type = updates.element_type if data.element_type.is_dynamic else data.element_type
-    return Tensor(element_type, data.shape)
+    return Tensor(common_type(data, updates), data.shape)
 
 
 def combined(

@@ -9,7 +9,6 @@ from ..differences import facts, not_run, of_version
 from ..elementwise import computed
 from ..kinds import BOOLEAN, NATURALS
 from ..lazy import Array, np
-from ..tensors import Tensor
 from ..windows import Sizes
 from .base import ROUNDING_TORCH, Along, Pooling, over_windows
 
@@ -37,9 +36,6 @@ class AveragePooling(Pooling):
             expected=f"less than {along.span}",
             actual=max(along.begin, along.end),
         )
-
-    def infer(self, data: Tensor) -> Tensor:
-        return Tensor(data.element_type, self.pooled(data.shape))
 
     def evaluate(self, data: Array) -> Array:
         numbers = plain(data)

@@ -15,6 +15,7 @@ from ..differences import ceil_torch, facts, refused
 from ..elementwise import computed
 from ..kinds import NATURALS, Choice
 from ..lazy import Array, np
+from ..tensors import Tensor
 from ..windows import PAD_TYPES, SAME, Sizes, check_per_axis, dimension_of, padded, same_padding
 
 if TYPE_CHECKING:
@@ -90,6 +91,9 @@ class Pooling(Operation):
     auto_pad: str = attribute(PAD_TYPES, default="explicit")
 
     dilations: Sizes = None
+
+    def infer(self, data: Tensor) -> Tensor | tuple[Tensor, ...]:
+        return Tensor(data.element_type, self.pooled(data.shape))
 
     def pooled(self, data: PartialShape) -> PartialShape:
         """Returns the shape of the result. Raises `Violation`."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from ...element_types import DYNAMIC_TYPE, ElementType
+from ...element_types import ElementType
 from ...faults import Fault, Violation, fault
 from ...rule_ids import ATTRIBUTE_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, Dimension, PartialShape
 from ..conditions import equal
 from ..declaration import ANY, Operation, at_least, attribute, operand
 from ..differences import Site, facts, refused
+from ..elementwise import common_type
 from ..kinds import BOOLEAN, FLOAT, FLOATS, NATURAL, STRINGS, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -156,10 +157,7 @@ class Recurrent(Operation):
 
 def result_type(named: dict[str, Tensor]) -> ElementType:
     """Returns the element type that the inputs share."""
-    for name, tensor in named.items():
-        if name not in ("sequence_lengths", "P") and not tensor.element_type.is_dynamic:
-            return tensor.element_type
-    return DYNAMIC_TYPE
+    return common_type(*(named[name] for name in named if name not in ("sequence_lengths", "P")))
 
 
 def computing(*arrays: Array) -> list[Array]:

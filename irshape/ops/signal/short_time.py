@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import sqrt
 
-from ...element_types import ElementType
 from ...faults import Between, Fault, Violation, fault
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..axes import require_single, single
 from ..conditions import between, equal
 from ..declaration import I32_I64, REAL, Operation, attribute, operand
+from ..elementwise import common_type
 from ..kinds import BOOLEAN
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -38,11 +38,6 @@ def require_frames(window: Tensor, size: int | None, step: int | None) -> None:
             raise Violation.of(fault_of_frames)
 
 
-def merged_type(data: Tensor, window: Tensor) -> ElementType:
-    """Returns the element type of both inputs; dynamic where neither is known."""
-    return window.element_type if data.element_type.is_dynamic else data.element_type
-
-
 def centred(window: Array, size: int) -> Array:
     """Returns a window padded with zeros at both ends to the length of a frame."""
     frame = np.zeros(size, np.float64)
@@ -64,7 +59,7 @@ class STFT(Operation):
     def infer(
         self, signal: Tensor, window: Tensor, frame_size: Tensor, frame_step: Tensor
     ) -> Tensor:
-        element_type = merged_type(signal, window)
+        element_type = common_type(signal, window)
         size, step = single(frame_size), single(frame_step)
         if signal.rank is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
@@ -117,7 +112,7 @@ class ISTFT(Operation):
         frame_step: Tensor,
         signal_length: Tensor | None,
     ) -> Tensor:
-        element_type = merged_type(data, window)
+        element_type = common_type(data, window)
         size, step = single(frame_size), single(frame_step)
         require_frames(window, size, step)
         if data.rank is None:

@@ -36,8 +36,7 @@ class RaggedTensorPack(TokenizerOperation):
     """The elements of a ragged tensor, without its rows."""
 
     introduced = "2023.3"
-    begins = i32_operand()
-    ends = i32_operand()
+    begins, ends = i32_operand(), i32_operand()
     data = operand(ANY)
 
     def infer(self, begins: Tensor, ends: Tensor, data: Tensor) -> Tensor:
@@ -51,10 +50,8 @@ class FuzeRagged(TokenizerOperation):
     """One string for each row of a ragged string tensor, from its first string to its last."""
 
     introduced = "2024.1"
-    ragged_begins = i32_operand()
-    ragged_ends = i32_operand()
-    begins = i32_operand()
-    ends = i32_operand()
+    ragged_begins, ragged_ends = i32_operand(), i32_operand()
+    begins, ends = i32_operand(), i32_operand()
 
     def infer(
         self, ragged_begins: Tensor, ragged_ends: Tensor, begins: Tensor, ends: Tensor
@@ -75,8 +72,7 @@ class RaggedToDense(TokenizerOperation):
     """
 
     introduced = "2023.3"
-    begins = i32_operand()
-    ends = i32_operand()
+    begins, ends = i32_operand(), i32_operand()
     data = operand(ANY, rank=at_least(1))
     length = operand(INTEGER, single=True, value=True)
     padding = operand(ANY, rank=0)
@@ -131,8 +127,7 @@ class RaggedToSparse(TokenizerOperation):
     """The indices of the elements of a ragged tensor: the row, and the position in the row."""
 
     introduced = "2024.1"
-    begins = i32_operand()
-    ends = i32_operand()
+    begins, ends = i32_operand(), i32_operand()
 
     def infer(self, begins: Tensor, ends: Tensor) -> Tensor:
         fits, shape = begins.shape == ends.shape, ends.shape

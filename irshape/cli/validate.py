@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 @click.option(
     "--trace",
     is_flag=True,
-    help="Print on stderr, for each finding, which changes were tried and what each would do.",
+    help="Print on stderr, for each finding, its rule, which changes were tried, and their effects.",
 )
 @view_option("Also write an HTML page that shows the model with its findings. Takes one file.")
 @silent_option
@@ -172,11 +172,17 @@ def _expected(wanted: Chosen, paths: tuple[str, ...], ignores: Any) -> Configura
 
 
 def _traced(report: Report) -> Iterator[str]:
-    """Yields for each finding the changes that were tried, with cost and outcome."""
+    """Yields for each finding its rule and the changes that were tried, with cost and outcome."""
+    from ..rules import all_rules
+
+    rules = {rule.code: rule for rule in all_rules()}
     for file in report.files:
         for finding in file.trace:
             place = f"{plain_path(file.path)}:{finding.line}:{finding.column}"
             yield f"{place}: {finding.code} {plain(finding.message)}"
+            if (rule := rules.get(finding.code)) is not None:
+                suspects = ", ".join(rule.suspects) or "nothing"
+                yield f"  {rule.__module__}.{rule.__name__} suspects {suspects}"
             if not finding.trials:
                 yield "  no change was tried"
             for trial in finding.trials:

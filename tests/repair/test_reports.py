@@ -37,6 +37,7 @@ def test_a_retired_code_is_known_and_stops_nothing(code: str, tmp_path: Path) ->
 def test_trace_says_what_was_tried(tmp_path: Path) -> None:
     status, stdout, stderr = call("validate", "--trace", str(mean(tmp_path)))
     assert status == 1
+    assert "OutputShapeMismatch suspects ports, attributes" in stderr
     assert "cost" in stderr
     assert 'keep_dims="true"' in stderr
     assert "cost" not in stdout

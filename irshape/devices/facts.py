@@ -1,18 +1,18 @@
 """Reads the facts about devices: one table in `tables/` for each device and release.
 
-A table has lines `# key: value` about itself, and a row for each fact: an operation, the conditions
-on its layers, the verdict, how many IRs with such a layer were refused and how many compiled, and
-the reason. A row with the verdict `clear` lists what of an operation was measured and compiles; a
-layer to which no row applies is unknown. `tests/measured/device_facts.py` measures and writes the
-tables. Facts that have a source instead of a measurement are in `tables/stated.tsv`, from which it
-copies them.
+A table has lines `# key: value` about itself, and a row for each fact: an operation, or a family
+of operations as in `tables/families.tsv`, the conditions on its layers, the verdict, how many IRs
+with such a layer were refused and how many compiled, and the reason. A row with the verdict `clear`
+lists what of an operation was measured and compiles; a layer to which no row applies is unknown.
+`tests/measured/device_facts.py` measures and writes the tables. Facts that have a source instead of
+a measurement are in `tables/stated.tsv`, from which it copies them.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 Verdict = Literal["fails", "likely", "unknown", "clear"]
@@ -100,12 +100,31 @@ class Facts(NamedTuple):
     model: dict[str, Fact]
     """The facts about whole models, by the name of the check."""
     layers: dict[str, list[Fact]]
-    """The facts about layers, by type."""
+    """The facts about layers, by type or family."""
+
+    def about(self, type_name: str, opset: str) -> list[Fact]:
+        """Returns the facts about an operation and its family."""
+        names = dict.fromkeys((type_name, family_of(type_name, opset)))
+        return [fact for name in names for fact in self.layers.get(name, ())]
 
 
 def tables() -> str:
     """Returns the folder of the tables."""
     return os.path.join(os.path.dirname(__file__), "tables")
+
+
+def family_of(type_name: str, opset: str) -> str:
+    """Returns the name under which the tables list facts about an operation and those that plugins
+    treat alike, such as `Reduction`; its own type if there are none."""
+    families = _families()
+    return families.get(f"{type_name}-{opset}") or families.get(type_name, type_name)
+
+
+@cache
+def _families() -> dict[str, str]:
+    with open(os.path.join(tables(), "families.tsv"), encoding="utf-8") as file:
+        rows = [line.split("\t") for line in file.read().splitlines() if not line.startswith("#")]
+    return {member: name for name, members in rows for member in members.split(" ")}
 
 
 @lru_cache(maxsize=8)

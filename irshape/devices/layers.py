@@ -12,7 +12,6 @@ from ..inference.result import BodyResult
 from ..model.graph import Layer
 from ..model.wiring import OutputRef
 from ..ops.declaration import Operation
-from ..ops.elementwise import Broadcasting
 from ..ops.registry import declaration_of
 from ..ops.tensors import Tensor
 
@@ -97,11 +96,6 @@ class DeviceLayer:
     def operation(self) -> type[Operation] | None:
         """Its operation; None if no opset contains it."""
         return declaration_of(self.layer)
-
-    @property
-    def family(self) -> str:
-        """The name under which the tables list facts about its operation."""
-        return family_of(self.operation) if self.operation else self.layer.type
 
     @property
     def tensors(self) -> list[Traits]:
@@ -207,16 +201,6 @@ _OF_ALL: dict[str, Reader] = {
     "kept": _kept,
     "body": lambda layer: "yes" if layer.layer.path else "no",
 }
-
-
-def family_of(operation: type[Operation]) -> str:
-    """Returns the name under which the tables list facts about an operation.
-
-    It is the name of the widest class of operations to which it belongs, such as `Reduction`, or
-    its own.
-    """
-    bases = [each for each in operation.__mro__ if issubclass(each, Operation)]
-    return [each for each in bases if each not in (Operation, Broadcasting)][-1].type_name()
 
 
 _COMPUTED = dict.fromkeys(("f64", "f16", "bf16"), "f32")

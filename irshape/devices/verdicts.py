@@ -12,7 +12,7 @@ from ..ops.registry import UnknownOperation, declaration_of, find
 from ..spelling import counted
 from .cures import Cure, Cures
 from .facts import VERDICTS, Condition, Fact, Facts, Verdict, facts_of
-from .layers import DeviceLayer, device_layers, family_of
+from .layers import DeviceLayer, device_layers
 from .models import CHECKS
 from .words import in_words
 
@@ -189,7 +189,7 @@ def _candidates(facts: Facts, type_name: str, version: str) -> _Candidates:
     name, opset = operation.type_name(), str(operation.since)
     concerning = [
         (conditions, fact)
-        for fact in facts.layers.get(family_of(operation), ())
+        for fact in facts.about(name, opset)
         if (conditions := fact.conditions_on(name, opset)) is not None
     ]
     return sorted(concerning, key=lambda each: VERDICTS.index(each[1].verdict))

@@ -38,6 +38,24 @@ def bounded(graph: Graph) -> object:
 
 
 @_model
+def parts(graph: Graph) -> object:
+    """Blocks of a batch, and a part of them."""
+    data = graph.parameter("f32", "[2,3,4,4]", name="x")
+    shape, none = graph.constant(np.array([1, 1, 2, 2])), graph.constant(np.zeros(4, np.int64))
+    blocks = graph.add("SpaceToBatch", data, shape, none, none)
+    moved = graph.add("BatchToSpace", blocks, shape, none, none)
+    first = graph.op.split(moved, graph.constant(np.int64(0)), num_splits=2)[0]
+    return graph.op.variadic_split(
+        first, graph.constant(np.int64(1)), graph.constant(np.array([1, 2]))
+    )[1]
+
+
+@_model
+def finite(graph: Graph) -> object:
+    return graph.add("IsFinite", graph.parameter("f32", "[2,3]", name="x"))
+
+
+@_model
 def no_elements(graph: Graph) -> object:
     """No measured model has an Elu of an empty tensor."""
     return graph.add("Elu", graph.parameter("f32", "[0,3]", name="x"), alpha=1.0)

@@ -12,6 +12,7 @@ from models import custom, saved, variable_alone
 
 import irshape
 from irshape.devices.facts import DEVICES, VERDICTS, Condition, facts_of
+from irshape.ops.registry import type_names, versions
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -28,6 +29,20 @@ def codes(*arguments: str) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_every_fact_is_about_an_operation_of_openvino(device: str) -> None:
+    """A fact under a name that no operation has would never hold."""
+    facts = facts_of(device)
+    found = {
+        fact
+        for name in type_names()
+        for each in versions(name)
+        for fact in facts.about(each.type_name(), str(each.since))
+        if fact.conditions_on(each.type_name(), str(each.since)) is not None
+    }
+    assert {fact for facts in facts.layers.values() for fact in facts} == found
+
+
 @pytest.mark.parametrize(
     ("model", "cpu", "gpu", "npu"),
     [
@@ -35,6 +50,8 @@ def codes(*arguments: str) -> list[tuple[str, str]]:
         ("no_rank", "fails Parameter", "fails Parameter", "likely Parameter"),
         ("unbounded", "clear", "clear", "likely Parameter"),
         ("bounded", "clear", "clear", "clear"),
+        ("parts", "clear", "clear", "clear"),
+        ("finite", "clear", "clear", "likely IsFinite"),
         ("no_elements", "unknown", "unknown", "clear"),
         ("axes_of_an_input", "clear", "fails ReduceMean", "clear"),
         ("axes_that_are_folded", "clear", "clear", "clear"),

@@ -22,7 +22,7 @@ from textwrap import shorten
 from typing import NamedTuple
 
 import irshape
-from irshape.devices.facts import Condition, Fact, Verdict, tables
+from irshape.devices.facts import Condition, Fact, Verdict, family_of, tables
 from irshape.devices.layers import DeviceLayer, device_layers
 
 # what there is to learn from: the layers of each model, with all that conditions can ask
@@ -78,7 +78,7 @@ def layers_of(path: str) -> list[Seen] | None:
     for layer in device_layers(result):
         values = {key: layer.value(key) for key in keys_of(layer)}
         own = values["operation"], values["opset"], layer.layer.name
-        rows.append(Seen(layer.family, *own, values))
+        rows.append(Seen(family_of(*own[:2]), *own, values))
     return rows
 
 
@@ -328,8 +328,10 @@ def counted_stated(device: str, groups: dict[str, Group]) -> dict[str, list[Fact
     """The facts about layers that are stated, as far as the measured models bear them out."""
     facts: dict[str, list[Fact]] = {}
     for family, texts, _, reason, source in stated(device):
-        if family == "*" or family not in groups:
+        if family == "*":
             continue
+        if family not in groups:
+            sys.exit(f"stated.tsv: no measured model has a layer of the family '{family}'")
         conditions = tuple(Condition.parse(text) for text in texts.split())
         group = groups[family]
         refused, compiled = group.counted(*conditions)

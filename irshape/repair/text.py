@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ..examination import examine
 from ..formats.ir.edits import Edit, with_edits
-from ..formats.ir.grammar import CHILDREN, MARKUP
+from ..formats.ir.grammar import CHILDREN, tags
 from ..formats.loading import read_source, weights_path
 from ..model.graph import NotReadable
 from ..rules.settings import PLAIN
@@ -105,7 +105,7 @@ def _unclosed(data: bytes) -> tuple[int, bytes, int] | None:
     element follows, or an element begins that it cannot contain.
     """
     opened: list[tuple[bytes, int]] = []
-    for tag in _tags(data):
+    for tag in tags(data):
         name = tag["name"]
         if tag[0].endswith(b"/>"):
             continue
@@ -125,18 +125,6 @@ def _unclosed(data: bytes) -> tuple[int, bytes, int] | None:
                 return tag.start(), *opened[-1]
         opened.append((name, tag.start()))
     return None
-
-
-def _tags(data: bytes) -> Iterator[re.Match[bytes]]:
-    """Yields the tags of a text, up to the first that has no end.
-
-    A search for tags behind it would take time that grows with the square of the text.
-    """
-    at = data.find(b"<")
-    while at >= 0 and (match := MARKUP.match(data, at)):
-        if match["name"]:
-            yield match
-        at = data.find(b"<", match.end())
 
 
 def _children(name: bytes) -> tuple[str, ...] | None:

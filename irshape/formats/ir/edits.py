@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from ...model.source import Source
+from .grammar import tags
 
 _START_TAG = re.compile(rb"""<[^\s<>/="'!?]+(?:[^<>"'/]++|"[^"]*+"|'[^']*+'|/(?!>))*+(/?)>""")
 _IN_PORT = re.compile(
@@ -20,8 +21,6 @@ _IN_PORT = re.compile(
 """Matches what matters in a port: its end, its dimensions, and what may contain text like them."""
 _SPACE = b" \t\r\n"
 _NAME = re.compile(rb"</?([A-Za-z_][\w.-]*)")
-_TAGS = rb"""<!--|<(/?)%s(?![\w.-])(?:"[^"<]*+"|'[^'<]*+'|[^<>])*+>"""
-"""Matches the tags of the elements with one name, and the start of a comment."""
 
 
 class Edit(NamedTuple):
@@ -135,20 +134,13 @@ def _trimmed(original: bytes, edit: Edit) -> Edit:
 def element_end(text: bytes, start: int) -> int:
     """Returns where the element with a start tag at `start` ends; -1 if it does not end."""
     name = _NAME.match(text, start)
-    if name is None:
-        return -1
-    tags = re.compile(_TAGS % re.escape(name[1]))
-    depth, at = 0, start
-    while (match := tags.search(text, at)) is not None:
-        at = match.end()
-        if match[0] == b"<!--":
-            at = text.find(b"-->", at)
-            if at < 0:
-                return -1
+    depth = 0
+    for tag in tags(text, start):
+        if name is None or tag["name"] != name[1]:
             continue
-        depth += -1 if match[1] else not match[0].endswith(b"/>")
+        depth += -1 if tag["close"] else not tag[0].endswith(b"/>")
         if depth <= 0:
-            return match.end()
+            return tag.end()
     return -1
 
 

@@ -22,7 +22,6 @@ from ...rule_ids import (
     MALFORMED_ID,
     MISSING_LAYER_ATTRIBUTE,
     MISSPELT_ELEMENT,
-    NOT_AN_IR,
     REPEATED_ELEMENT,
     UNKNOWN_EDGE_ATTRIBUTE,
     UNKNOWN_ELEMENT,
@@ -33,7 +32,7 @@ from ...rule_ids import (
 from ...spelling import enumerated
 from ..inputs import unreadable
 from . import FORMAT
-from .grammar import ATTRIBUTES, OPAQUE
+from .grammar import ATTRIBUTES
 
 _MIN_DIM, _MAX_DIM = -1, 2**63 - 1
 _BLANKS = " \t\r\n"
@@ -48,8 +47,6 @@ class Elements:
         self.findings = self.model.findings
         self.stop = partial(unreadable, source, begun=self.model)
         """Returns the error for a file that cannot be read after an offset."""
-        self.shapes: dict[bytes, tuple[int, ...]] = {}
-        """Maps the content of a <port> to its dimensions."""
 
     def report(
         self,
@@ -157,60 +154,18 @@ class Elements:
             self.odd_id("port", port.id, offset, layer, where)
         return port
 
-    def dims_of(
-        self, inner: bytes, port: Port, layer: Layer | None, fragment: bool
-    ) -> tuple[int, ...] | None:
-        """Like `dims`, but remembers the result for well-formed content."""
-        dims = self.shapes.get(inner)
-        if dims is None:
-            problems = len(self.findings)
-            dims = self.dims(inner, port, layer, fragment)
-            if dims is not None and len(self.findings) == problems:
-                self.shapes[inner] = dims
-        return dims
-
-    def dims(
-        self, inner: bytes, port: Port, layer: Layer | None, fragment: bool
-    ) -> tuple[int, ...] | None:
-        """Returns the dimensions in the content of a <port>; None if one of them is malformed."""
-        start = self.source.data.find(b"<", port.offset + 1)
-        sizes: list[int] = []
-        well, broken = True, 0
-        inner = _RT_INFO.sub(lambda info: b" " * len(info[0]), inner)
-        # comments, processing instructions, and CDATA around a number
-        if b"<!" in inner or b"<?" in inner:
-            inner = _COMMENT.sub(lambda comment: b" " * len(comment[0]), inner)
-            inner = inner.replace(b"<![CDATA[", b" " * 9).replace(b"]]>", b" " * 3)
-        for match in _INSIDE_PORT.finditer(inner):
-            tag = match["tag"]
-            if tag is None:
-                continue  # a comment
-            place = start + match.start()
-            if tag == b"port":
-                raise self.stop(
-                    NOT_AN_IR,
-                    "a <port> is nested inside another <port>",
-                    place,
-                    help="close the first <port> before the second",
-                )
-            if tag != b"dim":
-                name = tag.decode(errors="replace")
-                if name not in OPAQUE and match.start() >= broken:
-                    self.odd_element(name, ("dim",), place, layer)
-                continue
-            text = (match["text"] or b"").decode(self.source.encoding, "replace")
-            if "&" in text:
-                from html import unescape
-
-                text = unescape(text)
-            text = text.strip(_BLANKS)  # any other white space is part of the number
-            size = _size(text, fragment)
-            if size is None:
-                self.malformed_dim(text, place, port, layer)
-                well, broken = False, inner.find(b"</dim", match.start())
-            else:
-                sizes.append(size)
-        return tuple(sizes) if well else None
+    def size(
+        self, text: str, place: int, port: Port, layer: Layer | None, fragment: bool
+    ) -> int | None:
+        """Returns the size in a <dim>; None if it is malformed."""
+        text = text.strip(_BLANKS)  # any other white space is part of the number
+        if fragment and text in ("?", "..."):
+            return -1
+        number = int(text) if _WHOLE.fullmatch(text) else _MIN_DIM - 1
+        if _MIN_DIM <= number <= _MAX_DIM:
+            return number
+        self.malformed_dim(text, place, port, layer)
+        return None
 
     def malformed_dim(self, text: str, place: int, port: Port, layer: Layer | None) -> None:
         message = (
@@ -285,24 +240,5 @@ class Elements:
         self.report(rule, message, offset, layer, expected=expected, actual=tag, help=hint)
 
 
-_RT_INFO = re.compile(rb"<rt_info\b[^>]*>.*?</rt_info\s*>", re.DOTALL)
-_COMMENT = re.compile(rb"<!--.*?-->|<\?.*?\?>", re.DOTALL)
 _LEADING = re.compile(r"[+-]?[0-9]{1,19}")
-_INSIDE_PORT = re.compile(
-    rb"<!--.*?-->|<(?P<tag>[^\s/>!]+)[^>]*?(?:/>|>(?P<text>[^<]*)(?:</dim\s*>)?)", re.DOTALL
-)
-"""Matches a comment, or an element with its text.
-
-Only a <dim> is matched with its end tag. Any other end tag begins with `</`, which cannot be a tag
-name.
-"""
-
-
-def _size(text: str, fragment: bool) -> int | None:
-    if fragment and text in ("?", "..."):
-        return -1
-    number = int(text) if _WHOLE.fullmatch(text) else _MIN_DIM - 1
-    return number if _MIN_DIM <= number <= _MAX_DIM else None
-
-
 _WHOLE = re.compile(r"[+-]?[0-9]{1,100}")

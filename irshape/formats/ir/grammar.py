@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ...model.graph import PORT_MAPS
 
@@ -55,3 +56,15 @@ MARKUP = re.compile(
     re.DOTALL,
 )
 """Matches a tag, or a comment, CDATA or processing instruction, which has no `name`."""
+
+
+def tags(data: bytes, start: int = 0) -> Iterator[re.Match[bytes]]:
+    """Yields the tags of a text, up to the first that has no end.
+
+    A search for tags behind it would take time that grows with the square of the text.
+    """
+    at = data.find(b"<", start)
+    while at >= 0 and (match := MARKUP.match(data, at)):
+        if match["name"]:
+            yield match
+        at = data.find(b"<", match.end())

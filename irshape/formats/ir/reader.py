@@ -57,9 +57,8 @@ def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = Non
 class _Reader(Elements):
     """Handles the XML events, and holds what has been read so far.
 
-    While the content of an element needs no look at each event, the parser's handlers are replaced:
-    inside a port, and inside ignored elements. The parser never sees regular layers and edges,
-    which `regular` reads.
+    Inside ignored elements, the parser's handlers are replaced. The parser never sees regular
+    layers and edges, which `regular` reads.
     """
 
     def __init__(self, source: Source, shift: int, repaired: Repaired | None) -> None:
@@ -84,7 +83,14 @@ class _Reader(Elements):
         self.body = self.model.net
         self.current: Layer | None = None
         self.ports: list[Port] = []
-        self.open_port: Port | None = None
+        self.sizes: list[int | None] = []
+        """The dimensions of the port that is being read; None for a malformed one."""
+        self.dim = 0
+        """The offset of the last <dim>."""
+        self.texts: list[str] = []
+        """The pieces of its text."""
+        self.shapes: dict[tuple[int, ...], tuple[int, ...]] = {}
+        """The dimensions of ports: equal ones are kept once."""
         self.maps: list[PortMap] = []
         self.outer: list[tuple[Body, Layer, list[Port], list[PortMap]]] = []
         """The layers around the body that is being read."""
@@ -105,6 +111,7 @@ class _Reader(Elements):
             "port_map": self.enter_port_map,
             "back_edges": self.enter_back_edges,
             "input": self.enter_ports,
+            "port": self.enter_port,
         }
         self._start, self._end = self.start, self.end
 
@@ -198,6 +205,7 @@ class _Reader(Elements):
         parser = self.parser
         parser.StartElementHandler = parser.EndElementHandler = None
         parser.StartDoctypeDeclHandler = parser.XmlDeclHandler = None
+        parser.CharacterDataHandler = None
         self._enter = {}
         del self._start, self._end
 
@@ -244,7 +252,11 @@ class _Reader(Elements):
 
     def end(self, tag: str) -> None:
         state = self.state
-        if state == "layer":
+        if state == "dim":
+            self.end_dim()
+        elif state == "port":
+            self.end_port()
+        elif state == "layer":
             self.current = None
         elif state == "net" and self.outer:
             self.body, self.current, self.ports, self.maps = self.outer.pop()
@@ -256,6 +268,7 @@ class _Reader(Elements):
         """Skips an element that is unknown here, with all its content."""
         state = self.state
         self.passed_over, self.passed_start = 1, place
+        self.parser.CharacterDataHandler = None
         self.parser.StartElementHandler = self.start_inside_passed
         self.parser.EndElementHandler = self.end_inside_passed
         if tag in OPAQUE:
@@ -307,23 +320,33 @@ class _Reader(Elements):
             return None
         layer, ports = self.current, self.ports
         incoming = layer is not None and ports is layer.inputs
-        port = self.open_port = self.port(attributes, place, layer, self.fragment, incoming)
-        ports.append(port)
-        self.parser.StartElementHandler = None
-        self.parser.EndElementHandler = self.end_inside_port
-        return "edge"
+        ports.append(self.port(attributes, place, layer, self.fragment, incoming))
+        self.sizes = []
+        return "port"
 
-    def end_inside_port(self, tag: str) -> None:
-        if tag != "port":
-            return
-        port, text = self.open_port, self.text
-        assert port is not None
-        end = self.place
-        inner = bytes(text[text.find(b"<", port.offset + 1) : end])
-        if inner:
-            port.dims = self.dims_of(inner, port, self.current, self.fragment)
-        self.resume()
-        self.state = self.stack.pop()
+    def enter_port(self, tag: str, attributes: list[str], place: int) -> str | None:
+        if tag == "port":
+            raise self.stop(
+                NOT_AN_IR,
+                "a <port> is nested inside another <port>",
+                place,
+                help="close the first <port> before the second",
+            )
+        if tag != "dim":
+            return None
+        self.dim, self.texts = place, []
+        self.parser.CharacterDataHandler = self.texts.append
+        return "dim"
+
+    def end_dim(self) -> None:
+        self.parser.CharacterDataHandler = None
+        text = "".join(self.texts)
+        self.sizes.append(self.size(text, self.dim, self.ports[-1], self.current, self.fragment))
+
+    def end_port(self) -> None:
+        sizes = tuple([size for size in self.sizes if size is not None])
+        whole = len(sizes) == len(self.sizes)
+        self.ports[-1].dims = self.shapes.setdefault(sizes, sizes) if whole else None
 
     # what each element may contain: the state of the child, or None for an unknown one
 

@@ -84,8 +84,8 @@ class Elements:
                     port=port,
                 )
 
-    def layer(self, attributes: list[str], offset: int, body: Body, fragment: bool) -> Layer:
-        named = dict(zip(attributes[::2], attributes[1::2], strict=True))
+    def layer(self, attributes: dict[str, str], offset: int, body: Body, fragment: bool) -> Layer:
+        named = dict(attributes)
         layer = Layer(
             named.pop("id", ""),
             named.pop("name", ""),
@@ -97,7 +97,7 @@ class Elements:
         if layer.type.lower() == "result" or fragment:
             layer.output_names = named.pop("output_names", None)
         for name in ("type",) if fragment else ATTRIBUTES["layer"]:
-            if name not in attributes[::2]:
+            if name not in attributes:
                 self.report(
                     MISSING_LAYER_ATTRIBUTE,
                     f"the layer has no `{name}`",
@@ -108,7 +108,7 @@ class Elements:
                 )
         if not fragment:
             self.unknown_attributes(UNKNOWN_LAYER_ATTRIBUTE, "layer", named, offset, layer)
-        if not plain_id(layer.id) and (layer.id or (not fragment and "id" in attributes[::2])):
+        if not plain_id(layer.id) and (layer.id or (not fragment and "id" in attributes)):
             self.odd_id("layer", layer.id, offset, layer, None)
         return layer
 
@@ -140,13 +140,12 @@ class Elements:
 
     def port(
         self,
-        attributes: list[str],
+        named: dict[str, str],
         offset: int,
         layer: Layer | None,
         fragment: bool,
         incoming: bool,
     ) -> Port:
-        named = dict(zip(attributes[::2], attributes[1::2], strict=True))
         port = Port(named.get("id", ""), named.get("precision"), named.get("names"), offset)
         where = ("input" if incoming else "output", port.id)
         self.unknown_attributes(UNKNOWN_PORT_ATTRIBUTE, "port", named, offset, layer, where)
@@ -187,8 +186,7 @@ class Elements:
             port=("input" if incoming else "output", port.id),
         )
 
-    def edge(self, attributes: list[str], offset: int, body: Body) -> Edge:
-        named = dict(zip(attributes[::2], attributes[1::2], strict=True))
+    def edge(self, named: dict[str, str], offset: int, body: Body) -> Edge:
         lost = [name for name in ATTRIBUTES["edge"] if not named.get(name)]
         if lost:
             ends = (named.get("to-layer"), named.get("from-layer"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import chain
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
@@ -102,7 +103,7 @@ class _Reader(Elements):
         self.items: dict[tuple[str, ...], tuple[str, ...]] = {}
         """The attributes of `<data>`: equal ones are kept once."""
 
-        self._enter: dict[str, Callable[[str, list[str], int], str | None]] = {
+        self._enter: dict[str, Callable[[str, dict[str, str], int], str | None]] = {
             "": self.root,
             "net": self.enter_net,
             "layers": self.enter_layers,
@@ -118,7 +119,6 @@ class _Reader(Elements):
     def read(self, prefix: bytes) -> Model:
         repaired, parser = self.repaired, self.parser
         text = self.source.data if repaired is None else repaired.edited.data
-        parser.ordered_attributes = True
         self.resume()
         parser.StartDoctypeDeclHandler = self.refuse_doctype
         parser.XmlDeclHandler = self.declare
@@ -240,7 +240,7 @@ class _Reader(Elements):
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
 
-    def start(self, tag: str, attributes: list[str]) -> None:
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
         state = self.state
         enter = self._enter.get(state)
         entered = enter(tag, attributes, self.place) if enter else None
@@ -278,7 +278,7 @@ class _Reader(Elements):
             holder = self.outer[-1][1] if self.outer else None
         self.odd_element(tag, CHILDREN.get(state, ()), place, holder)
 
-    def start_inside_passed(self, tag: str, attributes: list[str]) -> None:
+    def start_inside_passed(self, tag: str, attributes: dict[str, str]) -> None:
         self.passed_over += 1
 
     def end_inside_passed(self, tag: str) -> None:
@@ -315,7 +315,7 @@ class _Reader(Elements):
 
     # ports and edges
 
-    def enter_ports(self, tag: str, attributes: list[str], place: int) -> str | None:
+    def enter_ports(self, tag: str, attributes: dict[str, str], place: int) -> str | None:
         if tag != "port":
             return None
         layer, ports = self.current, self.ports
@@ -324,7 +324,7 @@ class _Reader(Elements):
         self.sizes = []
         return "port"
 
-    def enter_port(self, tag: str, attributes: list[str], place: int) -> str | None:
+    def enter_port(self, tag: str, attributes: dict[str, str], place: int) -> str | None:
         if tag == "port":
             raise self.stop(
                 NOT_AN_IR,
@@ -350,7 +350,7 @@ class _Reader(Elements):
 
     # what each element may contain: the state of the child, or None for an unknown one
 
-    def enter_net(self, tag: str, attributes: list[str], place: int) -> str | None:
+    def enter_net(self, tag: str, attributes: dict[str, str], place: int) -> str | None:
         if tag in ("layers", "edges") and (self.body, tag) not in self.seen:
             self.seen.add((self.body, tag))
             return "layers" if tag == "layers" else "edges"
@@ -358,7 +358,7 @@ class _Reader(Elements):
             return "back_edges"
         return None
 
-    def enter_layers(self, tag: str, attributes: list[str], place: int) -> str | None:
+    def enter_layers(self, tag: str, attributes: dict[str, str], place: int) -> str | None:
         if tag != "layer":
             return None
         self.current = self.layer(attributes, place, self.body, self.fragment)
@@ -367,12 +367,12 @@ class _Reader(Elements):
             self.early.back_edges = []
         return "layer"
 
-    def enter_layer(self, tag: str, attributes: list[str], place: int) -> str | None:
+    def enter_layer(self, tag: str, attributes: dict[str, str], place: int) -> str | None:
         layer = self.current
         assert layer is not None
         if tag == "data" and layer.data_offset < 0:
             layer.data_offset = place
-            items = tuple(attributes)
+            items = tuple(chain.from_iterable(attributes.items()))
             layer.items = self.items.setdefault(items, items) if layer.type != "Const" else items
             return "data"
         if tag == "input" and layer.inputs is NO_PORTS:
@@ -400,29 +400,27 @@ class _Reader(Elements):
         self.body = layer.bodies[tag] = Body((*layer.path, layer.id, tag), place)
         self.body.back_edges, self.early.back_edges = self.early.back_edges, []
 
-    def enter_edges(self, tag: str, attributes: list[str], place: int) -> str | None:
+    def enter_edges(self, tag: str, attributes: dict[str, str], place: int) -> str | None:
         if tag != "edge":
             return None
         self.body.edges.append(self.edge(attributes, place, self.body))
         return "edge"
 
-    def enter_port_map(self, tag: str, attributes: list[str], place: int) -> str | None:
+    def enter_port_map(self, tag: str, attributes: dict[str, str], place: int) -> str | None:
         if tag == "input" or tag == "output":
-            named = dict(zip(attributes[::2], attributes[1::2], strict=True))
-            self.maps.append(PortMap(tag, named, place))  # type: ignore[arg-type]
+            self.maps.append(PortMap(tag, attributes, place))  # type: ignore[arg-type]
             return "edge"
         return None
 
-    def enter_back_edges(self, tag: str, attributes: list[str], place: int) -> str | None:
+    def enter_back_edges(self, tag: str, attributes: dict[str, str], place: int) -> str | None:
         if tag != "edge":
             return None
-        named = dict(zip(attributes[::2], attributes[1::2], strict=True))
         target = self.body
         if self.current is not None:
             bodies = self.current.bodies
             target = next(iter(bodies.values())) if bodies else self.early
         target.back_edges.append(
-            BackEdge(named.get("from-layer", ""), named.get("to-layer", ""), place)
+            BackEdge(attributes.get("from-layer", ""), attributes.get("to-layer", ""), place)
         )
         return "edge"
 
@@ -434,7 +432,7 @@ class _Reader(Elements):
             help="no real IR is nested so deeply; check where the file came from",
         )
 
-    def root(self, tag: str, attributes: list[str], offset: int) -> str:
+    def root(self, tag: str, attributes: dict[str, str], offset: int) -> str:
         if self.shift and tag == "layers":
             self.model.kind = "layers"
             return "layers"
@@ -448,9 +446,8 @@ class _Reader(Elements):
                 actual=tag,
                 help="give the .xml of a model",
             )
-        named = dict(zip(attributes[::2], attributes[1::2], strict=True))
-        self.model.name = named.get("name", "")
-        text = named.get("version", "")
+        self.model.name = attributes.get("name", "")
+        text = attributes.get("version", "")
         as_openvino_reads_it = re.fullmatch(r"\s*\+?[0-9]{1,5}", text)
         version = int(text) if as_openvino_reads_it else -1
         self.model.version = version

@@ -243,6 +243,11 @@ class Reasons:
             return f"{at}, {own}"
         if layer.is_constant:
             return f"{at}, a constant"
+        if (
+            place.kind == "dimension"
+            and place.body.outputs[place.position][place.port].rank is None
+        ):
+            return f"rank, {self._rank(place.body, place.position)}"
         if layer.type.lower() == "readvalue":
             return f"{at}, a state"
         if known is None and layer.folded_type == "if" and place.kind == "dimension":

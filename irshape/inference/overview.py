@@ -36,7 +36,8 @@ def overview(inference: Inference) -> Overview:
             names = sorted(known.symbols, key=lambda symbol: symbol.order)
             cause = ", ".join(symbol.name for symbol in names)
         said = "" if known is None else f" = {spaced(str(known))}"
-        text = f"{reasons.label(place)}[{place.at}]{said}"
+        at = "" if place.dimension_in(place.body) is None else f"[{place.at}]"
+        text = f"{reasons.label(place)}{at}{said}"
         members.setdefault((verdict, cause), []).append(text)
     groups = [
         Group(verdict, cause, len(texts), tuple(dict.fromkeys(texts))[:EXAMPLES])

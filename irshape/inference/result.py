@@ -119,8 +119,17 @@ class BodyResult:
                 yield from inner.walk()
 
     def refusing(self) -> set[Layer]:
-        """Returns the layers that refuse their inputs or have faulty attributes, also in bodies."""
-        return {part.body.layers[position] for part in self.walk() for position in part.faulty}
+        """Returns the layers that do not fit their inputs or have faulty attributes, also in
+        bodies."""
+        refusing = set[Layer]()
+        for part in self.walk():
+            refusing.update(part.body.layers[position] for position in part.faulty)
+            refusing.update(
+                layer
+                for layer, subject in part.observations
+                if isinstance(subject, Fault) and subject.refuses
+            )
+        return refusing
 
     def constants_before(self, layer: Layer) -> Iterator[tuple[Layer, tuple[int, ...]]]:
         """Yields the constants of the body on which a layer depends, nearest first, each with the

@@ -97,6 +97,7 @@ def values(version: str) -> list[Case]:
         pad(version, "edge", "0,3", begin=[1, 1], end=[1, 1]),
         pad(version, "reflect", "3,4", begin=[3, 0], end=[0, 0]),
         pad(version, "reflect", "3,4", begin=[0, 0], end=[0, 4]),
+        pad(version, "reflect", "0,4", begin=[0, 0], end=[0, 1]),
         pad(version, "symmetric", "3,4", begin=[4, 0], end=[0, 0]),
         pad(version, "symmetric", "3,4", begin=[0, 0], end=[0, 5]),
         pad(version, "reflect", "1,4", begin=[1, 0], end=[0, 0]),

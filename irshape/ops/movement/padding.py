@@ -100,10 +100,11 @@ class Pad(Operation):
         """Returns the padded dimension, from the bounds of the padding at its beginning and end."""
         dim = shape[axis]
         (begin, most_begin, _), (end, most_end, _) = before, after
-        if self.pad_mode != "constant" and (begin > 0 or end > 0):
+        padded = begin > 0 or end > 0
+        if self.pad_mode == "reflect" or (self.pad_mode != "constant" and padded):
             least = {
                 "edge": 1,
-                "reflect": max(2, begin + 1, end + 1),
+                "reflect": max(0, begin, end) + 1,
                 "symmetric": max(begin, end),
             }[self.pad_mode]
             dim = dim.at_least(least)

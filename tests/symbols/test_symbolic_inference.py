@@ -266,11 +266,12 @@ def test_operations_are_sound(tmp_path: Path) -> None:
         path.write_text(text, encoding="utf-8")
         path.with_suffix(".bin").write_bytes(weights)
         model = irshape.load(path)
-        if irshape.infer(model).observations:
+        inference = irshape.infer(model)
+        if inference.observations:
             continue
         shapes: dict[str, irshape.ShapeLike] = {}
         for layer in model.parameters:
-            shape = irshape.infer(model).outputs(layer)[0].shape
+            shape = inference.outputs(layer)[0].shape
             if shape.dims is not None:
                 shapes[f"id:{layer.id}"] = ["?"] * len(shape)
         if irshape.infer(model, shapes=shapes).observations:

@@ -108,6 +108,7 @@ def _cause(cause: Cause, fixes: list[Fix], source: Source) -> dict[str, Any]:
     return row
 
 
+@collection_paused()  # the model is freed before the collector runs again
 def validate_file(
     path: str | os.PathLike[str],
     weights: WeightsChoice = "beside",
@@ -123,8 +124,7 @@ def validate_file(
     leaves: whether the process ends afterwards.
     Raises `OSError` if the file cannot be opened, `ValueMismatch` for a value that fits no input.
     """
-    # the model is freed before the collector runs again, so the collector need not examine it
-    with collection_paused(), extensions_known(settings.extensions):
+    with extensions_known(settings.extensions):
         try:
             opened = open_model(path, weights)
             cacheable = os.fspath(path) != "-" and not is_url(path)

@@ -62,7 +62,7 @@ def infer_with_bodies(
         noted: list[Demand] = []
         before = NOTED.set(noted)
         try:
-            inferred = operation.infer(*operands, bodies=views, outputs=layer.output_count)
+            inferred = operation.infer(*operands, bodies=views, outputs=len(layer.outputs))
         finally:
             NOTED.reset(before)
         outputs = inferred if isinstance(inferred, tuple) else (inferred,)
@@ -181,7 +181,7 @@ def _input_position(layer: Layer, number: int) -> int | None:
     """
     if number < 0:
         return None
-    ids = layer.port_heads.input_ids
+    ids = [port.id for port in layer.inputs]
     if number < len(ids):
         return ids.index(str(number)) if str(number) in ids else number
     if str(number) in ids:

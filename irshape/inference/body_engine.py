@@ -190,7 +190,7 @@ class Walk:
             return self._pass_over(position)  # a rule reports the cycle
         if position in fed:
             tensors = self.infer(position, inputs, False, fed[position])
-            if self.compare and self.result.body.layers[position].output_count:
+            if self.compare and self.result.body.layers[position].outputs:
                 self._compare_parameter(position, tensors[0])
             return tensors
         tensors = self.infer(position, inputs, position in self.needed)
@@ -263,7 +263,7 @@ class Walk:
             return declared_outputs(layer)
         if inferred.demands and tensors:
             result.demands[position] = inferred.demands
-        ports = layer.output_count
+        ports = len(layer.outputs)
         if ports > len(tensors) or (
             tensors and not ports and layer.folded_type not in _WITHOUT_OUTPUTS
         ):
@@ -298,7 +298,7 @@ class Walk:
             ):
                 self.looser.add((position, index))
             else:
-                dims = layer.port_dims[layer.port_heads.inputs + index]
+                dims = layer.outputs[index].dims
                 self.contradicted[position, index] = dims, mismatch.declared
 
     def _compare_parameter(self, position: int, fed: Tensor) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..element_types import DYNAMIC_TYPE, ElementType
+from ..element_types import DYNAMIC_TYPE
 from ..model.graph import Layer
 from ..model.ports import Port
 from ..model.wiring import OutputRef
 from ..ops.tensors import Tensor
-from .ports import declared_as
+from .ports import declared
 from .result import Mismatch
 
 Contradictions = dict[OutputRef, tuple[tuple[int, ...] | None, Tensor]]
@@ -19,27 +19,24 @@ tensor that they declare."""
 
 def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
     """Returns the output ports of a layer that declare something other than these tensors."""
-    heads, dims = layer.port_heads, layer.port_dims
-    precisions = heads.output_precisions
+    ports = layer.outputs
     if (
-        len(precisions) == 1 == len(tensors)
-        and dims[-1] == tensors[0].shape.declared
-        and precisions[0] == tensors[0].element_type.precision
+        len(ports) == 1 == len(tensors)
+        and ports[0].dims == tensors[0].shape.declared
+        and ports[0].precision == tensors[0].element_type.precision
     ):
         return ()  # nearly always
     differing: list[Mismatch] | None = None
-    for index, (precision, declared_dims, tensor) in enumerate(
-        zip(precisions, dims[heads.inputs :], tensors, strict=False)
-    ):
-        if declared_dims == tensor.shape.declared and (
-            precision is None
-            or precision == tensor.element_type.precision
-            or ElementType.of_precision(precision) is tensor.element_type
+    for index, (port, tensor) in enumerate(zip(ports, tensors, strict=False)):
+        if port.dims == tensor.shape.declared and (
+            port.precision is None
+            or port.precision == tensor.element_type.precision
+            or port.element_type is tensor.element_type
         ):
             continue
         if differing is None:
             differing = []
-        said = declared_as(precision, declared_dims, tensor)
+        said = declared(port, tensor)
         differing.append(Mismatch(index, said, tensor, says_less(said, tensor)))
     return differing or ()
 

@@ -14,20 +14,12 @@ from .literals import parse_array
 
 
 def declared(port: Port, inferred: Tensor | None = None) -> Tensor:
-    """Returns the tensor that a port of a connected layer declares; see `declared_as`."""
-    return declared_as(port.precision, port.dims, inferred)
-
-
-def declared_as(
-    precision: str | None, dims: tuple[int, ...] | None, inferred: Tensor | None = None
-) -> Tensor:
     """Returns the tensor that a port of a connected layer declares.
 
     A port without `<dim>` may be a scalar or of dynamic rank. It counts as a scalar unless
     `inferred` is known to have dimensions.
     """
-    named = None if precision is None else ElementType.of_precision(precision)
-    element_type = named or DYNAMIC_TYPE
+    element_type, dims = port.element_type or DYNAMIC_TYPE, port.dims
     if dims is None:
         return Tensor(element_type, DYNAMIC_SHAPE)
     if dims:

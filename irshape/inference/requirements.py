@@ -176,7 +176,7 @@ def late_types(layer: Layer) -> list[str]:
     attributes such as `element_type` and `destination_type`."""
     items = layer.items
     texts = [items[at + 1] for at in range(0, len(items), 2) if items[at].endswith("type")]
-    texts += [text for text in layer.port_heads.output_precisions if text is not None]
+    texts += [port.precision for port in layer.outputs if port.precision is not None]
     return _late_types(frozenset(texts))
 
 

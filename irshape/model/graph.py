@@ -7,7 +7,7 @@ into the `Source`, which turns them into lines and columns on demand.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -15,7 +15,7 @@ from ..faults import Fault
 from ..rule_ids import RuleId, Severity
 from .edges import Edge, EdgeTexts
 from .format import Format
-from .ports import Port, PortDims, PortHeads, heads_like
+from .ports import Port
 from .source import Source
 from .weights import Constant, Weights
 
@@ -41,19 +41,15 @@ class Layer:
     """
 
     __slots__ = (
-        "_begin",
-        "_dims",
-        "_heads",
-        "_inputs",
-        "_names",
-        "_outputs",
         "bodies",
         "data_offset",
         "id",
+        "inputs",
         "items",
         "name",
         "offset",
         "output_names",
+        "outputs",
         "path",
         "port_maps",
         "rt_info_span",
@@ -72,98 +68,16 @@ class Layer:
         self.path = path
         self.items: tuple[str, ...] = NO_ATTRIBUTES
         self.data_offset = -1
-        self._heads: PortHeads | None = None
-        """The ports as their reader stores them; None if there is a `Port` object for each."""
-        self._inputs: list[Port] = NO_PORTS
-        self._outputs: list[Port] = NO_PORTS
+        self.inputs: list[Port] = NO_PORTS
+        """The input ports, in file order."""
+        self.outputs: list[Port] = NO_PORTS
+        """The output ports, in file order."""
         self.bodies: dict[str, Body] | None = None
         self.port_maps: dict[str, list[PortMap]] | None = None
         self.output_names: str | None = None
         """The tensor names that IR v11 writes on a Result."""
         self.rt_info_span: tuple[int, int] | None = None
         """The start and end of the layer's `<rt_info>` in the file."""
-
-    def leave_ports(
-        self, heads: PortHeads, dims: PortDims, begin: int, names: Sequence[str]
-    ) -> None:
-        """Sets the ports of the layer. The `Port` objects are made when a caller first needs them.
-
-        begin: the offset from which the places of the ports count.
-        names: the tensor names of the ports that have any.
-        """
-        self._heads = heads
-        self._dims = dims
-        self._begin = begin
-        self._names = names
-
-    @property
-    def inputs(self) -> list[Port]:
-        """The input ports, in file order."""
-        if self._heads is not None:
-            self._make_ports(self._heads)
-        return self._inputs
-
-    @inputs.setter
-    def inputs(self, ports: list[Port]) -> None:
-        if self._heads is not None:
-            self._make_ports(self._heads)
-        self._inputs = ports
-
-    @property
-    def outputs(self) -> list[Port]:
-        """The output ports, in file order."""
-        if self._heads is not None:
-            self._make_ports(self._heads)
-        return self._outputs
-
-    @outputs.setter
-    def outputs(self, ports: list[Port]) -> None:
-        if self._heads is not None:
-            self._make_ports(self._heads)
-        self._outputs = ports
-
-    @property
-    def output_count(self) -> int:
-        """The number of output ports that the layer declares."""
-        heads = self._heads
-        return len(self._outputs) if heads is None else len(heads.output_ids)
-
-    @property
-    def port_heads(self) -> PortHeads:
-        """The ids, precisions and places of the ports."""
-        return self._heads or heads_like(
-            tuple([port.id for port in self._inputs]),
-            tuple([port.precision for port in self._inputs]),
-            tuple([port.id for port in self._outputs]),
-            tuple([port.precision for port in self._outputs]),
-        )
-
-    @property
-    def port_dims(self) -> PortDims:
-        """The dimensions of all ports, inputs before outputs."""
-        if self._heads is not None:
-            return self._dims
-        return tuple([port.dims for ports in (self._inputs, self._outputs) for port in ports])
-
-    def _make_ports(self, heads: PortHeads) -> None:
-        begin, names, ports = self._begin, iter(self._names), []
-        for id, precision, dims, place, has_names in zip(
-            heads.input_ids + heads.output_ids,
-            heads.input_precisions + heads.output_precisions,
-            self._dims,
-            heads.places,
-            heads.named,
-            strict=True,
-        ):
-            name = next(names) if has_names else None
-            if name == self.name:
-                name = self.name  # so that the text is stored once
-            ports.append(Port(id, precision, name, begin + place, dims))
-            if name is not None:
-                begin += len(name)
-        self._inputs = ports[: heads.inputs] or NO_PORTS
-        self._outputs = ports[heads.inputs :] or NO_PORTS
-        self._heads = None  # last, since another thread may still read the heads
 
     @property
     def attributes(self) -> Mapping[str, str]:
@@ -233,26 +147,6 @@ class Layer:
 
     def __repr__(self) -> str:
         return f"<{self.type} id={self.id} {self.name!r}>"
-
-
-def heads_of(layers: list[Layer]) -> list[PortHeads]:
-    """Returns `Layer.port_heads` of each layer, faster than one by one."""
-    return [layer._heads or layer.port_heads for layer in layers]
-
-
-def dims_of(layers: list[Layer]) -> list[PortDims]:
-    """Returns `Layer.port_dims` of each layer, faster than one by one."""
-    return [layer._dims if layer._heads else layer.port_dims for layer in layers]
-
-
-def names_of(layers: list[Layer]) -> list[Sequence[str]]:
-    """Returns the attribute `names` of each output port of these layers that has one."""
-    return [
-        layer._names
-        if layer._heads
-        else [port.names for port in layer._outputs if port.names is not None]
-        for layer in layers
-    ]
 
 
 def folded_type(type: str) -> str:

@@ -11,31 +11,13 @@ from operator import lt
 from typing import NamedTuple
 
 from .edges import EdgeTexts
-from .graph import Body, Layer, dims_of, heads_of
+from .graph import Body, Layer
 from .ids import lenient_id
-from .ports import PortDims, PortHeads
 
 OutputRef = tuple[int, int]
 """An output port: the position of its layer in the body, and of the port in the layer."""
 
 Sources = list[list[OutputRef | None]]
-
-
-class Complete:
-    """The edges of a body without faults. Ids are unique, every edge names its ends by the ids as
-    written, and exactly one edge feeds every input."""
-
-    def __init__(self, producers: list[int], heads: list[PortHeads], dims: list[PortDims]) -> None:
-        """producers: the layer from which each edge comes. heads, dims: the ports of each layer
-        when the body was wired."""
-        self._producers = producers
-        self.heads = heads
-        self.dims = dims
-
-    @cached_property
-    def leaves(self) -> list[int]:
-        """The layers that feed nothing."""
-        return sorted(set(range(len(self.heads))).difference(self._producers))
 
 
 class User(NamedTuple):
@@ -61,8 +43,9 @@ class Wiring:
     unlike: Sequence[tuple[int, int]] = ()
     """The inputs whose declaration differs from the outputs that feed them: the positions of the
     layer and of the port, in file order."""
-    complete: Complete | None = None
-    """The edges of a body without faults; None if the edges have faults, or were not checked."""
+    complete: bool = False
+    """Whether the edges have no faults: ids are unique, every edge names its ends by the ids as
+    written, and exactly one edge feeds every input."""
 
     @cached_property
     def users(self) -> list[list[User]]:
@@ -96,40 +79,37 @@ def wire(body: Body) -> Wiring:
     model.
     """
     layers, ends = body.layers, body.ends
-    heads, dims = heads_of(layers), dims_of(layers)
-    inputs = [each.inputs for each in heads]
-    sources: Sources = [[None] * count if count else NO_SOURCES for count in inputs]
+    inputs, outputs = [layer.inputs for layer in layers], [layer.outputs for layer in layers]
+    input_ids = [[port.id for port in ports] for ports in inputs]
+    output_ids = [[port.id for port in ports] for ports in outputs]
+    sources: Sources = [[None] * len(ids) if ids else NO_SOURCES for ids in input_ids]
     unlike: list[tuple[int, int]] = []
     refs = list(zip(range(len(layers)), repeat(0)))
     producers, consumers, sound = _positions(layers, ends)
-    sound = sound and len(consumers) == sum(inputs)
+    sound = sound and len(consumers) == sum(map(len, inputs))
     for producer, consumer, from_port, to_port in zip(
         producers, consumers, ends.from_ports, ends.to_ports, strict=True
     ):
         if producer < 0 or consumer < 0:
             continue
-        there, own, row = heads[producer], heads[consumer], sources[consumer]
-        index = own.input_positions.get(to_port)
-        if index is None:
-            sound, index = False, port_of(own.input_ids, to_port)
-        out: int | None = 0
-        if there.only_output != from_port:
-            out = port_of(there.output_ids, from_port)
-            sound = sound and out is not None and there.output_ids[out] == from_port
-        if index is None or out is None or row[index] is not None:
+        there, here, row = output_ids[producer], input_ids[consumer], sources[consumer]
+        out: int | None
+        index: int | None
+        try:
+            out, index = there.index(from_port), here.index(to_port)
+        except ValueError:
+            out, index, sound = port_of(there, from_port), port_of(here, to_port), False
+        if out is None or index is None or row[index] is not None:
             sound = False
             continue
         row[index] = (producer, out) if out else refs[producer]
-        own_dims, its_dims = dims[consumer][index], dims[producer][there.inputs + out]
-        if own.input_precisions[index] != there.output_precisions[out] or (
-            own_dims is not its_dims and own_dims != its_dims
-        ):
+        taken, given = inputs[consumer][index], outputs[producer][out]
+        if taken.precision != given.precision or taken.dims != given.dims:
             unlike.append((consumer, index))
     unlike.sort()
-    complete = Complete(producers, heads, dims) if sound else None
     if all(map(lt, producers, consumers)):
-        return Wiring(sources, list(range(len(layers))), frozenset(), unlike, complete)
-    return Wiring(sources, *_sorted(sources), unlike, complete)
+        return Wiring(sources, list(range(len(layers))), frozenset(), unlike, sound)
+    return Wiring(sources, *_sorted(sources), unlike, sound)
 
 
 def _positions(layers: list[Layer], ends: EdgeTexts) -> tuple[list[int], list[int], bool]:

@@ -9,7 +9,7 @@ from ..formats.ir.edits import Edit, element_end, set_attribute
 from ..inference.alternatives import Fit, arriving
 from ..inference.result import BodyResult
 from ..model.edges import Edge
-from ..model.graph import Finding, Layer, dims_of, heads_of
+from ..model.graph import Finding, Layer
 from ..model.ids import lenient_id
 from ..model.ports import Port
 from ..model.wiring import OutputRef
@@ -36,13 +36,10 @@ class Outputs:
     def __init__(self, context: Context, result: BodyResult) -> None:
         self.by_declaration: dict[tuple[object, ...], list[OutputRef]] = {}
         layers = result.body.layers
-        for position, (layer, heads, dims) in enumerate(
-            zip(layers, heads_of(layers), dims_of(layers), strict=True)
-        ):
-            if not layer.is_result:
-                rows = zip(dims[heads.inputs :], heads.output_precisions, strict=True)
-                for out, key in enumerate(rows):
-                    self.by_declaration.setdefault(key, []).append((position, out))
+        for position, layer in enumerate(layers):
+            for out, port in enumerate(() if layer.is_result else layer.outputs):
+                key = port.dims, port.precision
+                self.by_declaration.setdefault(key, []).append((position, out))
         self.used = {source for row in result.wiring.sources for source in row}
 
     def alike(self, port: Port) -> list[OutputRef]:

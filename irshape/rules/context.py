@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Fault
 from ..inference.result import Inference, Mismatch, OutputCount
-from ..model.graph import Body, Finding, Layer, Model, folded_type, heads_of
-from ..model.ports import Port, PortHeads
+from ..model.graph import Body, Finding, Layer, Model, folded_type
+from ..model.ports import Port
 from ..model.weights import Constant
 from ..model.wiring import Wiring, wire
 from ..ops import registry
@@ -153,26 +153,10 @@ class Context:
     @cached_property
     def ports(self) -> Ports:
         """The result of one pass over all ports."""
-        heads = [(body, heads_of(body.layers)) for body in self.bodies]
-        distinct = set[PortHeads]().union(*[column for _, column in heads])
-        repeating = {
-            each
-            for each in distinct
-            if _repeat_an_id(each.input_ids) or _repeat_an_id(each.output_ids)
-        }
-        return Ports(
-            {
-                precision
-                for each in distinct
-                for precision in (*each.input_precisions, *each.output_precisions)
-            },
-            [
-                layer
-                for body, column in (heads if repeating else ())
-                for layer, each in zip(body.layers, column, strict=True)
-                if each in repeating
-            ],
-        )
+        layers = self.every_layer
+        sides = [ports for layer in layers for ports in (layer.inputs, layer.outputs)]
+        precisions = {port.precision for ports in sides for port in ports}
+        return Ports(precisions, [layer for layer in layers if _repeats_an_id(layer)])
 
     def wiring(self, body: Body) -> Wiring:
         """Returns which output feeds each input of a body."""
@@ -350,8 +334,12 @@ def _linked(context: Context, body: Body) -> Links:
     )
 
 
-def _repeat_an_id(ids: tuple[str, ...]) -> bool:
-    return len(ids) > 1 and len(set(ids)) < len(ids)
+def _repeats_an_id(layer: Layer) -> bool:
+    """Returns whether two inputs, or two outputs, have the same id."""
+    for ports in (layer.inputs, layer.outputs):
+        if len(ports) > 1 and len({port.id for port in ports}) < len(ports):
+            return True
+    return False
 
 
 def _operand_position(layer: Layer, name: str) -> int | None:

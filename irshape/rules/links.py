@@ -98,9 +98,7 @@ class Links:
         self.loose = False
         """Whether some edge leads nowhere."""
         ends = body.ends
-        sound = wiring.complete is not None and all(
-            map(plain_id, {*ends.from_ports, *ends.to_ports})
-        )
+        sound = wiring.complete and all(map(plain_id, {*ends.from_ports, *ends.to_ports}))
         if not sound and not unread:
             self._follow()
 
@@ -149,8 +147,7 @@ class Links:
         """Returns the position of the port that an edge names; None if there is none."""
         if layer is None or not text:
             return None
-        heads = layer.port_heads
-        ids = heads.output_ids if side == "from" else heads.input_ids
+        ids = [port.id for port in (layer.outputs if side == "from" else layer.inputs)]
         if text in ids:
             return ids.index(text)
         if layer not in self.miscounted and _distinct(ids):
@@ -166,10 +163,9 @@ class Links:
         used = self.used()
         if all(used):
             return
-        feeding = {source[0] for row in self.wiring.sources for source in row if source is not None}
-        for position, layer in enumerate(self.body.layers):
-            if not used[position] and position not in feeding:
-                yield layer, self._use(position, used)
+        for position in self._ends():
+            if not used[position]:
+                yield self.body.layers[position], self._use(position, used)
 
     def used(self) -> list[bool]:
         """Returns for each layer whether it is a Result or an Assign, or one of these depends on
@@ -178,7 +174,7 @@ class Links:
         sinks = {name for name in {layer.type for layer in layers} if name.lower() in SINKS}
         if not sinks or wiring.cyclic or self.unread or self.loose or self.missing:
             return [True] * len(layers)
-        if wiring.complete and all(layers[at].type in sinks for at in wiring.complete.leaves):
+        if all(layers[at].type in sinks for at in self._ends()):
             # from every other layer, edges lead on until they reach one of these
             return [True] * len(layers)
         used = [layer.type in sinks for layer in layers]
@@ -186,6 +182,11 @@ class Links:
             if used[position]:
                 self._use(position, used)
         return used
+
+    def _ends(self) -> list[int]:
+        """Returns the layers that feed no other layer."""
+        feeding = {source[0] for row in self.wiring.sources for source in row if source is not None}
+        return [at for at in range(len(self.body.layers)) if at not in feeding]
 
     def _use(self, position: int, used: list[bool]) -> int:
         """Marks the layers on which a layer depends as used. Returns how many were not marked

@@ -8,7 +8,7 @@ from itertools import compress
 
 from ..element_types import ElementType
 from ..faults import Violation
-from ..model.graph import Body, Finding, Layer, names_of
+from ..model.graph import Body, Finding, Layer
 from ..model.ports import Port, names_in
 from ..ops.infrastructure import check_assigned
 from ..ops.tensors import Tensor
@@ -308,7 +308,8 @@ def _names_given(
 
 def _all_differ(context: Context, body: Body) -> bool:
     """Returns whether a quick check shows that no tensor name is used twice in a body."""
-    texts = [text for names in names_of(body.layers) for text in names if text]
+    ports = [port for layer in body.layers for port in layer.outputs]
+    texts = [port.names for port in ports if port.names]
     names = ",".join(texts).split(",")
     known = set(names)
     if len(known) < len(names) or any("\\" in text for text in texts):

@@ -67,7 +67,7 @@ class LiteralBatch(Rule):
                     f"the pattern {list(pattern)} fixes the first dimension of {data} to "
                     f"{literal}: the model works only for this batch size",
                     layer,
-                    port=("input", layer.port_heads.input_ids[1]),
+                    port=("input", layer.inputs[1].id),
                     expected="0 or -1",
                     actual=str(literal),
                     help='write 0 in its place, with special_zero="true"',
@@ -395,7 +395,7 @@ class IndexOutOfRange(Rule):
                 f"the index {wrong} is out of range: axis {along} of the data {data.shape} has "
                 f"{size} elements; OpenVINO silently uses zeros",
                 layer,
-                port=("input", layer.port_heads.input_ids[1]),
+                port=("input", layer.inputs[1].id),
                 expected=f"{-size.high} to {size.high - 1}",
                 actual=str(wrong),
                 help="correct the indices, enlarge the data, or make the input smaller",

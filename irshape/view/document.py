@@ -7,7 +7,6 @@ there. `model.js` reads the same fields.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..diagnostics.report import Diagnostic
@@ -15,8 +14,8 @@ from ..inference.body_engine import declarations_of
 from ..inference.ports import declared as declared_tensor
 from ..inference.result import BodyResult, Inference, written
 from ..inspection.costs import fixed_positions
-from ..model.graph import Body, Layer, Model, dims_of, heads_of, names_of
-from ..model.ports import Port, PortDims, PortHeads, names_in
+from ..model.graph import Body, Layer, Model
+from ..model.ports import Port, names_in
 from ..model.wiring import OutputRef, Wiring, wire
 from ..spelling import counted
 from .constants import Constants
@@ -178,26 +177,24 @@ class _Writer:
         self.groups += groups
         layers, at = body.layers, self.numbering.at
         numbers = [at[layer] for layer in layers]
-        heads, dims, names = heads_of(layers), dims_of(layers), names_of(layers)
         of_attributes, of_ports = self.attributes, self.ports
         for position, layer in enumerate(layers):
-            own = heads[position]
             inputs: list[int] = []
             declared = {}
             for index, source in enumerate(result.wiring.sources[position]):
-                size, precision = dims[position][index], own.input_precisions[index]
+                port = layer.inputs[index]
                 if source is None:
                     inputs += (-1, -1)
-                    declared[index] = port_text(layer.inputs[index])
+                    declared[index] = port_text(port)
                     continue
                 producer, output = source
                 inputs += (numbers[producer], output)
-                if size or precision:
-                    feeding = heads[producer]
-                    if size != dims[producer][feeding.inputs + output] or (
-                        precision not in (None, feeding.output_precisions[output])
+                if port.dims or port.precision:
+                    feeding = layers[producer].outputs[output]
+                    if port.dims != feeding.dims or (
+                        port.precision not in (None, feeding.precision)
                     ):
-                        declared[index] = port_text(layer.inputs[index])
+                        declared[index] = port_text(port)
             row = self.rows[numbers[position]] = [
                 layer.id,
                 layer.name,
@@ -206,10 +203,10 @@ class _Writer:
                 group_of[position],
                 0 if shown[position] else 1,
                 of_attributes.setdefault(layer.items, len(of_attributes)),
-                of_ports.setdefault((own.input_ids, own.output_ids), len(of_ports)),
+                of_ports.setdefault((_ids(layer.inputs), _ids(layer.outputs)), len(of_ports)),
                 inputs,
-                self._outputs(result, position, own, dims[position]),
-                _tensor_names(layer, names[position]),
+                self._outputs(result, position),
+                _tensor_names(layer),
                 -1,
             ]
             if extra := self._extra(layer, declared):
@@ -235,19 +232,17 @@ class _Writer:
 
     # ports
 
-    def _outputs(
-        self, result: BodyResult, position: int, heads: PortHeads, dims: PortDims
-    ) -> list[int]:
+    def _outputs(self, result: BodyResult, position: int) -> list[int]:
         """Returns the position in `outputs` of each output of a layer."""
         tensors = result.outputs[position]
         sure = position not in result.unsure
         named = self.symbols.get(result.body)
         sizes = named.expressions[position] if named and named.expressions is not None else ()
         row = []
-        for index, precision in enumerate(heads.output_precisions):
+        for index, port in enumerate(result.body.layers[position].outputs):
             key = (
-                dims[heads.inputs + index],
-                precision,
+                port.dims,
+                port.precision,
                 tensors[index] if index < len(tensors) else None,
                 sure,
                 sizes[index] if index < len(sizes) else None,
@@ -277,10 +272,15 @@ class _Writer:
         return extra
 
 
-def _tensor_names(layer: Layer, names: Sequence[str]) -> list[str]:
+def _ids(ports: list[Port]) -> tuple[str, ...]:
+    return tuple([port.id for port in ports])
+
+
+def _tensor_names(layer: Layer) -> list[str]:
     """Returns the tensor names of each output; empty if none has any."""
-    if names and len(names) != layer.output_count:
-        names = [port.names or "" for port in layer.outputs]
+    names = [port.names or "" for port in layer.outputs]
+    if not any(names):
+        return []
     return [", ".join(names_in(text)) if "," in text else text for text in names]
 
 

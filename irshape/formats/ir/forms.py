@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ...model.graph import NO_ATTRIBUTES, Layer
-from ...model.ports import PortDims, PortHeads
+from ...model.ports import Port
 
 NAMES = ' names="'
 OFFSET = ' offset="'
@@ -16,6 +16,17 @@ OFFSET_LEFT_OUT = OFFSET + '"'
 
 SHORT = 4096
 """Longer texts are not cached, which bounds the memory of the cache."""
+
+
+class PortForm(NamedTuple):
+    """A port, except for its tensor names."""
+
+    id: str
+    precision: str | None
+    place: int
+    dims: tuple[int, ...]
+    named: bool
+    """Whether it has tensor names."""
 
 
 class Form(NamedTuple):
@@ -29,8 +40,8 @@ class Form(NamedTuple):
     """The index in `items` of the offset in the .bin; -1 if the form has all items."""
     data: int
     """The place of `<data>`; -1 if there is none."""
-    heads: PortHeads
-    dims: PortDims
+    inputs: tuple[PortForm, ...]
+    outputs: tuple[PortForm, ...]
     rt_info: tuple[int, int] | None
 
     def fill(self, layer: Layer, begun: int, offset: str, names: list[str]) -> None:
@@ -38,7 +49,7 @@ class Form(NamedTuple):
 
         begun: where the text begins in the file. offset, names: what the form leaves out, in order.
         """
-        items, offset_at, data, heads, dims, rt_info = self
+        items, offset_at, data, inputs, outputs, rt_info = self
         if offset_at >= 0:
             items = (*items[:offset_at], offset, *items[offset_at + 1 :])
         layer.items = items
@@ -47,7 +58,16 @@ class Form(NamedTuple):
         begun += len(offset)
         if rt_info is not None:
             layer.rt_info_span = (begun + rt_info[0], begun + rt_info[1])
-        layer.leave_ports(heads, dims, begun, names)
+        layer.inputs = [
+            Port(id, precision, None, begun + place, dims)
+            for id, precision, place, dims, _ in inputs
+        ]
+        layer.outputs = ports = []
+        left = iter(names)
+        for id, precision, place, dims, named in outputs:
+            tensor = next(left) if named else None
+            ports.append(Port(id, precision, tensor, begun + place, dims))
+            begun += len(tensor or "")
 
 
 def form_of(text: str) -> Form | None:
@@ -66,12 +86,10 @@ def _read_form(text: str) -> Form | None:
     items: tuple[str, ...] = NO_ATTRIBUTES
     if attributes:
         items = tuple([part for pair in ATTRIBUTE.findall(attributes) for part in pair])
-    inputs, outputs = (_matches(text, match, side) for side in ("input", "output"))
-    ports = inputs + outputs
+    inputs, outputs = _ports(text, match, "input"), _ports(text, match, "output")
     if (
         len(set(items[::2])) * 2 != len(items)
-        or sum(map(_has_names, outputs)) != text.count(NAMES)
-        or any(map(_has_names, inputs))
+        or sum([port.named for port in outputs]) != text.count(NAMES)
         or (rt_info is not None and not _distinct(rt_info))
     ):
         return None
@@ -82,30 +100,25 @@ def _read_form(text: str) -> Form | None:
         items,
         offset_at,
         match.start("data") - len("<data") if attributes is not None else -1,
-        _heads(
-            tuple([port[1] for port in inputs]),
-            tuple([port[3] for port in inputs]),
-            tuple([port[1] for port in outputs]),
-            tuple([port[3] for port in outputs]),
-            tuple([port.start() for port in ports]),
-            tuple(map(_has_names, ports)),
-        ),
-        tuple([_sizes(port[5]) if port[5] else () for port in ports]),
+        inputs,
+        outputs,
         None if rt_info is None else match.span("rt_info"),
     )
 
 
 _known_form = lru_cache(maxsize=4096)(_read_form)
-_heads = lru_cache(maxsize=1024)(PortHeads)
 
 
-def _matches(text: str, form: re.Match[str], side: str) -> list[re.Match[str]]:
+def _ports(text: str, form: re.Match[str], side: str) -> tuple[PortForm, ...]:
     """Returns the ports on one side."""
-    return [] if form[side] is None else list(_PORT.finditer(text, *form.span(side)))
-
-
-def _has_names(port: re.Match[str]) -> bool:
-    return port[2] is not None or port[4] is not None
+    ports: list[PortForm] = []
+    start, end = form.span(side)
+    for id, before, precision, after, sizes in _PORT.findall(text, max(start, 0), max(end, 0)):
+        start = text.find("<port ", start)
+        named = bool(before or after)
+        ports.append(PortForm(id, precision or None, start, _sizes(sizes), named))
+        start += 1
+    return tuple(ports)
 
 
 def _distinct(rt_info: str) -> bool:

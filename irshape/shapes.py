@@ -334,7 +334,7 @@ def merged_dims(dims: Sequence[Dimension], others: Sequence[Dimension]) -> list[
 class PartialShape:
     """The shape of a tensor: a dimension for each axis. `dims` is None for a dynamic rank."""
 
-    __slots__ = ("_size", "declared", "dims", "rank", "sizes")
+    __slots__ = ("_size", "declared", "dims", "rank")
 
     dims: tuple[Dimension, ...] | None
     declared: tuple[int, ...]
@@ -342,26 +342,16 @@ class PartialShape:
     dynamic rank."""
     rank: int | None
     """The number of dimensions; None if it is dynamic."""
-    sizes: tuple[int | Dimension, ...]
-    """The dimensions, with static ones as numbers; empty for a dynamic rank."""
     _size: Dimension
 
     def __init__(self, dims: Iterable[DimensionLike] | None) -> None:
         if isinstance(dims, str):
             dims = PartialShape.parse(dims).dims
         if dims is None:
-            self.dims, self.declared, self.sizes, self.rank = None, (), (), None
+            self.dims, self.declared, self.rank = None, (), None
             return
-        own: tuple[Any, ...] = tuple(dims)
-        try:
-            self.declared = tuple([dim.low if dim.low == dim.high else -1 for dim in own])
-        except AttributeError:  # some items are not dimensions yet
-            own = tuple(map(Dimension.of, own))
-            self.declared = tuple([dim.low if dim.low == dim.high else -1 for dim in own])
-        self.dims = own
-        self.sizes = self.declared
-        if -1 in self.declared:
-            self.sizes = tuple([dim if dim.low != dim.high else dim.low for dim in own])
+        self.dims = own = tuple(map(Dimension.of, dims))
+        self.declared = tuple([dim.low if dim.low == dim.high else -1 for dim in own])
         self.rank = len(own)
 
     @staticmethod
@@ -390,32 +380,6 @@ class PartialShape:
         ):
             raise TypeError(f"{shape!r} is not a shape: expected a list of sizes, or '[1,3,?]'")
         return PartialShape.parse(shape) if isinstance(shape, str) else PartialShape(shape)
-
-    @staticmethod
-    def of_sizes(sizes: tuple[int | Dimension, ...]) -> PartialShape:
-        """Returns the shape whose `PartialShape.sizes` are these. Equal shapes of numbers are one
-        object.
-
-        Shapes with a `Dimension` are not shared, since the identity of two of them has a meaning.
-        """
-        for size in sizes:
-            if size.__class__ is not int:
-                shape = PartialShape.__new__(PartialShape)
-                shape.declared = tuple([size if isinstance(size, int) else -1 for size in sizes])
-                shape.sizes, shape.dims = sizes, _dims_of(sizes)
-                shape.rank = len(sizes)
-                return shape
-        shape = _SHAPES.get(sizes)  # type: ignore[assignment]
-        if shape is None:
-            shape = PartialShape.__new__(PartialShape)
-            shape.declared = shape.sizes = sizes  # the case of numbers only
-            shape.dims = _dims_of(sizes)
-            shape.rank = len(sizes)
-            if len(sizes) <= _FEW_AXES:
-                if len(_SHAPES) == _MOST_SHAPES:
-                    _SHAPES.clear()
-                _SHAPES[sizes] = shape
-        return shape
 
     @staticmethod
     def of_rank(rank: int) -> PartialShape:
@@ -520,27 +484,17 @@ class PartialShape:
             return DYNAMIC_SHAPE
         if self.declared == other.declared and -1 not in self.declared:
             return self
-        ours, theirs = self.sizes, other.sizes
-        more = len(ours) - len(theirs)
-        if more > 0:
-            theirs = (1,) * more + theirs
-        elif more < 0:
-            ours = (1,) * -more + ours
-        sizes: list[int | Dimension] = []
+        assert self.dims is not None
+        assert other.dims is not None
+        more = len(self.dims) - len(other.dims)
+        ours, theirs = (ONE,) * -more + self.dims, (ONE,) * more + other.dims
+        dims: list[Dimension] = []
         for here, there in zip(ours, theirs, strict=True):
-            if isinstance(here, int) and isinstance(there, int):
-                if here != there and here != 1 and there != 1:
-                    return None
-                sizes.append(there if here == 1 else here)
-            else:
-                dim = Dimension.of(here).broadcast(Dimension.of(there))
-                if dim is None:
-                    return None
-                sizes.append(dim if dim.low != dim.high else dim.low)
-        result = tuple(sizes)
-        if result == self.declared:
-            return self
-        return other if result == other.declared else PartialShape.of_sizes(result)
+            dim = here.broadcast(there)
+            if dim is None:
+                return None
+            dims.append(dim)
+        return PartialShape(dims)
 
     def union(self, other: PartialShape) -> PartialShape:
         """Returns the smallest shape that contains both. It has a dynamic rank if their ranks
@@ -570,15 +524,9 @@ class PartialShape:
         return (PartialShape.parse, (str(self),))
 
 
-def _dims_of(sizes: tuple[int | Dimension, ...]) -> tuple[Dimension, ...]:
-    return tuple([_SIZES[size] if isinstance(size, int) else size for size in sizes])
-
-
 ShapeLike = Union[PartialShape, str, Iterable[DimensionLike], None]
 """An argument that stands for a shape: a text such as `[1,?,3..]`, its dimensions, or None for any
 rank."""
 
-_SHAPES: Final[dict[tuple[int | Dimension, ...], PartialShape]] = {}
-_MOST_SHAPES: Final = 4096
 DYNAMIC_SHAPE: Final = PartialShape(None)
 SCALAR: Final = PartialShape(())

@@ -147,7 +147,7 @@ class Const(Operation):
                 expected="sizes from 0 to 2^63-2",
                 actual=tuple(self.shape),
             )
-        return Tensor(self.element_type, PartialShape.of_sizes(self.shape))
+        return Tensor(self.element_type, PartialShape(self.shape))
 
 
 class Result(Operation):

@@ -41,7 +41,7 @@ class ShapeOf(Operation):
 
     def infer(self, data: Tensor) -> Tensor:
         rank = DYNAMIC if data.rank is None else data.rank
-        return Tensor(self.output_type, PartialShape.of_sizes((rank,)))
+        return Tensor(self.output_type, PartialShape((rank,)))
 
     def infer_value(self, data: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
         if data.rank is None:

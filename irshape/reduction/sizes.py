@@ -32,14 +32,14 @@ def _sizes(search: Search) -> list[int]:
     sizes: set[int] = set()
     for layer in search.best.model.walk():
         if layer.is_parameter or layer.is_constant:
-            sizes.update(size for size in _sizes_of(layer) if isinstance(size, int) and size > 1)
+            sizes.update(dim.low for dim in _dims_of(layer) if dim.is_static and dim.low > 1)
     return sorted(sizes, reverse=True)
 
 
-def _sizes_of(layer: Layer) -> tuple[int | Dimension, ...]:
-    """Returns the sizes that a Parameter or Constant declares; none if the rank is unknown."""
+def _dims_of(layer: Layer) -> tuple[Dimension, ...]:
+    """Returns the dimensions that a Parameter or Constant declares; none if the rank is unknown."""
     try:
-        return PartialShape.parse(layer.attribute("shape") or "").sizes
+        return PartialShape.parse(layer.attribute("shape") or "").dims or ()
     except ValueError:
         return ()
 
@@ -83,8 +83,8 @@ def _resized(
     def resized(layer: Layer) -> Layer:
         if layer.is_parameter:
             new = [
-                sizes.get(size, size) if isinstance(size, int) else dynamic or size
-                for size in _sizes_of(layer)
+                sizes.get(dim.low, dim) if dim.is_static else dynamic or dim
+                for dim in _dims_of(layer)
             ]
             return with_items(layer, shape=PartialShape(new).text) if new else layer
         if layer.is_constant:

@@ -1,8 +1,7 @@
 """Reads layers and edges in the usual layout without an XML parser.
 
 The layers of a model differ in id, name and tensor names, and constants in the place of their
-bytes. Without these and without its digits, the content of a `<layer>` is one of a few texts, each
-of which is parsed once (`forms`). This makes the reader fast.
+bytes. Without these, many layers have the same content, which is parsed once (`forms`).
 
 Only text that is certainly well-formed is accepted, character by character. Any other text is left
 to the XML parser, and so is text that needs a finding.

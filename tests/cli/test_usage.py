@@ -70,6 +70,7 @@ a rule misspelt | rule output-shape-missmatch | 2 | did you mean 'output-shape-m
 no such rule | rule frobnicate | 2 | `irshape rule` lists them
 a device in lower case | crosscheck whole.xml --device cpu | 1 | no device 'cpu' here; did you mean
 no such device | crosscheck whole.xml --device XYZ | 1 | no device 'XYZ' here (known: CPU
+a page on standard output | view whole.xml --open -o - | 2 | name a file with -o
 a folder for infer | infer models | 2 | 'models': is a folder, not a file
 a folder of models | infer . | 2 | a file; name a model in it, such as ./
 a folder for run | run models | 2 | 'models': is a folder, not a file

@@ -158,7 +158,7 @@ class Elements:
     ) -> int | None:
         """Returns the size in a <dim>; None if it is malformed."""
         text = text.strip(_BLANKS)  # any other white space is part of the number
-        if fragment and text in ("?", "..."):
+        if fragment and text in ("?", "...", "…"):
             return -1
         number = int(text) if _WHOLE.fullmatch(text) else _MIN_DIM - 1
         if _MIN_DIM <= number <= _MAX_DIM:

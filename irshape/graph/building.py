@@ -21,7 +21,7 @@ from .errors import GraphError, calling_place, checked_name, is_plain_text
 from .indexing import indexed
 from .inferring import Inferring
 from .nodes import GraphLayer, Input, Output
-from .port_maps import captured, numbered
+from .port_maps import captured, new_ports
 from .types import element_type_of, shape_of
 
 
@@ -69,7 +69,8 @@ class Building(Inferring):
         for operation in operations:
             try:
                 with self.changes:
-                    return self._add(operation, items_of(operation, attributes), inputs, name)
+                    items = items_of(operation, attributes) if attributes else defaults(operation)
+                    return self._add(operation, items, inputs, name)
             except GraphError as error:
                 refused = refused or error
         assert refused is not None
@@ -98,8 +99,8 @@ class Building(Inferring):
         raw.name = self._new_name(f"{kind}_{raw.id}") if name is None else self._free(name)
         if kind == "Result":
             tensors = ()
-        raw.inputs = numbered([], len(sources), 0)
-        raw.outputs = numbered([], len(tensors), len(sources))
+        raw.inputs = new_ports(0, len(sources))
+        raw.outputs = new_ports(len(sources), len(tensors))
         layer._outputs = tuple([Output(layer, at, tensor) for at, tensor in enumerate(tensors)])
         layer.place = calling_place()
         self._attach(layer)
@@ -316,6 +317,17 @@ def unknown_attribute(operation: type[Operation], name: str) -> GraphError:
     known = list(operation.attributes)
     close = suggestion(name, known) or (f" (it has {', '.join(known)})" if known else "")
     return GraphError(f"{kind} of {version} has no attribute '{name}'{close}")
+
+
+def defaults(operation: type[Operation]) -> tuple[str, ...]:
+    """Returns the attributes of a layer for which a program gives none, made once."""
+    known = _DEFAULTS.get(operation)
+    if known is None:
+        known = _DEFAULTS[operation] = items_of(operation, {})
+    return known
+
+
+_DEFAULTS: dict[type[Operation], tuple[str, ...]] = {}
 
 
 def items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple[str, ...]:

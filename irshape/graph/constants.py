@@ -47,14 +47,14 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
                 f"{value!r} cannot be a constant of element type {element_type}",
                 expected=f"whole numbers from {low} to {high}",
             )
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         codes = encoded(numbers, element_type)
-    if element_type.is_real and numbers.dtype.kind in "iuf" and numbers.size:
+        if not element_type.is_real or numbers.dtype.kind not in "iuf" or not numbers.size:
+            return codes, element_type
         limit = _LARGEST.get(element_type.name, math.inf)
         stored = plain(codes)
-        with np.errstate(invalid="ignore"):
-            lost = (np.isnan(numbers) != np.isnan(stored)) | (np.isinf(numbers) != np.isinf(stored))
-            lost |= (np.abs(numbers) > limit) | ((numbers < 0) & (stored > 0))
+        lost = (np.isnan(numbers) != np.isnan(stored)) | (np.isinf(numbers) != np.isinf(stored))
+        lost |= (np.abs(numbers) > limit) | ((numbers < 0) & (stored > 0))
         if lost.any():
             raise GraphError(
                 f"a constant of element type {element_type} cannot hold {numbers[lost].flat[0]}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from ..model.graph import PORT_MAPS, Layer, PortMap
@@ -80,11 +81,16 @@ def mapped(raw: Layer, inputs: int, outputs: int, lines: Lines) -> Layer:
 
 def numbered(ports: list[Port], count: int, first: int) -> list[Port]:
     """Returns this many ports, numbered from `first`. New ones declare nothing."""
-    ports = [copy(port) for port in ports[:count]]
-    ports += [Port("", None, None, -1) for _ in range(count - len(ports))]
-    for at, port in enumerate(ports):
+    kept = [copy(port) for port in ports[:count]]
+    for at, port in enumerate(kept):
         port.id = str(first + at)
-    return ports
+    return kept + new_ports(first + len(kept), count - len(kept))
+
+
+@lru_cache(maxsize=1024)
+def new_ports(first: int, count: int) -> list[Port]:
+    """Returns ports, numbered from `first`, that declare nothing. New layers share them."""
+    return [Port(str(at), None, None, -1) for at in range(first, first + count)]
 
 
 def _entry(line: Line, inputs: int) -> PortMap:

@@ -169,4 +169,4 @@ def _frame(layer: Layer) -> tuple[object, ...]:
         for tag, entries in (layer.port_maps or {}).items()
     ]
     names = [port.tensor_names for port in layer.outputs]
-    return layer.version, layer.attributes, layer.output_names, names, edges, maps
+    return layer.version, layer.items, layer.output_names, names, edges, maps

@@ -14,7 +14,7 @@ from typing import IO
 
 from ..formats.atomic import Content, Hole, Piece, write_pieces, write_together
 from ..formats.file_copy import FileSpan
-from ..formats.ir.edits import Edited
+from ..formats.ir.edits import with_edits
 from ..formats.ir.reader import read
 from ..formats.ir.writer import Layout, document
 from ..garbage_collection import collection_paused
@@ -59,9 +59,7 @@ def _spliced(graph: Structure, origin: Model, inference: Inference) -> bytes:
     splicer.net_info(origin.rt_info_span, graph.rt_info_span)
     if graph.name != origin.name:
         splicer.attribute(source.data.index(b"<net"), "name", graph.name)
-    edited = Edited(source.data)
-    edited.apply(splicer.edits)  # not those inside a part that is removed or rewritten
-    return edited.data
+    return with_edits(source.data, splicer.edits)  # none inside a part that is rewritten
 
 
 def model_of(graph: Structure) -> Model:

@@ -32,12 +32,16 @@ class Edit(NamedTuple):
 
 
 def with_edits(original: bytes, edits: Iterable[Edit]) -> bytes:
-    """Returns a text with edits applied. They must not overlap."""
+    """Returns a text with edits applied. Of edits that overlap, the first one wins.
+
+    Insertions at one place keep their order.
+    """
     parts: list[bytes] = []
     at = 0
-    for start, end, text in sorted(edits):
-        parts += (original[at:start], text)
-        at = end
+    for start, end, text in sorted(edits, key=itemgetter(0, 1)):
+        if start >= at:
+            parts += (original[at:start], text)
+            at = end
     return b"".join((*parts, original[at:]))
 
 
@@ -207,13 +211,14 @@ def _inside(data: bytes, port: int) -> _Inside | None:
         return _Inside(start.end(), [], -1, -1)
     dims: list[_Dim] = []
     for match in _IN_PORT.finditer(data, start.end()):
-        if match["close"]:
+        kind = match.lastgroup
+        if kind == "dim":
+            text = match.span("text")
+            dims.append(_Dim(match.start(), match.end(), text if text[0] >= 0 else None))
+        elif kind == "close":
             return _Inside(start.end(), dims, *match.span())
-        if match["odd"]:
+        elif kind == "odd":
             return None
-        if match["dim"]:
-            text = None if match["text"] is None else match.span("text")
-            dims.append(_Dim(*match.span(), text))
     return None
 
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 @click.option(
     "--trace",
     is_flag=True,
-    help="Print on stderr, for each finding, its rule, which changes were tried, and their effects.",
+    help="Print on stderr, for each finding, its rule, the changes that were tried, and effects.",
 )
 @view_option("Also write an HTML page that shows the model with its findings. Takes one file.")
 @silent_option

@@ -42,8 +42,9 @@ OPSETS: dict[int, tuple[int, int]] = {
     16: (2026, 0),
     17: (2026, 2),
 }
-"""The first release that supports an opset in full. `OPERATIONS` lists operations that came earlier
-or later."""
+"""The first release that supports an opset in full. From opset 13 on, releases added operations to
+an opset one after another: `Operation.released` names the releases of those that came earlier or
+later."""
 
 PARTIAL_OPSETS: dict[int, frozenset[str]] = {17: frozenset(("Convert", "Parameter", "ShapeOf"))}
 """Opsets without all earlier operations: the earlier types that they contain."""
@@ -59,47 +60,6 @@ def lacks(opset: int, type_name: str) -> bool:
     partial = PARTIAL_OPSETS.get(opset)
     return type_name in ABSENT.get(opset, ()) or (partial is not None and type_name not in partial)
 
-
-OPERATIONS: dict[tuple[str, int], tuple[int, int]] = {
-    ("ScaledDotProductAttention", 13): (2023, 3),
-    ("FakeConvert", 13): (2023, 3),
-    ("Col2Im", 15): (2024, 2),
-    ("EmbeddingBagOffsets", 15): (2024, 2),
-    ("EmbeddingBagPacked", 15): (2024, 2),
-    ("ROIAlignRotated", 15): (2024, 2),
-    ("ScatterNDUpdate", 15): (2024, 2),
-    ("Convert", 15): (2024, 2),
-    ("Parameter", 15): (2024, 2),
-    ("ShapeOf", 15): (2024, 2),
-    ("BitwiseLeftShift", 15): (2024, 4),
-    ("BitwiseRightShift", 15): (2024, 4),
-    ("SliceScatter", 15): (2024, 4),
-    ("StringTensorPack", 15): (2024, 4),
-    ("StringTensorUnpack", 15): (2024, 4),
-    ("Identity", 16): (2025, 0),
-    ("Convert", 16): (2025, 0),
-    ("Parameter", 16): (2025, 0),
-    ("ShapeOf", 16): (2025, 0),
-    ("ISTFT", 16): (2025, 1),
-    ("SegmentMax", 16): (2025, 1),
-    ("SparseFillEmptyRows", 16): (2025, 2),
-    ("AvgPool", 16): (2025, 3),
-    ("OneHot", 16): (2025, 4),
-    ("GroupedMatMul", 17): (2026, 3),
-    ("BGRtoNV12", 17): (2026, 4),
-    ("RGBtoNV12", 17): (2026, 4),
-    ("TensorIterator", 12): (2023, 0),
-    ("TensorIterator", 13): (2023, 0),
-    ("TensorIterator", 14): (2023, 0),
-    ("TensorIterator", 15): (2023, 0),
-    ("TensorIterator", 16): (2023, 0),
-}
-"""The first release that reads a type under an opset, if it is not the first release of the opset.
-Measured.
-
-From opset 13 on, releases added operations to an opset one after another. Every measured release
-reads a TensorIterator under any opset; 2023.0 is the oldest measured release.
-"""
 
 IR_VERSIONS: dict[int, tuple[int, int]] = {10: (2020, 1), 11: (2022, 1)}
 """The first release that reads an IR version."""
@@ -118,14 +78,6 @@ ELEMENT_TYPES: dict[str, tuple[int, int]] = {
     "f8e8m0": (2024, 3),
 }
 """The first release that reads an element type, if it is not the oldest release."""
-
-ATTRIBUTE_TYPES: dict[tuple[str, str], tuple[int, int]] = {
-    ("FakeConvert", "f8e4m3"): (2023, 3),
-    ("FakeConvert", "f8e5m2"): (2023, 3),
-}
-"""The first release that accepts an element type in an attribute of an operation, if it is older
-than the first release that accepts the type at ports. Measured.
-"""
 
 FIRST = (2020, 1)
 

@@ -31,7 +31,7 @@ from irshape.cli.rule import markdown as rules_as_markdown  # noqa: E402
 from irshape.cli.rule import severity  # noqa: E402
 from irshape.ops import registry  # noqa: E402
 from irshape.ops.declaration import LibraryOperation, Operation  # noqa: E402
-from irshape.releases import OPERATIONS, OPSETS  # noqa: E402
+from irshape.releases import OPSETS  # noqa: E402
 from irshape.rules import Rule, all_rules  # noqa: E402
 
 ROOT = HERE.parents[1]
@@ -307,9 +307,9 @@ def operation_page(cls: type[Operation]) -> str:
 def _releases(cls: type[Operation], row: dict[str, Any]) -> str:
     if row["library"]:
         return f"An operation of {row['library']} since {row['introduced']}."
-    release = OPERATIONS.get((cls.type_name(), cls.since), OPSETS[cls.since])
-    year, minor = release
-    return f"In {_span(row)}. OpenVINO reads it since {year}.{minor}."
+    year, minor = OPSETS[cls.since]
+    release = dict(cls.released).get(cls.since, f"{year}.{minor}")
+    return f"In {_span(row)}. OpenVINO reads it since {release}."
 
 
 def _default(entry: dict[str, Any]) -> str:

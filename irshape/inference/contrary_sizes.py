@@ -18,15 +18,21 @@ MAX_LAYERS = 500
 
 
 def contrary_sizes(model: Model, result: BodyResult) -> Iterator[tuple[Layer, Fault]]:
-    """Yields the layers of a net that contradict others whatever the sizes of the inputs.
+    """Yields the layers of a net that contradict others whatever the sizes of the inputs, each with
+    its fault.
 
     result: the inference of the model without named sizes.
     """
     if model.kind != "net" or len(model.net.layers) > MAX_LAYERS or not _may_contradict(result):
         return
-    from .symbolic import contrary_layers
+    from .symbolic import infer_symbolic
 
-    yield from contrary_layers(model)
+    with_sizes, sizes = infer_symbolic(model, {}, {})
+    for part in with_sizes.walk():
+        for layer, subject in part.observations:
+            conflict = sizes.facts.conflicts.get(layer)
+            if isinstance(subject, Fault) and conflict is not None and conflict.is_certain:
+                yield layer, subject
 
 
 def _may_contradict(result: BodyResult) -> bool:

@@ -19,14 +19,12 @@ from ..ops.declaration import LibraryOperation, Operation
 from ..ops.differences import EMPTY, SQUEEZED, Site
 from ..ops.movement.padding import padded_below_nothing
 from ..releases import (
-    ATTRIBUTE_TYPES,
     ELEMENT_TYPES,
     FIRST,
     HEADER_BYTES,
     IR_VERSIONS,
     LATE_VERSION,
     LAYER_NAMES,
-    OPERATIONS,
     OPSETS,
     SHORT_FILE,
     TENSOR_NAMES,
@@ -99,8 +97,10 @@ def requirements(inference: Inference) -> Iterator[Requirement]:
                     yield Requirement(detail.right, "detail", detail.what, layer, since)
         for name in late_types(layer):
             release = ELEMENT_TYPES[name]
-            if all(port.element_type is not ElementType.of(name) for port in layer.outputs):
-                release = ATTRIBUTE_TYPES.get((layer.type, name), release)
+            at_ports = any(port.element_type is ElementType.of(name) for port in layer.outputs)
+            if site.operation is not None and not at_ports:
+                own = dict(site.operation.released_types).get(name)
+                release = release if own is None else parse_release(own)
             yield Requirement(release, "element type", name, layer)
 
 
@@ -136,8 +136,9 @@ def _opset(operation: type[Operation], version: str) -> Requirement | None:
     opset = int(match[1]) if match else 6
     if opset not in OPSETS:
         return None
-    release = OPERATIONS.get((operation.type_name(), opset), OPSETS[opset])
-    return Requirement(release, "opset", f"opset{opset}", None, opset=OPSETS[opset])
+    own, whole = dict(operation.released).get(opset), OPSETS[opset]
+    release = whole if own is None else parse_release(own)
+    return Requirement(release, "opset", f"opset{opset}", None, opset=whole)
 
 
 def _of_the_file(model: Model) -> Iterator[Detail]:

@@ -7,7 +7,7 @@ dimensions are `SymbolicDimension`s. The result has plain ones, and the expressi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 from ..faults import Fault
@@ -150,16 +150,6 @@ def infer_symbolic(
     _name_sources(result, sizes, model)
     _strip(result, sizes)
     return result, sizes
-
-
-def contrary_layers(model: Model) -> Iterator[tuple[Layer, Fault]]:
-    """Yields the layers that contradict others whatever the sizes of the inputs, each with its
-    fault."""
-    result, sizes = infer_symbolic(model, {}, {})
-    for part in result.walk():
-        for layer, subject in part.observations:
-            if isinstance(subject, Fault) and _is_certain(sizes.facts, layer):
-                yield layer, subject
 
 
 def without_symbols(result: BodyResult) -> tuple[BodyResult, NamedSizes]:

@@ -55,6 +55,7 @@ class BitwiseLeftShift(BitwiseBinary):
     """
 
     since = 15
+    released = ((15, "2024.4"),)
     a = operand(INTEGER)
     b = operand(INTEGER, like="a")
 

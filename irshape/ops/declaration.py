@@ -108,6 +108,12 @@ class Operation:
     """
     written: ClassVar[int | None] = None
     """The opset that OpenVINO's writer names for this version, if it is not `since`."""
+    released: ClassVar[tuple[tuple[int, str], ...]] = ()
+    """Opsets, each with the first release that reads the operation under it, if it is not the first
+    release of the opset (`releases.OPSETS`). Measured."""
+    released_types: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """Element types, each with the first release that accepts it in an attribute, if ports accept
+    it later. Measured."""
     differs: ClassVar[tuple[Difference, ...]] = ()
     """The differences of older releases in the operation; see `differences`."""
     also_read: ClassVar[tuple[str, ...]] = ()

@@ -129,6 +129,7 @@ class EmbeddingBagOffsets(OffsetsLookup):
     """Like EmbeddingBagOffsetsSum, but with a choice of sums or means."""
 
     since = 15
+    released = ((15, "2024.2"),)
     reduction: str = attribute(Choice("sum", "mean"), default="sum")
 
 
@@ -160,6 +161,7 @@ class EmbeddingBagPacked(PackedLookup):
     """Like EmbeddingBagPackedSum, but with a choice of sums or means."""
 
     since = 15
+    released = ((15, "2024.2"),)
     reduction: str = attribute(Choice("sum", "mean"), default="sum")
 
 

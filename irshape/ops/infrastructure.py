@@ -56,6 +56,7 @@ class Parameter(Operation):
     """An input of the model."""
 
     since = 1
+    released = ((15, "2024.2"), (16, "2025.0"))
     differs = facts(
         refused("2023.2", EMPTY, _empty),
         not_run("2023.3", EMPTY, _empty, since="2023.2"),
@@ -174,6 +175,7 @@ class Identity(Result):
     """The input, unchanged."""
 
     since = 16
+    released = ((16, "2025.0"),)
     differs = facts(
         not_run("2025.4", "Identity of opset16", of_version(16), since="2025.0"),
     )

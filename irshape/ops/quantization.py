@@ -135,6 +135,8 @@ class FakeConvert(Operation):
     """`data · scale - shift` converted to a type of 8 bits and back, clipped to its range."""
 
     since = 13
+    released = ((13, "2023.3"),)
+    released_types = (("f8e4m3", "2023.3"), ("f8e5m2", "2023.3"))
     data = operand(types("f32 f16 bf16"))
     scale = operand(types("f32 f16 bf16"), like="data")
     shift = operand(types("f32 f16 bf16"), like="data", optional=True)

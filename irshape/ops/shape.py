@@ -72,6 +72,7 @@ class ShapeOf_3(ShapeOf):
     """The sizes of a tensor's dimensions."""
 
     since = 3
+    released = ((15, "2024.2"), (16, "2025.0"))
     output_type: ElementType = attribute(INDEX_TYPE)
 
 

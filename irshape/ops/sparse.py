@@ -22,6 +22,7 @@ class SegmentMax(Operation):
     """The largest element of each segment of rows."""
 
     since = 16
+    released = ((16, "2025.1"),)
     data = operand(ANY, shape=("rows", ...))
     segment_ids = operand(I32_I64, shape=("rows",), value=True)
     num_segments = operand(I32_I64, rank=0, value=True, optional=True)
@@ -80,6 +81,7 @@ class SparseFillEmptyRows(Operation):
     """A sparse matrix with one element added to every empty row."""
 
     since = 16
+    released = ((16, "2025.2"),)
     values = operand(ANY, rank=1)
     dense_shape = operand(I32_I64, shape=(2,), value=True)
     indices = operand(I32_I64, rank=2, like="dense_shape", value=True)

@@ -14,6 +14,7 @@ class StringTensorPack(Operation):
     """Strings cut out of one array of bytes."""
 
     since = 15
+    released = ((15, "2024.4"),)
     begins = operand(I32_I64, known_type=True, value=True)
     ends = operand(I32_I64, known_type=True, like="begins", value=True)
     symbols = operand(types("u8"), known_type=True, rank=1)
@@ -39,6 +40,7 @@ class StringTensorUnpack(Operation):
     """The bytes of all strings in one array, and the begin and end of each string."""
 
     since = 15
+    released = ((15, "2024.4"),)
     data = operand(types("string"), known_type=True)
 
     def infer(self, data: Tensor) -> tuple[Tensor, Tensor, Tensor]:

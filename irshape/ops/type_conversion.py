@@ -80,6 +80,7 @@ class Convert(Operation):
     """The input in another element type (`conversion.py` states the rounding)."""
 
     since = 1
+    released = ((15, "2024.2"), (16, "2025.0"))
     differs = facts(
         refused("2025.0", "a layer that leaves its element type undefined", no_type),
         not_run("2024.4", "a Convert to i4 or u4", _converts_to("i4", "u4")),

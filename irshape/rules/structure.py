@@ -59,7 +59,7 @@ class DuplicateId(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         loose = MALFORMED_ID in context.reported
         for body in context.bodies:
-            if not loose and (context.wiring(body).complete or len(body.by_id) == len(body.layers)):
+            if not loose and len(body.by_id) == len(body.layers):
                 continue
             holders: dict[str, Layer] = {}
             for layer in body.layers:

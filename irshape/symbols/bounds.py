@@ -47,6 +47,7 @@ class Bounds(Facts):
         self._proofs: dict[tuple[Expression, int], bool] = {}
 
     def number(self, number: Coefficient) -> Expression:
+        """Returns a number as an expression."""
         return Expression.number(number, self)
 
     def range(self, expression: Expression) -> Range:

@@ -99,48 +99,24 @@ def _is_call(expression: Expression) -> bool:
 
 
 class Facts(Protocol):
-    """The facts about symbols that expressions need."""
+    """The facts about symbols that expressions need; `bounds.Bounds` and `facts.Facts` explain each
+    method."""
 
-    def number(self, number: Coefficient) -> Expression:
-        """Returns a number as an expression."""
-
-    def range(self, expression: Expression) -> tuple[float, float]:
-        """Returns the bounds of an expression."""
-
-    def is_nonnegative(self, expression: Expression) -> bool:
-        """Whether the expression is known to be 0 or more."""
-
-    def at_least(self, left: Expression, right: Expression) -> bool:
-        """Whether `left >= right` is known."""
-
-    def assume_at_least(self, left: Expression, right: Expression) -> bool:
-        """Records the assumption that `left >= right`. Returns whether it can hold."""
-
-    def require_at_least(self, left: Expression, right: Expression) -> None:
-        """Records that `left >= right` holds whenever the model can be inferred."""
-
-    def require_multiple(self, expression: Expression, number: int) -> None:
-        """Records that a number divides an expression."""
-
-    def require_one_or(self, expression: Expression, number: int) -> None:
-        """Records that an expression is 1 or a number."""
-
-    def assume_divisible(self, whole: Expression, part: Expression) -> None:
-        """Assumes a condition under which a product divides another one."""
-
+    def number(self, number: Coefficient) -> Expression: ...
+    def range(self, expression: Expression) -> tuple[float, float]: ...
+    def is_nonnegative(self, expression: Expression) -> bool: ...
+    def at_least(self, left: Expression, right: Expression) -> bool: ...
+    def assume_at_least(self, left: Expression, right: Expression) -> bool: ...
+    def require_at_least(self, left: Expression, right: Expression) -> None: ...
+    def require_multiple(self, expression: Expression, number: int) -> None: ...
+    def require_one_or(self, expression: Expression, number: int) -> None: ...
+    def assume_divisible(self, whole: Expression, part: Expression) -> None: ...
     def equal(
         self, left: Expression, right: Expression, *, assumed: bool = False, pinned: bool = False
-    ) -> bool:
-        """Records that two expressions are equal. Returns whether they can be."""
-
-    def resolved(self, expression: Expression) -> Expression:
-        """Returns the expression with every symbol replaced that is known to equal others."""
-
-    def quotient(self, numerator: Expression, divisor: Expression) -> Expression:
-        """Returns `numerator // divisor`, simplified."""
-
-    def extreme(self, function: str, arguments: tuple[Expression, ...]) -> Expression:
-        """Returns the minimum or the maximum of some expressions, simplified."""
+    ) -> bool: ...
+    def resolved(self, expression: Expression) -> Expression: ...
+    def quotient(self, numerator: Expression, divisor: Expression) -> Expression: ...
+    def extreme(self, function: str, arguments: tuple[Expression, ...]) -> Expression: ...
 
 
 class Expression:

@@ -31,6 +31,8 @@ class TensorIterator(Iteration):
     """Runs a body for each slice of its inputs."""
 
     since = 1
+    # 2023.0 is the oldest measured release
+    released = tuple((opset, "2023.0") for opset in range(12, 17))
     differs = facts(
         refused("2024.0", "a TensorIterator that joins slices along a negative axis", _joined_axis),
     )

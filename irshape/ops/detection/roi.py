@@ -151,6 +151,7 @@ class ROIAlignRotated(AlignedPooling):
     """
 
     since = 15
+    released = ((15, "2024.2"),)
     rois = operand(REAL, shape=("regions", 5), like="data")
     clockwise_mode: bool = attribute(BOOLEAN, default=False, required=True)
 

@@ -156,6 +156,7 @@ class RGBtoNV12(Operation):
     """An RGB image as a plane of luma and a plane of interleaved chroma, in one output or two."""
 
     since = 17
+    released = ((17, "2026.4"),)
     blue_first: ClassVar[bool] = False
     image = operand(COLOUR_TYPES, shape=("batch", "height", "width", 3))
     single_plane: bool = attribute(BOOLEAN, default=True)

@@ -71,6 +71,7 @@ class ScaledDotProductAttention(Operation):
     """
 
     since = 13
+    released = ((13, "2023.3"),)
     differs = facts(
         refused("2024.3", "an attention mask that is longer than the query", _wide_mask),
         refused(

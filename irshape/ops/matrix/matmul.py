@@ -145,6 +145,7 @@ class GroupedMatMul(Operation):
     """
 
     since = 17
+    released = ((17, "2026.3"),)
     mat_a = operand(NUMERIC_OR_BOOLEAN)
     mat_b = operand(NUMERIC_OR_BOOLEAN, like="mat_a")
     offsets = operand(I32_I64, optional=True)

@@ -312,6 +312,7 @@ class Col2Im(Operation):
     """An image assembled from sliding blocks. Overlapping blocks are added."""
 
     since = 15
+    released = ((15, "2024.2"),)
     differs = facts(
         not_run("2024.3", "Col2Im of opset15", of_version(15), since="2024.2"),
     )

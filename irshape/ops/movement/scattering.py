@@ -149,6 +149,7 @@ class ScatterNDUpdate_15(ScatterNDUpdate):
     """`data` with slices at tuples of indices replaced by, or combined with, those of `updates`."""
 
     since = 15
+    released = ((15, "2024.2"),)
     reduction: str = attribute(Choice("none", "sum", "sub", "prod", "min", "max"), default="none")
 
 
@@ -242,6 +243,7 @@ class SliceScatter(Operation):
     """`data` with the part that Slice would select replaced by `updates`."""
 
     since = 15
+    released = ((15, "2024.4"),)
     differs = facts(
         not_run("2024.5", "SliceScatter of opset15", of_version(15), since="2024.4"),
     )

@@ -71,5 +71,6 @@ class AvgPool_16(AveragePooling):
     """The mean of each window, which may be dilated."""
 
     since = 16
+    released = ((16, "2025.3"),)
     dilations: Sizes = attribute(NATURALS, default=None)
     rounding_type: str = attribute(ROUNDING_TORCH, default="floor")

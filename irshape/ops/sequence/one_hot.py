@@ -56,6 +56,7 @@ class OneHot_16(OneHot_1):
     """OneHot in which negative indices may count from the end."""
 
     since = 16
+    released = ((16, "2025.4"),)
     negative_indices_mode: str = attribute(
         Choice("ignore_negative", "normalize"), default="ignore_negative"
     )

@@ -96,6 +96,7 @@ class ISTFT(Operation):
     """
 
     since = 16
+    released = ((16, "2025.1"),)
     data = operand(REAL, rank=(3, 4))
     window = operand(REAL, rank=1, like="data")
     frame_size = operand(I32_I64, rank=0, value=True)

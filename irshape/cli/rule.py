@@ -117,8 +117,7 @@ def markdown(rules: tuple[type[Rule], ...]) -> str:
         for rule in rules
     ]
     head = (
-        "# Rules\n\n"
-        "<!-- made by `irshape rule --all --format markdown`; "
+        "# Rules\n\n<!-- made by `irshape rule --all --format markdown`; "
         "the text stands in the docstrings of irshape/rules -->\n\n"
         "What `irshape validate` reports. An *error* is what OpenVINO refuses, or what contradicts "
         "itself or the specification; a *warning* is almost surely a mistake; an *info*\n"

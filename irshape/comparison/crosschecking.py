@@ -55,8 +55,7 @@ def crosscheck(
         if openvino_only or layers != "all":
             raise ValueError(
                 "--hint, --layers, --save, --record, --replay and --extension-library are for "
-                "OpenVINO's devices: "
-                "`irshape convert` the model, and cross-check the IR"
+                "OpenVINO's devices: `irshape convert` the model, and cross-check the IR"
             )
         return foreign.crosscheck(
             model, inputs, device=device, rtol=rtol, atol=atol, seed=seed, progress=told

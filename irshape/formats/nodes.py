@@ -168,8 +168,7 @@ def failure(error: Exception) -> Violation:
         f"irshape failed on this node ({type(error).__name__}: {error})",
         rule=INTERNAL_ERROR,
         help="this is a bug in irshape: please report it with this node; IRSHAPE_DEBUG=1 shows "
-        "where "
-        "it happens",
+        "where it happens",
     )
 
 

@@ -322,8 +322,7 @@ class OutputTypeMismatch(Rule):
                 message = f"declared precision {actual}, inferred {expected}{decided}"
                 hint = (
                     f'write precision="{expected}"; OpenVINO ignores the declared precision and '
-                    "uses "
-                    f"{inferred}"
+                    f"uses {inferred}"
                 )
             else:
                 expected, actual = str(inferred), str(given)

@@ -123,8 +123,7 @@ def _check_rule(rule: object, entry: str, others: Iterable[type[Rule]]) -> None:
     if code not in _CODES:
         raise PluginError(
             f"the plugin {entry} has the code {code!r}; the rules of plugins have codes from IR950 "
-            "to "
-            "IR999"
+            "to IR999"
         )
     words = r"[a-z0-9]+(?:-[a-z0-9]+)*"
     if (

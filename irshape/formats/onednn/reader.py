@@ -445,8 +445,7 @@ class _Reader:
         if first.dtype != tensor.dtype and "undef" not in (first.dtype, tensor.dtype):
             message = (
                 f"the logical tensor {tensor.id} is {tensor.dtype} in this operation, but "
-                f"{first.dtype} "
-                "where the graph first names it"
+                f"{first.dtype} where the graph first names it"
             )
             self.builder.report(
                 INPUT_TYPE_MISMATCH, message, layer, expected=first.dtype, actual=tensor.dtype
@@ -454,8 +453,7 @@ class _Reader:
         if not first.tensor.shape.compatible(tensor.tensor.shape):
             message = (
                 f"the logical tensor {tensor.id} has shape {tensor.tensor.shape} in this "
-                "operation, "
-                f"but {first.tensor.shape} where the graph first names it"
+                f"operation, but {first.tensor.shape} where the graph first names it"
             )
             self.builder.report(
                 INPUT_MISMATCH,

@@ -180,6 +180,5 @@ class UndeclaredOperator(Violation):
             rule=UNKNOWN_TYPE,
             actual=f"{name}-{version}",
             help="irshape uses the declared types and shapes of its outputs; docs/onnx.md lists "
-            "the "
-            "operators that irshape does not read",
+            "the operators that irshape does not read",
         )

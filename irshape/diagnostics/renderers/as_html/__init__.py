@@ -190,24 +190,20 @@ def _table(report: Report) -> str:
             f'<tr><td class="path">{name}</td>{cells}<td class="count">{file.layers:,}</td></tr>\n'
         )
     head = (
-        "<tr><th>file"
-        f"</th>{''.join(f'<th>{PLURALS[severity]}</th>' for severity in SEVERITIES)}"
+        f"<tr><th>file</th>{''.join(f'<th>{PLURALS[severity]}</th>' for severity in SEVERITIES)}"
         "<th>layers</th></tr>\n"
     )
-    failing = (
-        (
-            f'<div class="list"><table class="files"><thead>{head}</thead>'
-            f"<tbody>{rows[False]}</tbody></table></div>"
-        )
-        if rows[False]
+    failing, clean = (
+        f'<div class="list"><table class="files"><thead>{head}</thead><tbody>{body}</tbody>'
+        "</table></div>"
+        if body
         else ""
+        for body in (rows[False], rows[True])
     )
-    clean = sum(not file.diagnostics for file in report.files)
+    count = sum(not file.diagnostics for file in report.files)
     passed = (
-        f'<details class="passed"{" open=" + chr(34) * 2 if clean <= 3 else ""}>'
-        f"<summary>{counted(clean, 'file')} without a finding</summary>"
-        f'<div class="list"><table class="files"><thead>{head}</thead><tbody>{rows[True]}</tbody>'
-        "</table></div></details>"
+        f'<details class="passed"{" open=" + chr(34) * 2 if count <= 3 else ""}>'
+        f"<summary>{counted(count, 'file')} without a finding</summary>{clean}</details>"
         if clean
         else ""
     )
@@ -254,8 +250,7 @@ def _title(layer: dict[str, Any] | None) -> str:
     details += [f"inside {' / '.join(layer['path'])}"] if layer["path"] else []
     return (
         f"<h3>{text(layer['type'] or 'no type')}{name} <small>{text(', '.join(details))}"
-        "</small>"
-        "</h3>\n"
+        "</small></h3>\n"
     )
 
 

@@ -6,7 +6,7 @@ Attributes are data. A function converts the operation to OpenVINO's operations.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -61,27 +61,12 @@ class DeclaredAttribute(NamedTuple):
     required: bool = False
 
 
-def ints(default: Any = None, *, required: bool = False) -> Any:
-    return DeclaredAttribute("s64[]", default, (), required)
+ints, floats = partial(DeclaredAttribute, "s64[]"), partial(DeclaredAttribute, "f32[]")
+integer, number = partial(DeclaredAttribute, "s64"), partial(DeclaredAttribute, "f32")
+flag = partial(DeclaredAttribute, "bool", choices=(0, 1))
 
 
-def floats(default: Any = None, *, required: bool = False) -> Any:
-    return DeclaredAttribute("f32[]", default, (), required)
-
-
-def integer(default: Any = None, *, required: bool = False) -> Any:
-    return DeclaredAttribute("s64", default, (), required)
-
-
-def number(default: Any = None, *, required: bool = False) -> Any:
-    return DeclaredAttribute("f32", default, (), required)
-
-
-def flag(default: Any = None) -> Any:
-    return DeclaredAttribute("bool", default, (0, 1))
-
-
-def word(default: Any = None, *choices: str, required: bool = False) -> Any:
+def word(default: Any = None, *choices: str, required: bool = False) -> DeclaredAttribute:
     return DeclaredAttribute("string", default, choices, required)
 
 

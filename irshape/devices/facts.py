@@ -65,14 +65,9 @@ class Fact(NamedTuple):
     reason: str
     source: str = ""
     """The source of the fact, if it is not the measurement of the table."""
-
-    @property
-    def learned(self) -> bool:
-        """Whether the conditions were found by comparing measured models.
-
-        The reason is then the plugin's message.
-        """
-        return self.reason.startswith("the plugin")
+    learned: bool = False
+    """Whether the conditions were found by comparing measured models. The reason is then the
+    plugin's message."""
 
     def conditions_on(self, operation: str, opset: str) -> tuple[Condition, ...] | None:
         """Returns the conditions that remain for a version of an operation; None if the fact does
@@ -122,9 +117,16 @@ def family_of(type_name: str, opset: str) -> str:
 
 @cache
 def _families() -> dict[str, str]:
-    with open(os.path.join(tables(), "families.tsv"), encoding="utf-8") as file:
-        rows = [line.split("\t") for line in file.read().splitlines() if not line.startswith("#")]
-    return {member: name for name, members in rows for member in members.split(" ")}
+    return {member: name for name, members in _rows("families") for member in members.split(" ")}
+
+
+def _lines(table: str) -> list[str]:
+    with open(os.path.join(tables(), f"{table}.tsv"), encoding="utf-8") as file:
+        return file.read().splitlines()
+
+
+def _rows(table: str) -> list[list[str]]:
+    return [line.split("\t") for line in _lines(table) if not line.startswith("#")]
 
 
 @lru_cache(maxsize=8)
@@ -133,30 +135,30 @@ def facts_of(device: str, release: str = RELEASE) -> Facts:
     about: dict[str, str] = {}
     model: dict[str, Fact] = {}
     layers: dict[str, list[Fact]] = {}
-    path = os.path.join(tables(), f"{device.lower()}-{release}.tsv")
-    with open(path, encoding="utf-8") as file:
-        for line in file.read().splitlines():
-            if line.startswith("# "):
-                key, _, text = line[2:].partition(": ")
-                about[key] = text
-                continue
-            operation, condition, verdict, refused, compiled, *rest = line.split("\t")
-            reason, source = (*rest, "", "")[:2]
-            assert verdict in VERDICTS, verdict
-            of_model = operation == "*"
-            fact = Fact(
-                operation,
-                () if of_model else tuple(map(Condition.parse, condition.split())),
-                verdict,
-                int(refused),
-                int(compiled),
-                reason,
-                source,
-            )
-            if of_model:
-                model[condition] = fact
-            else:
-                layers.setdefault(operation, []).append(fact)
+    stated = {reason for named, *_, reason, _ in _rows("stated") if named == device}
+    for line in _lines(f"{device.lower()}-{release}"):
+        if line.startswith("# "):
+            key, _, text = line[2:].partition(": ")
+            about[key] = text
+            continue
+        operation, condition, verdict, refused, compiled, *rest = line.split("\t")
+        reason, source = (*rest, "", "")[:2]
+        assert verdict in VERDICTS, verdict
+        of_model = operation == "*"
+        fact = Fact(
+            operation,
+            () if of_model else tuple(map(Condition.parse, condition.split())),
+            verdict,
+            int(refused),
+            int(compiled),
+            reason,
+            source,
+            learned=bool(reason) and not source and reason not in stated,
+        )
+        if of_model:
+            model[condition] = fact
+        else:
+            layers.setdefault(operation, []).append(fact)
     limit = about.get("max-alloc")
     return Facts(
         device,

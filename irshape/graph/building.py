@@ -142,12 +142,21 @@ class Building(Inferring):
         array, kind = as_array(value, kind)
         data = array_bytes(array, kind)
         with self.changes:
-            self.changes.keep(self.bytes, "mark")
-            offset = self.bytes.add(data)
-            shape = ", ".join(map(str, array.shape))
-            place = ("offset", str(offset), "size", str(len(data)))
-            items = ("element_type", kind.name, "shape", shape, *place)
-            return self._add(Const, items, (), name)._outputs[0]
+            return self._stored(kind, array.shape, (data,), len(data), name)
+
+    def _stored(
+        self,
+        kind: ElementType,
+        sizes: tuple[int, ...],
+        parts: Iterable[bytes],
+        size: int,
+        name: str | None = None,
+    ) -> Output:
+        """Adds a constant whose `size` bytes come in parts. Returns its output."""
+        self.changes.keep(self.bytes, "mark")
+        place = ("offset", str(self.bytes.add_parts(parts, size)), "size", str(size))
+        items = ("element_type", kind.name, "shape", ", ".join(map(str, sizes)), *place)
+        return self._add(Const, items, (), name)._outputs[0]
 
     def result(self, output: Output | GraphLayer, name: str | None = None) -> GraphLayer:
         """Adds an output to the graph. Returns its Result.

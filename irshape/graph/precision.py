@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..element_types import DYNAMIC_TYPE, ElementType
@@ -100,26 +101,38 @@ def _half_of(graph: Editing, source: Output, half: dict[Output, Output]) -> Outp
     known = half.get(source)
     if known is not None and known.layer in graph:
         return known
-    value = source.layer.value
     new: Output
-    if value is not None:
-        new = graph.constant(_in_f16(value), "f16")
+    if source.value is not None:
+        new = _stored_in_f16(graph, source.layer)
     else:
         new = graph.add("Convert", source, destination_type="f16")
     half[source] = new
     return new
 
 
-def _in_f16(value: Any) -> Any:
+def _stored_in_f16(graph: Editing, constant: GraphLayer, name: str | None = None) -> Output:
+    """Adds a constant with the values of another one in f16."""
+    sizes = constant.output.shape.static or ()
+    parts = (_in_f16(part).tobytes() for part in _parts_of(constant))
+    return graph._stored(F16, sizes, parts, 2 * math.prod(sizes), name)
+
+
+def _in_f16(part: Any) -> Any:
     import numpy as np
 
-    half = np.empty(value.shape, np.float16)
-    source, target = value.reshape(-1), half.reshape(-1)
-    with np.errstate(over="ignore"):
-        for start in range(0, source.size, _AT_ONCE):
-            part = source[start : start + _AT_ONCE].astype(np.float32)
-            target[start : start + _AT_ONCE] = np.clip(part, -65504, 65504)
-    return half
+    return np.clip(part, -65504, 65504).astype(np.float16)
+
+
+def _parts_of(constant: GraphLayer) -> Iterator[Any]:
+    """Yields the elements of a constant as f32, some at a time. The rest is not in memory."""
+    import numpy as np
+
+    _, _, offset, size, _ = Constant.of(constant.raw.items, None)
+    flat = np.ravel(np.asarray(constant.value))
+    for start in range(0, flat.size, _AT_ONCE):
+        with np.errstate(over="ignore"):
+            yield flat[start : start + _AT_ONCE].astype(np.float32)
+        constant.graph.bytes.release(offset, size)
 
 
 _AT_ONCE = 1 << 20
@@ -204,21 +217,18 @@ def _compressed(graph: Editing, kept: set[GraphLayer]) -> int:
         if not layer.raw.is_constant or layer in kept or layer in fixed:
             continue
         output = layer.output
-        value = layer.value if output.element_type.name in ("f32", "f64") else None
-        if value is None or not value.size or _unfit(value):
+        if output.element_type.name not in ("f32", "f64") or _unfit(layer):
             continue
-        name, constant = layer.name, Constant.of(layer.raw.items, None)
-        small = graph.constant(_in_f16(value), "f16", name=graph._new_name(f"{name}_compressed"))
+        small = _stored_in_f16(graph, layer, graph._new_name(f"{layer.name}_compressed"))
         graph._give_info(small.layer, layer.rt_info_text)
         wide = graph.add("Convert", small, destination_type=str(output.element_type))
         graph._give_info(wide.layer, layer.rt_info_text + _DECOMPRESSION)
         graph._substitute(output, wide)
-        graph.bytes.release(constant.offset, constant.size)
         count += 1
     return count
 
 
-def _unfit(value: Any) -> bool:
+def _unfit(constant: GraphLayer) -> bool:
     """Whether f16 represents a constant badly, so that `save_model` does not compress it.
 
     Three quarters of the elements lie outside its range or would change by more than 0.1 %, or the
@@ -226,15 +236,17 @@ def _unfit(value: Any) -> bool:
     """
     import numpy as np
 
-    flat, unfit, worst = value.reshape(-1), 0, 0.0
-    for start in range(0, flat.size, _AT_ONCE):
+    if constant.value is None:
+        return True
+    count = unfit = 0
+    worst = 0.0
+    for single in _parts_of(constant):
         with np.errstate(all="ignore"):
-            single = flat[start : start + _AT_ONCE].astype(np.float32)
             error = np.abs(_in_f16(single).astype(np.float32) - single) / np.abs(single)
         error = np.where(single == 0, np.float32(0), error)
         unfit += int(np.count_nonzero(~(error <= np.float32(1e-3)) | (np.abs(single) > 65504)))
-        worst = error[0]
-    return bool(unfit >= 0.75 * flat.size or (flat.size == 1 and not worst <= np.float32(1e-4)))
+        count, worst = count + single.size, error[0]
+    return bool(unfit >= 0.75 * count or (count == 1 and not worst <= np.float32(1e-4)))
 
 
 def _deciding_shapes(graph: Editing) -> set[GraphLayer]:

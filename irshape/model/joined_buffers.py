@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import mmap
 from bisect import bisect_right
+from collections.abc import Iterable
 
 from .ranges import Ranges
 
 _ALIGNMENT = 64
 _LARGE = 1 << 20
 """Buffers of at least this size are moved to a temporary file."""
-
-
-def _on_disk(data: bytes) -> mmap.mmap:
-    """Returns the same bytes, mapped from a temporary file. The file disappears with the
-    mapping."""
-    import tempfile
-
-    with tempfile.TemporaryFile() as file:
-        file.write(data)
-        file.flush()
-        return mmap.mmap(file.fileno(), len(data), access=mmap.ACCESS_READ)
 
 
 class Pieces:
@@ -39,18 +29,35 @@ class Pieces:
     def add(self, data: bytes | bytearray | memoryview | mmap.mmap) -> int:
         """Appends a buffer and returns the address of its first byte. Equal `bytes` are kept
         once."""
-        if not isinstance(data, bytes):
-            view = memoryview(data)
-            return self._place(view, len(view))
-        key = data
-        if len(data) >= _LARGE:
-            from hashlib import blake2b
+        if isinstance(data, bytes):
+            return self.add_parts((data,), len(data))
+        view = memoryview(data)
+        return self._place(view, len(view))
 
-            key = blake2b(data).digest()
+    def add_parts(self, parts: Iterable[bytes], size: int) -> int:
+        """Appends `size` bytes that come in parts, and returns the address of the first one.
+
+        Equal bytes are kept once. Many bytes are never in memory together: they go to a temporary
+        file, which disappears with its mapping.
+        """
+        kept: bytes | mmap.mmap
+        if size < _LARGE:
+            key = kept = b"".join(parts)
+        else:
+            from hashlib import blake2b
+            from tempfile import TemporaryFile
+
+            digest = blake2b()
+            with TemporaryFile() as file:
+                for part in parts:
+                    digest.update(part)
+                    file.write(part)
+                file.flush()
+                kept = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+            key = digest.digest()
         start = self._known.get(key)
         if start is None:
-            kept = data if len(data) < _LARGE else _on_disk(data)
-            start = self._known[key] = self._place(memoryview(kept), len(data))
+            start = self._known[key] = self._place(memoryview(kept), size)
         return start
 
     def release(self, offset: int, size: int) -> None:

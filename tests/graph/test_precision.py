@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import openvino as ov
 import pytest
 
 import irshape
-from irshape import Graph
+from irshape import Graph, op
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
@@ -127,3 +128,21 @@ def test_weights_that_are_compressed_already_feed_layers_in_f16(tmp_path: Path) 
         for each in (tmp_path / "half.xml", path)
     )
     np.testing.assert_allclose(half, whole, atol=1e-2)
+
+
+def test_compression_needs_no_more_memory_for_larger_constants(tmp_path: Path) -> None:
+    def peak(columns: int) -> int:
+        graph = Graph(name="large")
+        x = graph.parameter("f32", [1, 4096], name="x")
+        graph.result(op.matmul(x, np.full((4096, columns), 0.1, np.float32)), "y")
+        graph.save(tmp_path / "large.xml")
+        graph = Graph.load(tmp_path / "large.xml")
+        tracemalloc.start()
+        try:
+            assert graph.compress_to_f16() == 1
+            assert graph.clean() == 0
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    assert peak(4096) < 1.1 * peak(2048)

@@ -70,7 +70,7 @@ def _costs(result: BodyResult, declarations: Declarations, runs: Dimension) -> I
             outputs = result.outputs[position]
             inputs = known_inputs(result, position)
             counted = None if layer in broken else operation
-            key = id(counted), inputs, outputs
+            key = counted, inputs, outputs
             if key not in known:
                 own = NONE if counted is None else _counted(counted, inputs, outputs)
                 elements = sum((tensor.shape.size for tensor in outputs), NONE)

@@ -305,9 +305,7 @@ HUGE = 1 << 40
 
 def _any_huge(result: BodyResult) -> bool:
     """Returns whether a tensor of a body is huge."""
-    # many tensors share one object, and comparing equal ones takes longer than their size
-    shapes = {id(tensor.shape): tensor.shape for each in result.outputs for tensor in each}
-    return any(shape.size.low >= HUGE for shape in shapes.values())
+    return any(tensor.shape.size.low >= HUGE for each in result.outputs for tensor in each)
 
 
 def _most_bytes(tensor: Tensor) -> int:

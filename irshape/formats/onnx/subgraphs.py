@@ -43,7 +43,7 @@ def conditional(
     """Converts If to two bodies. Values that they use from outside become inputs."""
     assert inputs[0] is not None
     fed = [inputs[0]]
-    places: dict[tuple[int, int], int] = {}
+    places: dict[tuple[Layer, int], int] = {}
     bodies, maps = {}, {}
     graphs = {
         tag: read(attributes[name].g, [])
@@ -52,7 +52,7 @@ def conditional(
     for tag, graph in graphs.items():
         entries = []
         for value, layer in graph.captured:
-            key = id(value.layer), value.port
+            key = value.layer, value.port
             if key not in places:
                 places[key] = len(fed)
                 fed.append(value)

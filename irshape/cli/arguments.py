@@ -61,7 +61,10 @@ class Command(click.Command):
                     taking = None
                     continue
                 if not equals:
-                    yield from (value for value in [next(words, None)] if value is not None)
+                    value = next(words, None)
+                    if value in options:
+                        raise click.BadOptionUsage(name, f"Option '{name}' requires a value.")
+                    yield from (each for each in [value] if each is not None)
                 taking = taking if taking.multiple else None
             elif taking is not None and (awaited <= 0 or _is_value_of(taking, word)):
                 yield from (taking.opts[0], word)

@@ -18,8 +18,8 @@ def changed_since(
     """Returns the files that are new or have changed since a commit, and the data that git lacks.
 
     A .bin counts for its .xml, external data for their ONNX model, and the configurations of an
-    exported folder for its models, also if they are gone. The
-    data that git lacks are new files, neither added nor ignored, that a model in git needs.
+    exported folder for its models, also if they are gone or renamed. The data that git lacks are
+    new files, neither added nor ignored, that a model in git needs.
     rules: the configuration and the plugins. If one has changed, all files have. In a repository
     without commits, all files are new since HEAD.
     Raises `UsageError` if git does not know the commit.
@@ -28,7 +28,9 @@ def changed_since(
         raise click.UsageError(f"--since takes a commit or a branch, got '{commit}'")
     unborn = commit == "HEAD" and not _git("rev-list", "--max-count=1", "--all")
     new = _files("ls-files", "--others", "--exclude-standard")
-    changed = new | (set() if unborn else _files("diff", "--name-only", "--no-ext-diff", commit))
+    # a rename is a deletion, too: the model needs the file under its old name
+    diff = ("diff", "--name-only", "--no-ext-diff", "--no-renames", commit)
+    changed = new | (set() if unborn else _files(*diff))
     if unborn or not changed.isdisjoint(map(os.path.realpath, rules)):
         changed |= _files("ls-files")
     data = {file: _data(file) for file in files}

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from ..execution.feeds import Fed, Given, by_id
 from ..execution.inputs import random_inputs
-from ..execution.session import Observer, Session
+from ..execution.session import ExecutionError, Observer, Session
 from ..inference.engine import infer
 from ..inference.result import BodyResult
 from ..model.graph import Model
@@ -135,7 +135,11 @@ def compared(session: Session, fed: Fed, circumstances: Circumstances) -> Compar
         )
     runs, notes = 0, list[str]()
     if problems and not answer.values:
-        part = runnable_part(session, fed, circumstances, answer)
+        try:
+            part = runnable_part(session, fed, circumstances, answer)
+        except ExecutionError as problem:
+            part = None
+            problems.insert(0, f"irshape cannot run the model: {problem}")
         if part is not None:
             answer, runs, notes = part
     if answer.refused and not options.get("libraries") and any(map(is_custom, model.walk())):

@@ -40,12 +40,14 @@ def runnable_part(
     then without layers with bodies, until it gives values. If OpenVINO refuses the model, it is
     asked without the custom operations. Returns None if the device runs none of these, gives no
     types and shapes, or does not exist. refused: its answer for the whole model.
+
+    Raises `ExecutionError` if irshape cannot compute the layers that are left out.
     """
     device, options, told, label = *circumstances[:3], circumstances.label
     known = refused.refused or (refused.shapes and refused.facts.get("capabilities"))
     if not known or options["layers"] != "all":
         return None
-    runs = 0
+    runs, failed = 0, None
     model = session.model
     open_inputs = [each for each in model.parameters if _is_open(each)]
     for without in _candidates(model, refused, bool(open_inputs)):
@@ -56,12 +58,16 @@ def runnable_part(
         runs += 1 + bool(without)
         try:
             outputs = values_of(session, fed, without) if without else {}
+        except ExecutionError as problem:
+            failed = problem
+            continue
+        try:
             part, inputs = _without(model, without, outputs, fed, as_inferred=bool(refused.refused))
             with tempfile.TemporaryDirectory(prefix="irshape-") as folder:
                 arrays = {**by_id(fed), **inputs}
                 model_file = written(part, Path(folder))
                 answer = device.ask(Question(f"{label}{wanted}", model_file, arrays, options))
-        except (ExecutionError, Unanswered, ValueError, OSError):
+        except (Unanswered, ValueError, OSError):
             continue
         if answer.values:
             notes = [_typed_note(each, fed[each]) for each in open_inputs]
@@ -72,6 +78,8 @@ def runnable_part(
                 runs,
                 notes,
             )
+    if failed is not None:
+        raise failed
     return None
 
 

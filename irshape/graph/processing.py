@@ -125,7 +125,8 @@ def _with_channels_reversed(graph: Editing, input: Output, layout: str) -> Outpu
     axis = _channels(layout, input.shape.rank or 0)
     count = input.shape[axis]
     if not count.is_static:
-        message = f"axis {axis} of {input.shape}, the channels, has no fixed size"
+        size = f"axis {axis} of {input.shape}, the channels, has no fixed size"
+        message = f"{size}; reshape the input first"
         raise GraphError(message, argument="reverse_channels")
     turned: Output = graph.add("Gather", input, [*reversed(range(count.low))], axis)
     return turned

@@ -45,7 +45,8 @@ def overview(inference: Inference) -> Overview:
     ]
     groups.sort(key=lambda group: (ORDER.index(group.verdict), -group.dimensions))
     proposals = reasons.proposals
-    bind = _bounding(reasons)
+    unbounded = any(_open(reasons, reasons.result, bounded=True))
+    bind = _bounding(reasons) if unbounded else None
     every = [
         symbol
         for symbol in inference.sizes.symbols

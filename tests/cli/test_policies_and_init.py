@@ -166,6 +166,7 @@ CHANGES = {
     "the .xml": ("echo >> models/m.xml", ["m.xml"]),
     "the .bin": ("echo >> models/m.bin", ["m.xml"]),
     "the .bin is gone": ("rm models/m.bin", ["m.xml"]),
+    "the .bin is renamed": ("git mv models/m.bin models/n.bin", ["m.xml"]),
     "the ONNX model": ("echo >> models/vit.onnx", ["vit.onnx"]),
     "external data": (f"{EXTERNAL} git commit -qm e; echo >> models/w.data", ["e.onnx"]),
     "external data is gone": (f"{EXTERNAL} git commit -qm e; rm models/w.data", ["e.onnx"]),

@@ -109,6 +109,8 @@ an input of another rank | infer EXAMPLES/encoder.xml --shape input_ids=[1,16,3]
     | 'input_ids' has rank 3 here, and is [1..8,?] in the file
 nothing to paste for a model that is refused | explain refused.xml --weights whole.bin | 1
     | `irshape validate refused.xml` | irshape edit
+an option without its value | edit whole.xml --cut --scale 2 -o new.xml | 2
+    | '--cut' requires a value
 a tensor misspelt | explain whole.xml scael | 2 | did you mean 'scale'?
 an array that is a text | run whole.xml -i x=whole.xml | 2
     | 'whole.xml' does not contain an array: it is

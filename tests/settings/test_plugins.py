@@ -166,6 +166,8 @@ def test_what_evaluate_computes_is_held_against_infer(tmp_path: Path) -> None:
 
     with pytest.raises(irshape.ExecutionError, match="`evaluate` gives f64"):
         irshape.run(model(tmp_path), [np.ones((2, 3), np.float32)])
+    first, *_ = irshape.crosscheck(model(tmp_path)).problems
+    assert "`evaluate` gives f64" in first
 
 
 def changes_its_input(data: Any) -> Any:

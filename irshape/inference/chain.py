@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model.graph import Layer
+from ..spelling import counted
 from .result import BodyResult, Inference, Refusal
 
 MAX_STEPS = 40
@@ -44,7 +45,7 @@ def refusal_in_brief(inference: Inference, conflicts: Sequence[str] = ()) -> lis
     lines = [_head(inference, refused[0]), *(f"  {reason}" for reason in reasons[: MAX_LINES - 2])]
     more = len(refused) - 1
     if more:
-        lines.append(f"  {more} more layer{'s' if more > 1 else ''} cannot be inferred")
+        lines.append(f"  {counted(more, 'more layer')} cannot be inferred")
     return lines
 
 

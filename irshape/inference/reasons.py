@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..model.graph import Layer
 from ..shapes import UNBOUNDED, Dimension
+from ..spelling import counted
 
 Verdict = Literal["input", "constant", "computed", "data-dependent", "lost", "unbounded"]
 
@@ -187,7 +188,7 @@ class Overview(NamedTuple):
         if self.obstacle:
             lines.insert(0, f"no shapes are proposed: {self.obstacle}")
         for group in _merged(self.groups):
-            count = f"{group.dimensions} dimension{'s' * (group.dimensions != 1)}"
+            count = counted(group.dimensions, "dimension")
             lines.append(f"{group.verdict}: {group.cause} ({count})")
             lines += [f"  {example}" for example in group.examples]
             if group.dimensions > len(group.examples) > 1:

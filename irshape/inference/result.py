@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import product
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from ..demands import Demand
 from ..faults import Fault
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .reasons import Explanation, Overview
 
     Expressions = tuple[Expression | None, ...]
+
+T = TypeVar("T")
 
 
 class Mismatch(NamedTuple):
@@ -255,8 +257,6 @@ class Inference:
         self.result = result
         self.engine = engine
         self._sizes = sizes
-        self._expressions: dict[Layer | str, tuple[Expressions | None, ...]] | None = None
-        self._outputs: dict[Layer | str, tuple[Tensor, ...]] | None = None
 
     @property
     def observations(self) -> list[Observation]:
@@ -287,14 +287,6 @@ class Inference:
         it, a `value`.
         Raises `KeyError` for a layer that the model does not have.
         """
-        if self._outputs is None:
-            self._outputs = {
-                layer: tensors
-                for result in self.result.walk()
-                for layer, tensors in zip(result.body.layers, result.outputs, strict=True)
-            }
-            layers = self.result.body.layers
-            self._outputs |= {layer.id: self._outputs[layer] for layer in reversed(layers)}
         try:
             return self._outputs[layer]
         except KeyError:
@@ -347,15 +339,24 @@ class Inference:
         that depends on data; or None for a dynamic rank.
         """
         assert self.sizes
-        if self._expressions is None:
-            self._expressions = {
-                layer: known
-                for result in self.result.walk()
-                for layer, known in zip(result.body.layers, result.expressions or (), strict=True)
-            }
-            layers = self.result.body.layers
-            self._expressions |= {each.id: self._expressions[each] for each in reversed(layers)}
         return self._expressions[layer]
+
+    @cached_property
+    def _outputs(self) -> dict[Layer | str, tuple[Tensor, ...]]:
+        return self._by_layer(lambda result: result.outputs)
+
+    @cached_property
+    def _expressions(self) -> dict[Layer | str, tuple[Expressions | None, ...]]:
+        return self._by_layer(lambda result: result.expressions or ())
+
+    def _by_layer(self, rows: Callable[[BodyResult], Iterable[T]]) -> dict[Layer | str, T]:
+        """Returns the rows of results by layer, and those of the net also by id."""
+        known: dict[Layer | str, T] = {
+            layer: row
+            for result in self.result.walk()
+            for layer, row in zip(result.body.layers, rows(result), strict=True)
+        }
+        return known | {layer.id: known[layer] for layer in reversed(self.result.body.layers)}
 
     def evaluate(self, sizes: Mapping[str, int]) -> dict[str, tuple[int | None, ...] | None]:
         """Returns the shapes of all outputs for these sizes of the symbols, without inferring

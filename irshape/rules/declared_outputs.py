@@ -218,8 +218,16 @@ class OutputShapeMismatch(Rule):
                 difference,
                 f"declared {given}, inferred {inferred}{decided}{reason}",
                 help=f"{_advice(context, inferred)}, or correct the inputs or attributes of the "
-                "layer",
+                f"layer{_or_the_class(difference.layer)}",
             )
+
+
+def _or_the_class(layer: Layer) -> str:
+    """Returns text that names the class of a custom operation, which may be at fault instead."""
+    operation = registry.declaration_of(layer)
+    if operation is None or operation.custom_version is None:
+        return ""
+    return f", or `infer` of the class {operation.__name__}"
 
 
 def _attributes(context: Context, layer: Layer, differences: int) -> str:
@@ -320,9 +328,9 @@ class OutputTypeMismatch(Rule):
             if written:
                 expected, actual = inferred.precision, difference.port.precision
                 message = f"declared precision {actual}, inferred {expected}{decided}"
-                hint = (
-                    f'write precision="{expected}"; OpenVINO ignores the declared precision and '
-                    f"uses {inferred}"
+                hint = f'write precision="{expected}"' + (
+                    _or_the_class(difference.layer)
+                    or f"; OpenVINO ignores the declared precision and uses {inferred}"
                 )
             else:
                 expected, actual = str(inferred), str(given)

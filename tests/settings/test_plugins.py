@@ -170,6 +170,25 @@ def test_what_evaluate_computes_is_held_against_infer(tmp_path: Path) -> None:
     assert "`evaluate` gives f64" in first
 
 
+@pytest.mark.parametrize(
+    ("inferred", "code"), [(("f32", [2, 4]), "IR201"), (("f16", [2, 3]), "IR202")]
+)
+def test_a_declaration_that_infer_contradicts_may_be_the_fault_of_the_class(
+    tmp_path: Path, inferred: tuple[str, list[int]], code: str
+) -> None:
+    @irshape.register
+    class Scaled(Operation):
+        """Another type or shape than the file declares."""
+
+        data = operand(REAL)
+
+        def infer(self, data: Tensor) -> Tensor:
+            return Tensor(*inferred)
+
+    found = [each for each in irshape.validate(model(tmp_path)).diagnostics if each.code == code]
+    assert ["Scaled" in (each.help or "") for each in found] == [True]
+
+
 def changes_its_input(data: Any) -> Any:
     data *= 2  # other layers may take the same array
     return data

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -57,11 +56,6 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
     """
     from ..xpath.evaluator import Evaluator, XPathError
 
-    if re.fullmatch(r"[A-Z]\w*", xpath):
-        raise click.UsageError(
-            f"an IR has no element <{xpath}>; for the layers of a type write "
-            f"'//layer[@type=\"{xpath}\"]'"
-        )
     files = expand(paths, foreign=True)
     nothing = True
     statuses: set[int] = set()

@@ -178,6 +178,10 @@ def chosen(given: dict[str, Any]) -> Chosen:
             changes["target"] = given["target"]
         names, limit = configuration.devices
         changes["devices"] = Devices(given["devices"] or names, given["max_alloc"] or limit)
+        if given["max_alloc"] and not changes["devices"].names:
+            raise click.UsageError(
+                "--max-alloc needs a --device, or `devices` in the configuration"
+            )
         if given["extensions"]:
             changes["extensions"] = (*configuration.extensions, *extensions(given["extensions"]))
         if given.get("no_cache"):

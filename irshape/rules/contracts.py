@@ -133,6 +133,7 @@ class BrokenContract(Rule):
         tensors = list(_tensors(inference))
         for text in contract.require:
             required = statement(text)
+            unnamed = _unnamed(inference, required)
             everything = required.tensors == "*"
             chosen = [
                 tensor
@@ -160,6 +161,7 @@ class BrokenContract(Rule):
                         tensor.layer,
                         expected=text,
                         actual=seen,
+                        help=unnamed,
                     )
 
 
@@ -238,6 +240,23 @@ def _is(inference: Inference, wanted: str, size: str | None, dim: Dimension) -> 
     if not {symbol.name for symbol in expression.symbols} <= known:
         return False
     return str(facts.simplified(expression)) == size
+
+
+def _unnamed(inference: Inference, required: Statement) -> str | None:
+    """Advises to name the dimensions whose names the model does not have."""
+    from ..symbols.facts import Facts
+    from ..symbols.parsing import parse_expression
+
+    facts = Facts()
+    for wanted in required.dims or ():
+        try:
+            Dimension.of(wanted)
+        except ValueError:
+            parse_expression(wanted, facts)
+    lacking = [name for name in facts.symbols if name not in inference.sizes.facts.symbols]
+    if not lacking:
+        return None
+    return f"name the dimensions of inputs in `shapes` of the contract: no input has '{lacking[0]}'"
 
 
 def _has(reasons: Reasons, tensor: Tensor, kind: str) -> bool:

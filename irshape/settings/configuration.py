@@ -282,10 +282,17 @@ def texts(value: Any, _: str = "") -> tuple[str, ...]:
     return tuple(value)
 
 
+def _some(value: Any, _: str = "") -> tuple[str, ...]:
+    """Returns a list of texts that without an element says nothing, or leaves nothing."""
+    if value == []:
+        raise ValueError("the list is empty; leave the key out")
+    return texts(value)
+
+
 def _per_file(value: Any, place: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if not isinstance(value, dict):
         raise ValueError('expected a table of patterns, as "legacy/**" = ["IR2"]')
-    keys: Keys = {pattern: (pattern, texts) for pattern in value}
+    keys: Keys = {pattern: (pattern, _some) for pattern in value}
     return tuple(_fields(value, keys, place).items())
 
 
@@ -336,7 +343,7 @@ def _check_clash(name: str, version: str) -> None:
 
 
 def _operations(value: Any, _: str) -> tuple[str, ...]:
-    return _named(value, "an operation", "operations")
+    return _named(_some(value), "an operation", "operations")
 
 
 def _type(name: str) -> str:
@@ -473,7 +480,7 @@ _ports = _tables(
 )
 
 _CONTRACT_KEYS: Keys = {
-    "files": ("files", texts),
+    "files": ("files", _some),
     "shapes": ("shapes", _named_shapes),
     "assume": ("assume", texts),
     "require": ("require", _statements),
@@ -486,16 +493,16 @@ _CUSTOM_KEYS: Keys = {
     "message": ("message", _of(str, "a text", _message)),
     "severity": ("severity", _level),
     "help": ("help", _text),
-    "files": ("files", texts),
+    "files": ("files", _some),
 }
 
 _POLICY_KEYS: Keys = {
-    "files": ("files", texts),
+    "files": ("files", _some),
     "required-operations": ("required_operations", _operations),
     "forbidden-operations": ("forbidden_operations", _operations),
     "allowed-element-types": (
         "allowed_element_types",
-        lambda value, _: tuple(map(_type, texts(value))),
+        lambda value, _: tuple(map(_type, _some(value))),
     ),
     "inputs": ("inputs", _ports),
     "outputs": ("outputs", _ports),
@@ -506,7 +513,7 @@ _POLICY_KEYS: Keys = {
 }
 
 _KEYS: Keys = {
-    "select": ("select", texts),
+    "select": ("select", _some),
     "extend-select": ("extend_select", texts),
     "ignore": ("ignore", texts),
     "per-file-ignores": ("per_file_ignores", _per_file),

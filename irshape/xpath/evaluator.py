@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from threading import TIMEOUT_MAX, Timer
@@ -57,7 +58,13 @@ class Evaluator:
             self._process = None
 
     def check(self, xpath: str) -> None:
-        """Raises `XPathError` for an expression that is malformed."""
+        """Raises `XPathError` for an expression that is malformed, or that is only the type of
+        layers."""
+        if re.fullmatch(r"[A-Z]\w*", xpath):
+            raise XPathError(
+                f"an IR has no element <{xpath}>; for the layers of a type write "
+                f"'//layer[@type=\"{xpath}\"]'"
+            )
         self._ask({"check": xpath})
 
     def load(

@@ -72,10 +72,24 @@ def test_the_largest_tensor_is_limited(limit: str, over: str, folder: Path) -> N
     assert over in call("models/m.xml")[1]
 
 
-def test_a_demand_that_demands_nothing_is_refused(folder: Path) -> None:
-    Path("irshape.toml").write_text("[policy]\ndynamic-batch = false\n")
+@pytest.mark.parametrize(
+    ("table", "key", "value"),
+    [
+        ("policy", "dynamic-batch", "false"),
+        ("policy", "required-operations", "[]"),
+        ("policy", "allowed-element-types", "[]"),
+        ("policy", "files", "[]"),
+        ("per-file-ignores", '"*.xml"', "[]"),
+        ("", "select", "[]"),
+    ],
+)
+def test_a_value_that_demands_nothing_is_refused(
+    table: str, key: str, value: str, folder: Path
+) -> None:
+    head = f"[{table}]\n" if table else ""
+    Path("irshape.toml").write_text(f"{head}{key} = {value}\n")
     status, _, error = call("models")
-    assert (status, "dynamic-batch" in error) == (2, True)
+    assert (status, key.strip('"') in error) == (2, True)
 
 
 @pytest.mark.parametrize(("batch", "found"), [("?", [("IR900", "error", "x")]), ("1", [])])

@@ -121,6 +121,7 @@ def test_a_buffer_past_the_limit(
         (("--device", "tpu"), 2),
         (("--device", "gpu", "--ignore", "IR801"), 0),
         (("--device", "gpu", "--max-alloc", "much"), 2),
+        (("--max-alloc", "1GiB"), 2),  # of no device
     ],
 )
 def test_exit_status(tmp_path: Path, arguments: tuple[str, ...], status: int) -> None:

@@ -168,6 +168,7 @@ class Wrong(NamedTuple):
 
 
 WRONG = {
+    "a type": Wrong(rule(xpath="MatMul"), "rules.custom[0].xpath: an IR has no element <MatMul>"),
     "malformed": Wrong(rule(xpath="//layer["), "rules.custom[0].xpath: Invalid expression"),
     "no code": Wrong(rule(code=None), "rules.custom[0]: it has no code"),  # type: ignore[arg-type]
     "no xpath": Wrong(rule(xpath=None), "rules.custom[0]: it has no xpath"),

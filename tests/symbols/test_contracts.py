@@ -24,7 +24,7 @@ def report(folder: Path, contract: str) -> list[tuple[str, str]]:
     config.write_text(f'[[contract]]\nshapes = {{ ids = "[batch,seq]" }}\n{contract}')
     diagnostics = irshape.validate(path, config=config).diagnostics
     return [
-        (seen.layer["name"] if seen.layer else "", seen.message)
+        (seen.layer["name"] if seen.layer else "", f"{seen.message}; {seen.help}")
         for seen in diagnostics
         if seen.code == "IR900"
     ]
@@ -56,6 +56,12 @@ def report(folder: Path, contract: str) -> list[tuple[str, str]]:
 )
 def test_statements(statement: str, layers: list[str], tmp_path: Path) -> None:
     assert [layer for layer, _ in report(tmp_path, f'require = ["{statement}"]')] == layers
+
+
+@pytest.mark.parametrize(("size", "said"), [("n", True), ("seq", False), ("past_1", False)])
+def test_a_name_that_no_input_has_is_said(size: str, said: bool, tmp_path: Path) -> None:
+    [(_, message)] = report(tmp_path, f'require = ["all = [batch, {size}]"]')
+    assert ("no input has 'n'" in message) == said
 
 
 def test_a_message_says_what_is_there(tmp_path: Path) -> None:

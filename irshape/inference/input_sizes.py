@@ -41,11 +41,13 @@ def candidates(sizes: NamedSizes) -> Iterator[Sizes]:
 
 def grid(sizes: NamedSizes) -> Iterator[Sizes]:
     """Yields the sizes of `GRID`, or those that constants demand, whatever they break."""
-    wanted = dict(_demanded(sizes))
+    wanted = _demanded(sizes)
     for size in GRID:
         for batch in (1, 2):
             yield {
-                each.name: _within(sizes, each, wanted.get(each) or (size if each.axis else batch))
+                each.name: _within(
+                    sizes, each, wanted.get(each.name) or (size if each.axis else batch)
+                )
                 for each in sizes.symbols
             }
 
@@ -61,18 +63,28 @@ def shape_of(
     )
 
 
-def _demanded(sizes: NamedSizes) -> Iterator[tuple[Symbol, int]]:
-    """Returns the sizes of symbols with which expressions meet the demands of a constant."""
-    for expression, number in sizes.facts.one_or:
-        if len(expression.symbols) == 1 and number > 1:
-            (symbol,) = expression.symbols
-            if expression.atom is symbol:
-                yield symbol, number
-                continue
-            for size in range(LARGEST_TABLE, 0, -1):
-                if value_of(expression, {symbol.name: size}) == number:
-                    yield symbol, size
-                    break
+def _demanded(sizes: NamedSizes) -> Sizes:
+    """Returns the sizes of symbols with which expressions meet the demands of constants.
+
+    Several symbols of one expression get the same size: a square image that gives the number of
+    patches for which a model has positions.
+    """
+    demands = [(expression, number) for expression, number in sizes.facts.one_or if number > 1]
+    demands += [
+        (each.left, int(number))
+        for each in sizes.facts.constraints.values()
+        if each.relation == "==" and (number := each.right.constant) is not None and number > 1
+    ]
+    chosen: Sizes = {}
+    for expression, number in demands:
+        names = {symbol.name for symbol in expression.symbols}
+        if names <= chosen.keys():
+            continue
+        for size in range(1, LARGEST_TABLE + 1):
+            if value_of(expression, dict.fromkeys(names, size)) == number:
+                chosen |= dict.fromkeys(names, size)
+                break
+    return chosen
 
 
 def sizes_for(sizes: NamedSizes, generator: random.Random | None = None) -> Sizes | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
 from calling import said
 from click.testing import CliRunner
@@ -325,3 +326,21 @@ def test_a_branch_that_does_not_run_is_named() -> None:
     assert [text.partition(" by ")[2].partition(" of If")[0] for text in overview.dynamic] == [
         "else_body"
     ]
+
+
+@pytest.mark.parametrize("patch", [12, 14])
+def test_a_square_image_meets_the_positions_of_its_patches(patch: int, tmp_path: Path) -> None:
+    graph = irshape.Graph()
+    image = graph.parameter("f32", "[?,3,?,?]", name="image")
+    filters = graph.constant(np.ones((4, 3, patch, patch), np.float32))
+    window = {"strides": [patch, patch], "pads_begin": [0, 0], "pads_end": [0, 0]}
+    patches = graph.op.convolution(image, filters, **window, dilations=[1, 1])
+    tokens = graph.op.reshape(patches, graph.constant([0, 4, -1]), special_zero=True)
+    positions = graph.constant(np.ones((1, 4, 400), np.float32))
+    graph.result(graph.op.add(tokens, positions), "y")
+    path = tmp_path / "m.xml"
+    graph.save(path)
+    fix = irshape.infer(path, symbols=True).overview().fix
+    assert fix is not None
+    assert [str(shape) for shape in fix.values()] == [f"[1,3,{20 * patch},{20 * patch}]"]
+    assert irshape.run(path, {"image": np.ones((1, 3, 20 * patch, 20 * patch), np.float32)})

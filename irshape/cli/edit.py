@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -23,8 +23,9 @@ from .graphs import (
 
 if TYPE_CHECKING:
     from ..graph.graph import Graph
-    from ..graph.nodes import Output
+    from ..graph.nodes import GraphLayer, Output
 
+End = TypeVar("End")
 Given = Mapping[str, Any]
 """The options by the names of their parameters."""
 Apply = Callable[["Graph", Given], "str | None"]
@@ -36,9 +37,20 @@ def _restore(graph: Graph, given: Given) -> str:
     return f"{counted(graph.restore_weights(other), 'constant')} restored"
 
 
+def _pairs(graph: Graph, given: Given, flag: str, ends: Iterable[Output] = ()) -> dict[str, str]:
+    """Returns the values of an option by names of the graph, which may contain `=`.
+
+    ends: the inputs or outputs; a value without a name belongs to the only one.
+    """
+    named = {name for each in graph.walk() for port in each.outputs for name in port.names}
+    names = [(*each.names, port_name(each.layer, each.index))[0] for each in ends]
+    values = given[flag.removeprefix("--").replace("-", "_")]
+    return pairs(values, flag, lambda name: name in graph or name in named, names)
+
+
 def _make_stateful(graph: Graph, given: Given) -> None:
     graph.make_stateful(
-        pairs(given["make_stateful"], "--make-stateful"),
+        _pairs(graph, given, "--make-stateful"),
         beam_idx=given["beam_idx"],
         batch_from=given["batch_from"],
     )
@@ -49,12 +61,7 @@ def _reshape(graph: Graph, given: Given) -> None:
 
 
 def _shapes(graph: Graph, given: Given) -> dict[str, str]:
-    names = {name for each in graph.inputs for name in (*each.names, each.layer.name)}
-    return pairs(given["reshape"], "--reshape", names.__contains__, _names(graph.inputs))
-
-
-def _names(ends: Iterable[Output]) -> list[str]:
-    return [(*each.names, port_name(each.layer, each.index))[0] for each in ends]
+    return _pairs(graph, given, "--reshape", graph.inputs)
 
 
 def _constant_in_the_way(graph: Graph, given: Given) -> str | None:
@@ -106,7 +113,7 @@ def _too_large(graph: Graph) -> Iterator[str]:
 
 
 def _bind(graph: Graph, given: Given) -> None:
-    for name, text in pairs(given["bind"], "--bind").items():
+    for name, text in _pairs(graph, given, "--bind").items():
         graph.bind(name, _value(text))
 
 
@@ -136,7 +143,8 @@ def _inline(graph: Graph, given: Given) -> None:
 
 def _set(graph: Graph, given: Given) -> None:
     with graph.batch():
-        for place, text in pairs(given["set"], "--set").items():
+        places = pairs(given["set"], "--set", lambda place: place.rpartition(":")[0] in graph)
+        for place, text in places.items():
             name, colon, attribute = place.rpartition(":")
             if not colon:
                 raise ValueError(f"expected LAYER:ATTRIBUTE=VALUE, got '{place}={text}'")
@@ -190,7 +198,7 @@ def _drop_inputs(graph: Graph, given: Given) -> str | None:
 
 def _preprocess(graph: Graph, given: Given) -> str | None:
     notes: list[str] = []
-    of_tensor = _by_tensor(graph, given, graph.inputs, BEFORE)
+    of_tensor = _by_end(graph, given, graph.inputs, BEFORE, graph.tensor)
     for name in given["reverse_channels"]:
         of_tensor.setdefault(graph.tensor(name), {})["reverse_channels"] = True
     for tensor, wanted in of_tensor.items():
@@ -207,23 +215,31 @@ def _preprocess(graph: Graph, given: Given) -> str | None:
 
 
 def _postprocess(graph: Graph, given: Given) -> None:
-    for tensor, wanted in _by_tensor(graph, given, graph.outputs, AFTER).items():
-        graph.postprocess(tensor, **wanted)
+    def find(name: str) -> tuple[GraphLayer, ...]:
+        return tuple(graph.results_of(name))
+
+    for results, wanted in _by_end(graph, given, graph.outputs, AFTER, find).items():
+        all_of = results[0].inputs[0].source
+        graph.postprocess(results[0] if len(results) == 1 else all_of, **wanted)
 
 
-def _by_tensor(
-    graph: Graph, given: Given, ends: Iterable[Output], options: Mapping[str, Argument]
-) -> dict[Output, dict[str, Any]]:
-    """Groups the values of several options by tensor, and then by argument."""
-    wanted: dict[Output, dict[str, Any]] = {}
+def _by_end(
+    graph: Graph,
+    given: Given,
+    ends: Iterable[Output],
+    options: Mapping[str, Argument],
+    find: Callable[[str], End],
+) -> dict[End, dict[str, Any]]:
+    """Groups the values of several options by what `find` returns for a name, and then by
+    argument."""
+    wanted: dict[End, dict[str, Any]] = {}
     for flag, (argument, parse) in options.items():
-        texts = given[flag.removeprefix("--").replace("-", "_")]
         with refusals([flag]):
-            for name, text in pairs(texts, flag, ends=_names(ends)).items():
-                of_tensor = wanted.setdefault(graph.tensor(name), {})
-                if argument in of_tensor:
+            for name, text in _pairs(graph, given, flag, ends).items():
+                of_end = wanted.setdefault(find(name), {})
+                if argument in of_end:
                     raise ValueError(f"'{name}' has two values, one of them under another name")
-                of_tensor[argument] = parse(text)
+                of_end[argument] = parse(text)
     return wanted
 
 
@@ -261,8 +277,7 @@ AFTER: dict[str, Argument] = {
 
 
 def _rename(graph: Graph, given: Given) -> None:
-    named = {name for each in graph.walk() for port in each.outputs for name in port.names}
-    renamed = pairs(given["rename"], "--rename", lambda name: name in graph or name in named)
+    renamed = _pairs(graph, given, "--rename")
     for old, new in renamed.items():
         if "=" in new:
             raise ValueError(f"'{old}={new}': the new name '{new}' would contain '='")

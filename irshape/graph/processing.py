@@ -13,7 +13,7 @@ from ..shapes import Dimension, PartialShape
 from ..spelling import counted
 from .editing import Editing
 from .errors import GraphError
-from .nodes import Output
+from .nodes import GraphLayer, Output
 from .types import element_type_of
 
 
@@ -159,13 +159,15 @@ def _by_channel(
 
 def postprocess(
     graph: Editing,
-    name: str | Output,
+    name: str | Output | GraphLayer,
     *,
     element_type: Any = None,
     layout: tuple[str, str] | None = None,
 ) -> Output:
-    """Transposes an output of the graph from one layout to another, and converts its element
-    type."""
+    """Transposes an output of the graph from one layout to another, and converts its element type.
+
+    name: of an output; its Result; or a tensor, for all outputs of it.
+    """
     results = [result.inputs[0] for result in graph.results_of(name)]
     old = results[0].source
     with graph.changes:

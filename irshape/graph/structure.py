@@ -160,10 +160,10 @@ class Structure:
     def __contains__(self, name: object) -> bool:
         if isinstance(name, GraphLayer):
             return name in self.content.layers
-        return name in self.content.by_name or name in self.content.by_id
+        return name in self.content.by_name or str(name).removeprefix("id:") in self.content.by_id
 
     def __getitem__(self, name: str) -> GraphLayer:
-        """Returns a layer by its name, or else its id.
+        """Returns a layer by its name, or else its id: `3` or, if a name is `3`, `id:3`.
 
         Raises `KeyError`, also if several layers have the name.
         """
@@ -180,8 +180,9 @@ class Structure:
                     f"{len(named)} layers are called '{name}'; use the id of one: {ids}{more}"
                 )
             return named[0]
-        if name in self.content.by_id:
-            return self.content.by_id[name]
+        id = name.removeprefix("id:")
+        if id in self.content.by_id:
+            return self.content.by_id[id]
         raise UnknownNameError(
             f"there is no layer '{name}'{suggestion(name, list(self.content.by_name))}"
         )

@@ -78,11 +78,33 @@ def test_a_name_means_one_input_at_every_door(
     assert np.load(tmp_path / "out" / "first.npy").tolist() == (Y - X).tolist()
     inferred = irshape.infer(model, shapes={x: "[1]", y: "[7]"})
     assert [str(inferred.outputs(layer)[0].shape) for layer in model.parameters] == ["[1]", "[7]"]
+    edit(path, "--reshape", f"{y}=[7]", f"{x}=[1]")
+    shapes = [str(each.shape) for each in irshape.Graph.load(tmp_path / "new.xml").inputs]
+    assert shapes == ["[1]", "[7]"]
+
+
+def edit(path: Path, *options: str) -> None:
+    new = str(path.with_name("new.xml"))
+    done = CliRunner().invoke(cli, ["edit", str(path), *options, "-o", new])
+    assert done.exit_code == 0, done.output
 
 
 def test_two_results_of_one_port_are_two_outputs(tmp_path: Path) -> None:
     outputs = irshape.run(subtraction(tmp_path), [X, Y])
     assert list(outputs) == ["first", "second"]
+
+
+@pytest.mark.parametrize(
+    ("name", "halves"),
+    [("first", [0]), ("a=b", [1]), ("other", [1]), ("id:5", [1]), ("r1", [1]), ("inner", [0, 1])],
+)
+def test_an_output_is_changed_alone(tmp_path: Path, name: str, halves: list[int]) -> None:
+    path = subtraction(tmp_path)
+    path.write_text(path.read_text().replace("second,other", "a=b,other"))
+    edit(path, "--output-type", f"{name}=f16")
+    outputs = irshape.run(tmp_path / "new.xml", [X, Y])
+    types = [array.dtype.name for array in outputs.values()]
+    assert types == ["float16" if at in halves else "float32" for at in (0, 1)]
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,7 @@ def _copy_all(graph: Structure, twin: Editing, rebased: Rebased | None = None) -
     }
     content.by_tensor = {name: outputs[output] for name, output in known.by_tensor.items()}
     content.next_id, content.back_edges = known.next_id, known.back_edges
+    content.end = known.end
     content.ranks = {layers[layer]: rank for layer, rank in known.ranks.items()}
     twin.changes.start_behind(graph.changes)
     for layer, twins in layers.items():

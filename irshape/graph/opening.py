@@ -66,6 +66,7 @@ def _fill(result: BodyResult, graph: Structure, content: Content) -> None:
             output.loaded_names = output._names
     order = [layers[position] for position in result.wiring.order]
     content.ranks = {layer: (rank, 0) for rank, layer in enumerate(order)}
+    content.end = len(order) - 1
     numbers = [int(raw.id) for raw in result.body.layers if is_number(raw.id)]
     highest = max(numbers, default=-1)
     content.next_id = highest + 1 if highest < _HIGH_ID else 0

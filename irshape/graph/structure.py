@@ -25,14 +25,13 @@ if TYPE_CHECKING:
 
 
 Rank = tuple[int, int]
-"""A position among the initial layers, and the number of a layer that was added or moved after this
-position."""
+"""A position, and the number of a layer that was added or moved after this position."""
 
 
 class Content:
     """The layers of a graph, and the tables to look them up."""
 
-    __slots__ = ("back_edges", "by_id", "by_name", "by_tensor", "layers", "next_id", "ranks")
+    __slots__ = ("back_edges", "by_id", "by_name", "by_tensor", "end", "layers", "next_id", "ranks")
 
     def __init__(self) -> None:
         self.layers: Ordered = Ordered()
@@ -44,6 +43,8 @@ class Content:
         self.ranks: dict[GraphLayer, Rank] = {}
         """Ranks rise along edges. A new layer gets the next rank after its last producer, so
         inserting it between two others moves no layer."""
+        self.end = -1
+        """The last position. A layer that is added behind it gets a new position."""
         self.back_edges: tuple[BackEdge, ...] = ()
         """The back edges of the body of a Loop or TensorIterator: from a Result to a Parameter
         of the next iteration, by id."""
@@ -357,6 +358,8 @@ class Structure:
             for name in output._names:
                 put(content.by_tensor, name, output)
         last = max([content.ranks[end._source.layer][0] for end in layer._inputs], default=-1)
+        if last == content.end:
+            content.end = last = last + 1
         put(content.ranks, layer, (last, changes.number()))
         if layer.operation.keeps_state:
             put(self.states, layer, None)

@@ -151,7 +151,9 @@ def merged(
                 help="reshape the input, or insert a Convert",
             )
         fed[old] = new
-    layers = [layer for layer in second.sorted() if fed.keys().isdisjoint(layer.outputs)]
+    inner = [each for each in second.sorted() if not (each.raw.is_parameter or each.raw.is_result)]
+    every = (*second.parameters, *inner, *second.results)  # inputs and outputs keep their order
+    layers = [layer for layer in every if fed.keys().isdisjoint(layer.outputs)]
     taken = [
         each
         for layer in layers

@@ -47,7 +47,10 @@ def _insert(graph, pick):
         return _output(graph, pick).insert_after(type, destination_type=("f32", "i4x")[pick(2)])
     if type == "Transpose":
         return _output(graph, pick).insert_after(type, [1, 0])
-    return _output(graph, pick).insert_after(type)
+    output = _output(graph, pick)
+    if type == "Exp" and not output.element_type.is_real:
+        type = "Relu"  # OpenVINO folds Exp of integers otherwise than it computes it: 2 or 3 for 1
+    return output.insert_after(type)
 
 
 def _insert_before(graph, pick):

@@ -20,6 +20,8 @@ from .explanations import (
     AT_TIES,
     CUT_TO_16_BITS,
     DECOMPRESSED,
+    FROM_NARROW,
+    FROM_OPEN,
     LEFT_OUT,
     ON_LEVELS,
     Kind,
@@ -417,6 +419,8 @@ class CrosscheckRun(LayerwiseRun):
             CUT_TO_16_BITS: self.explained_as(Kind.SATURATION),
             LEFT_OUT: {each for each in self.left_out if self.theirs(each, 0) is not None},
             ON_LEVELS: self.explained_as(Kind.LEVELS),
+            FROM_OPEN: self.explained_as(Kind.LEFT_OPEN),
+            FROM_NARROW: self.explained_as(Kind.NARROWING) | self.explained_as(Kind.WRAPPING),
         }
         levels = set[Layer]().union(*causes.values())
         causes[DECOMPRESSED] = set(self.decompressed)

@@ -76,6 +76,18 @@ CUT_TO_16_BITS = Remark(
     "from the device's sums, irshape's values agree",
 )
 
+FROM_OPEN = Remark(
+    Kind.INHERITED,
+    "inherited from values that a specification leaves open; computed from the device's values "
+    "there, irshape's values agree",
+)
+
+FROM_NARROW = Remark(
+    Kind.INHERITED,
+    "inherited from values that the device computes in a narrower type; computed from the device's "
+    "values there, irshape's values agree",
+)
+
 LEFT_OUT = Remark(
     Kind.LEFT_OUT,
     "the device skips FakeQuantize layers with 65,536 levels and equal input and output limits: "

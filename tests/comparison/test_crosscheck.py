@@ -476,6 +476,6 @@ def test_too_little_memory_for_a_comparison_is_told(
 def test_the_greatest_of_nothing_is_left_open(type: str, tmp_path: Path) -> None:
     net = Net()
     x = net.parameter("?,2", name="x")
-    net.result(net.layer(type, [x, net.constant([0])], 'keep_dims="false"'))
+    net.result(net.layer("Abs", [net.layer(type, [x, net.constant([0])], 'keep_dims="false"')]))
     empty = np.zeros((0, 2), np.float32)
     assert irshape.crosscheck(net.load(tmp_path), {"x": empty}).ok

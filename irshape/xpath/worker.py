@@ -6,6 +6,7 @@ expression can be stopped, and an expression that needs too much memory affects 
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import IO, Any, NamedTuple
@@ -44,6 +45,10 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
                 answer = document.evaluate(request["xpath"])
         except MemoryError:
             answer = {"problem": "it needs more memory than irshape allows"}
+        except re.error as problem:
+            pattern = problem.pattern
+            text = pattern.decode() if isinstance(pattern, bytes) else pattern
+            answer = {"problem": f"'{text}' is not a regular expression: {problem.msg}"}
         except (etree.LxmlError, ValueError, TypeError, RecursionError) as problem:
             answer = {"problem": str(problem) or type(problem).__name__}
         send(answers, answer)

@@ -181,10 +181,14 @@ def test_several_files_and_forms() -> None:
         ("//layer[", 60, 2, "the expression cannot be used"),
         ("nosuch(//layer)", 60, 1, "could not be evaluated"),
         ("//a:layer", 60, 1, "could not be evaluated"),
+        ('//layer[re:test(@name, "*a")]', 60, 1, "not a regular expression"),
         ("count(//*[count(//*[count(//*[count(//*) > 5]) > 5]) > 5])", 0.5, 1, "more than 0.5 s"),
         ("//layer[re:test(@name, '^(([a-z/_0-9])+.)+$')]", 0.5, 1, "more than 0.5 s"),
     ],
-    ids=["malformed", "unknown function", "unknown prefix", "endless", "endless pattern"],
+    ids=[
+        *("malformed", "unknown function", "unknown prefix", "malformed pattern"),
+        *("endless", "endless pattern"),
+    ],
 )
 def test_no_expression_hangs_or_raises(
     tmp_path: Path, xpath: str, seconds: float, status: int, said: str

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ..diagnostics.renderers.common import shortened
+from ..diagnostics.renderers.common import width as columns_of
 
 GAP = 2
 """Spaces between two columns."""
@@ -22,19 +23,32 @@ def fitted(lines: Iterable[str]) -> Iterator[str]:
     """Wraps lines to the width of the terminal. Continuation lines are indented."""
     width = terminal_width()
     for line in lines:
-        if width is None or len(line) <= width:
+        spread = _spread(line)
+        if width is None or len(spread) <= width:
             yield line
             continue
         import textwrap
 
         further = " " * (len(line) - len(line.lstrip()) + 4)
-        yield from textwrap.wrap(
-            line,
-            max(width, 20),
+        wrapped = textwrap.wrap(
+            spread,
+            max(width, 20) - (spread != line),  # a break may part the two columns of a character
             subsequent_indent=further,
             break_on_hyphens=False,
-            break_long_words=len(further) + max(map(len, line.split())) > width,
+            break_long_words=len(further) + max(map(len, spread.split())) > width,
         )
+        yield from (part.replace(_SECOND, "") for part in wrapped)
+
+
+_SECOND = "\0"
+"""Stands for the second column of a wide character."""
+
+
+def _spread(text: str) -> str:
+    """Returns a text with as many characters as it takes columns in a terminal."""
+    if text.isascii():
+        return text
+    return "".join(char + _SECOND * (columns_of(char) - 1) for char in text)
 
 
 def text_table(
@@ -79,9 +93,7 @@ def text_table(
     lines = []
     for cells in zip(*columns.values(), strict=True):
         texts = [
-            shortened(cell, widths[name]).rjust(widths[name])
-            if name in right
-            else shortened(cell, widths[name]).ljust(widths[name])
+            _cell(cell, widths[name], right=name in right)
             for name, cell in zip(columns, cells, strict=True)
         ]
         lines.append(" " * indent + (" " * GAP).join(texts).rstrip())
@@ -89,4 +101,13 @@ def text_table(
 
 
 def _width(cells: Sequence[str]) -> int:
-    return max(map(len, cells))
+    return max(map(columns_of, cells))
+
+
+def _cell(text: str, width: int, *, right: bool) -> str:
+    """Returns a text shortened or filled to a number of columns."""
+    short = shortened(text, width)
+    while columns_of(short) > width and len(short) > 1:
+        short = shortened(text, len(short) - 1)
+    filling = " " * (width - columns_of(short))
+    return filling + short if right else short + filling

@@ -18,6 +18,7 @@ import pytest
 from calling import call, table
 from ir import Net
 
+from irshape import Graph
 from irshape.cli import COMMANDS, cli, main
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -288,6 +289,22 @@ def test_a_table_for_a_file_is_not_shortened(tmp_path: Path) -> None:
     shown = call("infer", path, COLUMNS="80")[1]
     assert name not in shown
     assert "[2]" in shown
+
+
+@pytest.mark.parametrize("command", ["infer", "run --random --stats", "diff small.xml"])
+def test_a_name_of_wide_characters_takes_two_columns_each(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, count in (("m", 20), ("small", 1)):
+        graph = Graph()
+        x = graph.parameter("f32", "[2]", name="入力" * count)
+        graph.result(graph.add("Sigmoid", x, name="出力" * count), "y")
+        graph.save(f"{name}.xml")
+    words = [*command.split(), "m.xml"]
+    lines = call(*words, COLUMNS="80")[1].splitlines()
+    assert any("入" in line for line in lines)
+    assert max(len(line) + sum(char in "入出力" for char in line) for line in lines) <= 80
 
 
 # Completion

@@ -112,6 +112,14 @@ def _too_large(graph: Graph) -> Iterator[str]:
                     )
 
 
+def _pin_seq(graph: Graph, given: Given) -> str | None:
+    shapes = [each.shape for each in graph.inputs]
+    graph.pin(seq=Dimension.of(given["seq"]))
+    if any(len(shape.dims or ()) > 1 and shape[1].is_dynamic for shape in shapes):
+        return None
+    return "axis 1 is dynamic in no input, so nothing changed; --reshape sets other axes"
+
+
 def _bind(graph: Graph, given: Given) -> None:
     for name, text in _pairs(graph, given, "--bind").items():
         graph.bind(name, _value(text))
@@ -346,7 +354,7 @@ _SECTIONS = {
         ),
         _Change(
             "--seq SIZE",
-            lambda graph, given: graph.pin(seq=Dimension.of(given["seq"])),
+            _pin_seq,
             "Set axis 1 of every input where it is dynamic, such as 1..1024.",
         ),
         _Change(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isqrt
+
 from ..model.graph import Layer
 from ..shapes import PartialShape
 from .engine import infer
@@ -44,11 +46,11 @@ def fitting_size(inference: Inference, refused: Layer) -> str | None:
     sizes = {size for shape in shapes.values() for size in shape.declared if size >= 0}
     for size in sorted(sizes, reverse=True):
         for constant, given in body.constants_before(refused):
-            for other in _candidates(body, refused, size, given):
+            for other, step in _candidates(body, refused, size, given):
                 tries += 1
                 if tries > MAX_TRIES:
                     return None
-                if not fits(size, other) or (other + 1 != size and fits(size, other + 1)):
+                if not fits(size, other) or (other + step != size and fits(size, other + step)):
                     continue
                 smaller = [each for each in (2, other // 2, other - 1) if 1 < each < other]
                 below = smaller and other < size and all(fits(size, each) for each in smaller)
@@ -66,11 +68,15 @@ def fitting_size(inference: Inference, refused: Layer) -> str | None:
     return None
 
 
-def _candidates(body: BodyResult, refused: Layer, size: int, given: tuple[int, ...]) -> list[int]:
-    """Returns sizes of an input with which a constant may fit a layer.
+def _candidates(
+    body: BodyResult, refused: Layer, size: int, given: tuple[int, ...]
+) -> list[tuple[int, int]]:
+    """Returns sizes of an input with which a constant may fit a layer, each with the step to the
+    next size that the layer tells apart.
 
     They are the sizes that the constant gives, and sizes that become these on the way from the
-    input to the layer, for example because strides shorten an axis.
+    input to the layer, for example because strides shorten an axis. A size may also be the number
+    of patches of a square image, with or without a class token.
     """
     at = body.body.layers.index(refused)
     reached = {
@@ -78,8 +84,18 @@ def _candidates(body: BodyResult, refused: Layer, size: int, given: tuple[int, .
         for source in body.wiring.sources[at]
         if source is not None and source[1] < len(body.outputs[source[0]])
         for each in body.outputs[source[0]][source[1]].shape.declared
-        if 1 < each < size
     }
-    own = {each for each in given if each > 1}
-    scaled = {size * each // other for each in own for other in reached if size % other == 0}
-    return [*sorted(own - {size}), *sorted(scaled - own - {size})]
+    own = {each for each in given if each > 1} - {size}
+    scaled = {
+        size * side // other: size // other
+        for other in _with_sides(reached)
+        if 1 < other < size and size % other == 0
+        for side in _with_sides(own)
+    }
+    return [*((each, 1) for each in sorted(own)), *sorted(scaled.items())]
+
+
+def _with_sides(sizes: set[int]) -> set[int]:
+    """Returns sizes, and the sides of the squares that have so many patches."""
+    squares = {count for each in sizes for count in (each, each - 1) if count > 1}
+    return sizes | {isqrt(count) for count in squares if isqrt(count) ** 2 == count}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from ir import Net
@@ -101,6 +102,23 @@ def test_a_constant_gives_its_elements_where_they_are_a_shape(tmp_path: Path) ->
     net.result(net.layer("Add", [net.layer("Transpose", [heads, order]), heads]))
     said = refused(net.save(tmp_path), "--shape", "[2,5,8]")[1]
     assert "constant 'c0' (id 0) [0,0,4,2] allows 4" in said
+
+
+@pytest.mark.parametrize("token", [0, 1])
+def test_a_table_of_patches_tells_the_side_of_the_image(token: int, tmp_path: Path) -> None:
+    graph = irshape.Graph()
+    op, x = graph.op, graph.parameter("f32", "[1,3,?,?]", name="image")
+    kernel = np.ones((4, 3, 8, 8), np.float32)
+    patches = op.convolution(
+        x, kernel, strides=[8, 8], pads_begin=[0, 0], pads_end=[0, 0], dilations=[1, 1]
+    )
+    rows = op.reshape(patches, [1, 4, -1], special_zero=False)
+    if token:
+        rows = op.concat([np.zeros((1, 4, 1), np.float32), rows], axis=2)
+    graph.result(op.add(rows, np.ones((1, 4, 36 + token), np.float32)), "y")
+    path = tmp_path / "patches.xml"
+    graph.save(path)
+    assert "allows 48" in refused(path, "--shape", "[1,3,64,64]")[1]
 
 
 @pytest.mark.parametrize(

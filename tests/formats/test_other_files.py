@@ -43,6 +43,9 @@ OTHERS = {
     "binary": (lambda: b"\x00\x01\x02blob" * 100, "", ""),
     "a line of text": (lambda: b"404: Not Found", "", ""),
     "empty": (lambda: b"", "empty", ""),
+    "safetensors": (lambda: b'\x14\0\0\0\0\0\0\0{"a":{"dtype":"F32"}}', "safetensors", "convert"),
+    "NumPy": (lambda: b"\x93NUMPY\1\0v\0{'descr'", "NumPy", ".xml"),
+    "7-Zip": (lambda: b"7z\xbc\xaf'\x1c\0\4", "7-Zip", "7z x"),
     "GGUF": (lambda: b"GGUF\x03\0\0\0", "GGUF", ".xml"),
 }
 

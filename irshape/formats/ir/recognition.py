@@ -28,6 +28,7 @@ _ARCHIVES = {
     b"BZh": ("bzip2", "bunzip2"),
     b"\xfd7zXZ\0": ("xz", "unxz"),
     b"(\xb5/\xfd": ("zstd", "unzstd"),
+    b"7z\xbc\xaf'\x1c": ("7-Zip", "7z x"),
 }
 """The first bytes of compressed files, their names, and the tools that unpack them."""
 _HELP = "give the .xml of the model; its .bin is found beside it"
@@ -98,6 +99,8 @@ _OTHER_MODELS = (
     (rb".{4}TFL3", "a TensorFlow Lite model", _CONVERT),
     (rb"\x89HDF\r\n", "an HDF5 file, such as a Keras model", _CONVERT),
     (rb"GGUF", "a GGUF model", "give the .xml into which it was converted"),
+    (rb".{6}\0\0\{", "a safetensors file of weights", _CONVERT),
+    (rb"\x93NUMPY", "an array of NumPy (.npy)", _HELP),
 )
 """Other kinds of models: their first bytes, their names, and advice."""
 

@@ -19,6 +19,8 @@ GRID = (64, 32, 128, 224, 16, 256, 8, 4, 512, 1024, 3, 2, 1)
 """Sizes that `candidates` tries for all axes but the first, which is 1 if possible."""
 LARGEST_TABLE = 8192
 """The largest size to try for an axis that a constant limits, such as a table of positions."""
+LONGEST = 200
+"""The longest expression, in characters, for which sizes are tried one after the other."""
 DRAWN = 20
 """How many choices are drawn at random at the end."""
 STEPS = (2, 4, 8, 32)
@@ -78,7 +80,7 @@ def _demanded(sizes: NamedSizes) -> Sizes:
     chosen: Sizes = {}
     for expression, number in demands:
         names = {symbol.name for symbol in expression.symbols}
-        if names <= chosen.keys():
+        if names <= chosen.keys() or len(str(expression)) > LONGEST:
             continue
         for size in range(1, LARGEST_TABLE + 1):
             if value_of(expression, dict.fromkeys(names, size)) == number:

@@ -16,7 +16,7 @@ from ..ops.declaration import Operation
 from ..ops.tensors import Tensor, Value
 from ..shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from ..symbols.dimensions import SymbolicDimension, dimension
-from ..symbols.expressions import Expression, TooLarge
+from ..symbols.expressions import Atom, Expression, TooLarge
 from ..symbols.facts import Facts
 from ..symbols.parsing import parse_condition, parse_expression
 from .bodies import runs_surely
@@ -280,11 +280,12 @@ def _strip(result: BodyResult, sizes: NamedSizes) -> None:
     """Replaces symbolic dimensions by plain ones, and stores the expressions beside them."""
     facts = sizes.facts
     simplified: dict[Expression, Expression | None] = {}
+    known: dict[Atom, Expression] = {}
 
     def final(expression: Expression) -> Expression | None:
         if expression not in simplified:
             try:
-                simplified[expression] = facts.simplified(expression)
+                simplified[expression] = facts.simplified(expression, known)
             except (TooLarge, ZeroDivisionError):
                 simplified[expression] = None
         return simplified[expression]

@@ -67,11 +67,9 @@ class Call:
             self.text = f"{function}({','.join(map(str, arguments))})"
 
     def __eq__(self, other: object) -> bool:
+        # the text stands for the arguments: to compare nested ones takes far longer
         return self is other or (
-            isinstance(other, Call)
-            and self._hash == other._hash
-            and self.function == other.function
-            and self.arguments == other.arguments
+            isinstance(other, Call) and self._hash == other._hash and self.text == other.text
         )
 
     def __hash__(self) -> int:
@@ -282,36 +280,53 @@ class Expression:
                 return Expression(others, self.facts) + part
         return self
 
-    def substituted(self, replacement: Callable[[Symbol], Expression | None]) -> Expression:
-        """Returns the expression with other expressions in place of some symbols, normalized."""
+    def substituted(
+        self,
+        replacement: Callable[[Symbol], Expression | None],
+        known: dict[Atom, Expression] | None = None,
+    ) -> Expression:
+        """Returns the expression with other expressions in place of some symbols, normalized.
+
+        known: remembers what takes the place of each atom. Nested expressions share most of them.
+        """
+        known = {} if known is None else known
         total = Expression.number(0, self.facts)
         for monomial, coefficient in self.terms.items():
             product = Expression.number(coefficient, self.facts)
             for atom in monomial:
-                product = product * self._replaced(atom, replacement)
+                if atom not in known:
+                    known[atom] = self._replaced(atom, replacement, known)
+                product = product * known[atom]
             total = total + product
         return total
 
     def _replaced(
-        self, atom: Atom, replacement: Callable[[Symbol], Expression | None]
+        self,
+        atom: Atom,
+        replacement: Callable[[Symbol], Expression | None],
+        known: dict[Atom, Expression],
     ) -> Expression:
         if isinstance(atom, Symbol):
             return replacement(atom) or Expression.of(atom, self.facts)
-        arguments = tuple(part.substituted(replacement) for part in atom.arguments)
+        arguments = tuple(part.substituted(replacement, known) for part in atom.arguments)
         if atom.function == "//":
             return self.facts.quotient(*arguments)
         return self.facts.extreme(atom.function, arguments)
 
-    def evaluate(self, sizes: Mapping[str, int]) -> int:
+    def evaluate(self, sizes: Mapping[str, int], known: dict[Atom, int] | None = None) -> int:
         """Returns its value for these sizes of the symbols.
 
-        Raises `KeyError` for a symbol without a size, and `ZeroDivisionError`.
+        known: remembers the values of atoms. Raises `KeyError` for a symbol without a size, and
+        `ZeroDivisionError`.
         """
+        known = {} if known is None else known
         total: Coefficient = 0
         for monomial, coefficient in self.terms.items():
             product = coefficient
             for atom in monomial:
-                product *= _evaluated(atom, sizes)
+                if atom not in known:
+                    known[atom] = _evaluated(atom, sizes, known)
+                product *= known[atom]
             total += product
         return int(total)
 
@@ -349,10 +364,10 @@ def _whole(number: Coefficient) -> Coefficient:
     return number.numerator if number.denominator == 1 else number
 
 
-def _evaluated(atom: Atom, sizes: Mapping[str, int]) -> int:
+def _evaluated(atom: Atom, sizes: Mapping[str, int], known: dict[Atom, int]) -> int:
     if isinstance(atom, Symbol):
         return sizes[atom.name]
-    values = [argument.evaluate(sizes) for argument in atom.arguments]
+    values = [argument.evaluate(sizes, known) for argument in atom.arguments]
     if atom.function == "//":
         return values[0] // values[1]
     return min(values) if atom.function == "min" else max(values)

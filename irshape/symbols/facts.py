@@ -288,9 +288,14 @@ class Facts(Bounds):
             return expression
         return expression.substituted(self.replaced.get)
 
-    def simplified(self, expression: Expression) -> Expression:
-        """Returns the expression, simplified with all facts known so far."""
-        return expression.substituted(self.replaced.get)
+    def simplified(
+        self, expression: Expression, known: dict[Atom, Expression] | None = None
+    ) -> Expression:
+        """Returns the expression, simplified with all facts known so far.
+
+        known: remembers the parts of earlier expressions, as for `Expression.substituted`.
+        """
+        return expression.substituted(self.replaced.get, known)
 
     def _solution(self, left: Expression, right: Expression) -> tuple[Symbol, Expression] | None:
         """Returns a symbol and the expression that it must equal. It is the last symbol that can be

@@ -139,6 +139,8 @@ def _by_channel(
     import numpy as np
 
     array = np.asarray(numbers, np.float64)
+    if not np.isfinite(array).all():
+        raise GraphError(f"the {argument} {numbers} is not finite", argument=argument)
     if array.ndim:
         rank = input.shape.rank
         if rank is None:

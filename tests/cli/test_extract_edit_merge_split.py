@@ -190,6 +190,7 @@ a layout that is none | edit m.xml --input-type x=u8 --input-layout x=NC --scale
     | Error: --input-layout: expected FROM:TO
 nothing to keep | edit m.xml --f16 --keep nosuch | 2 | nosuch
 a scale of 0 | edit m.xml --scale x=0 | 1 | --scale: the scale contains 0
+a scale without an end | edit m.xml --scale x=1e999 | 1 | --scale: the scale inf is not finite
 a mean of other channels | edit m.xml --input-type x=u8 --mean x=1,2 --scale x=2 | 1
     | irshape: --mean: 2 numbers for the channels
 an element type that is none | edit m.xml --input-type x=f99 | 2

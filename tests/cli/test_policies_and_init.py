@@ -311,8 +311,7 @@ def test_what_is_judged_for_irs_alone_is_said(options: tuple[str, str], folder: 
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    ["--target soon", "no/such/folder", "--plugin no_such.py", "--extension Swish6@"],
+    "arguments", ["--target soon", "no/such/folder", "--plugin no_such.py", "--extension Swish6@"]
 )
 def test_init_refuses(arguments: str, folder: Path) -> None:
     assert calling.call("init", *arguments.split())[0] == 2

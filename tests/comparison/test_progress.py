@@ -82,9 +82,7 @@ def test_a_terminal_that_cannot_rewrite_a_line_or_is_narrow(environment: dict[st
     assert all(len(line.removesuffix("\x1b[K")) < 20 for line in shown.split("\r"))
 
 
-def test_a_log_gets_a_line_every_ten_seconds(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_log_gets_a_line_every_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(1000))
     monkeypatch.setattr("irshape.cli.running.monotonic", lambda: next(clock))
     done = CliRunner().invoke(cli, COMMAND)

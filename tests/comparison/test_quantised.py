@@ -125,11 +125,7 @@ class LeftOut(NamedTuple):
     output: bool = False
 
 
-LEFT_OUT = {
-    "inside": LeftOut(),
-    "an output": LeftOut(output=True),
-    "a fault behind": LeftOut(0.01),
-}
+LEFT_OUT = {"inside": LeftOut(), "an output": LeftOut(output=True), "a fault behind": LeftOut(0.01)}
 
 
 @pytest.mark.parametrize("layers", ["all", "outputs"])

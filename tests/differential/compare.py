@@ -306,10 +306,7 @@ def _compare_shapes(
 
 
 def _compare_values(
-    talk: _Talk,
-    known: dict[str, Known],
-    model: Any,
-    promised: list[tuple[str, str]],
+    talk: _Talk, known: dict[str, Known], model: Any, promised: list[tuple[str, str]]
 ) -> None:
     case, execution = talk.case, talk.answer.execution
     assert execution is not None

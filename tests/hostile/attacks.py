@@ -218,9 +218,7 @@ def small(name: str, made: Net | str, expected: str | None) -> None:
 BIG, MOST = 2**40, 2**62
 POOL = "pads_begin=0,0 pads_end=0,0 rounding_type=floor f32[1,1,8,8]"
 small(
-    "a broadcast to a huge shape",
-    f"Broadcast-3(mode=numpy f32[1] i64{{[{BIG}, {BIG}]}})",
-    "IR210",
+    "a broadcast to a huge shape", f"Broadcast-3(mode=numpy f32[1] i64{{[{BIG}, {BIG}]}})", "IR210"
 )
 small(
     "a tensor that exhausts the memory",

@@ -393,10 +393,7 @@ def measured(family: str, group: Group) -> Iterator[Fact]:
 
 
 def said(
-    conditions: tuple[Condition, ...],
-    refused: int,
-    compiled: int,
-    covered: list[Model],
+    conditions: tuple[Condition, ...], refused: int, compiled: int, covered: list[Model]
 ) -> Verdict:
     """The verdict of a rule. `fails` takes enough refusals of several origins, no compiled model,
     and no condition on sizes, which passes may change before a plugin looks. What is known from a

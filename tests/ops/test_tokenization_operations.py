@@ -147,9 +147,7 @@ CASES = {
     },
     "utf8": Case("UTF8Validate", strings(b"a\xffb", b"\xe2\x82", "Größe", b"\xc0\x80")),
     "utf8-replaced": Case(
-        "UTF8Validate",
-        strings(b"a\xffb", b"\xe2\x82", b"\xf8\x88"),
-        {"replace_mode": True},
+        "UTF8Validate", strings(b"a\xffb", b"\xe2\x82", b"\xf8\x88"), {"replace_mode": True}
     ),
     "bytes": Case("ByteFallback", strings("<0x0A>", "<0x41>", "a", "<0xZZ>", "", "<0x0a>")),
     "fold": Case("CaseFold", strings("ÄSZ", "ǅ", "ß", ""), {"encoding": "utf-8"}),

@@ -160,9 +160,7 @@ FAULTS = {
         f"{MEAN_OUT}<rt_info>{NAMES}\n»{OTHER_NAMES}</rt_info>",
     ),
     "rt_info that is no order": Fault(
-        "IR126 4: a list of axes, not zz",
-        MEAN_OUT,
-        f"{MEAN_OUT}<rt_info>{ORDER}</rt_info>",
+        "IR126 4: a list of axes, not zz", MEAN_OUT, f"{MEAN_OUT}<rt_info>{ORDER}</rt_info>"
     ),
     # declared and inferred
     "wrong output dims": Fault(

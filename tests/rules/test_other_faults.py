@@ -185,9 +185,7 @@ ROWS = {
         at='variable_id="a"',
     ),
     "no result": Row(
-        "IR122 0 warning: a Result, not none",
-        no_result(),
-        one("ReLU", "2", output="2"),
+        "IR122 0 warning: a Result, not none", no_result(), one("ReLU", "2", output="2")
     ),
     "an empty net": Row(
         "IR122 warning: layers, not none", network(layers="", edges=""), WHOLE, at="<net"
@@ -304,9 +302,7 @@ ROWS = {
         at=PORT,
     ),
     "a port map to no layer": Row(
-        "IR408 13: not 55",
-        edited(LOOP, 'internal_layer_id="5"', 'internal_layer_id="55"'),
-        LOOP,
+        "IR408 13: not 55", edited(LOOP, 'internal_layer_id="5"', 'internal_layer_id="55"'), LOOP
     ),
     "a port map to no port": Row(
         "IR408 13: 0, 1, 2, not 7",

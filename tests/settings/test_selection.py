@@ -111,12 +111,7 @@ def test_usage_is_exit_status_2(model: Path, options: str, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("level", "ignored", "status"),
-    [
-        ("error", "IR4", 1),
-        ("warning", "IR2", 1),
-        ("error", "IR2", 0),
-        ("info", "IR2,IR3", 0),
-    ],
+    [("error", "IR4", 1), ("warning", "IR2", 1), ("error", "IR2", 0), ("info", "IR2,IR3", 0)],
 )
 def test_fail_level(model: Path, level: str, ignored: str, status: int) -> None:
     assert call("--fail-level", level, "--ignore", ignored, str(model))[0] == status

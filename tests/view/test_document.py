@@ -35,11 +35,7 @@ def groups(page: Path) -> list[tuple[str, str, list[str]]]:
     """Kind, name and the names of the layers that are shown, of each group."""
     model = document(page)["models"][0]
     return [
-        (
-            kind,
-            name,
-            [row[1] for row in model["layers"] if row[4] == number and not row[5]],
-        )
+        (kind, name, [row[1] for row in model["layers"] if row[4] == number and not row[5]])
         for number, (kind, name, *_) in enumerate(model["groups"])
     ]
 

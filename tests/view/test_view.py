@@ -504,10 +504,7 @@ def test_values_that_differ(browser: Browser, tmp_path: Path) -> None:
         net = Net()
         x = net.parameter("2,3", name="x")
         scaled = net.layer(
-            "Multiply",
-            [x, net.constant([factor] * 3, "f32")],
-            name="scaled",
-            outputs=["FP32:2,3"],
+            "Multiply", [x, net.constant([factor] * 3, "f32")], name="scaled", outputs=["FP32:2,3"]
         )
         net.result(net.layer("Sin", [scaled], outputs=["FP32:2,3"], name="sin"), name="y")
         paths.append(net.save(tmp_path, name, declare=False))

@@ -37,7 +37,7 @@ def each_once(files: Iterable[str]) -> list[str]:
 
 
 def folders_of(paths: Iterable[str]) -> set[str]:
-    """Returns the folders that paths name, that contain the files that they name, or that come
+    """Returns a folder for each path: the folder itself, the folder of a file, or what stands
     before the first wildcard of a pattern."""
     return {_folder_of(path) for path in paths}
 

@@ -76,7 +76,8 @@ class Side:
         return source is None or source[0] in self.fixed
 
     def identifies(self, position: int, level: int) -> bool:
-        """Whether the content identifies a layer: constants of a few elements occur everywhere."""
+        """Whether the content is rare enough to identify a layer. A constant of few elements is
+        not."""
         constant = self.constants[position]
         if level == EXACT:
             return constant is None or constant.elements > _FEW

@@ -280,7 +280,8 @@ class _Matching:
     # what is left
 
     def ends_in_order(self) -> None:
-        """Matches the inputs and outputs of the bodies in their order."""
+        """Matches the inputs of one body with those of the other by position, and the outputs
+        likewise."""
         for kind in ("is_parameter", "is_result"):
             ours, theirs = (
                 [position for position in self.free(side) if getattr(side.layers[position], kind)]

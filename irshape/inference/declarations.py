@@ -17,7 +17,8 @@ Declaration = Read | registry.UnknownOperation
 
 
 class Declarations:
-    """The declarations of the layers of one model. Layers that agree share one."""
+    """The declarations of the layers of one model. Layers of equal type and attributes share
+    one."""
 
     def __init__(self, model: Model) -> None:
         self._alone = model.kind == "layers"

@@ -223,7 +223,7 @@ class Reasons:
         return Part(f"{self.label(place)}[{place.at}]", text, self.line(place.layer))
 
     def label(self, place: Place) -> str:
-        """Returns the tensor of a place, by its name if it has one."""
+        """Returns the name of the tensor at a place, or else of its layer."""
         layer = place.layer
         if place.body in self.names.around:
             return self.names.label_of(place.body, place.position)

@@ -74,12 +74,12 @@ class Surroundings:
 
     @cached_property
     def measured(self) -> set[int]:
-        """The layers whose outputs contain unchanged sizes from ShapeOf."""
+        """The layers that pass on or move sizes from ShapeOf, without computing new ones."""
         return self._passing("ShapeOf")
 
     @cached_property
     def stored(self) -> set[int]:
-        """The layers whose outputs contain unchanged elements of a variable."""
+        """The layers that pass on or move elements of a variable, without computing new ones."""
         return self._passing("ReadValue")
 
     def _passing(self, type_name: str) -> set[int]:

@@ -13,7 +13,7 @@ from .operands import Operand
 
 
 class Signature(NamedTuple):
-    """Values computed from the operands and attributes of an operation."""
+    """The declared operands and attributes of an operation, and what follows from them."""
 
     python_names: Mapping[str, str]
     """The Python names of the attributes, by their IR names and by their Python names."""

@@ -37,7 +37,8 @@ MOST_READ = 60_000
 
 
 def repairs(examination: Examination, settings: Settings, readings: int = MOST_READINGS) -> Repairs:
-    """Returns the causes of errors and warnings, with the findings grouped by cause.
+    """Returns the likely causes of errors and warnings, each with its repair and the findings that
+    it explains.
 
     readings: the number of times that the file may be read again.
     """

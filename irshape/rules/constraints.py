@@ -16,8 +16,8 @@ class OperationConstraint(Rule):
     """The inputs or attributes violate a constraint of the operation.
 
     ## What it does
-    Reports a constraint of the specification that this layer violates and that no other rule of
-    this family covers.
+    Reports a layer that violates a constraint of its specification that no other rule of this
+    family covers.
 
     ## Why it matters
     The layer cannot be computed, or its result is not the specified one.

@@ -271,7 +271,7 @@ class Context:
 
     @cached_property
     def doubtful(self) -> set[Layer]:
-        """The layers with uncertain attributes.
+        """The layers with an attribute that is missing or invalid.
 
         Their inference used a default in place of the intended value, so it proves nothing about
         their ports.

@@ -25,9 +25,9 @@ class UnknownVariable(Rule):
 
     ## What it does
     Reports an Assign if no ReadValue in the same net or body has its `variable_id`, or if no path
-    leads from this ReadValue to a Result or an Assign. Also reports, as a warning, a second Assign
-    of one variable in the same net or body, if no Assign has the `variable_id` of another
-    ReadValue.
+    leads from this ReadValue to a Result or an Assign. Also warns of a second Assign of one
+    variable if some ReadValue in the same net or body has no Assign: one of the two Assigns
+    probably has the wrong `variable_id`.
 
     ## Why it matters
     The assigned value is never used: one of the two names is wrong, or an edge is missing.

@@ -149,8 +149,8 @@ class F16Overflow(_ValuesRule):
     """An f32 constant contains numbers that are infinite in f16.
 
     ## What it does
-    Reads every element of every f32 constant, and reports how many are finite and have a magnitude
-    of 65520 or more. The largest finite f16 number is 65504.
+    Counts the finite elements of f32 constants that become infinite in f16: those of magnitude
+    65520 or more. Smaller ones round to at most 65504, the largest finite f16 number.
 
     ## Why it matters
     In f16, the default precision on GPUs, these weights are infinite. The values computed from them

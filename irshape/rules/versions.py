@@ -180,7 +180,7 @@ class UnknownVersion(Rule):
 
     ## What it does
     Reports a `version` that is not an opset, or an opset that does not contain the operation. The
-    opset is older than the operation, or it is the newest opset, which contains only a few
+    operation is newer than the opset, or the opset is the newest, which contains only a few
     operations.
 
     ## Why it matters

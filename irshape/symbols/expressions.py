@@ -314,7 +314,7 @@ class Expression:
         return self.facts.extreme(atom.function, arguments)
 
     def evaluate(self, sizes: Mapping[str, int], known: dict[Atom, int] | None = None) -> int:
-        """Returns its value for these sizes of the symbols.
+        """Returns the value of the expression, given a size for each symbol.
 
         known: remembers the values of atoms. Raises `KeyError` for a symbol without a size, and
         `ZeroDivisionError`.

@@ -9,7 +9,8 @@ from .declaration import Node, NodeOutput, Outputs, operator
 
 @operator("DFT")
 def dft(node: Node) -> Outputs:
-    """Transforms real numbers (last axis of 1) or complex ones (2).
+    """Returns the Fourier transform: of real numbers if the last axis has size 1, of complex ones
+    if 2.
 
     With onesided, only the half that determines the other is computed.
     """

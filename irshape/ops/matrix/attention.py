@@ -185,8 +185,8 @@ class ScaledDotProductAttention(Operation):
     def by_parts(
         self, factor: Array, query: Array, keys: Array, values: Array, *others: Any
     ) -> Array:
-        """Returns the result for unscaled queries, computed in parts of at most `MAX_SCORES`
-        scores.
+        """Returns the attention of queries that are not scaled yet. Computes at most `MAX_SCORES`
+        scores at a time.
 
         Heads are computed one by one, and each head for some queries at a time.
         others: the mask and the sink.

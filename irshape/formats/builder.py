@@ -393,7 +393,10 @@ def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
         source, target = start.outputs[int(edge.from_port) - len(start.inputs)], end.inputs
         target[int(edge.to_port)].precision = source.precision
         target[int(edge.to_port)].dims = source.dims
-        edge.from_layer, edge.to_layer = numbers[edge.from_layer], numbers[edge.to_layer]
+    body.edges = [
+        edge._replace(from_layer=numbers[edge.from_layer], to_layer=numbers[edge.to_layer])
+        for edge in body.edges
+    ]
     return numbers
 
 

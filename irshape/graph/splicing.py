@@ -62,15 +62,13 @@ class Splicer:
             else:
                 self._layer(node, result, position, depth)
         self._append("layers", [layer.offset for layer in before.layers], added)
-        wanted = dict.fromkeys(result.body.ends.rows())
-        offsets = [edge.offset for edge in before.edges]
-        for offset, ends in zip(offsets, before.ends.rows(), strict=True):
-            if ends in wanted:
-                del wanted[ends]
-            else:
-                self._cut(offset)
+        wanted = {edge.ends: edge for edge in result.body.edges}
+        for edge in before.edges:
+            if wanted.pop(edge.ends, None) is None:
+                self._cut(edge.offset)
         tab = "\t" * (depth + 1)
-        self._append("edges", offsets, [f"{tab}{edge_line(ends)}" for ends in wanted])
+        lines = [f"{tab}{edge_line(edge)}" for edge in wanted.values()]
+        self._append("edges", [edge.offset for edge in before.edges], lines)
 
     def _layer(self, node: GraphLayer, result: BodyResult, position: int, depth: int) -> None:
         origin, now = node.origin, result.body.layers[position]

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..faults import Fault
 from ..rule_ids import RuleId, Severity
-from .edges import Edge, EdgeTexts
+from .edges import Edge
 from .format import Format
 from .ports import Port
 from .source import Source
@@ -172,39 +172,16 @@ PURPOSES = {"input": "current_iteration", "output": "execution_condition"}
 class Body:
     """Layers and the edges between them: the net itself, or the body of a control-flow layer."""
 
-    __slots__ = ("_by_id", "_edges", "back_edges", "layers", "offset", "path")
+    __slots__ = ("_by_id", "back_edges", "edges", "layers", "offset", "path")
 
     def __init__(self, path: tuple[str, ...] = (), offset: int = 0) -> None:
         self.layers: list[Layer] = []
-        self._edges: list[Edge] | EdgeTexts = []
+        self.edges: list[Edge] = []
+        """In file order."""
         self.back_edges: list[BackEdge] = []
         self.path = path
         self.offset = offset
         self._by_id: dict[str, Layer] | None = None
-
-    @property
-    def edges(self) -> list[Edge]:
-        """The edges, in file order."""
-        if isinstance(self._edges, EdgeTexts):
-            self._edges = self._edges.edges()
-        return self._edges
-
-    @edges.setter
-    def edges(self, edges: list[Edge] | EdgeTexts) -> None:
-        self._edges = edges
-
-    @property
-    def ends(self) -> EdgeTexts:
-        """The ends of all edges, column by column."""
-        edges = self._edges
-        if isinstance(edges, EdgeTexts):
-            return edges
-        return EdgeTexts(
-            [edge.from_layer for edge in edges],
-            [edge.from_port for edge in edges],
-            [edge.to_layer for edge in edges],
-            [edge.to_port for edge in edges],
-        )
 
     @property
     def by_id(self) -> dict[str, Layer]:

@@ -10,7 +10,6 @@ from .graph import Body, Model, PortMap
 
 _OF_LAYER = tuple(map(attrgetter, ("type", "items", "version", "id", "name", "output_names")))
 _OF_PORT = tuple(map(attrgetter, ("dims", "precision", "id", "names")))
-_OF_EDGE = tuple(map(attrgetter, ("from_layer", "from_port", "to_layer", "to_port")))
 _INPUTS, _OUTPUTS = attrgetter("inputs"), attrgetter("outputs")
 
 
@@ -60,9 +59,8 @@ def _bytes(model: Model) -> tuple[object, ...]:
 def _of_body(body: Body, with_ports: bool) -> list[object]:
     """Returns a list for each field, so that nothing is allocated for each layer, port or edge."""
     layers, edges = body.layers, body.edges
-    state: list[object] = [body, list(layers), list(body.back_edges)]
+    state: list[object] = [body, list(layers), list(edges), list(body.back_edges)]
     state += [list(map(field, layers)) for field in _OF_LAYER]
-    state += [list(map(field, edges)) for field in _OF_EDGE]
     if with_ports:
         inputs, outputs = list(map(_INPUTS, layers)), list(map(_OUTPUTS, layers))
         ports = list(chain(chain.from_iterable(inputs), chain.from_iterable(outputs)))

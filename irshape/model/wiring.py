@@ -10,7 +10,7 @@ from itertools import repeat
 from operator import lt
 from typing import NamedTuple
 
-from .edges import EdgeTexts
+from .edges import Edge
 from .graph import Body, Layer
 from .ids import lenient_id
 
@@ -78,17 +78,17 @@ def wire(body: Body) -> Wiring:
     The same pass compares the two ends of each edge, since a second pass would cost more in a large
     model.
     """
-    layers, ends = body.layers, body.ends
+    layers, edges = body.layers, body.edges
     inputs, outputs = [layer.inputs for layer in layers], [layer.outputs for layer in layers]
     input_ids = [[port.id for port in ports] for ports in inputs]
     output_ids = [[port.id for port in ports] for ports in outputs]
     sources: Sources = [[None] * len(ids) if ids else NO_SOURCES for ids in input_ids]
     unlike: list[tuple[int, int]] = []
     refs = list(zip(range(len(layers)), repeat(0)))
-    producers, consumers, sound = _positions(layers, ends)
+    producers, consumers, sound = _positions(layers, edges)
     sound = sound and len(consumers) == sum(map(len, inputs))
-    for producer, consumer, from_port, to_port in zip(
-        producers, consumers, ends.from_ports, ends.to_ports, strict=True
+    for producer, consumer, (_, from_port, _, to_port, _) in zip(
+        producers, consumers, edges, strict=True
     ):
         if producer < 0 or consumer < 0:
             continue
@@ -112,11 +112,11 @@ def wire(body: Body) -> Wiring:
     return Wiring(sources, *_sorted(sources), unlike, sound)
 
 
-def _positions(layers: list[Layer], ends: EdgeTexts) -> tuple[list[int], list[int], bool]:
+def _positions(layers: list[Layer], edges: list[Edge]) -> tuple[list[int], list[int], bool]:
     """Returns the layers at both ends of each edge, with -1 for a missing layer. Also returns
     whether no layer is missing and no id repeats."""
     ids = [layer.id for layer in layers]
-    texts = ends.from_layers, ends.to_layers
+    texts = [edge.from_layer for edge in edges], [edge.to_layer for edge in edges]
     positions = dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))
     try:
         begins, finishes = (list(map(positions.__getitem__, each)) for each in texts)

@@ -70,10 +70,10 @@ class BodyView(Generic[T]):
 
     def feeder(self, result: str) -> Layer | None:
         """Returns the layer that feeds a Result, or None."""
-        ends = self.body.ends
-        if result not in ends.to_layers:
-            return None
-        return self.body.by_id.get(ends.from_layers[ends.to_layers.index(result)])
+        for edge in self.body.edges:
+            if edge.to_layer == result:
+                return self.body.by_id.get(edge.from_layer)
+        return None
 
     def declared_type(self, parameter: str) -> ElementType:
         """Returns the element type that a Parameter declares; dynamic where it declares none."""

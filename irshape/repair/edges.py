@@ -116,10 +116,9 @@ def _declares(port: Port, output: Port) -> bool:
 
 
 def _edge_into(result: BodyResult, layer: Layer, port: Port) -> Edge | None:
-    ends = result.body.ends
-    for at, (to_layer, to_port) in enumerate(zip(ends.to_layers, ends.to_ports, strict=True)):
-        if to_port == port.id and to_layer == layer.id:
-            return result.body.edges[at]
+    for edge in result.body.edges:
+        if edge.to_port == port.id and edge.to_layer == layer.id:
+            return edge
     return None
 
 
@@ -215,23 +214,21 @@ def _added(
     """
     body, layer, data = site.result.body, site.layer, sites.source.data
     orders = {each.id: at for at, each in enumerate(body.layers)}
-    here, ends, last = (orders[producer.id], site.position), body.ends, -1
-    for at, (begin, end) in enumerate(zip(ends.from_layers, ends.to_layers, strict=True)):
-        if (orders.get(begin, -1), orders.get(end, -1)) <= here:
-            last = at
-    first = body.edges[0].offset if ends.to_layers else None
-    if first is None:
+    if not body.edges:
         return None
+    here, first, last = (orders[producer.id], site.position), body.edges[0].offset, None
+    for edge in body.edges:
+        if (orders.get(edge.from_layer, -1), orders.get(edge.to_layer, -1)) <= here:
+            last = edge.offset
     text = (
         f'<edge from-layer="{producer.id}" from-port="{output.id}" '
         f'to-layer="{layer.id}" to-port="{port.id}"/>'
     ).encode()
     if data.endswith(b" />", 0, _end_of_tag(data, first)):
         text = text[:-2] + b" />"
-    if last >= 0:
-        before = body.edges[last].offset
-        at = element_end(data, before)
-        edit = Edit(at, at, data[data.rfind(b">", 0, before) + 1 : before] + text)
+    if last is not None:
+        at = element_end(data, last)
+        edit = Edit(at, at, data[data.rfind(b">", 0, last) + 1 : last] + text)
     else:
         edit = Edit(first, first, text + data[data.rfind(b">", 0, first) + 1 : first])
     shown = f"an edge from {producer.label}, port {output.id}, to port {port.id}"
@@ -287,8 +284,7 @@ def edges(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 def _removed(sites: Sites, result: BodyResult, edge: Edge, finding: Finding) -> Change:
     data = sites.source.data
     edit = Edit(data.rfind(b">", 0, edge.offset) + 1, element_end(data, edge.offset), b"")
-    ends = edge.from_layer, edge.from_port, edge.to_layer, edge.to_port
-    count = sum(each == ends for each in result.body.ends.rows())
+    count = sum(each.ends == edge.ends for each in result.body.edges)
     decided = "another edge connects the same ports" if count > 1 else ""
     return Change(
         "edge", (edit,), edge.offset, finding.layer, "edge", "the edge", None, 1.6, decided
@@ -316,7 +312,7 @@ def ids(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     body = at_edge[0].body if at_edge else site.result.body if site else None
     if body is None:
         return
-    named = {*body.ends.from_layers, *body.ends.to_layers}
+    named = {id for edge in body.edges for id in (edge.from_layer, edge.to_layer)}
     missing = sorted(named - {layer.id for layer in body.layers})[:3]
     shared = None if at_edge or finding.layer is None else _number(finding.layer)
     wrong = [

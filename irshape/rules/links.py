@@ -97,26 +97,27 @@ class Links:
         """Layers from which an edge leads nowhere."""
         self.loose = False
         """Whether some edge leads nowhere."""
-        ends = body.ends
-        sound = wiring.complete and all(map(plain_id, {*ends.from_ports, *ends.to_ports}))
+        ports = {id for edge in body.edges for id in (edge.from_port, edge.to_port)}
+        sound = wiring.complete and all(map(plain_id, ports))
         if not sound and not unread:
             self._follow()
 
     def _follow(self) -> None:
         """Follows every edge, and finds the inputs that no edge names."""
-        body, ends = self.body, self.body.ends
+        body = self.body
         odd = not _distinct([layer.id for layer in body.layers])
         reached: set[tuple[Layer, int]] = set()
         targets: set[tuple[str, str]] = set()
         excused: set[Layer] = set()
-        for index, (from_layer, from_port, to_layer, to_port) in enumerate(ends.rows()):
-            producer = self._end(index, "from", from_layer, odd)
-            consumer = self._end(index, "to", to_layer, odd)
-            source = self._port(index, "from", from_port, producer)
-            target = self._port(index, "to", to_port, consumer)
-            if to_layer and to_port and (to_layer, to_port) in targets:
-                self.duplicates.append(body.edges[index])
-            targets.add((to_layer, to_port))
+        for edge in body.edges:
+            end = edge.to_layer, edge.to_port
+            producer = self._end(edge, "from", edge.from_layer, odd)
+            consumer = self._end(edge, "to", edge.to_layer, odd)
+            source = self._port(edge, "from", edge.from_port, producer)
+            target = self._port(edge, "to", edge.to_port, consumer)
+            if all(end) and end in targets:
+                self.duplicates.append(edge)
+            targets.add(end)
             if source is None or target is None:
                 self.loose = True
                 if producer is not None:
@@ -134,16 +135,16 @@ class Links:
                     if source is None and (layer, index) not in reached
                 ]
 
-    def _end(self, index: int, side: Side, text: str, odd: bool) -> Layer | None:
+    def _end(self, edge: Edge, side: Side, text: str, odd: bool) -> Layer | None:
         """Returns the layer that an edge names. odd: whether some layers have faulty ids."""
         layer = self.body.by_id.get(text)
         if layer is None and text:
             layer = self.body.by_id.get(lenient_id(text) or "")
             if layer is not None or not odd:
-                self.faults.append(EdgeFault(self.body, self.body.edges[index], side, None))
+                self.faults.append(EdgeFault(self.body, edge, side, None))
         return layer
 
-    def _port(self, index: int, side: Side, text: str, layer: Layer | None) -> int | None:
+    def _port(self, edge: Edge, side: Side, text: str, layer: Layer | None) -> int | None:
         """Returns the position of the port that an edge names; None if there is none."""
         if layer is None or not text:
             return None
@@ -151,7 +152,7 @@ class Links:
         if text in ids:
             return ids.index(text)
         if layer not in self.miscounted and _distinct(ids):
-            self.faults.append(EdgeFault(self.body, self.body.edges[index], side, layer))
+            self.faults.append(EdgeFault(self.body, edge, side, layer))
         loosely = lenient_id(text)
         return ids.index(loosely) if loosely in ids else None
 

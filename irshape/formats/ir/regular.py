@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from sys import intern
 
-from ...model.edges import EdgeTexts
+from ...model.edges import Edge
 from ...model.graph import Body, Layer
 from .forms import ID, NAMES, OFFSET, SPACE, VALUE, form_of
 
@@ -72,8 +72,9 @@ def read_edges(data: bytes, at: int, body: Body) -> int:
     # the digits are the four ids, each between quotes
     digits = data[start:end].translate(_SPACE_FOR_QUOTE, _NO_DIGITS)
     ids = digits.decode("latin-1").split()
-    texts = EdgeTexts(ids[0::4], ids[1::4], ids[2::4], ids[3::4], data, start, end)
-    body.edges = texts
+    places = map(re.Match.start, _EDGE.finditer(data, start, end))
+    columns = zip(ids[0::4], ids[1::4], ids[2::4], ids[3::4], places, strict=True)
+    body.edges = list(map(Edge._make, columns))
     return end
 
 
@@ -81,7 +82,8 @@ _LAYER = re.compile(
     rf'{SPACE}<layer id="({ID})" name="({VALUE})" type="({VALUE})" version="({VALUE})"'
     rf'(?: output_names="({VALUE})")?+ ?+>'
 )
-_EDGE = rf'<edge from-layer="{ID}" from-port="{ID}" to-layer="{ID}" to-port="{ID}" ?+/>'
-_EDGES = re.compile(rf"(?:{SPACE}{_EDGE})*+(?={SPACE}</edges>)".encode())
+_REGULAR = rf'<edge from-layer="{ID}" from-port="{ID}" to-layer="{ID}" to-port="{ID}" ?+/>'
+_EDGES = re.compile(rf"(?:{SPACE}{_REGULAR})*+(?={SPACE}</edges>)".encode())
+_EDGE = re.compile(b"<edge ")
 _SPACE_FOR_QUOTE = bytes.maketrans(b'"', b" ")
 _NO_DIGITS = bytes(set(range(256)) - set(b'0123456789"'))

@@ -14,6 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from ...inference.result import BodyResult, Inference
+from ...model.edges import Edge
 from ...model.graph import Body, Layer, Model
 from ...model.ports import Port, PortElsewhere
 from ...model.source import Passage, Source
@@ -143,15 +144,15 @@ def _body(
         yield from layer_lines(model, layer, layout, result, position, depth + 1)
     yield f"{tab}</layers>"
     yield f"{tab}<edges>"
-    for ends in body.ends.rows():
-        yield f"{tab}{_INDENT}{edge_line(ends)}"
+    for edge in body.edges:
+        yield f"{tab}{_INDENT}{edge_line(edge)}"
     yield f"{tab}</edges>"
 
 
-def edge_line(ends: tuple[str, str, str, str]) -> str:
-    """Returns the element of an edge: its layer and output port, its layer and input port."""
+def edge_line(edge: Edge) -> str:
+    """Returns the element of an edge."""
     names = ("from-layer", "from-port", "to-layer", "to-port")
-    return f"<edge {_attributes(zip(names, ends, strict=True))} />"
+    return f"<edge {_attributes(zip(names, edge.ends, strict=True))} />"
 
 
 def _attributes(pairs: Iterable[tuple[str, str]]) -> str:

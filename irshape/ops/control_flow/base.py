@@ -54,7 +54,7 @@ class ControlFlow(Operation):
 
     def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Fault]:
         for view in bodies.values():
-            used = set(view.body.ends.from_layers)
+            used = {edge.from_layer for edge in view.body.edges}
             lines: dict[int, str] = {}
             feeding = {binding.internal for binding in view.inputs if binding.external is None}
             for binding in view.inputs:

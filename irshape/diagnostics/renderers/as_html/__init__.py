@@ -170,7 +170,7 @@ def _bar(report: Report, pages: list[RulePage], failing: list[tuple[int, FileRep
         'placeholder="layer, message, shape" autocomplete="off"/></label>'
     )
     parts.append('<output id="shown"></output>')
-    return f'<form class="bar" action="#">{"".join(parts)}</form>\n'
+    return f'<form class="bar" role="search" action="#">{"".join(parts)}</form>\n'
 
 
 def _table(report: Report) -> str:

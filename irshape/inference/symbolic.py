@@ -116,6 +116,8 @@ def infer_symbolic(
     names: NamedShapes,
     assumptions: Iterable[str] = (),
     known: Inference | None = None,
+    *,
+    sure: bool = False,
 ) -> tuple[BodyResult, NamedSizes]:
     """Infers a model with named sizes.
 
@@ -123,6 +125,7 @@ def infer_symbolic(
     names: the names of their dimensions.
     assumptions: conditions such as `seq % 8 == 0`.
     known: an inference of the unchanged model, made before.
+    sure: assume no sizes to be equal, so that the bounds hold for all sizes of the inputs.
 
     Raises `ValueError` for an assumption that cannot be read, or that cannot hold.
     """
@@ -136,7 +139,7 @@ def infer_symbolic(
     conditions = tuple(assumptions)
     for _ in range(MAX_ATTEMPTS):
         facts = Facts()
-        facts.rejected = rejected
+        facts.rejected, facts.sure = rejected, sure
         result, sizes = _settled(plain, shapes, names, conditions, facts)
         worse = {layer for layer in result.refusing() - refused if not _is_certain(facts, layer)}
         doubtful = [

@@ -7,11 +7,13 @@ large for any memory, and indices past the end of a table.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
+from contextlib import suppress
+from math import inf, prod
 from typing import NamedTuple
 
 from ..inference.result import BodyResult
 from ..model.graph import Body, Finding, Layer
+from ..model.ports import Port
 from ..model.wiring import OutputRef
 from ..ops import registry
 from ..ops.axes import single
@@ -191,8 +193,9 @@ class HugeTensor(Rule):
     Reports an output of 2^40 elements or more, about a million million. Outputs that are computed
     from a reported one are left out. If the policy sets `max-tensor`, for example to `"1GiB"`, the
     rule instead reports the largest output that may take more bytes, as an error, and how many
-    outputs exceed the limit. The upper bound of a dimension counts, and an unbounded dimension
-    counts 1. If tensors have no upper bound, an info says so.
+    outputs exceed the limit. The upper bounds of the sizes of the inputs count, from which
+    `irshape infer --symbols` computes a shape; elsewhere, the upper bound of each dimension. An
+    unbounded dimension counts 1. If tensors have no upper bound, an info says so.
 
     ## Why it matters
     The model cannot be run. A dimension has too many digits, or a product of sizes is not the
@@ -237,12 +240,14 @@ class HugeTensor(Rule):
     def _over(cls, context: Context, limit: int) -> Iterator[Finding]:
         """Yields findings about the largest tensor that may take more bytes than the policy allows,
         and about the first tensor whose size has no upper bound."""
-        tensors = list(context.outputs())
-        over = [each for each in tensors if _most_bytes(each[2]) > limit]
-        unbounded = [each for each in tensors if _is_unbounded(each[2].shape)]
+        sized = [(*each, _most_bytes(each[2])) for each in context.outputs()]
+        unbounded = [each for each in sized if _is_unbounded(each[2].shape)]
+        over = [each for each in sized if each[3] > limit]
+        if context.model.kind == "net" and not all(each[2].shape.is_static for each in over):
+            over = [each for each in _sized_by_names(context) if each[3] > limit]
         if over:
-            layer, port, tensor = max(over, key=lambda each: _most_bytes(each[2]))
-            shape, size = tensor.shape, _most_bytes(tensor)
+            layer, port, tensor, size = max(over, key=lambda each: each[3])
+            shape = tensor.shape
             takes = "takes" if shape.is_static else "may take"
             note = "; unbounded dimensions count as 1" if _is_unbounded(shape) else ""
             others = f"; {len(over)} tensors exceed the limit" if len(over) > 1 else ""
@@ -258,7 +263,7 @@ class HugeTensor(Rule):
                 "the policy",
             )
         if unbounded:
-            layer, port, tensor = unbounded[0]
+            layer, port, tensor, _ = unbounded[0]
             yield cls.finding(
                 f"max-tensor counts unbounded dimensions as 1; {counted(len(unbounded), 'tensor')} "
                 f"{'has' if len(unbounded) == 1 else 'have'} one, first {tensor.shape}",
@@ -308,12 +313,39 @@ def _any_huge(result: BodyResult) -> bool:
     return any(tensor.shape.size.low >= HUGE for each in result.outputs for tensor in each)
 
 
-def _most_bytes(tensor: Tensor) -> int:
-    """Returns the most bytes that a tensor can take. An unbounded dimension counts as 1."""
+def _most_bytes(tensor: Tensor, most: float = inf) -> int:
+    """Returns the most bytes that a tensor can take. An unbounded dimension counts as 1.
+
+    most: a bound on the number of its elements.
+    """
     if tensor.shape.dims is None:
         return 0
     sizes = [1 if dim.high == UNBOUNDED else dim.high for dim in tensor.shape.dims]
-    return prod(sizes) * (tensor.element_type.bits or 0) // 8
+    return int(min(prod(sizes), most)) * (tensor.element_type.bits or 0) // 8
+
+
+def _sized_by_names(context: Context) -> Iterator[tuple[Layer, Port, Tensor, int]]:
+    """Yields every output port with its tensor and the most bytes that it can take, by the bounds
+    of the named sizes where these are known."""
+    from ..inference.symbolic import infer_symbolic
+    from ..symbols.expressions import TooLarge
+
+    result, sizes = infer_symbolic(context.model, {}, {}, known=context.inference, sure=True)
+    named = {
+        (layer, index): (tensor.shape, dims)
+        for part in result.walk()
+        for layer, *rows in zip(part.body.layers, part.outputs, part.expressions or (), strict=True)
+        for index, (tensor, dims) in enumerate(zip(*rows, strict=True))
+    }
+    for layer, port, plain in context.outputs():
+        shape, dims = named.get((layer, layer.outputs.index(port)), (plain.shape, None))
+        both = plain.shape.merge(shape)
+        tensor = Tensor(plain.element_type, plain.shape if both is None else both)
+        most = inf
+        if dims and None not in dims:
+            with suppress(TooLarge):
+                most = sizes.facts.range(prod(dims, start=sizes.facts.number(1)))[1]
+        yield layer, port, tensor, _most_bytes(tensor, most)
 
 
 def _is_unbounded(shape: PartialShape) -> bool:

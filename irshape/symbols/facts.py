@@ -28,6 +28,8 @@ class Facts(Bounds):
         self.symbols: dict[str, Symbol] = {}
         self.rejected: set[str] = set()
         """Assumptions that turned out to contradict the model."""
+        self.sure = False
+        """Whether no equality may be assumed: whatever sizes the inputs have, bounds then hold."""
         self.replaced: dict[Symbol, Expression] = {}
         """Maps symbols to expressions of other symbols that they equal."""
         self.one_or: dict[tuple[Expression, int], Constraint] = {}
@@ -70,7 +72,7 @@ class Facts(Bounds):
         if not difference.terms:
             return True
         constraint = Constraint(left, "==", right, self.source, assumed)
-        if assumed and str(constraint) in self.rejected:
+        if assumed and (self.sure or str(constraint) in self.rejected):
             return False
         low, high = self.range(difference)
         if low > 0 or high < 0:

@@ -19,6 +19,10 @@ from irshape import Configuration
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
+FLAT = "x:f32[1..64,1..98]"
+FLATTEN = "Reshape-1(special_zero=false"
+LENGTH = f"ShapeOf-3(output_type=i64 {FLATTEN} x i64{{[-1]}}))"
+COLUMN = f"{FLATTEN} {FLAT} Concat-1(axis=0 {LENGTH} i64{{[-1]}}))"
 
 
 call = partial(calling.call, "validate")
@@ -70,6 +74,25 @@ def test_the_largest_tensor_is_limited(limit: str, over: str, folder: Path) -> N
     found = [each[1:] for each in codes("models/m.xml", "-v") if each[0] == "IR210"]
     assert found == [("info", "x"), *([("error", "tiled")] if over else [])]
     assert over in call("models/m.xml")[1]
+
+
+@pytest.mark.parametrize(
+    ("written", "limit", "over"),
+    [
+        (COLUMN, 6272 * 4, False),  # [b*s,1]
+        (COLUMN, 6272 * 4 - 1, True),
+        ("Add-1(f32[1..64,4] f32[1..50,4])", 900, True),  # 64 rows if the second has one
+    ],
+)
+def test_the_largest_tensor_is_judged_by_named_sizes(
+    written: str, limit: int, over: bool, folder: Path
+) -> None:
+    """Intervals alone make [1..6272,1..6272] of a tensor that is [b*s,1] in truth."""
+    net = Net()
+    net.result(net.add(written))
+    net.save(folder, "m")
+    Path("irshape.toml").write_text(f'[policy]\nmax-tensor = "{limit}"\n')
+    assert bool(codes("m.xml")) is over
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,9 @@ SAMPLES = 4
 MOST_LAYERS = 200_000
 """The maximum number of layers to infer for a proposal, over all attempts."""
 
+MOST_SIZES = 8
+"""The maximum number of other sizes to try for a symbol."""
+
 Ranges = dict[Symbol, Range]
 
 
@@ -40,6 +43,15 @@ class Binding(NamedTuple):
     shapes: dict[str, str]
     """Maps the names of inputs to shapes."""
     result: BodyResult
+
+
+class Requirement(NamedTuple):
+    """A layer that refuses other sizes of an input, and the sizes around the chosen one that it
+    accepts."""
+
+    layer: Layer
+    low: int
+    high: int
 
 
 class Proposals:
@@ -56,9 +68,14 @@ class Proposals:
         self._chance = random.Random(0)
 
     @cached_property
+    def _as_declared(self) -> BodyResult:
+        """The inference with the shapes that the file declares, without named sizes."""
+        return self._inferred({})
+
+    @cached_property
     def _refused(self) -> set[Layer]:
         """The layers that refuse their inputs whatever the sizes are."""
-        return self._inferred({}).refusing()
+        return self._as_declared.refusing()
 
     @cached_property
     def fitting(self) -> Sizes | None:
@@ -72,13 +89,10 @@ class Proposals:
     def refusal(self) -> tuple[Layer, dict[str, str]] | None:
         """Returns the first layer that refuses some sizes, and the shapes of the inputs then."""
         for sizes in grid(self.sizes):
-            shapes = {
-                layer: shape_of(known, shape, sizes) for layer, known, shape in self._inputs()
-            }
-            refusing = self._inferred(shapes).refusing() - self._refused
-            if refusing:
-                named = {tensor_name(layer): str(shape) for layer, shape in shapes.items()}
-                return min(refusing, key=lambda layer: layer.offset), named
+            shapes = self._sized(sizes)
+            refusing, _ = self._refusing(shapes)
+            if refusing is not None:
+                return refusing, {tensor_name(each): str(shape) for each, shape in shapes.items()}
         return None
 
     def binding(
@@ -149,12 +163,20 @@ class Proposals:
         """Whether every layer accepts these sizes."""
         if any(self.sizes.broken(sizes)):
             return False
-        shapes: dict[Layer, PartialShape] = {}
-        for layer, known, shape in self._inputs():
-            shapes[layer] = chosen = shape_of(known, shape, sizes)
-            if not all(dim.contains(size.low) for dim, size in zip(shape, chosen, strict=True)):
-                return False
-        return self._takes(shapes)
+        shapes = self._sized(sizes)
+        return self._within(shapes) and self._takes(shapes)
+
+    def _sized(self, sizes: Sizes) -> dict[Layer, PartialShape]:
+        """Returns the shapes of the inputs for sizes of the symbols."""
+        return {layer: shape_of(known, shape, sizes) for layer, known, shape in self._inputs()}
+
+    def _within(self, shapes: Mapping[Layer, PartialShape]) -> bool:
+        """Whether the shapes of the inputs lie within their bounds."""
+        return all(
+            dim.contains(size.low)
+            for layer, _, shape in self._inputs()
+            for dim, size in zip(shape, shapes[layer], strict=True)
+        )
 
     def _ends(
         self, shapes: Mapping[Layer, PartialShape], fitting: Sizes
@@ -210,12 +232,94 @@ class Proposals:
                     else _interval(size, dim, filled=filled)
                     for size, dim in zip(known, shape, strict=True)
                 ]
-                if dims != list(shape):
+                if PartialShape(dims) != self._declared(layer):
                     shapes[layer] = PartialShape(dims)
         finally:
             facts.ranges = before
             facts.forget()
         return shapes
+
+    def _declared(self, layer: Layer) -> PartialShape:
+        """Returns the shape that the file declares for an input."""
+        position = self._as_declared.body.layers.index(layer)
+        return self._as_declared.outputs[position][0].shape
+
+    def chosen(self) -> Iterator[tuple[Layer, int, int, Requirement | None]]:
+        """Yields each dynamic dimension of an input, its size in `fitting`, and the requirement for
+        it; None where another size fits too, or more attempts would be needed."""
+        fitting = self.fitting
+        if fitting is None:
+            return
+        self._attempts = max(MOST_LAYERS // len(self._as_declared.outputs), 2)
+        known = {symbol.name: self._requirement(symbol.name, fitting) for symbol in self.symbols}
+        for sizes in candidates(self.sizes) if any(known.values()) else ():
+            others = {n for n, by in known.items() if by and not by.low <= sizes[n] <= by.high}
+            if others and self._ones(sizes) == self._ones(fitting) and self._holds(sizes):
+                known.update(dict.fromkeys(others))
+        shapes = self._sized(fitting)
+        for layer, row, _ in self._inputs():
+            for axis, (dim, size) in enumerate(zip(self._declared(layer), row, strict=True)):
+                given = shapes[layer][axis].low
+                if dim.is_static or size is None:
+                    continue
+                if size.symbols:
+                    atom = size.atom  # the sizes of other inputs decide about a sum
+                    yield layer, axis, given, None if atom is None else known.get(atom.text)
+                    continue
+                dims = [*shapes[layer]]
+                dims[axis] = Dimension(given + 1)
+                refusing, _ = self._refusing({**shapes, layer: PartialShape(dims)})
+                if refusing is not None:  # else the user gave the size
+                    yield layer, axis, given, Requirement(refusing, given, given)
+
+    def _ones(self, sizes: Sizes) -> set[Expression]:
+        """Returns the expressions that are 1, where layers repeat this element to another size."""
+        return {size for size, _ in self.sizes.facts.one_or if value_of(size, sizes) == 1}
+
+    def _requirement(self, name: str, fitting: Sizes) -> Requirement | None:
+        """Returns the requirement for the size of a symbol. None if quite another size fits: a
+        multiple, or one that meets it at the layer that refuses it."""
+        size, refused = fitting[name], list[Layer]()
+        others = [2 * size, 3 * size, size // 2]
+
+        def fits(other: int) -> bool:
+            shapes = self._sized({**fitting, name: other})
+            if other < 1 or not self._within(shapes) or self._attempts < 1:
+                return False
+            self._attempts -= 1
+            layer, met = self._refusing(shapes)
+            if layer is not None:
+                refused.append(layer)
+                others.extend(sorted(met.difference(others, {size}))[: MOST_SIZES - len(others)])
+            return layer is None
+
+        if any(map(fits, others)) or not refused or self._attempts < 1:
+            return None
+        ends = []
+        for end in (size // 2, 2 * size):
+            inside, outside = size, end
+            while abs(outside - inside) > 1:
+                middle = (inside + outside) // 2
+                inside, outside = (middle, outside) if fits(middle) else (inside, middle)
+            ends.append(inside)
+        return Requirement(refused[0], *ends)
+
+    def _refusing(self, shapes: Mapping[Layer, PartialShape]) -> tuple[Layer | None, set[int]]:
+        """Returns the first layer that refuses these shapes, and the sizes of its inputs."""
+        result = self._inferred(shapes)
+        refusing = result.refusing() - self._refused
+        if not refusing:
+            return None, set()
+        first = min(refusing, key=lambda layer: layer.offset)
+        met = {
+            size
+            for part in result.walk()
+            if first in part.body.layers
+            for each in part.inputs.get(part.body.layers.index(first), ())
+            if each is not None
+            for size in each.shape.declared
+        }
+        return first, met
 
     def _inferred(self, shapes: Mapping[Layer, PartialShape]) -> BodyResult:
         by_id = {layer.id: shape for layer, shape in shapes.items()}

@@ -12,7 +12,8 @@ from ..symbols.expressions import Symbol
 from .bounding import Binding
 from .conflicts import conflicts_of_layers
 from .explaining import Place, Reasons, counterparts
-from .reasons import Group, Overview, Verdict, spaced
+from .named_sizes import tensor_name, written_range
+from .reasons import Group, Overview, ProposedSize, Verdict, spaced
 from .result import BodyResult
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def overview(inference: Inference) -> Overview:
         for symbol in inference.sizes.symbols
         if inference.sizes.facts.ranges[symbol][0] != inference.sizes.facts.ranges[symbol][1]
     ]
-    fix = proposals.binding(fixed=every) if every else None
+    fix = proposals.binding(fixed=every)
     contradictions = conflicts_of_layers(inference.model, inference.result, inference.sizes)
     return Overview(
         tuple(groups),
@@ -67,7 +68,16 @@ def overview(inference: Inference) -> Overview:
         ),
         inference.model.path,
         refused=_refused(reasons) if every and fix is None else "",
+        sizes=() if fix is None else tuple(_sizes(reasons)),
     )
+
+
+def _sizes(reasons: Reasons) -> Iterator[ProposedSize]:
+    """Yields the sizes that fix the inputs, and the layers that require them."""
+    for layer, axis, size, by in reasons.proposals.chosen():
+        reason = "" if by is None else _limiting(reasons.inference, by.layer, size)
+        fits = "" if by is None else written_range(by.low, by.high)
+        yield ProposedSize(tensor_name(layer), axis, size, by is not None, fits, reason)
 
 
 def _refused(reasons: Reasons) -> str:

@@ -135,6 +135,20 @@ def _merged(groups: tuple[Group, ...]) -> Iterator[Group]:
             yield group
 
 
+class ProposedSize(NamedTuple):
+    """A size of a dynamic dimension of an input that `fix` sets."""
+
+    input: str
+    axis: int
+    size: int
+    required: bool
+    """Whether a layer refuses the other sizes that were tried."""
+    fits: str
+    """The size, or those around it that fit too, as `224..239`; empty for an example."""
+    reason: str
+    """The layer that requires it, and a constant of this size; empty for an example."""
+
+
 class Overview(NamedTuple):
     """The dynamic dimensions of a model, and the inputs to bound or fix."""
 
@@ -157,6 +171,8 @@ class Overview(NamedTuple):
     """The errors to correct before shapes can be proposed."""
     refused: str = ""
     """A layer and sizes of inputs that it refuses, if none are found that every layer accepts."""
+    sizes: tuple[ProposedSize, ...] = ()
+    """The sizes of `fix`, and whether a layer requires them."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the document that `irshape explain MODEL --format json` prints."""
@@ -173,17 +189,18 @@ class Overview(NamedTuple):
             "limits": list(self.limits),
             "obstacle": self.obstacle,
             "refused": self.refused,
+            "sizes": [size._asdict() for size in self.sizes],
         }
 
     def behind(self, obstacle: str) -> Overview:
         """Returns the overview without proposals, since the model has errors."""
         return self._replace(
-            bind=None, unbounded=(), fix=None, dynamic=(), refused="", obstacle=obstacle
+            bind=None, unbounded=(), fix=None, dynamic=(), refused="", sizes=(), obstacle=obstacle
         )
 
     def __str__(self) -> str:
         lines = [f"contradiction: {text}" for text in self.contradictions]
-        if not self.groups:
+        if not self.groups and self.fix is None:
             return "\n".join([*lines, "every dimension is static"])
         if self.obstacle:
             lines.insert(0, f"no shapes are proposed: {self.obstacle}")
@@ -208,10 +225,22 @@ class Overview(NamedTuple):
         elif not self.obstacle and any(group.verdict == "input" for group in self.groups):
             such = f"; {self.refused}" if self.refused else ""
             lines.append(f"found no sizes of the inputs that every layer accepts{such}")
+        lines += self._sizes()
         if self.bind is not None or self.fix is not None:
-            lines.append("these sizes are examples, unless a limit or a layer requires them")
             lines.append("irshape's shapes count; OpenVINO's own may stay wider, even unbounded")
         return "\n".join(lines)
+
+    def _sizes(self) -> Iterator[str]:
+        """Yields lines that say which of the proposed sizes are required."""
+        kinds: dict[str, list[str]] = {}
+        for size in self.sizes:
+            reason = size.reason and f", which {size.reason}"
+            kind = "required" if size.required else "example"
+            fits = f" ({size.fits} fit)" if ".." in size.fits else ""
+            said = f"{size.input}[{size.axis}] is {size.size}{fits}"
+            kinds.setdefault(f"{kind}: {{}}{reason}", []).append(said)
+        for kind, sizes in sorted(kinds.items(), reverse=True):
+            yield kind.replace("{}", ", ".join(sizes), 1)
 
     def _edit(self, shapes: Mapping[str, str]) -> str:
         """Returns the command that writes the model with other shapes of its inputs."""

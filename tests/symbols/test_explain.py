@@ -340,7 +340,53 @@ def test_a_square_image_meets_the_positions_of_its_patches(patch: int, tmp_path:
     graph.result(graph.op.add(tokens, positions), "y")
     path = tmp_path / "m.xml"
     graph.save(path)
-    fix = irshape.infer(path, symbols=True).overview().fix
-    assert fix is not None
-    assert [str(shape) for shape in fix.values()] == [f"[1,3,{20 * patch},{20 * patch}]"]
+    overview, size = irshape.infer(path, symbols=True).overview(), 20 * patch
+    assert overview.fix == {"image": f"[1,3,{size},{size}]"}
+    fits = f"{size}..{size + patch - 1}"
+    assert [(each.axis, each.required, each.fits) for each in overview.sizes] == [
+        (0, False, ""),
+        (2, True, fits),
+        (3, True, fits),
+    ]
     assert irshape.run(path, {"image": np.ones((1, 3, 20 * patch, 20 * patch), np.float32)})
+
+
+def ones(*shape: int) -> Any:
+    return np.ones(shape, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "build", "required", "examples"),
+    [
+        (["[?,?]"], lambda x: op.matmul(x, ones(16, 4)), {"x0[1] is 16": "MatMul"}, ["x0[0] is 1"]),
+        (["[2,?]"], lambda x: op.matmul(x, ones(16, 4)), {"x0[1] is 16": "MatMul"}, []),
+        (["[?]", "[?]"], op.add, {}, ["x0[0] is 1", "x1[0] is 1"]),
+        (["[3]"], op.relu, {}, []),
+        (["[?]"], lambda x: op.reshape(x, [-1, 32], special_zero=False), {}, ["x0[0] is 32"]),
+        # 1 or 13 meet the sum of 1 and 12
+        (
+            ["[?,8]", "[?,8]"],
+            lambda x, y: op.add(op.concat(x, ones(12, 8), axis=0), y),
+            {},
+            ["x0[0] is 1", "x1[0] is 1"],
+        ),
+    ],
+)
+def test_required_sizes_are_told_from_examples(
+    shapes: list[str],
+    build: Callable[..., Any],
+    required: dict[str, str],
+    examples: list[str],
+    tmp_path: Path,
+) -> None:
+    graph = irshape.Graph()
+    inputs = [graph.parameter("f32", each, name=f"x{n}") for n, each in enumerate(shapes)]
+    graph.result(build(*inputs), "y")
+    graph.save(tmp_path / "m.xml")
+    rows = json.loads(said("explain", tmp_path / "m.xml", "--format", "json")[1])["sizes"]
+    named = [(f"{each['input']}[{each['axis']}] is {each['size']}", each) for each in rows]
+    assert [name for name, each in named if not each["required"]] == examples
+    assert {name: each["reason"].split()[0] for name, each in named if each["required"]} == required
+    text = said("explain", tmp_path / "m.xml")[1]
+    assert all(f"required: {name}" in text for name in required)
+    assert (f"example: {', '.join(examples)}" in text) == bool(examples)

@@ -57,9 +57,9 @@ def _load_plugins(_: click.Context, __: click.Parameter, paths: tuple[str, ...])
 
 
 def _know_extensions(context: click.Context, _: click.Parameter, names: tuple[str, ...]) -> None:
-    """Registers the extensions of the options and of the configuration while the command runs.
+    """Registers the custom operations of --extension and the configuration for this command.
 
-    Raises `UsageError` for a configuration or an extension that cannot be used.
+    Raises `UsageError` if the configuration or an operation's name is invalid.
     """
     from ..settings.configuration import Configuration, extensions
 
@@ -83,8 +83,8 @@ _OF_EVERY_COMMAND = {
     ),
     "extensions": extension_option(expose_value=False, callback=_know_extensions),
 }
-"""The options of every command that concern the user's own operations. A command may replace one
-by its own."""
+"""The options about the user's own operations. Every command has them, unless it defines an option
+of the same name."""
 
 
 class LazyGroup(click.Group):
@@ -116,8 +116,7 @@ class LazyGroup(click.Group):
         raise click.UsageError(f"there is no command '{name}'{close}", ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs the command. If the reader of its output has gone, as `head` does, it ends
-        silently."""
+        """Runs the command, which ends silently if e.g. `head` stops reading its output."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # click itself would exit 1
@@ -147,7 +146,7 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> Any:
-    """Runs a command. Turns every error into one line and an exit status."""
+    """Runs a command, and turns every exception into a line on stderr and an exit status."""
     _open_closed_streams()
     try:
         status = cli.main(arguments, prog_name="irshape", standalone_mode=False)
@@ -173,7 +172,7 @@ def main(arguments: list[str] | None = None) -> Any:
         click.echo(f"irshape: internal error: {type(problem).__name__}: {problem}", err=True)
         from ..rules.plugins import entry_point_files
 
-        blamed = "irshape, or in a plugin of it" if entry_point_files() else "irshape"
+        blamed = "irshape or in one of its plugins" if entry_point_files() else "irshape"
         click.echo(f"This is a bug in {blamed}; IRSHAPE_DEBUG=1 shows the traceback.", err=True)
         status = 2
     if arguments is not None:
@@ -182,9 +181,9 @@ def main(arguments: list[str] | None = None) -> Any:
 
 
 def _open_closed_streams() -> None:
-    """Replaces standard streams that were closed when the process began: stdin by an empty one.
+    """Opens the null device for each standard stream that was closed when the process began.
 
-    They are opened in the order of their numbers, since an opened file gets the lowest free number.
+    The order matters: the system gives each opened file the lowest free file descriptor.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -192,9 +191,9 @@ def _open_closed_streams() -> None:
 
 
 def _leave(status: int) -> NoReturn:
-    """Ends the process without freeing the model object by object.
+    """Ends the process without freeing the objects of the model one by one.
 
-    For a large model that would take a tenth of the command's time.
+    For a large model, freeing them would take a tenth of the command's time.
     """
     try:
         sys.stdout.flush()

@@ -30,15 +30,15 @@ class Command(click.Command):
     """A command whose repeatable options take several values: `--from a b` means
     `--from a --from b`.
 
-    Models come first. Once all are named, further words belong to the preceding option. A
-    NAME=VALUE that is not a file always belongs to it.
+    Models come first. After the last model, each further word is a value of the preceding option. A
+    word NAME=VALUE that is not the name of a file is always a value of an option.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, list(self._spread(args)))
 
     def _spread(self, args: Sequence[str]) -> Iterator[str]:
-        """Yields the arguments with the name of the option before each of its values."""
+        """Yields the arguments, with the option's name repeated before each of its values."""
         options = {
             name: each
             for each in self.params
@@ -96,7 +96,7 @@ value_option = click.option(
     "values",
     multiple=True,
     metavar="INPUT=VALUE",
-    help="The value of an input of a single layer, by port id, position or name: axes=[0,2].",
+    help="The value of a single layer's input (port id, position or name), such as axes=[0,2].",
 )
 assume_option = click.option(
     "--assume",
@@ -125,7 +125,7 @@ def extension_option(
     "[default: the extensions of the configuration]",
     **attributes: Any,
 ) -> Decorator:
-    """Returns the option `--extension`. attributes: how a command takes its values."""
+    """Returns the option `--extension`. attributes: further arguments of `click.option`."""
     return click.option(
         "--extension",
         "extensions",
@@ -137,7 +137,7 @@ def extension_option(
 
 
 def words(values: Iterable[str]) -> list[str]:
-    """Returns the words of an option that takes several, separated by spaces or commas."""
+    """Returns the words in the values of an option, which spaces or commas separate."""
     return [part for value in values for part in re.split(r"[\s,]+", value) if part]
 
 
@@ -157,7 +157,7 @@ target_option = click.option(
     "--target",
     metavar="RELEASE",
     callback=parsed(_release),
-    help="Report what this OpenVINO release cannot read, such as 2023.3.",
+    help="Report what this OpenVINO release, such as 2023.3, cannot read.",
 )
 device_option = click.option(
     "--device",
@@ -170,19 +170,19 @@ device_option = click.option(
 
 
 def shape_option(
-    help: str = "The shape of an input, by tensor name, layer name, position or id (id:3), as "
-    "x=[1,3,?,?]; a model of one input needs no NAME.",
+    help: str = "The shape of an input, by tensor name, layer name, position or id (id:3), such as "
+    "x=[1,3,?,?]. Leave out NAME= if the model has only one input.",
 ) -> Decorator:
-    """Returns the option `--shape`. `given_shapes` reads its values."""
+    """Returns the option `--shape`. `given_shapes` parses its values."""
     return click.option(
         "-s", "--shape", "shapes", multiple=True, metavar="[NAME=]SHAPE...", help=help
     )
 
 
 def given_shapes(model: Model, shapes: Sequence[str], *, symbols: bool = False) -> dict[str, str]:
-    """Returns the shapes of `--shape` by the names of the inputs. Raises `UsageError`.
+    """Parses the values of `--shape`, and returns the shape of each named input.
 
-    symbols: whether a shape may name dimensions.
+    symbols: whether a shape may name dimensions, e.g. `[batch,3]`. Raises `UsageError`.
     """
     from ..model.names import inputs_of
     from ..shapes import PartialShape

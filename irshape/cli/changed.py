@@ -15,14 +15,14 @@ from ..formats.onnx.recognition import external_files
 def changed_since(
     commit: str, files: Sequence[str], rules: Iterable[str] = ()
 ) -> tuple[list[str], list[str]]:
-    """Returns the files that are new or have changed since a commit, and the data that git lacks.
+    """Returns the models that are new or changed since a commit, and the data that git lacks.
 
-    A .bin counts for its .xml, external data for their ONNX model, and the configurations of an
-    exported folder for its models, also if they are gone or renamed. The data that git lacks are
-    new files, neither added nor ignored, that a model in git needs.
-    rules: the configuration and the plugins. If one has changed, all files have. In a repository
-    without commits, all files are new since HEAD.
-    Raises `UsageError` if git does not know the commit.
+    A model also counts as changed if its .bin, its external data or a configuration file of its
+    exported folder (e.g. `config.json`) was changed, deleted or renamed. The data that git lacks
+    are new files, neither added nor ignored, that a model in git needs.
+    rules: the configuration and plugin files. If one of them has changed, all models count as
+    changed. In a repository without commits, all files are new since HEAD. Raises `UsageError` if
+    git does not know the commit.
     """
     if commit.startswith("-"):
         raise click.UsageError(f"--since takes a commit or a branch, got '{commit}'")
@@ -56,7 +56,7 @@ def in_git(files: Sequence[str]) -> list[str]:
 
 
 def _data(file: str) -> frozenset[str]:
-    """Returns the real paths of the files with the weights of a model."""
+    """Returns the real paths of the files that hold a model's weights."""
     if file.endswith(".onnx"):
         return external_files(file)
     return frozenset({os.path.realpath(f"{os.path.splitext(file)[0]}.bin")})

@@ -31,12 +31,12 @@ def expand(
 ) -> list[str]:
     """Returns the files that paths name. Searches folders for IRs, resolves globs, and keeps `-`.
 
-    A .bin stands for the .xml beside it, also if the .bin is gone. Raises `UsageError` for a path
-    that leads to no file.
-    only_ir: skips each file that is not a model, as in folders. With `foreign`, external data stand
-    for the ONNX models in their folder, or above it, that name them.
+    The path of a .bin, even of a deleted one, stands for the .xml beside it. Raises `UsageError`
+    for a path that matches no file.
+    only_ir: skips files that are not models, even if `paths` names them. With `foreign`, a file of
+    external data stands for the ONNX models that name it, in its folder or a folder above.
     foreign: also searches folders for oneDNN graphs and, with the onnx package, ONNX models.
-    empty: accepts folders without any.
+    empty: accepts folders without models.
     """
     files: list[str] = []
     for path in map(_described_by, paths):
@@ -73,14 +73,14 @@ def expand(
 
 
 def _described_by(path: str) -> str:
-    """Returns the .xml beside a .bin, which may be gone; any other path unchanged."""
+    """Returns the .xml beside a .bin, even if the .bin was deleted; any other path unchanged."""
     stem, extension = os.path.splitext(path)
     return f"{stem}.xml" if extension == ".bin" and os.path.isfile(f"{stem}.xml") else path
 
 
 def _named_data(paths: Iterable[str]) -> dict[str, list[str]]:
-    """Maps the real paths of external data to the ONNX models that name them, for those in the
-    folders of some paths and above."""
+    """Maps the real path of each external data file to the ONNX models that name it. Reads the ONNX
+    models in the folders of `paths` and in the folders above."""
     from ..formats.onnx.recognition import external_files
 
     folders = {folder for path in paths for folder in Path(path).parents}
@@ -107,8 +107,8 @@ def _without_onnx(files: list[str], folder: str) -> list[str]:
 def _inside(folder: str, suffixes: tuple[str, ...]) -> list[str]:
     """Returns the models in a folder, and entries that cannot be examined.
 
-    Those are broken links, pipes and unreadable folders. Checking them reports an error, so that no
-    model is skipped silently.
+    Such entries are broken links, pipes and unreadable folders. Checking them reports an error, so
+    that no model is skipped silently.
     """
     closed: list[OSError] = []
     candidates = [
@@ -122,7 +122,7 @@ def _inside(folder: str, suffixes: tuple[str, ...]) -> list[str]:
 
 
 def _behind(url: str) -> list[str]:
-    """Returns the models at a URL: one, or the IRs of a folder or a pattern."""
+    """Returns the URL of a single model, or the URLs of all IRs in a folder or of a pattern."""
     if "*" not in url and os.path.splitext(without_credentials(url))[1]:
         return [url]
     from ..formats.remote import list_remote
@@ -139,8 +139,8 @@ def _behind(url: str) -> list[str]:
 def _may_hold_model(path: Path) -> bool:
     """Returns whether a file may be a model, judged by its first bytes.
 
-    It may be any .onnx, an .xml that may be an IR or cannot be read, or a .json that begins as a
-    oneDNN graph.
+    Any .onnx may be a model, an .xml if it may be an IR or cannot be read, and a .json if it begins
+    as a oneDNN graph.
     """
     if path.suffix not in (".xml", ".json"):
         return path.suffix == ".onnx"
@@ -158,10 +158,9 @@ def _may_hold_model(path: Path) -> bool:
 
 
 def echo(text: str | bytes, *, newline: bool = True, colour: bool | None = None) -> None:
-    """Writes to stdout. If the reader of stdout is gone, silently drops this and all further
-    output.
+    """Writes to stdout. If no program reads stdout any more, drops this and all further output.
 
-    So `irshape validate … | head` still ends with the exit status for its findings.
+    Thus `irshape validate … | head` still ends with the exit status for its findings.
     """
     try:
         click.echo(text, nl=newline, color=colour)
@@ -170,8 +169,7 @@ def echo(text: str | bytes, *, newline: bool = True, colour: bool | None = None)
 
 
 def deliver(content: str | bytes, output: str | None, *, colour: bool | None = None) -> None:
-    """Writes to stdout for None and `-`, or else to a file, which appears complete or not at
-    all."""
+    """Writes to stdout for None and `-`, else to a file, which appears complete or not at all."""
     if output is None or output == "-":
         echo(content, newline=False, colour=colour)
         return
@@ -203,9 +201,9 @@ def drop_stdout() -> None:
 
 
 def refuse_overwriting(source: str, output: str, weights: str, overwrite: bool) -> None:
-    """Raises `UsageError` if writing the model `output` would replace a file that it is made from.
+    """Raises `UsageError` if the model `output` would replace a file from which it is made.
 
-    It also does so if the name does not end in .xml.
+    Also raises it if the name of `output` does not end in .xml.
     """
     if not output.endswith(".xml"):
         raise click.UsageError(
@@ -224,7 +222,7 @@ def keep_apart(
     weights: str = "beside",
     hint: str = "name another file",
 ) -> None:
-    """Raises `UsageError` if a file to write is a model that is read, or its .bin.
+    """Raises `UsageError` if an output file is one of the source models, or the .bin of one.
 
     None and `-` in `outputs` are ignored.
     """
@@ -236,8 +234,7 @@ def keep_apart(
 
 
 def _identities(sources: Iterable[str], weights: str) -> set[tuple[int, int]]:
-    """Returns the file system's identities of models and their .bin, which do not depend on
-    names."""
+    """Returns the device and inode of each model and .bin, which identify a file under any name."""
     from ..formats.loading import weights_path
 
     read = [path for source in sources for path in (source, weights_path(source, weights)) if path]
@@ -287,7 +284,7 @@ overwrite_option = click.option(
     help="Allow the output to replace the model that irshape reads.",
 )
 quiet_option = click.option(
-    "-q", "--quiet", is_flag=True, help="Do not print on standard error what was written."
+    "-q", "--quiet", is_flag=True, help="Do not describe the written model on standard error."
 )
 silent_option = click.option(
     "-q", "--quiet", is_flag=True, help="Print nothing; only set the exit status."
@@ -341,9 +338,9 @@ def load_or_exit(path: str, weights: str = "beside", *, status: int = 1) -> Mode
 
 
 def load_for_shapes(path: str, weights: str) -> Model:
-    """Loads a model as `load_or_exit` does, and notes on stderr if its .bin is not there.
+    """Loads a model as `load_or_exit` does. If its .bin is missing, says so on stderr.
 
-    What follows from constants is then inferred too wide, or cannot be inferred.
+    Without the .bin, shapes that depend on constants are wider, or cannot be inferred.
     """
     model = load_or_exit(path, weights)
     state = "ready" if model.weights is None else model.weights.state
@@ -351,8 +348,8 @@ def load_for_shapes(path: str, weights: str) -> Model:
     if weights != "none" and state != "ready" and needed:
         said = {"absent": "not given", "lfs": "a Git LFS pointer"}.get(state, state)
         click.echo(
-            f"irshape: the .bin is {said}, so what constants decide is not known; "
-            "--weights FILE names it",
+            f"irshape: the .bin is {said}, so shapes that depend on constants are not known; "
+            "give the .bin with --weights FILE",
             err=True,
         )
     return model
@@ -361,7 +358,8 @@ def load_for_shapes(path: str, weights: str) -> Model:
 def load_among(path: str, paths: Sequence[str], statuses: set[int]) -> Model | None:
     """Loads one of several models. If it cannot be read, says why on stderr and returns None.
 
-    statuses: the exit status for the failure is added to it. Raises `OSError` for a single path.
+    Raises `OSError` if the file cannot be opened and is the only one of `paths`. statuses: receives
+    the exit status of the failure.
     """
     try:
         return load_or_exit(path)
@@ -383,9 +381,9 @@ def pairs(
 ) -> dict[str, str]:
     """Parses `NAME=VALUE` options into a dictionary.
 
-    A name may contain `=`. The text is then split where `known` accepts the name. Raises
-    `UsageError` for a name given twice and for a malformed value.
-    ends: the inputs or outputs that can be named; a value without a name belongs to the only one.
+    A name may contain `=`: the text is split at the `=` before which `known` accepts the name.
+    Raises `UsageError` for a name given twice and for a malformed value.
+    ends: the names of the inputs or outputs; if there is only one, a value needs no name.
     """
     named: dict[str, str] = {}
     for value in values:

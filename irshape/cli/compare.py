@@ -97,7 +97,7 @@ def command(
 
 
 def _refusing(problem: Exception, models: Sequence[Model]) -> str:
-    """Returns the path of the model that cannot be run; the paths of both if no layer is named."""
+    """Returns the path of the model that cannot be run; both paths if the error names no layer."""
     layer = getattr(problem, "layer", None)
     owners = [model for model in models if any(each is layer for each in model.walk())]
     return ", ".join(model.path for model in owners or models)
@@ -156,7 +156,7 @@ def _verdict(comparison: ModelComparison) -> list[str]:
     """Names the first tensor that differs, and the layer to blame."""
     lines: list[str] = []
     if not comparison.compared:
-        lines.append("  nothing could be compared: no output of one corresponds to the other's")
+        lines.append("  nothing could be compared: no output of A corresponds to an output of B")
     blamed, diverging = comparison.blamed, comparison.diverging
     if diverging is not None:
         what = (

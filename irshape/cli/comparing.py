@@ -35,7 +35,7 @@ HEAD = (
 
 
 def place(layer: Layer, port: int | None = None) -> str:
-    """Describes a layer by the ids that lead to it, with one of its outputs if `port` is given."""
+    """Returns a layer's type, name and id after the ids of the layers around it, and its output."""
     return plain(
         f"{layer.type} '{layer.name}' (id {'/'.join([*layer.path, layer.id])})"
         + ("" if port is None else f" output {port}")
@@ -54,8 +54,7 @@ def number(value: float | None) -> str:
 
 
 def row(errors: Errors, verdict: str, what: str) -> tuple[str, ...]:
-    """Returns a line of the table. NaN and infinity are one count if both sides have equally
-    many."""
+    """Returns a row of the table. Different counts of NaN or infinity are written `3/4`."""
     counts = [
         f"{pair[0]}" if pair[0] == pair[1] else f"{pair[0]}/{pair[1]}"
         for pair in (errors.nan, errors.inf)
@@ -88,8 +87,8 @@ output_file_option = click.option(
     "-o", "--output-file", metavar="FILE", help="Write the output to a file instead of stdout."
 )
 answer_options = options(
-    click.option("--rtol", type=float, help="The relative tolerance. [default: by precision]"),
-    click.option("--atol", type=float, help="The absolute tolerance. [default: by precision]"),
+    click.option("--rtol", type=float, help="The relative tolerance. [default: by element type]"),
+    click.option("--atol", type=float, help="The absolute tolerance. [default: by element type]"),
     click.option(
         "--worst",
         type=click.IntRange(0),
@@ -109,7 +108,7 @@ answer_options = options(
     ),
     output_file_option,
 )
-"""The options that both commands have."""
+"""The options that both `crosscheck` and `compare` have."""
 
 
 def write_answer(

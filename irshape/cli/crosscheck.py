@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     type=click.Choice(["all", "outputs"]),
     default="all",
     show_default=True,
-    help="What to compare; outputs compares all layers only if an output differs.",
+    help="What to compare. outputs compares the model's outputs, and all layers if one differs.",
 )
 @input_options
 @click.option(
@@ -89,8 +89,8 @@ def command(
     """Compare types, shapes and values of every layer with OpenVINO's.
 
     A layer is blamed if its output differs although irshape computes it from the device's own
-    values of its inputs. A difference that a layer only inherits from its inputs counts at the
-    outputs of the model.
+    values of its inputs. A difference that a layer only inherits from its inputs counts only in an
+    output of the model.
 
     An ONNX model is compared with onnxruntime (with --device reference, with onnx's reference
     evaluator), a oneDNN graph with the oneDNN library. The runtime runs in its own process: if it
@@ -182,7 +182,7 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
 
 
 def _outputs(comparison: Comparison, verbose: bool) -> list[str]:
-    """Lists the kinds of explanations; with `verbose`, every explained output."""
+    """Returns a line for each kind of explanation; with `verbose`, for each explained output."""
     lines = []
     if verbose:
         for output in comparison.rows:

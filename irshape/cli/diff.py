@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 FEW = 3
-"""Up to this many constants with a changed element type are listed; more are only counted."""
+"""The largest number of constants with a changed element type to list; more are only counted."""
 TONES = {"-": "red", "+": "green", "~": "yellow"}
 
 
@@ -60,7 +60,7 @@ TONES = {"-": "red", "+": "green", "~": "yellow"}
     default=100,
     show_default=True,
     metavar="N",
-    help="How many layers of a kind the text lists; 0 for all, with each constant of another type.",
+    help="How many layers to list for each kind of change; 0 lists all, and all changed constants.",
 )
 @view_option("Also write an HTML page that shows both models, with the changes marked.")
 @silent_option

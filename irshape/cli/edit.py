@@ -38,9 +38,9 @@ def _restore(graph: Graph, given: Given) -> str:
 
 
 def _pairs(graph: Graph, given: Given, flag: str, ends: Iterable[Output] = ()) -> dict[str, str]:
-    """Returns the values of an option by names of the graph, which may contain `=`.
+    """Parses the NAME=VALUE texts of an option. A name in the graph may contain `=`.
 
-    ends: the inputs or outputs; a value without a name belongs to the only one.
+    ends: the inputs or outputs; if there is only one, a value needs no name.
     """
     named = {name for each in graph.walk() for port in each.outputs for name in port.names}
     names = [(*each.names, port_name(each.layer, each.index))[0] for each in ends]
@@ -117,7 +117,7 @@ def _pin_seq(graph: Graph, given: Given) -> str | None:
     graph.pin(seq=Dimension.of(given["seq"]))
     if any(len(shape.dims or ()) > 1 and shape[1].is_dynamic for shape in shapes):
         return None
-    return "axis 1 is dynamic in no input, so nothing changed; --reshape sets other axes"
+    return "no input has a dynamic axis 1, so nothing changed; --reshape sets other axes"
 
 
 def _bind(graph: Graph, given: Given) -> None:
@@ -238,8 +238,8 @@ def _by_end(
     options: Mapping[str, Argument],
     find: Callable[[str], End],
 ) -> dict[End, dict[str, Any]]:
-    """Groups the values of several options by what `find` returns for a name, and then by
-    argument."""
+    """Returns the values of several options by input or output, which `find` finds by name, and
+    then by the argument of `Graph.preprocess` or `Graph.postprocess`."""
     wanted: dict[End, dict[str, Any]] = {}
     for flag, (argument, parse) in options.items():
         with refusals([flag]):
@@ -270,7 +270,7 @@ def _layouts(text: str) -> tuple[str, str]:
 
 
 Argument = tuple[str, Callable[[str], Any]]
-"""An argument of `Graph.preprocess` or `Graph.postprocess`, and what parses its value."""
+"""An argument of `Graph.preprocess` or `Graph.postprocess`, and the function that parses it."""
 
 BEFORE: dict[str, Argument] = {
     "--input-type": ("element_type", _element_type),
@@ -293,9 +293,9 @@ def _rename(graph: Graph, given: Given) -> None:
 
 
 class _Change:
-    """An option with its help. usage: the option with its metavar, if it takes a value.
+    """An option with its help. usage: the option and, if it takes a value, its metavar.
 
-    applies: makes the change; or the options of which at least one must be given, too.
+    applies: makes the change; or, if the option only modifies others, the names of these.
     """
 
     def __init__(
@@ -333,7 +333,7 @@ _SECTIONS = {
         _Change(
             "--beam-idx NAME",
             ("make_stateful",),
-            "With --make-stateful: add an input with the indices that reorder the variables.",
+            "With --make-stateful: add an input, the indices that reorder axis 0 of the variables.",
         ),
         _Change(
             "--batch-from NAME",
@@ -404,7 +404,7 @@ _SECTIONS = {
             _for_each("drop_output"),
             "Remove an output, and layers that lead only to it. Inputs stay.",
         ),
-        _Change("--drop-unused-inputs", _drop_inputs, "Remove the inputs that no layer takes."),
+        _Change("--drop-unused-inputs", _drop_inputs, "Remove the inputs that no layer uses."),
     ),
     "Preprocessing and postprocessing": (
         _Change(
@@ -528,7 +528,7 @@ def command(
     NAME is the name of a tensor, the name or the id of a layer with one output, or LAYER:INDEX.
     [NAME=] can be left out if the model has one input, or one output. Options that are repeatable
     take several values: --cut a b. MODEL is an IR, an ONNX model or a oneDNN graph; - is standard
-    input. All other text stays: names, ids, order, comments.
+    input. All other text of the file stays: names, ids, order, comments.
 
     \b
     Examples:
@@ -572,7 +572,7 @@ def _asked(value: Any) -> bool:
 
 
 def _steps(given: Given) -> dict[Apply, list[str]]:
-    """Returns the requested changes in their order, each with the options that request it.
+    """Returns the requested changes in order, each with the options that request it.
 
     Raises `UsageError` for an option that belongs to one that is missing.
     """

@@ -32,14 +32,14 @@ def command(
 ) -> None:
     """Explain why dimensions are dynamic, and what decides them.
 
-    TENSOR is a tensor name, a layer by name or id, or LAYER:INDEX; one inside a body may be named
-    by the layers around it, as in loop/body/state. For each dimension, the output shows the layers
-    that make it, back to the inputs, constants or data that decide, and the shapes of inputs that
-    bound it.
+    TENSOR is a tensor name, a layer by name or id, or LAYER:INDEX; a tensor inside a body may be
+    named by the layers around it, as in loop/body/state. For each dimension, the output shows the
+    layers that make it, back to inputs, constants or data, and input shapes that bound it.
 
     Without TENSOR, the dynamic dimensions of the model are grouped by their cause, worst first. The
-    output also lists the inputs to bound so that nothing is unbounded, and those to fix so that
-    everything is static; irshape's inference has checked both. OpenVINO's own shapes may be wider.
+    output also lists input shapes with which every dimension has an upper bound, and input shapes
+    with which every dimension is static; irshape's inference has checked both. OpenVINO's shapes
+    may be wider.
 
     Exit status: 0; 1 if a layer does not fit its inputs, which stderr names; 2 if a path cannot be
     opened, or the model has no such tensor or axis.
@@ -79,8 +79,7 @@ def command(
 
 
 def _obstacle(inference: Inference) -> str:
-    """Says which errors to correct before `irshape edit` can change the model; empty if there are
-    none."""
+    """Says why `irshape edit` cannot change the model; returns "" if it can."""
     from shlex import quote
 
     from ..diagnostics.report import LoadError
@@ -92,14 +91,14 @@ def _obstacle(inference: Inference) -> str:
         checked(model)
     except LoadError:
         path = "-" if model.path == "<stdin>" else quote(model.path)
-        return f"`irshape validate {path}` names errors, which `irshape fix` may mend"
+        return f"`irshape validate {path}` reports errors, which `irshape fix` may correct"
     except GraphError as problem:
         return str(problem)
-    return "a layer does not take these shapes of the inputs" if inference.refused else ""
+    return "a layer does not accept these shapes of the inputs" if inference.refused else ""
 
 
 def _page(title: str, content: str) -> str:
-    """Returns an HTML page of a text in lines."""
+    """Returns an HTML page that shows a text of several lines."""
     from ..diagnostics.renderers.as_html.markup import html_page, text
 
     lines = "\n".join(map(text, content.split("\n")))

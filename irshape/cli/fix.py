@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     "--unsafe-fixes",
     "unsafe",
     is_flag=True,
-    help="Also make the likeliest of the changes that alter what OpenVINO reads.",
+    help="Also make, for each finding, the likeliest change that alters what OpenVINO reads.",
 )
 @fixing_options
 @weights_option
@@ -257,8 +257,8 @@ class _Account:
             yield f"{result.path}: {_fixed(result.fixed)} {self.done}"
 
     def findings(self, result: _Result, *, fixed: bool) -> Iterator[str]:
-        """Yields a line for each finding that is left; with `fixed`, first one for each that is
-        fixed."""
+        """Yields a line for each remaining finding; with `fixed`, first a line for each fixed
+        finding."""
         listed = [(f"{self.done} ", each) for each in result.fixed] if fixed else []
         listed += [(f"left: {each.severity}", each) for each in result.left]
         for mark, each in listed:
@@ -298,7 +298,7 @@ def _fixed(findings: list[Diagnostic]) -> str:
 
 
 def _for_terminal(diff: str, colour: bool) -> str:
-    """Returns the diff; for a terminal without control characters, and with `colour` in colour."""
+    """Returns the diff, for a terminal without control characters, and coloured if `colour`."""
     if not colour and not sys.stdout.isatty():
         return diff
     tones = {"-": "red", "+": "green", "@": "cyan"}

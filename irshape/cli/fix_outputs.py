@@ -24,9 +24,8 @@ def is_folder(output: str) -> bool:
 
 
 def each_once(files: Iterable[str]) -> list[str]:
-    """Returns the files without duplicates that lead to the same file.
-
-    Of a file and links to it, the file is kept.
+    """Returns the files, each once even if links lead to it. Of a file and its links, keeps the
+    file.
     """
     chosen: dict[str, str] = {}
     for file in files:
@@ -37,8 +36,8 @@ def each_once(files: Iterable[str]) -> list[str]:
 
 
 def folders_of(paths: Iterable[str]) -> set[str]:
-    """Returns a folder for each path: the folder itself, the folder of a file, or what stands
-    before the first wildcard of a pattern."""
+    """Returns a folder for each path: the folder itself, the folder of a file, or the part of a
+    pattern before its first wildcard."""
     return {_folder_of(path) for path in paths}
 
 
@@ -81,8 +80,8 @@ def _is_in(file: str, folder: str) -> bool:
 def write_over(fixes: Fixes, path: str, folders: Iterable[str] | None = None) -> None:
     """Writes the fixed text over the file. A link stays, and its target is replaced.
 
-    folders: the folders that were searched, if the file was not named itself. A link must not lead
-    out of them. Raises `OSError`.
+    folders: the folders in which the file was found, if the user did not name the file. A link must
+    not lead out of them. Raises `OSError`.
     """
     from ..formats.atomic import write_atomically
 

@@ -1,4 +1,4 @@
-"""Finds outputs whose batch size a constant fixes, whatever the batch of the inputs."""
+"""Finds outputs whose batch size a constant fixes, whatever the batch size of the inputs is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def first_axes(graph: Graph) -> list[Dimension | None]:
 
 
 def kept_batches(graph: Graph, before: list[Dimension | None]) -> Iterator[str]:
-    """Yields a line for each output that keeps another batch size than the inputs now have.
+    """Yields a line for each output whose batch size did not follow that of the inputs.
 
     before: `first_axes` of the graph before the change.
     """
@@ -54,8 +54,8 @@ def _fed(graph: Graph) -> set[GraphLayer]:
 def _holder(
     output: Output, batch: Dimension, fed: set[GraphLayer]
 ) -> tuple[GraphLayer, GraphLayer] | None:
-    """Returns the layer nearest to an output whose constant replaces the batch, and that
-    constant. fed: the layers that have a batch."""
+    """Returns the layer that replaces the batch size by a constant, and the constant; of several
+    such layers, the one nearest to the output. fed: the layers that may have a batch axis."""
     if output.layer not in fed or not _differs(output, batch):
         return None
     waiting, seen = deque([output.layer]), {output.layer}
@@ -84,7 +84,7 @@ def _batch(output: Output) -> Dimension | None:
 
 
 def _differs(output: Output, batch: Dimension) -> bool:
-    """Returns whether the size of axis 0 is known and is not the batch."""
+    """Returns whether axis 0 has a known size that is not `batch`."""
     own = _batch(output)
     return own is not None and own.is_static and own != batch
 

@@ -86,11 +86,11 @@ def graph_or_exit(path: str, weights: str) -> Graph:
 def refusals(
     flags: Sequence[str] = (), why: Callable[[], str | None] | None = None
 ) -> Iterator[None]:
-    """Ends the command if a change cannot be made. Nothing is written then.
+    """Ends the command, without writing a file, if a change cannot be made.
 
     The exit status is 2 for an unknown name or an unreadable value, 1 if an operation refuses the
     change.
-    flags: the options that ask for the change. why: returns a further line on a refusal.
+    flags: the options that ask for the change. why: returns a further line of the message.
     """
     from ..graph.errors import GraphError
 
@@ -115,16 +115,16 @@ def refusals(
 
 _HELP = {
     "outputs": "add it to --from, or give --to, where the part ends",
-    "prefix": "give --prefix for the names of the second, as in --prefix second/",
-    "batch_from": "give --batch-from, an input of the same batch",
+    "prefix": "give --prefix for the names of the second model, as in --prefix second/",
+    "batch_from": "name with --batch-from an input that has the batch size",
     "max_iterations": "give --max-iterations",
     "bypass": "give the input that replaces it, as LAYER:INPUT",
 }
-"""The advice for the command line, by the argument of the Python function that it replaces."""
+"""The option to advise in place of each argument of a Python function."""
 
 
 def _advised(problem: GraphError) -> str:
-    """Returns the message of a graph with advice for the command line."""
+    """Returns the message of a graph, with advice that names options in place of arguments."""
     advice = _HELP.get(problem.argument or "")
     return str(problem) if advice is None else f"{problem.message}; {advice}"
 
@@ -132,7 +132,7 @@ def _advised(problem: GraphError) -> str:
 def check_outputs(
     sources: Sequence[tuple[str, str]], outputs: Sequence[str], overwrite: bool
 ) -> None:
-    """Raises `UsageError` for outputs that are not IRs or would replace a model that is read.
+    """Raises `UsageError` for outputs that are not .xml files or would replace a source model.
 
     sources: the path of each model, and its `--weights`.
     """
@@ -172,7 +172,7 @@ def graph_account(path: str, graph: Graph) -> str:
 
 
 def _text_alone(graph: Graph) -> bytes:
-    """Returns the .xml of a graph that needs only the .bin of its original. Raises `GraphError`."""
+    """Returns the .xml of a graph. Raises `GraphError` if the original .bin lacks a constant."""
     from ..graph.errors import GraphError
     from ..graph.writing import text_of
     from ..model.weights import Constant
@@ -204,8 +204,7 @@ def account(path: str, layers: int, **ends: Iterable[tuple[Sequence[str], Output
 
 
 def paths_of_parts(output: str, count: int) -> list[str]:
-    """Returns `OUT_1.xml`, `OUT_2.xml` … for `OUT.xml`, with as many digits as the last one
-    needs."""
+    """Returns `OUT_1.xml`, `OUT_2.xml` … for `OUT.xml`; `OUT_01.xml` … for 10 parts or more."""
     stem, extension = os.path.splitext(output)
     width = len(str(count))
     return [f"{stem}_{number:0{width}}{extension}" for number in range(1, count + 1)]

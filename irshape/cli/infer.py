@@ -37,7 +37,7 @@ Marks = dict[tuple[str, ...], str]
 @click.option(
     "--symbols",
     is_flag=True,
-    help="Also print dynamic dimensions as expressions of the dimensions of inputs.",
+    help="Also print dynamic dimensions in terms of input dimensions, such as past+seq.",
 )
 @assume_option
 @click.option("--outputs", is_flag=True, help="Print only the outputs of the model.")
@@ -73,9 +73,9 @@ def command(
 ) -> None:
     """Print the element type and shape of every output port.
 
-    With --shape, the shapes are those that follow from other shapes of the inputs. On a terminal
-    the table fits its width, and long names are shortened. A layer that does not fit its inputs is
-    marked with ! and has its declared shapes; shapes inferred from these are marked with ?.
+    With --shape, irshape infers the shapes from other shapes of the inputs. On a terminal the table
+    fits its width, and long names are shortened. A layer that does not fit its inputs is marked
+    with ! and has its declared shapes; shapes inferred from these are marked with ?.
 
     With --symbols, the table shows expressions such as past+seq instead of intervals. --shape may
     name dimensions: --shape 'input_ids=[batch,seq]'.
@@ -125,8 +125,7 @@ def command(
 def _conflicts(inference: Inference, layer: Layer | None) -> list[str]:
     """Describes inputs whose rank or sizes contradict the file, each other, or a layer.
 
-    Inputs with another rank than in the file come first. Sizes are described only if there are
-    none.
+    If inputs have another rank than in the file, describes only these, and no sizes.
     """
     from ..inference.conflicts import size_conflicts, sizes_of_inputs
     from ..inference.engine import infer
@@ -160,8 +159,8 @@ def written_shape(output: dict[str, Any]) -> str:
 
 
 def _reasons(inference: Inference, verbose: bool, named: bool) -> list[str]:
-    """Says why layers do not fit their inputs: all with their chains, or the first in a few
-    lines."""
+    """Says why layers do not fit their inputs: if `verbose`, for each layer with the chain of
+    layers before it, else for the first layer in a few lines."""
     from ..inference.chain import refusal_in_brief, refusals
 
     layer = None if named else inference.refused[0].layer
@@ -172,8 +171,8 @@ def _reasons(inference: Inference, verbose: bool, named: bool) -> list[str]:
 
 
 def _marks(inference: Inference, refusing: list[Layer]) -> Marks:
-    """Marks layers that do not fit their inputs with !, and what is inferred from their declared
-    shapes with ?. Empty if all fit."""
+    """Returns ! for each layer that does not fit its inputs, and ? for each layer inferred from the
+    declared shapes of such a layer; nothing for other layers."""
     if not refusing:
         return {}
     unsure = [
@@ -186,9 +185,10 @@ def _marks(inference: Inference, refusing: list[Layer]) -> Marks:
 def _table(
     layers: list[dict[str, Any]], marks: Marks, constants: bool, names: list[str] | None
 ) -> list[str]:
-    """Returns a table with a row for each output, and what its marks mean if there are any.
+    """Returns a table with a row for each output, and an explanation of the marks in it.
 
-    names: of the outputs of the model, if `layers` are these alone. They replace other columns.
+    names: the names of the model's outputs, if `layers` has only these. The names replace the
+    columns of the layer.
     """
     rows = []
     hidden = 0

@@ -54,24 +54,26 @@ repos:
 @click.command("init", cls=Command)
 @click.argument("folder", metavar="[DIR]", default=".")
 @click.option(
-    "--target", metavar="RELEASE", help="The oldest OpenVINO that must read the models: 2024.6."
+    "--target",
+    metavar="RELEASE",
+    help="The oldest release that must read the models, such as 2024.6.",
 )
 @click.option(
     "--plugin",
     multiple=True,
     metavar="FILE.py",
     type=click.Path(exists=True),
-    help="A Python file with operations and rules of your own, which the hook loads.",
+    help="A Python file with operations and rules of your own, which the hooks then load.",
 )
-@extension_option("A custom operation of the models, which the configuration then lists.")
+@extension_option("A custom operation of the models, to list in the configuration.")
 def command(
     folder: str, target: str | None, plugin: tuple[str, ...], extensions: tuple[str, ...]
 ) -> None:
     """Write a configuration and pre-commit hooks.
 
-    They are irshape.toml, with the keys that are most used as comments, and two hooks in
-    .pre-commit-config.yaml, which run the irshape that is installed. A file that exists stays: the
-    hooks are then printed, to be added by hand.
+    The configuration is irshape.toml, which has the most used keys as comments. The two hooks are
+    in .pre-commit-config.yaml, which run the irshape that is installed. A file that exists stays:
+    the hooks are then printed, to be added by hand.
 
     Exit status: 0; 2 if the folder has a configuration already, or a file cannot be written.
     """

@@ -25,7 +25,7 @@ SORTS = {
     "activations": "bytes",
     "parameters": "parameter_bytes",
 }
-"""The orders of layers, with the column of the costs for each."""
+"""The values of --sort, with the attribute of a layer's costs by which each sorts."""
 
 
 @click.command("inspect", cls=Command)
@@ -55,7 +55,7 @@ SORTS = {
     "--context",
     type=click.IntRange(1),
     metavar="TOKENS",
-    help="With --device: how many tokens states and KV caches hold.",
+    help="With --device: the number of tokens that states and KV caches hold.",
 )
 @form_option("text", "json", help="Output format. JSON has all layers, in file order.")
 @weights_option
@@ -75,9 +75,9 @@ def command(
     bytes; multiply-adds and activations by layer; the peak of memory; the oldest OpenVINO that
     reads it. MODEL is an IR, an ONNX model or a oneDNN graph; - is standard input.
 
-    Multiply-adds are counted for matrix products, convolutions, attention and recurrent cells, each
-    product that is summed as one. Activations are the outputs of all layers that depend on the
-    inputs. Where shapes are dynamic, numbers are intervals; --shape makes them exact.
+    Multiply-adds are counted for matrix products, convolutions, attention and recurrent cells; a
+    multiplication with its addition counts as one. Activations are the outputs of all layers that
+    depend on the inputs. Where shapes are dynamic, numbers are intervals; --shape makes them exact.
 
     \b
     Examples:
@@ -134,7 +134,7 @@ def _memory(inspection: Inspection, device: str | None, context: int | None) -> 
 
 
 def _of_memory(memory: DeviceMemory) -> Iterator[str]:
-    """Describes the memory that a device needs, as far as it is known."""
+    """Returns the lines on the memory that the model needs on a device, as far as it is known."""
     from ..inspection.device_memory import UNCOUNTED
 
     rows = [("weights, as stored", _bytes(memory.weights), "exact")]

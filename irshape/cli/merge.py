@@ -78,8 +78,8 @@ def command(
 
 
 def _by_default(first: Graph, second: Graph) -> dict[str, str]:
-    """Returns the connections to make if no option names any. Raises `UsageError` if they are
-    unclear."""
+    """Returns the connections to make without --connect. Raises `UsageError` if they are
+    ambiguous."""
     outputs = {name for output in first.outputs for name in output.names}
     inputs = [name for output in second.inputs for name in output.names]
     same = {name: name for name in inputs if name in outputs}

@@ -26,7 +26,7 @@ def view_option(help: str) -> Decorator:
 
 
 def read_result(path: str, command: str) -> dict[str, Any]:
-    """Reads the JSON that a command wrote. Raises `UsageError` if the file holds none, and
+    """Reads the JSON that a command wrote. Raises `UsageError` for any other file, and
     `OSError`."""
     import json
 
@@ -44,7 +44,7 @@ def not_a_result(path: str, command: str) -> click.UsageError:
 
 
 def lay_over(subject: Subject, reader: Reader, result: Mapping[str, Any]) -> None:
-    """Adds the result of a run to the page of its model. Raises `ValueError`."""
+    """Adds the result of a run to a model's page. Raises `ValueError` if they do not fit."""
     if subject.model is not None:
         subject.lay_over(reader(result, subject.numbering))
 
@@ -61,7 +61,7 @@ def write_view(output: str, *subjects: Subject, beside: dict[str, Any] | None = 
 
 
 def write_result(output: str, model: Model, reader: Reader, result: Mapping[str, Any]) -> None:
-    """Writes the page of a model with the result of a run. Raises `ValueError`."""
+    """Writes a model's page with the result of a run. Raises `ValueError` if they do not fit."""
     from ..view.showing import Subject
 
     subject = Subject(model)

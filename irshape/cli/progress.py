@@ -14,8 +14,7 @@ T = TypeVar("T")
 
 
 class Line:
-    """A line on stderr that is rewritten, and removed at the end. Without a terminal there is
-    none."""
+    """A line on stderr that is rewritten, and removed at the end. It appears only on a terminal."""
 
     def __init__(self) -> None:
         self.shows = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
@@ -39,8 +38,8 @@ class Line:
 
 
 def progress(items: Iterable[T], total: int) -> Iterator[T]:
-    """Passes the items on and shows their count in a line, which is removed while an item is
-    processed, since other lines may be written about it."""
+    """Yields the items, and shows their count in a line on stderr. The line is removed while the
+    caller processes an item, because the caller may write other lines."""
     line = Line()
     if total < 2 or not line.shows:
         yield from items

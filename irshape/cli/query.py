@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..xpath.evaluator import Evaluator
 
 FUNCTIONS = ("shape", "element-type")
-"""The functions that need inference."""
+"""The XPath functions whose results need inference."""
 
 
 @click.command("query", cls=Command)
@@ -90,7 +90,7 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
 
 
 def matches(model: Model, xpath: str, evaluator: Evaluator) -> Iterator[dict[str, Any]]:
-    """Yields what an expression selects in a model, in document order.
+    """Yields the elements, attributes and texts that an expression selects, in document order.
 
     A layer appears once for each matched text. Raises `XPathError`.
     """

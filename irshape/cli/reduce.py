@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Stop the command after this time. If it takes longer on MODEL, that is the failure. "
+    help="Stop the command after this time. If that happens on MODEL, it is the failure. "
     "[default: ten times as long as it takes on MODEL, at least 60 s]",
 )
 @click.option(
@@ -95,9 +95,9 @@ def command(
       irshape reduce model.xml --contains SoftMax -- python compile.py {} GPU
       irshape reduce model.xml -- sh -c '! benchmark_app -m {} | grep -q NaN'
 
-    irshape removes layers, takes bodies out, and shrinks constants and shapes. It writes a sound
-    model with its .bin; if MODEL breaks rules, the result breaks no other rules. It writes the
-    model whenever it finds a smaller one, so that the result also exists after Ctrl-C.
+    irshape removes layers, replaces the model by a body, and shrinks constants and shapes. It
+    writes a sound model with its .bin; if MODEL breaks rules, the result breaks no other rules. It
+    writes the model whenever it finds a smaller one, so that the result also exists after Ctrl-C.
 
     Exit status: 0; 1 if MODEL cannot be read, or the command does not fail on it; 2 if a path
     or the command cannot be used; 130 after Ctrl-C.
@@ -177,7 +177,7 @@ def _require_failure(
         reason = "on the model, the output of the command does not match --contains"
     click.echo(f"irshape: {reason}", err=True)
     if outcome.last_line:
-        click.echo(f"irshape: its last line: {outcome.last_line}", err=True)
+        click.echo(f"irshape: the last line of its output: {outcome.last_line}", err=True)
     raise click.exceptions.Exit(1)
 
 

@@ -24,7 +24,7 @@ COUNTED = (*FOR_PEOPLE, "json")
 
 
 class Form(NamedTuple):
-    """A format and the file for it. None is stdout, or the file of `--output-file`."""
+    """A format and its file. None stands for `--output-file`, or for stdout without that option."""
 
     name: str
     path: str | None
@@ -43,7 +43,7 @@ class FormType(click.Choice):  # type: ignore[type-arg]
 
 
 def report_text(report: Report, form: str) -> str:
-    """Renders a report in a format, with the root folder from the environment."""
+    """Renders a report in a format. File names in it are relative to the folder of `_root`."""
     return render(report, form, Options(root=os.path.abspath(_root())))
 
 
@@ -61,7 +61,7 @@ format_options = options(
         type=FormType(formats()),
         multiple=True,
         metavar="FORMAT[=FILE]",
-        help="Output format. Can be repeated if all but one name a FILE. "
+        help="Output format. May be repeated; at most one of them may omit =FILE. "
         "[default: text; github under GITHUB_ACTIONS=true] "
         f"One of: {', '.join(formats())}.",
     ),
@@ -76,7 +76,7 @@ def destinations(
 ) -> list[Form]:
     """Returns each format with its file, None for stdout.
 
-    Raises `UsageError` if two share a place, or if one does not support --statistics.
+    Raises `UsageError` if two formats would go to one place, or one does not support --statistics.
     """
     in_actions = os.environ.get("GITHUB_ACTIONS") == "true"
     by_default = "github" if in_actions and output_file is None and not statistics else "text"

@@ -23,11 +23,13 @@ SHOWN = 5
 @click.command("requires", cls=Command)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
-    "--ask", is_flag=True, help="Also let OpenVINO compile it on the devices of this machine."
+    "--ask",
+    is_flag=True,
+    help="Also compile the model with OpenVINO on this machine's devices.",
 )
 @form_option("text", "json")
 def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
-    """Print the OpenVINO releases and the devices that take a model.
+    """Print the OpenVINO releases that read a model and the devices that compile it.
 
     PATH is a file, a folder (searched for IRs), a glob, or - for standard input. The answer follows
     from the version of the IR, the operations with their opsets, the element types, and the
@@ -88,7 +90,7 @@ def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
 
 
 def _asked(requirements: Requirements, ask: bool) -> dict[str, str]:
-    """Returns what the available devices say when they compile the model; nothing without `ask`."""
+    """If `ask`, compiles the model on each available device, and returns OpenVINO's answers."""
     if not ask:
         return {}
     from ..comparison.devices import OpenVinoDevice
@@ -103,12 +105,12 @@ def _asked(requirements: Requirements, ask: bool) -> dict[str, str]:
 
 
 WIDTH = 80
-"""The columns of the table if the output does not go to a terminal."""
+"""The width of the table, in characters, if the output does not go to a terminal."""
 
 _Row = tuple[str, str, str]
 """A row of the table: the subject, the release or verdict, and the reason.
 
-The first two are empty if they are the same as in the row before.
+The subject and the release are empty if they are the same as in the row before.
 """
 
 

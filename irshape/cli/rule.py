@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..rules import Rule
 
 WIDTH = 100
-"""The most columns of a line of prose."""
+"""The longest line of prose, in characters."""
 
 
 @click.command("rule", cls=Command)
@@ -67,7 +67,7 @@ def severity(rule: type[Rule]) -> str:
 
 
 def fields(rule: type[Rule]) -> dict[str, str | bool | None]:
-    """Returns a rule as a JSON object. Its sections are fields, in Markdown."""
+    """Returns a rule as a JSON object. Each section of its docstring is a field, in Markdown."""
     from ..rules import HEADINGS
 
     page = rule.page()

@@ -90,7 +90,7 @@ def command(
     from ..execution.session import MAX_ITERATIONS, ExecutionError, Session
 
     if stats and simulate:
-        raise click.UsageError("--stats and --simulate are two runs; ask for one of them")
+        raise click.UsageError("--stats and --simulate cannot be combined: run them separately")
     if view is not None and not stats:
         raise click.UsageError("--view draws the ranges of --stats; add it")
     keep_apart([model], view, weights=weights)
@@ -210,7 +210,7 @@ def _stats(rows: list[Range]) -> list[str]:
     lost = [row for row in rows if row.values is not None and row.values.lost_in_f16]
     for name, outputs in (
         ("beyond the range of f16 (65504)", wide),
-        ("with values that f16 makes 0", lost),
+        ("with values that become 0 in f16", lost),
     ):
         if outputs:
             first = place(outputs[0].layer, outputs[0].port)

@@ -53,7 +53,7 @@ force_option = click.option(
 
 
 def sound_or_exit(model: Model, force: bool) -> None:
-    """Exits with status 1, with the findings on stderr, if a model must not be computed.
+    """If a model has errors that forbid a run, prints them on stderr and exits with status 1.
 
     force: accept any model.
     """
@@ -83,9 +83,9 @@ def gathered(
     max_memory: int | None,
     fitting: Mapping[Layer, ShapeLike] | None = None,
 ) -> dict[Layer, Any]:
-    """Returns the inputs of a run by Parameter, from files or at random.
+    """Returns an array for each Parameter, from files, values or random numbers.
 
-    random: draw the inputs that are not given. fitting: shapes for those without one in `shapes`.
+    random: draw the inputs that are not given. fitting: shapes for inputs that `shapes` lacks.
     Raises `UsageError`, and `ExecutionError` if they would take more than `max_memory` bytes.
     """
     from ..element_types import DYNAMIC_TYPE
@@ -170,7 +170,7 @@ class Ticker:
 
 @contextmanager
 def ticking(model: Model, runs: int = 1) -> Iterator[Ticker]:
-    """Counts layers on stderr, and yields the function to call for each layer."""
+    """Shows progress by layers on stderr, and yields the function to call after each layer."""
     ticker = Ticker(len(model.net.layers) * runs)
     try:
         yield ticker

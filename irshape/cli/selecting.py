@@ -62,7 +62,7 @@ fixing_options = options(
         "--extend-select",
         multiple=True,
         metavar="CODES",
-        help="Report these rules as well, such as those that are opt-in.",
+        help="Report these rules as well, such as opt-in rules.",
     ),
     click.option("--ignore", multiple=True, metavar="CODES", help="Do not report these rules."),
     click.option(
@@ -117,11 +117,11 @@ fixing_options = options(
     click.option(
         "--only-ir",
         is_flag=True,
-        help="Skip files that are not models, also those named on the command line. For validate, "
-        "data stand for their model, and the configuration and plugins for all models in git.",
+        help="Skip files that are not models, even if named. For validate, a data file stands for "
+        "its model, and the configuration or a plugin for all models in git.",
     ),
 )
-"""The options of a command that corrects the selected findings."""
+"""The options of a command that fixes the selected findings."""
 
 selection_options = options(
     fixing_options,
@@ -142,11 +142,11 @@ selection_options = options(
         "[default: IRSHAPE_CACHE_DIR, or the cache folder of the user]",
     ),
 )
-"""The same, and the options that concern a report of all findings."""
+"""The options above, and those of a command that reports all findings."""
 
 
 def chosen(given: dict[str, Any]) -> Chosen:
-    """Returns the configuration with the options applied. Raises `UsageError` for unusable ones.
+    """Returns the configuration with the options applied. Raises `UsageError` for invalid options.
 
     given: the options. It lacks those that the command does not have.
     """
@@ -202,7 +202,7 @@ def chosen(given: dict[str, Any]) -> Chosen:
 
 
 def _selected(configuration: Configuration, given: dict[str, Any]) -> Configuration:
-    """Returns the configuration with the selectors of the options.
+    """Returns the configuration with the options' selectors of rules added.
 
     Raises `ValueError` for selectors and plugins that cannot be used, before a file is read.
     """

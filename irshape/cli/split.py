@@ -69,9 +69,9 @@ def command(
 ) -> None:
     """Split a model into parts that run one after the other.
 
-    A part takes the inputs of the model and the tensors of earlier parts that it needs, under
-    their names, and gives the outputs of the model that it computes and what later parts need.
-    Constants are in every part that needs them. The parts are listed on standard output.
+    A part has as inputs the model inputs and the tensors of earlier parts that it needs, under
+    their names; as outputs, the model outputs that it computes and the tensors that later parts
+    need. Constants are in every part that needs them. Standard output lists the parts.
 
     \b
     Examples:

@@ -45,7 +45,7 @@ _SECOND = "\0"
 
 
 def _spread(text: str) -> str:
-    """Returns a text with as many characters as it takes columns in a terminal."""
+    """Returns a text with one character for each column that it takes in a terminal."""
     if text.isascii():
         return text
     return "".join(char + _SECOND * (columns_of(char) - 1) for char in text)
@@ -105,7 +105,7 @@ def _width(cells: Sequence[str]) -> int:
 
 
 def _cell(text: str, width: int, *, right: bool) -> str:
-    """Returns a text shortened or filled to a number of columns."""
+    """Returns a text shortened, or padded with spaces, to a number of columns."""
     short = shortened(text, width)
     while columns_of(short) > width and len(short) > 1:
         short = shortened(text, len(short) - 1)

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 @click.option(
     "--trace",
     is_flag=True,
-    help="Print on stderr, for each finding, its rule, the changes that were tried, and effects.",
+    help="Print on stderr, for each finding, its rule and the changes tried, with their effects.",
 )
 @view_option("Also write an HTML page that shows the model with its findings. Takes one file.")
 @silent_option
@@ -96,7 +96,7 @@ def command(
     wanted = chosen({**selection, "no_cache": selection["no_cache"] or trace})
     files, lacking = _chosen_files(paths, wanted, since)
     if view is not None and (len(files) != 1 or given):
-        raise click.UsageError("--view draws one file, without --value")
+        raise click.UsageError("--view draws one file, and cannot be combined with --value")
     keep_apart(files, *(form.path for form in forms_chosen), view, weights=weights)
     level: Any = wanted.configuration.fail_level
     with usage_errors():
@@ -136,8 +136,8 @@ def _chosen_files(
 ) -> tuple[list[str], list[str]]:
     """Returns the files that paths name and the options select, and the data that git lacks.
 
-    With --only-ir, the configuration stands for all models in its folder, and a plugin for those
-    in the working directory.
+    With --only-ir, the path of the configuration or of a plugin stands for all models that git
+    knows in the folder of the configuration, by default the working directory.
     """
     from ..settings.plugin_files import loaded
 
@@ -159,9 +159,9 @@ def _chosen_files(
 
 
 def _expected(wanted: Chosen, paths: tuple[str, ...], ignores: Any) -> Configuration:
-    """Returns the settings that should have an effect on these paths: all, for a folder.
+    """Returns the settings that must match a file: all if a path is a folder, else only `ignores`.
 
-    ignores: those of the command line, which hooks give for a part of the files they are for.
+    ignores: those of the command line. With --only-ir (from a hook), they need not match a file.
     """
     if any(map(os.path.isdir, paths)):
         return wanted.configuration
@@ -172,7 +172,7 @@ def _expected(wanted: Chosen, paths: tuple[str, ...], ignores: Any) -> Configura
 
 
 def _traced(report: Report) -> Iterator[str]:
-    """Yields for each finding its rule and the changes that were tried, with cost and outcome."""
+    """Yields for each finding its rule, and the changes tried, each with cost and outcome."""
     from ..rules import all_rules
 
     rules = {rule.code: rule for rule in all_rules()}
@@ -199,8 +199,8 @@ def _validated(
 ) -> Finished:
     """Validates the files. With --update-baseline, also writes the baseline.
 
-    named: whether the command names the files themselves, and no folder.
-    Raises `ValueError` for settings and values that do not fit, `OSError` for a single file.
+    named: whether the command line names the files themselves, not a folder. Raises `ValueError`
+    for settings and values that do not fit, and `OSError` if the only named file cannot be opened.
     """
     from ..checking.request import Request
     from ..checking.validation import validate_all
@@ -252,8 +252,7 @@ def useless_settings(
 
 
 def forbidden_in_vain(configuration: Configuration) -> Iterator[str]:
-    """Yields the forbidden operations that seem to be misspelt, or of a version that no opset
-    has."""
+    """Yields a note on each forbidden operation that seems misspelt or is not in its opset."""
     from ..ops import registry
 
     for operation in dict.fromkeys(
@@ -268,7 +267,7 @@ def forbidden_in_vain(configuration: Configuration) -> Iterator[str]:
 
 
 def notes(finished: Finished, wanted: Chosen, lacking: list[str]) -> Iterator[str]:
-    """Yields notes on findings that are not in the report. lacking: the data that git lacks."""
+    """Yields notes on what the report leaves out. lacking: the data files that git lacks."""
     for path in lacking:
         yield (
             f"git does not have '{path}', which a model in git needs: `git add` it, or name it in "
@@ -284,7 +283,7 @@ def notes(finished: Finished, wanted: Chosen, lacking: list[str]) -> Iterator[st
         verb = "occurs" if finished.stale == 1 else "occur"
         yield (
             f"{finished.stale} {entries} of the baseline no longer {verb}; "
-            "--update-baseline drops them"
+            "--update-baseline removes stale entries"
         )
     yield from forbidden_in_vain(wanted.configuration)
     others = sum(each.path.endswith(tuple(FOREIGN)) for each in finished.report.files)

@@ -80,7 +80,7 @@ def command(
     opens: bool,
     **shown: bool,
 ) -> None:
-    """Draw a model as one HTML page that makes no request.
+    """Draw a model as one HTML page that needs no network.
 
     The page shows the graph with the inferred types and shapes, what `irshape validate` reports,
     and each layer with its attributes, ports, constants and lines of XML. irshape
@@ -134,7 +134,7 @@ def _open(page: str) -> None:
 
 
 _UNFIT = (ValueError, LookupError, TypeError, AttributeError)
-"""The errors that can be raised if a document has another structure."""
+"""The exceptions that a JSON document of an unexpected structure can raise."""
 
 
 def _lay_over(subject: Subject, reader: Any, path: str, command: str) -> None:

@@ -29,7 +29,7 @@ _DIRECTIVE = re.compile(
 )
 
 Suppression = tuple[int, str, frozenset[str]]
-"""A selector in a comment: the offset of the comment, the text, and the codes that it covers."""
+"""A selector in a comment: the comment's byte offset, the selector's text, and its codes."""
 
 
 class Scope:
@@ -63,7 +63,7 @@ class Scope:
 class Comments:
     """The comments of a file that silence findings, and the findings about faulty comments.
 
-    For a file without comments, this takes a single search.
+    A file without such comments is only searched once for their beginning.
     """
 
     def __init__(self, source: Source, custom: tuple[CustomRule, ...] = ()) -> None:
@@ -71,7 +71,7 @@ class Comments:
         self.findings: list[Finding] = []
         self.whole = Scope(0)
         self.layers: list[Scope] = []
-        """The scopes of layers by their start. An inner layer comes after the one around it."""
+        """The scopes of layers, sorted by start. An inner layer follows the layer around it."""
         if MARK in source.data:
             self._read(source)
             self.layers.sort(key=lambda scope: scope.start)
@@ -121,8 +121,8 @@ class Comments:
                     self.findings.append(Finding(fault, token.start()))
 
     def _parsed(self, text: str, offset: int) -> tuple[list[Suppression], bool] | None:
-        """Returns the selectors of a comment, and whether they apply to the whole file wherever the
-        comment is; None if it has no meaning. Records the faults of the comment."""
+        """Returns the selectors of a comment, and whether it says `disable-file`; None if the
+        comment is malformed. Records faults of the comment as findings."""
         match = _DIRECTIVE.fullmatch(text)
         if match is None or match["verb"] not in ("disable", "disable-file") or not match["codes"]:
             hint = (
@@ -183,7 +183,7 @@ class Comments:
             for offset, text, covers in scope.suppressions:
                 if not covers & scope.hits and covers & asked:
                     message = f"there is no {text} {where} to silence"
-                    hint = "remove it from the comment"
+                    hint = "remove the code from the comment"
                     fault = Fault(UNUSED_SUPPRESSION, message, actual=text, help=hint)
                     yield Finding(fault, offset)
 

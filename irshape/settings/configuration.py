@@ -118,11 +118,11 @@ def configuration_of(given: Configuration | str | os.PathLike[str] | None) -> Co
 
 
 SHARED = "pyproject.toml"
-"""The file that other tools configure, too."""
+"""The file in which other tools have their configuration, too."""
 
 
 def _table(path: str | os.PathLike[str]) -> Any:
-    """Returns the content of a configuration file; None for a pyproject.toml without
+    """Returns the settings in a configuration file; None for a pyproject.toml without
     `[tool.irshape]`, which is parsed only if the name occurs in it.
 
     Raises `ConfigurationError`, and `OSError` if the file cannot be opened.
@@ -231,7 +231,7 @@ def _fields(table: Mapping[str, Any], keys: Keys, where: str) -> dict[str, Any]:
 
 
 def _of(kind: type, expected: str, convert: Callable[[Any], Any] = lambda value: value) -> Reader:
-    """Returns a reader of values of a type. convert: checks and converts them."""
+    """Returns a function that checks a setting's type. convert: checks and converts the value."""
 
     def read(value: Any, _: str) -> Any:
         if not isinstance(value, kind):
@@ -242,7 +242,7 @@ def _of(kind: type, expected: str, convert: Callable[[Any], Any] = lambda value:
 
 
 def _whole(least: int) -> Reader:
-    """Returns a reader of whole numbers from `least` up."""
+    """Returns a function that checks that a setting is a whole number of at least `least`."""
 
     def read(value: Any, _: str) -> Any:
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
@@ -253,8 +253,8 @@ def _whole(least: int) -> Reader:
 
 
 def _tables(keys: Keys, make: Callable[..., Any], expected: str, *required: str) -> Reader:
-    """Returns a reader of a list of tables. make: what it makes of each table. required: the keys
-    that a table must have."""
+    """Returns a function that reads a list of tables. make: builds an object from each table.
+    required: the keys that a table must have."""
 
     def read(value: Any, place: str) -> Any:
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
@@ -283,7 +283,7 @@ def texts(value: Any, _: str = "") -> tuple[str, ...]:
 
 
 def _some(value: Any, _: str = "") -> tuple[str, ...]:
-    """Returns a list of texts that without an element says nothing, or leaves nothing."""
+    """Returns a list of texts. Raises `ValueError` for an empty list, which has no effect."""
     if value == []:
         raise ValueError("the list is empty; leave the key out")
     return texts(value)
@@ -303,8 +303,8 @@ def _level(value: Any, _: str) -> str:
 
 
 def extensions(value: Any, _: str = "") -> tuple[str, ...]:
-    """Returns names of the form `TYPE` or `TYPE@VERSION`. Raises `ValueError`, also for an
-    operation of an opset."""
+    """Returns names of the form `TYPE` or `TYPE@VERSION`. Raises `ValueError` for another form, and
+    for an operation of an opset."""
     named = _named(value, "an extension", "extensions")
     for text in named:
         name, _, version = text.partition("@")
@@ -373,7 +373,7 @@ def _policies(value: Any, place: str) -> Any:
 
 
 def _rules(value: Any, place: str) -> tuple[CustomRule, ...]:
-    """Returns the custom rules in the table `rules`, from its list `custom`."""
+    """Returns the custom rules of `[[rules.custom]]`, from the table `rules`."""
     expected, place = "tables [[rules.custom]]", f"{place}.custom"
     if not isinstance(value, dict) or set(value) - {"custom"}:
         raise ValueError(f"expected {expected}")
@@ -454,7 +454,7 @@ def _devices(value: Any, place: str) -> Devices:
 
 
 def device_names(value: Any, _: str = "") -> tuple[str, ...]:
-    """Returns names of devices, read in any case. Raises `ValueError`."""
+    """Returns the devices' names, which may be in any letter case. Raises `ValueError`."""
     names = tuple(dict.fromkeys(name.upper() for name in texts(value)))
     for name in names:
         if name not in DEVICES:

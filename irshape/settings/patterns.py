@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 
 
 def _fits(pattern: tuple[str, ...], path: tuple[str, ...]) -> bool:
-    """Returns whether the parts of a pattern match those of a path. `**` matches any number of
-    them, and at the end at least one."""
+    """Returns whether the parts of a pattern match the parts of a path. `**` matches any number of
+    parts, or at the end of the pattern one or more."""
     if not pattern or pattern == ("**",):
         return bool(path) == bool(pattern)
     first, *rest = pattern
@@ -35,7 +35,7 @@ def matches(pattern: str, path: str, root: str | None = None) -> bool:
 
 
 def relative(path: str, root: str | None = None) -> str:
-    """Returns a path relative to a folder, with `/`; the absolute path if it lies elsewhere."""
+    """Returns a path relative to a folder, with `/`; an absolute path if it is outside."""
     if path in ("-", "<stdin>"):
         return "<stdin>"
     absolute = os.path.abspath(path)

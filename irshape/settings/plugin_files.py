@@ -33,7 +33,7 @@ def unload() -> None:
 
 
 def load(path: str) -> None:
-    """Registers every operation and rule of a file whose name has no leading underscore.
+    """Registers each operation and rule in a file, except classes whose names begin with `_`.
 
     Raises `PluginError` if the file cannot be run, or has nothing to register.
     """

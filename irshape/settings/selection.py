@@ -1,8 +1,8 @@
 """Selects the rules to run and the findings to keep: selectors, ignores by file, and comments.
 
 A selector is a code (`IR201`), a prefix of one (`IR2`), a name (`output-shape-mismatch`), or `ALL`.
-If one selects a rule and another ignores it, the more specific one decides. If they are equally
-specific, the ignoring one decides. The command line takes precedence over the configuration.
+If one selector selects a rule and another ignores it, the more specific selector decides. If both
+are equally specific, the rule is ignored. The command line takes precedence over the configuration.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def settings(configuration: Configuration, path: str = "") -> Settings:
 
 
 def overridden(configuration: Configuration, over: Configuration) -> Configuration:
-    """Returns a configuration with the selection of the command line. over: its selectors.
+    """Returns a configuration, overridden by the selectors of the command line, `over`.
 
     Raises `ConfigurationError` for an invalid selector.
     """

@@ -62,8 +62,8 @@ def check_selectors(
 def similar_rule(name: str, custom: tuple[CustomRule, ...] = ()) -> str:
     """Returns `; did you mean X?` for a misspelt code or name of a rule, or "".
 
-    It suggests nothing for a code with an unknown number, since the number gives no hint about the
-    intended rule.
+    For a code such as IR199 that no rule has, returns "": the number does not hint at the intended
+    rule.
     """
     from ..rules import all_rules
 

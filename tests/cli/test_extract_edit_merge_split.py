@@ -263,7 +263,7 @@ def test_an_upper_bound_beyond_a_table_is_said_with_layer_and_constant(
     assert (status, len(said)) == (0, warned)
     assert all(word in line for line in said for word in ("'x'", "at most 8", "'added'", "'table'"))
     arguments = ("edit", "table.xml", "--reshape", "[1,5,4]", "--seq", "5", "-o", "fixed.xml")
-    assert "--seq: axis 1 is dynamic in no input" in call(*arguments)[2]
+    assert "--seq: no input has a dynamic axis 1" in call(*arguments)[2]
 
 
 def test_an_output_that_keeps_another_batch_is_said_with_the_constant(folder: Path) -> None:

@@ -297,7 +297,7 @@ USAGES = {
     "no failure": Usage([], "sys.exit(0)", 1, "the command succeeds on the model"),
     "another failure": Usage(["--status", "3"], "sys.exit(2)", 1, "ends with exit status 2, not 3"),
     "other output": Usage(
-        ["--contains", "IR201"], "sys.exit('out of memory')", 1, "its last line: out of memory"
+        ["--contains", "IR201"], "sys.exit('out of memory')", 1, "of its output: out of memory"
     ),
 }
 

@@ -1,1 +1,1 @@
-"""Named sizes: expressions over symbols, and known facts about them."""
+"""Named sizes: expressions over symbols, such as `past + seq`, and facts about them."""

@@ -1,9 +1,10 @@
-"""Bounds of expressions, from the ranges of their symbols and from known relations.
+"""Computes bounds of expressions, from the ranges of their symbols and from recorded facts.
 
-They simplify floor divisions, minima and maxima.
+With bounds, floor divisions, minima and maxima become simpler: `max(seq, 1)` is `seq` if `seq` is
+at least 1.
 
 To prove that an expression is 0 or more, this module uses its range, the ranges of the calls in it,
-and known facts about expressions of several atoms.
+such as `seq // 2`, and known facts such as `seq - past >= 0`.
 """
 
 from __future__ import annotations
@@ -25,23 +26,23 @@ from .expressions import (
 )
 
 Range = tuple[float, float]
-"""The least and the largest value: integers, or infinite."""
+"""The lower and the upper bound of a value: integers, or infinite."""
 
 DEPTH: Final = 4
-"""The maximum number of steps of a proof."""
+"""The maximum depth of a proof: how often a proof may depend on another one."""
 
 
 class Bounds(Facts):
-    """The known facts about the ranges of sizes, and about the results of functions."""
+    """The ranges of symbols, the facts about expressions and calls, and what follows from them."""
 
     def __init__(self) -> None:
         self.ranges: dict[Symbol, Range] = {}
         self.nonnegative: list[Expression] = []
-        """Expressions of several atoms that are known to be 0 or more."""
+        """Expressions of several atoms that are known to be 0 or more, e.g. `seq - past`."""
         self.rewritten: dict[Call, Expression] = {}
-        """Maps divisions, minima and maxima to simpler expressions that they equal."""
+        """For each of these divisions, minima and maxima, the expression that equals it."""
         self.multiples: dict[tuple[Expression, int], Constraint] = {}
-        """Maps expressions to a number that is known to divide them."""
+        """Pairs of an expression and a number that divides it, with the condition that says so."""
         self._call_ranges: dict[Call, Range] = {}
         self._product_ranges: dict[Monomial, Range] = {}
         self._proofs: dict[tuple[Expression, int], bool] = {}
@@ -51,7 +52,7 @@ class Bounds(Facts):
         return Expression.number(number, self)
 
     def range(self, expression: Expression) -> Range:
-        """Returns the bounds of an expression."""
+        """Returns the lower and the upper bound of an expression."""
         low = high = 0.0
         known = self._product_ranges
         for monomial, coefficient in expression.terms.items():
@@ -96,7 +97,7 @@ class Bounds(Facts):
         )
 
     def is_nonnegative(self, expression: Expression, depth: int = DEPTH) -> bool:
-        """Whether the expression is known to be 0 or more."""
+        """Whether an expression can be proven to be 0 or more."""
         if self.range(expression)[0] >= 0:
             return True
         if depth <= 0 or not expression.terms:
@@ -132,8 +133,7 @@ class Bounds(Facts):
     def _proven_by(
         self, expression: Expression, call: Call, coefficient: Coefficient, depth: int
     ) -> bool:
-        """Whether an expression is 0 or more for every value that a call can have within its
-        bounds."""
+        """Whether an expression is 0 or more for every value that a call in it can have."""
         rest = expression - Expression.of(call, self) * coefficient
         if call.function == "//":
             numerator, divisor = call.arguments
@@ -147,17 +147,17 @@ class Bounds(Facts):
         return any(each) if some else all(each)
 
     def at_least(self, left: Expression, right: Expression) -> bool:
-        """Whether `left >= right` is known."""
+        """Whether `left >= right` can be proven."""
         return left == right or self.is_nonnegative(left - right)
 
     def forget(self) -> None:
-        """Forgets conclusions from bounds. Call it after changing the bounds."""
+        """Clears the caches of ranges and proofs. Call it after a change of facts."""
         self._call_ranges.clear()
         self._product_ranges.clear()
         self._proofs.clear()
 
     def quotient(self, numerator: Expression, divisor: Expression) -> Expression:
-        """Returns `numerator // divisor`, for a divisor of 1 or more."""
+        """Returns `numerator // divisor` in its simplest known form."""
         number = divisor.constant
         if number is not None:
             if number == 0:
@@ -173,7 +173,7 @@ class Bounds(Facts):
         return self._called(Call("//", (numerator, divisor)))
 
     def _called(self, call: Call) -> Expression:
-        """Returns a call, or the simpler expression that it is known to equal."""
+        """Returns a call as an expression, or the simpler expression that it is known to equal."""
         return self.rewritten.get(call) or Expression.of(call, self)
 
     def _divided(self, numerator: Expression, divisor: int) -> Expression:
@@ -213,7 +213,7 @@ class Bounds(Facts):
         return outside + self._called(Call("//", (inside, self.number(divisor)), exact))
 
     def _nested(self, inside: Expression, divisor: int) -> Expression | None:
-        """Returns `(a // b + c) // d` as `(a + b * c) // (b * d)`."""
+        """Returns `(a // b + c) // d` as `(a + b * c) // (b * d)`; None for another form."""
         calls = [(m, c) for m, c in inside.terms.items() if m]
         if len(calls) != 1 or calls[0][1] != 1 or len(calls[0][0]) != 1:
             return None
@@ -227,7 +227,7 @@ class Bounds(Facts):
         return self._divided(numerator + inside.offset * number, int(number) * divisor)
 
     def divides(self, divisor: int, expression: Expression) -> bool:
-        """Whether a number is known to divide an expression."""
+        """Whether an integer is known to divide an expression."""
         if all(coefficient % divisor == 0 for coefficient in expression.terms.values()):
             return True
         if not self.multiples:
@@ -253,7 +253,7 @@ class Bounds(Facts):
         )
 
     def extreme(self, function: str, arguments: tuple[Expression, ...]) -> Expression:
-        """Returns the minimum or the maximum of some expressions."""
+        """Returns the minimum or the maximum of expressions, in its simplest known form."""
         parts: list[Expression] = []
         for argument in arguments:
             atom = argument.atom
@@ -296,7 +296,7 @@ def _floor_divided(number: float, divisor: float) -> float:
 
 
 def exactly_divided(numerator: Expression, divisor: Expression) -> Expression | None:
-    """Returns the quotient of polynomials if it leaves no remainder."""
+    """Returns the quotient of two polynomials; None if they do not divide without a remainder."""
     facts = numerator.facts
     lead, number = max(divisor.terms.items(), key=_degree)
     quotient, rest = facts.number(0), numerator
@@ -318,7 +318,7 @@ def exactly_divided(numerator: Expression, divisor: Expression) -> Expression | 
 def _divided_term(
     monomial: Monomial, coefficient: Coefficient, by: Monomial, number: Coefficient
 ) -> tuple[Monomial, Coefficient] | None:
-    """Returns a term divided by another one; None if this leaves a remainder."""
+    """Returns the quotient of two terms; None if they do not divide without a remainder."""
     if coefficient % number:
         return None
     rest = list(monomial)

@@ -1,4 +1,4 @@
-"""Conditions of layers on sizes, and contradictions between them."""
+"""The conditions of layers on sizes, such as `seq == past`, and their contradictions."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from .expressions import Expression
 
 
 class Constraint(NamedTuple):
-    """A condition of a layer on sizes: `left relation right`."""
+    """A condition that a layer puts on sizes: `left relation right`, e.g. `past + seq == 128`."""
 
     left: Expression
     relation: str
     right: Expression
     source: object
-    """The layer that requires the condition, or another origin."""
+    """The layer that requires the condition, or, for example, an option of the user."""
     assumed: bool
     conditional: bool = False
-    """Whether the condition holds only if a certain body runs, for example a branch of an If."""
+    """Whether the condition matters only if a certain body runs, for example a branch of an If."""
 
     def __str__(self) -> str:
         return f"{self.left} {self.relation} {self.right}"
 
 
 class Conflict(NamedTuple):
-    """A condition that cannot hold together with earlier ones."""
+    """A condition that cannot hold together with conditions recorded before it."""
 
     constraint: Constraint
     earlier: tuple[Constraint, ...]
-    """The smallest set of conditions that excludes it; empty if the shapes of the inputs exclude
+    """The fewest earlier conditions that exclude it; empty if the shapes of the inputs exclude
     it."""
 
     @property
     def is_certain(self) -> bool:
-        """Whether the contradiction follows from requirements of layers, without assumptions."""
+        """Whether requirements of layers alone contradict each other, without any assumption."""
         if not self.earlier:  # for example, no size equals itself plus 1
             return (self.constraint.left - self.constraint.right).constant is not None
         return not any(each.assumed for each in self.earlier)

@@ -1,4 +1,4 @@
-"""Dimensions and elements of values that are known as expressions, beside their intervals."""
+"""Dimensions that are expressions of symbols, and operations on them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .expressions import Call, Expression, Facts, Symbol, TooLarge, symbols_of
 
 
 class SymbolicDimension(Dimension):
-    """A dynamic dimension that is an expression of named sizes.
+    """A dynamic dimension that knows its size as an expression, such as `past + seq`.
 
-    An operation on it returns another symbolic dimension if possible, and otherwise a plain
-    `Dimension`. Two symbolic dimensions are equal if their expressions are equal.
+    Arithmetic returns another symbolic dimension if possible, otherwise a plain `Dimension`, an
+    interval. Two symbolic dimensions are equal if their expressions are equal.
     """
 
     __slots__ = ("expression",)
@@ -169,7 +169,7 @@ class SymbolicDimension(Dimension):
 def _broadcast(
     self: SymbolicDimension, ours: Expression, theirs: Expression, interval: Dimension
 ) -> Dimension | None:
-    """Returns the result of broadcasting two dimensions that are both dynamic."""
+    """Returns the dimension to which two dynamic ones broadcast; None if they do not broadcast."""
     facts = self.facts
     one = facts.number(1)
     two = facts.number(2)
@@ -190,9 +190,9 @@ def _broadcast(
 
 
 def _are_comparable(ours: Expression, theirs: Expression) -> bool:
-    """Whether two sizes were probably intended to be equal, because both differ by sizes.
+    """Whether two broadcast sizes were probably meant to be equal: each has symbols of its own.
 
-    Among `seq` and `past + seq`, the second is larger unless `past` is 0.
+    `seq` and `past + seq` were not: the second is larger unless `past` is 0.
     """
     sides: tuple[set[Symbol], set[Symbol]] = (set(), set())
     for monomial, coefficient in (ours - theirs).terms.items():
@@ -202,7 +202,7 @@ def _are_comparable(ours: Expression, theirs: Expression) -> bool:
 
 
 def _is_clipped(bounded: Expression, free: Expression) -> bool:
-    """Whether an expression is the minimum of another one and numbers of 2 or more."""
+    """Whether `bounded` is `min(free, …)`, and all other arguments of the minimum are 2 or more."""
     atom = bounded.atom
     if not isinstance(atom, Call) or atom.function != "min" or free not in atom.arguments:
         return False
@@ -213,7 +213,7 @@ def _is_clipped(bounded: Expression, free: Expression) -> bool:
 
 
 def expression_of(size: Dimension | int, facts: Facts) -> Expression | None:
-    """Returns a size as an expression; None if it has no expression."""
+    """Returns a size as an expression; None for an interval without an expression."""
     if isinstance(size, SymbolicDimension):
         return size.expression
     if isinstance(size, int):
@@ -222,7 +222,8 @@ def expression_of(size: Dimension | int, facts: Facts) -> Expression | None:
 
 
 def dimension(expression: Expression, interval: Dimension) -> Dimension:
-    """Returns the dimension of an expression within both bounds; a plain one if it is a number."""
+    """Returns a dimension with an expression, within the bounds of both arguments. It is a plain
+    one if they allow only one size."""
     constant = expression.constant
     low, high = expression.facts.range(expression)
     least = interval.low if low == -math.inf else max(interval.low, int(low))
@@ -235,7 +236,7 @@ def dimension(expression: Expression, interval: Dimension) -> Dimension:
 
 
 def counted(expression: Expression, size: Dimension) -> Dimension:
-    """Returns an element of a value as a dimension, assuming that it is not negative."""
+    """Returns an expression as a dimension, assumed to be 0 or more; `size` if it cannot be."""
     facts = expression.facts
     if not expression.is_whole or not facts.assume_at_least(expression, facts.number(0)):
         return size
@@ -243,7 +244,7 @@ def counted(expression: Expression, size: Dimension) -> Dimension:
 
 
 def positive(size: Dimension) -> Dimension:
-    """Returns a symbolic dimension, assuming that it is 1 or more; a plain one if it cannot be."""
+    """Returns a dimension, assumed to be 1 or more; without its expression if it cannot be."""
     assert isinstance(size, SymbolicDimension)
     facts = size.facts
     if facts.assume_at_least(size.expression, facts.number(1)):
@@ -252,7 +253,7 @@ def positive(size: Dimension) -> Dimension:
 
 
 def exact_quotient(whole: Dimension, part: Dimension, interval: Dimension) -> Dimension:
-    """Returns the quotient of a number of elements by a divisor that leaves no remainder."""
+    """Returns `whole // part`, where the layer requires that `part` divides `whole` exactly."""
     symbolic = whole if isinstance(whole, SymbolicDimension) else part
     assert isinstance(symbolic, SymbolicDimension)
     facts = symbolic.facts
@@ -272,7 +273,7 @@ def exact_quotient(whole: Dimension, part: Dimension, interval: Dimension) -> Di
 
 
 def pinned(size: Dimension, number: int) -> None:
-    """Assumes that a symbolic dimension is a number."""
+    """Assumes that the expression of a symbolic dimension equals a number."""
     assert isinstance(size, SymbolicDimension)
     facts = size.facts
     facts.equal(size.expression, facts.number(number), assumed=True, pinned=True)

@@ -1,9 +1,9 @@
-"""Integer expressions over named sizes, in a normal form: equal expressions have equal texts.
+"""Integer expressions over symbols, in a normal form: equal expressions have equal texts.
 
-An expression is a sum of products of atoms with whole coefficients. An atom is a symbol, or a floor
-division, a minimum or a maximum of expressions. A remainder `a % b` is stored as
-`a - b * (a // b)`, and written as a remainder again. Coefficients are fractions only for real
-numbers, for example a size times a scale of 0.5.
+An expression is a sum of products of atoms with integer coefficients, such as
+`2*seq*(past//8) + 1`. An atom is a symbol, a floor division, a minimum or a maximum. A remainder
+`a % b` is stored as `a - b * (a // b)`, and printed as a remainder again. Coefficients are
+fractions only for real numbers, for example a size times a scale of 0.5.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Final, Protocol, Union
 
 Coefficient = Union[int, Fraction]
 MAX_TERMS: Final = 200
-"""The maximum number of terms of an expression."""
+"""The maximum number of terms of an expression, such as the two of `a*b + 1`."""
 
 
 MAX_REAL: Final = 2**24
-"""The limit for real numbers: up to this number, f32 represents integers exactly."""
+"""Real numbers up to this one become expressions: f32 represents integers exactly up to here."""
 MAX_DIVISOR: Final = 2**12
 
 
@@ -29,9 +29,9 @@ class TooLarge(ArithmeticError):
 
 
 class Symbol:
-    """A named size: an axis of an input.
+    """The unknown size of an axis of an input, with a name such as `seq`.
 
-    `order` is its place among the symbols. Later symbols are replaced first.
+    `order` is its place among the symbols. Of two equal symbols, the later one is replaced.
     """
 
     __slots__ = ("axis", "name", "order", "text")
@@ -48,7 +48,8 @@ class Symbol:
 class Call:
     """`a // b`, `min(a, b, …)` or `max(a, b, …)`.
 
-    `exact`: whether a division is known to leave no remainder. Equality ignores it.
+    `exact`: whether a division is known to leave no remainder. Two calls that differ only in
+    `exact` are equal.
     """
 
     __slots__ = ("_hash", "arguments", "exact", "function", "text")
@@ -81,12 +82,12 @@ class Call:
 
 Atom = Union[Symbol, Call]
 Monomial = tuple[Atom, ...]
-"""A product of atoms, sorted by their text; empty for 1."""
+"""A product of atoms, sorted by their text; empty for the number 1."""
 Terms = dict[Monomial, Coefficient]
 
 
 def bracketed(expression: Expression) -> str:
-    """Returns an expression as an operand of `//`, `%` or `*`."""
+    """Returns the text of an operand of `//`, `%` or `*`: in parentheses if necessary."""
     text = str(expression)
     return text if text.isidentifier() or text.isdigit() or _is_call(expression) else f"({text})"
 
@@ -97,8 +98,8 @@ def _is_call(expression: Expression) -> bool:
 
 
 class Facts(Protocol):
-    """The facts about symbols that expressions need; `bounds.Bounds` and `facts.Facts` explain each
-    method."""
+    """The interface to the facts about symbols. `bounds.Bounds` and `facts.Facts` explain the
+    methods."""
 
     def number(self, number: Coefficient) -> Expression: ...
     def range(self, expression: Expression) -> tuple[float, float]: ...
@@ -136,7 +137,7 @@ class Expression:
 
     @property
     def constant(self) -> Coefficient | None:
-        """The number that the expression equals, else None."""
+        """The number that the expression equals; None if it depends on symbols."""
         if not self.terms:
             return 0
         if len(self.terms) == 1:
@@ -145,12 +146,12 @@ class Expression:
 
     @property
     def offset(self) -> Coefficient:
-        """The term without atoms."""
+        """The constant term of the sum: 3 in `seq + 3`."""
         return self.terms.get((), 0)
 
     @property
     def atom(self) -> Atom | None:
-        """The atom that the expression equals, else None."""
+        """The atom that the expression equals; None for a sum or a product."""
         if len(self.terms) == 1:
             ((monomial, coefficient),) = self.terms.items()
             if coefficient == 1 and len(monomial) == 1:
@@ -159,22 +160,22 @@ class Expression:
 
     @property
     def is_whole(self) -> bool:
-        """Whether no coefficient is a fraction."""
+        """Whether all coefficients are integers."""
         return all(coefficient.denominator == 1 for coefficient in self.terms.values())
 
     @property
     def atoms(self) -> Iterator[Atom]:
-        """Yields the atoms of the expression, without atoms inside calls."""
+        """The atoms of the expression, without the atoms in arguments of calls."""
         for monomial in self.terms:
             yield from monomial
 
     @cached_property
     def symbols(self) -> frozenset[Symbol]:
-        """All symbols in the expression, also symbols inside calls."""
+        """All symbols in the expression, including symbols in arguments of calls."""
         return frozenset(symbol for atom in self.atoms for symbol in symbols_of(atom))
 
     def lifted(self, other: Expression | Coefficient) -> Expression:
-        """Returns a number as an expression."""
+        """Returns a number as an expression, and an expression unchanged."""
         return other if isinstance(other, Expression) else Expression.number(other, self.facts)
 
     @staticmethod
@@ -245,18 +246,18 @@ class Expression:
         return self.facts.extreme("max", (self, self.lifted(other)))
 
     def divided(self, number: Coefficient) -> Expression:
-        """Returns the exact quotient by a number other than 0."""
+        """Returns the expression with all coefficients divided by a number other than 0."""
         return self * (Fraction(1) / number)
 
     def floor(self) -> Expression:
-        """Returns the largest integer that is not greater."""
+        """Returns the expression rounded down to an integer."""
         if self.is_whole:
             return self
         scale = lcm(*(coefficient.denominator for coefficient in self.terms.values()))
         return (self * scale) // scale
 
     def without_exact_divisions(self) -> Expression:
-        """Returns the expression with `a` in place of `8 * (a // 8)` if 8 is known to divide
+        """Returns the expression with `a` in place of `8 * (a // 8)` where 8 is known to divide
         `a`."""
         for monomial, coefficient in self.terms.items():
             for position, atom in enumerate(monomial):
@@ -285,9 +286,10 @@ class Expression:
         replacement: Callable[[Symbol], Expression | None],
         known: dict[Atom, Expression] | None = None,
     ) -> Expression:
-        """Returns the expression with other expressions in place of some symbols, normalized.
+        """Returns the expression with symbols replaced by other expressions, in normal form.
 
-        known: remembers what takes the place of each atom. Nested expressions share most of them.
+        replacement: returns None for a symbol that stays. known: caches the replacement of each
+        atom, for nested expressions that share atoms.
         """
         known = {} if known is None else known
         total = Expression.number(0, self.facts)
@@ -314,9 +316,9 @@ class Expression:
         return self.facts.extreme(atom.function, arguments)
 
     def evaluate(self, sizes: Mapping[str, int], known: dict[Atom, int] | None = None) -> int:
-        """Returns the value of the expression, given a size for each symbol.
+        """Returns the value of the expression, given a size for the name of each symbol.
 
-        known: remembers the values of atoms. Raises `KeyError` for a symbol without a size, and
+        known: caches the values of atoms. Raises `KeyError` for a symbol without a size, and
         `ZeroDivisionError`.
         """
         known = {} if known is None else known
@@ -350,7 +352,7 @@ class Expression:
 
 
 def symbols_of(atom: Atom) -> frozenset[Symbol]:
-    """Returns all symbols in an atom."""
+    """Returns all symbols in an atom, including those in arguments of a call."""
     if isinstance(atom, Symbol):
         return frozenset((atom,))
     return frozenset().union(*(argument.symbols for argument in atom.arguments))
@@ -374,7 +376,7 @@ def _evaluated(atom: Atom, sizes: Mapping[str, int], known: dict[Atom, int]) -> 
 
 
 def _written(expression: Expression) -> str:
-    """Returns the expression as Python, positive terms first."""
+    """Returns the expression in Python's notation, positive terms first."""
     parts, rest = _remainders(expression)
     terms = sorted(
         ((coefficient, monomial) for monomial, coefficient in rest.items()),
@@ -394,7 +396,7 @@ def _written(expression: Expression) -> str:
 
 
 def _product(monomial: Monomial, coefficient: Coefficient) -> str:
-    """Returns a product as text. A division in it is bracketed unless it stands alone."""
+    """Returns the text of a product, with `a // b` in parentheses unless it is the only factor."""
     if len(monomial) == 1 and coefficient == 1:
         return monomial[0].text
     return "*".join(
@@ -404,7 +406,7 @@ def _product(monomial: Monomial, coefficient: Coefficient) -> str:
 
 
 def _remainders(expression: Expression) -> tuple[list[tuple[Coefficient, str]], Terms]:
-    """Returns the remainders in an expression, `a - b * (a // b)`, and the other terms."""
+    """Returns the remainders in an expression, found as `a - b * (a // b)`, and the other terms."""
     rest = dict(expression.terms)
     parts: list[tuple[Coefficient, str]] = []
     for monomial in list(rest):
@@ -431,8 +433,8 @@ def _remainders(expression: Expression) -> tuple[list[tuple[Coefficient, str]], 
 
 
 def number(value: float, facts: Facts) -> Expression | None:
-    """Returns a number as an expression; None for one that is not exactly a fraction of whole
-    numbers."""
+    """Returns a number as an expression; None if f32 may round it, or if its denominator is
+    large."""
     if isinstance(value, int):
         return Expression.number(value, facts)
     if not -MAX_REAL < value < MAX_REAL:

@@ -1,8 +1,9 @@
-"""The known facts about the symbols of a model. It records conditions, and draws conclusions.
+"""Records the conditions of layers on the symbols of a model, and draws conclusions from them.
 
-The inference of layers states the facts. A *requirement* holds whenever the model is inferred
-without a violation. An *assumption* is a condition under which the expressions are valid: for
-example, that two sizes that are broadcast together are equal, rather than one of them being 1.
+The code that infers layers calls this module. A *requirement* holds whenever no layer refuses its
+inputs. An *assumption* is a condition that irshape only supposes, and under which the expressions
+are valid: for example, that two sizes which broadcast together are equal, rather than one of them
+being 1.
 """
 
 from __future__ import annotations
@@ -20,38 +21,36 @@ MAX_FACTS: Final = 64
 
 
 class Facts(Bounds):
-    """The known facts about some symbols, and the conditions that layers state, with their
-    sources."""
+    """The known facts about the symbols of one model, each with the layer that it comes from."""
 
     def __init__(self) -> None:
         super().__init__()
         self.symbols: dict[str, Symbol] = {}
         self.rejected: set[str] = set()
-        """Assumptions that turned out to contradict the model."""
+        """The texts of assumptions that turned out to contradict the model."""
         self.sure = False
-        """Whether no equality may be assumed: whatever sizes the inputs have, bounds then hold."""
+        """Whether to assume no equality, so that the bounds hold for all sizes of the inputs."""
         self.replaced: dict[Symbol, Expression] = {}
-        """Maps symbols to expressions of other symbols that they equal."""
+        """For each replaced symbol, the expression that it equals."""
         self.one_or: dict[tuple[Expression, int], Constraint] = {}
-        """The expressions that are 1 or a number, because of broadcasting, with the source of this
-        condition."""
+        """Pairs of an expression and a number, if broadcasting requires that the expression is 1 or
+        this number; with the condition that says so."""
         self.constraints: dict[str, Constraint] = {}
-        """Every condition that narrows a size, by the text of the condition."""
+        """Every condition that restricts a size, by the text of the condition."""
         self.conflicts: dict[object, Conflict] = {}
-        """Conditions that contradict others, by their sources."""
+        """For each layer or other source, the first contradiction in which it takes part."""
         self.source: object = None
-        """The source of the conditions that are currently recorded."""
+        """The source of new conditions: the layer that is being inferred, or another origin."""
         self.listening = True
-        """Whether requirements hold. Requirements of bodies that may never run are only
-        recorded."""
+        """Whether requirements narrow sizes. False in a body that may never run: there they are
+        only listed."""
         self.inside: dict[Symbol, tuple[Expression, Constraint]] = {}
-        """Maps symbols to the expressions that they equal in the current body, if the body may not
-        run."""
+        """For a body that may never run: what symbols equal if it runs, with the conditions."""
 
     def symbol(
         self, name: str, low: float = 0, high: float = math.inf, axis: int | None = None
     ) -> Expression:
-        """Returns the symbol with a name. The first call makes it."""
+        """Returns the symbol of a name as an expression. The first call creates the symbol."""
         symbol = self.symbols.get(name)
         if symbol is None:
             symbol = self.symbols[name] = Symbol(name, len(self.symbols), axis)
@@ -61,10 +60,11 @@ class Facts(Bounds):
     def equal(
         self, left: Expression, right: Expression, *, assumed: bool = False, pinned: bool = False
     ) -> bool:
-        """Records that two expressions are equal. Returns whether they can be.
+        """Records that two expressions are equal. Returns False if they cannot be equal.
 
-        An assumption is recorded only if it replaces a symbol. It replaces a symbol by a number
-        only if it is `pinned`. A pinned expression need not determine a symbol.
+        A requirement (not `assumed`) is always recorded. An assumption is recorded only if it lets
+        one symbol be replaced by an expression that contains symbols. With `pinned`, any assumption
+        is recorded, also `seq == 128`.
         """
         given = left, right
         left, right = self.resolved(left), self.resolved(right)
@@ -94,7 +94,7 @@ class Facts(Bounds):
         return True
 
     def _refused(self, left: Expression, right: Expression, *, assumed: bool) -> bool:
-        """Records that the current source requires the equality of two expressions that are not
+        """Returns False. Records a contradiction if it is a requirement that the expressions are
         equal."""
         if not assumed:
             self._contradict(left, "==", right)
@@ -103,7 +103,7 @@ class Facts(Bounds):
     def _put_in_place(
         self, symbol: Symbol, replacement: Expression, constraint: Constraint
     ) -> bool:
-        """Replaces a symbol by an expression that equals it. Returns whether this is possible."""
+        """Replaces a symbol by an expression, unless known facts exclude that they are equal."""
         least, most = self.ranges[symbol]
         low, high = self.range(replacement)
         if low > most or high < least or self._excluding(symbol, replacement) is not None:
@@ -119,8 +119,8 @@ class Facts(Bounds):
         return True
 
     def assume_divisible(self, whole: Expression, part: Expression) -> None:
-        """Assumes a condition under which a product divides another one: that a size in one product
-        equals the size in the other at the same axis of an input."""
+        """Assumes that the product `part` divides the product `whole`: a symbol of `part` equals
+        the symbol of `whole` that is the size of the same axis of another input."""
         whole, part = self.resolved(whole), self.resolved(part)
         if len(whole.terms) != 1 or len(part.terms) != 1:
             return
@@ -136,7 +136,7 @@ class Facts(Bounds):
                 return
 
     def _rewrite(self, difference: Expression, constraint: Constraint) -> None:
-        """Replaces the longest call in an equation by the rest of the equation."""
+        """Records an equation as a rule that replaces its longest call by the rest of it."""
         calls = [
             (len(monomial[0].text), monomial[0].text, monomial[0], coefficient)
             for monomial, coefficient in difference.terms.items()
@@ -167,11 +167,11 @@ class Facts(Bounds):
         self.one_or = _substituted(self.one_or, symbol, single)
 
     def require_at_least(self, left: Expression, right: Expression) -> None:
-        """Records that `left >= right` holds whenever the model can be inferred."""
+        """Records the requirement `left >= right`, or the contradiction if it cannot hold."""
         self._at_least(left, right, assumed=False)
 
     def assume_at_least(self, left: Expression, right: Expression) -> bool:
-        """Records the assumption that `left >= right`. Returns whether it can hold."""
+        """Records the assumption `left >= right`. Returns False if it cannot hold."""
         return self._at_least(left, right, assumed=True)
 
     def _at_least(self, left: Expression, right: Expression, *, assumed: bool) -> bool:
@@ -190,7 +190,7 @@ class Facts(Bounds):
         return True
 
     def _note_nonnegative(self, expression: Expression, constraint: Constraint) -> None:
-        """Records that an expression is 0 or more, as a bound of a symbol if possible."""
+        """Records that an expression is 0 or more: as a bound of its symbol if it has only one."""
         if not self.is_nonnegative(expression):
             self._record(constraint)
             self._note_part(expression)
@@ -225,7 +225,7 @@ class Facts(Bounds):
             self.forget()
 
     def _bound(self, atom: Atom, limit: float | Coefficient, sign: Coefficient) -> bool:
-        """Narrows an atom to `>= limit` (for a positive sign) or `<= limit`."""
+        """Tries to record that an atom is `>= limit` (for a positive sign) or `<= limit`."""
         if isinstance(atom, Symbol):
             low, high = self.ranges[atom]
             if sign > 0:
@@ -260,7 +260,7 @@ class Facts(Bounds):
         return False
 
     def require_one_or(self, expression: Expression, number: int) -> None:
-        """Records that an expression is 1 or a number."""
+        """Records the requirement that an expression equals 1 or a number."""
         resolved, size = self.resolved(expression), self.number(number)
         if resolved.constant not in (None, 1, number):
             self._contradict(expression, "== 1 or", size)
@@ -270,7 +270,7 @@ class Facts(Bounds):
             )
 
     def require_multiple(self, expression: Expression, number: int) -> None:
-        """Records that a number divides an expression."""
+        """Records the requirement that a number divides an expression."""
         given, expression = expression, self.resolved(expression)
         if self.divides(number, expression):
             return
@@ -285,7 +285,7 @@ class Facts(Bounds):
             self.multiples.setdefault((expression, number), remainder)
 
     def resolved(self, expression: Expression) -> Expression:
-        """Returns the expression with every symbol replaced that is known to equal others."""
+        """Returns the expression with each replaced symbol substituted by what it equals."""
         if not self.replaced or not any(s in self.replaced for s in expression.symbols):
             return expression
         return expression.substituted(self.replaced.get)
@@ -295,13 +295,13 @@ class Facts(Bounds):
     ) -> Expression:
         """Returns the expression, simplified with all facts known so far.
 
-        known: remembers the parts of earlier expressions, as for `Expression.substituted`.
+        known: caches the simplified atoms, as for `Expression.substituted`.
         """
         return expression.substituted(self.replaced.get, known)
 
     def _solution(self, left: Expression, right: Expression) -> tuple[Symbol, Expression] | None:
-        """Returns a symbol and the expression that it must equal. It is the last symbol that can be
-        replaced."""
+        """Solves an equation for its latest possible symbol. Returns the symbol and the expression
+        that it equals; None if the equation determines no symbol."""
         difference = left - right
         candidates: list[tuple[bool, int, Symbol, Expression]] = []
         for monomial, coefficient in difference.terms.items():
@@ -334,13 +334,13 @@ class Facts(Bounds):
             self.constraints[str(constraint)] = constraint
 
     def forget_conditional(self) -> None:
-        """Forgets the conditions of bodies that may not run, to collect them again."""
+        """Forgets the conditions in bodies that may never run, to collect them again."""
         self.constraints = {
             text: each for text, each in self.constraints.items() if not each.conditional
         }
 
     def _holds_inside(self, constraint: Constraint) -> bool:
-        """Records an equation that holds if the current body runs. Returns whether it can hold."""
+        """Records an equation in a body that may never run. Returns whether it can hold."""
         self._record(constraint)
         solution = self._solution(constraint.left, constraint.right)
         if solution is None:
@@ -354,7 +354,7 @@ class Facts(Bounds):
         return False
 
     def _contradict(self, left: Expression, relation: str, right: Expression) -> None:
-        """Records that the current source requires a relation that cannot hold."""
+        """Records that a relation cannot hold which the current source requires."""
         if self.source in self.conflicts:
             return
         solution = (
@@ -366,7 +366,7 @@ class Facts(Bounds):
         self.conflicts[self.source] = Conflict(constraint, earlier)
 
     def _excluding(self, symbol: Symbol, replacement: Expression) -> Constraint | None:
-        """Returns the requirements that exclude a number for a symbol."""
+        """Returns a requirement that a symbol does not meet with this number as its size."""
         if replacement.symbols:
             return None
         number = {symbol: replacement}.get
@@ -389,7 +389,7 @@ class Facts(Bounds):
         return None
 
     def _exclude_inside(self, symbol: Symbol, number: Expression, constraint: Constraint) -> None:
-        """Records the layers that exclude a number for a symbol, in bodies that may not run."""
+        """Records the layers, in bodies that may never run, whose conditions exclude this size."""
         for each in self.constraints.values():
             if each.conditional and each.relation == "==":
                 difference = self.resolved(each.left - each.right)
@@ -397,7 +397,7 @@ class Facts(Bounds):
                     self.conflicts.setdefault(each.source, Conflict(each, (constraint,)))
 
     def _chain(self, left: Expression, right: Expression) -> tuple[Constraint, ...]:
-        """Returns the shortest chain of equations that leads from one expression to the other."""
+        """Returns the shortest chain of equations that connects the symbols of two expressions."""
         remainders = set(self.multiples.values())
         equations = [
             each

@@ -1,4 +1,4 @@
-"""Reads expressions and conditions over named sizes: `past + seq`, `seq % 8 == 0`."""
+"""Parses expressions and conditions with symbols, such as `past + seq` and `seq % 8 == 0`."""
 
 from __future__ import annotations
 
@@ -28,16 +28,13 @@ MAX_LENGTH: Final = 1000
 
 
 def parse_expression(text: str, facts: Facts) -> Expression:
-    """Returns an expression, parsed from Python's notation. Raises `ValueError`."""
+    """Returns the expression that a text in Python's notation describes. Raises `ValueError`."""
     return _expression(_tree(text), text, facts)
 
 
 def parse_condition(text: str, facts: Facts) -> tuple[Expression, str, Expression, int | None]:
-    """Parses a comparison of two expressions. Returns the left one, `==`, `>=` or `<=`, and the
-    right one; for `a % n == 0` also `n`, which divides the left one.
-
-    Raises `ValueError`.
-    """
+    """Parses a comparison. Returns its left side, `==`, `>=` or `<=`, its right side, and None. For
+    `a % n == 0`, returns `a`, `==`, 0 and `n`. Raises `ValueError`."""
     tree = _tree(text)
     if not isinstance(tree, ast.Compare) or len(tree.ops) != 1:
         raise ValueError(f"'{text}' is not a condition such as 'seq % 8 == 0' or 'past >= 1'")
@@ -98,4 +95,4 @@ def _expression(node: ast.expr, text: str, facts: Facts) -> Expression:
     ):
         arguments = tuple(_expression(part, text, facts) for part in node.args)
         return facts.extreme(node.func.id, arguments)
-    raise ValueError(f"'{text}' has more than sizes, numbers, + - * // % min and max")
+    raise ValueError(f"'{text}' may contain only names of sizes, integers, + - * // %, min and max")

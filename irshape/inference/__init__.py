@@ -1,1 +1,1 @@
-"""The inference of types and shapes: of layers, bodies and models."""
+"""Infers the element types and shapes of layers, bodies and models."""

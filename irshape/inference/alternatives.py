@@ -1,6 +1,6 @@
-"""Finds other attributes, operations or inputs with which a layer would fit its declared ports.
+"""Finds other attributes with which a layer would fit the shapes that its ports declare.
 
-Each is inferred by itself, with the operation's own `infer`.
+Each candidate is inferred separately, with the operation's own `infer`.
 """
 
 from __future__ import annotations
@@ -25,19 +25,18 @@ from .result import BodyResult, Mismatch
 
 
 class Fit(IntEnum):
-    """How well a layer fits its ports."""
+    """How well the declared ports of a layer match the result of inference."""
 
     REFUSED = 0
-    """The operation refuses the layer, or its ports contradict the inference."""
+    """The operation refuses the layer, or a declared port contradicts the inferred tensor."""
     OPEN = 1
-    """Nothing contradicts the ports, but they are less specific than the inference, or nothing is
-    inferred."""
+    """No port contradicts inference, but a port is less specific, or inference is not possible."""
     EXACT = 2
-    """The ports declare the inferred tensors."""
+    """All ports declare exactly the inferred tensors."""
 
 
 class Alternative(NamedTuple):
-    """Another value of an attribute with which a layer fits its declared ports."""
+    """Another value of one attribute with which a layer fits its declared ports."""
 
     attribute: Attribute
     before: str | None
@@ -47,8 +46,8 @@ class Alternative(NamedTuple):
 
 
 def arriving(result: BodyResult, port: Port, source: OutputRef) -> Tensor:
-    """Returns the tensor that reaches an input port. If the output port that feeds it contradicts
-    inference, this is the tensor that the output port declares."""
+    """Returns the tensor that reaches an input port. If inference contradicts the declaration of
+    the output port that feeds it, returns the declared tensor."""
     outputs = result.outputs[source[0]]
     if source in result.doubtful or source[1] >= len(outputs):
         return declared(result.body.layers[source[0]].outputs[source[1]])
@@ -56,9 +55,9 @@ def arriving(result: BodyResult, port: Port, source: OutputRef) -> Tensor:
 
 
 def inputs_of(result: BodyResult, position: int) -> tuple[Tensor | None, ...]:
-    """Returns the tensor that feeds each input port of a layer; None if nothing does.
+    """Returns the tensor that feeds each input port of a layer; None for an unconnected port.
 
-    For a single layer, these are the tensors that its ports declare.
+    For a layer from a file of single layers, returns the tensors that its input ports declare.
     """
     layer, sources = result.body.layers[position], result.wiring.sources[position]
     alone = result.inputs.get(position)
@@ -77,8 +76,7 @@ def fit_of(
     items: tuple[str, ...],
     inputs: Iterable[Tensor | None],
 ) -> Fit:
-    """Returns how well a layer fits its ports as this operation, with these attributes and
-    inputs."""
+    """Returns how well the ports of a layer fit if it has this operation, attributes and inputs."""
     instance, faults = operation.read(items)
     if any(each.fault.rule != UNKNOWN_ATTRIBUTE for each in faults):
         return Fit.REFUSED
@@ -102,8 +100,7 @@ def fit_of(
 
 
 def _contradicts(mismatch: Mismatch) -> bool:
-    """Whether a port contradicts the inference. The answer may depend on values that are not
-    computed here."""
+    """Whether the declared tensor of a port contradicts the inferred one in type or shape."""
     given, inferred = mismatch.declared, mismatch.inferred
     types = given.element_type, inferred.element_type
     differ = types[0] is not types[1] and not any(each.is_dynamic for each in types)
@@ -117,9 +114,9 @@ def alternatives(
     inputs: tuple[Tensor | None, ...],
     names: frozenset[str] = frozenset(),
 ) -> Iterator[Alternative]:
-    """Yields other values of single attributes with which a layer fits its ports.
+    """Yields values of attributes with which a layer fits its ports if only this value changes.
 
-    names: only these attributes.
+    names: the attributes to change; all of them if empty.
     """
     surroundings = declared_by(layer)
     for attribute in operation.attributes.values():
@@ -136,7 +133,7 @@ def alternatives(
 
 
 def declared_by(layer: Layer) -> Declared:
-    """Returns the tensors that the output ports of a layer declare."""
+    """Returns the sizes, element types and shapes that the ports of a layer declare."""
     ports = (*layer.inputs, *layer.outputs)
     types = dict.fromkeys(port.element_type for port in layer.outputs if port.element_type)
     return Declared(

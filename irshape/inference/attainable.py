@@ -1,4 +1,4 @@
-"""Decides whether any value of an unknown input gives an output its declared shape."""
+"""Decides whether an unknown input, such as axes, has a value that gives the declared shape."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Values = tuple[int, ...]
 
 
 def unknown_operands(operation: Operation, inputs: tuple[Tensor | None, ...]) -> list[str]:
-    """Returns the operands whose values decide the result and are unknown."""
+    """Returns the names of the inputs whose values inference needs and does not know."""
     return [
         operand.name
         for index, operand in operation.signature.valued
@@ -33,11 +33,10 @@ def _value_unknown(tensor: Tensor | None) -> bool:
 def attainable(
     operation: Operation, inputs: tuple[Tensor, ...], output: int, declared: PartialShape
 ) -> bool | None:
-    """Whether some values of the unknown operands give the output a shape compatible with
-    `declared`.
+    """Whether some values of the unknown inputs give an output a shape compatible with `declared`.
 
-    Only operands with few relevant values can be tried: axes, orders and shapes. Other values stay
-    unknown. None if no operand can be tried, or there are too many values.
+    Tries only inputs with few possible values: axes, orders and shapes. Other inputs stay unknown.
+    Returns None if no input can be tried, or if it has too many values.
     """
     if any(tensor.rank is None for tensor in inputs):
         return None
@@ -68,8 +67,8 @@ def attainable(
 def _choices(
     name: str, inputs: tuple[Tensor, ...], at: int, declared: PartialShape
 ) -> list[Tensor] | None:
-    """Returns an operand with each value that matters for its result; None if these are not
-    known."""
+    """Returns an input tensor with each value that it may have; None if there are too many values,
+    or if the values are not known."""
     rank = max((tensor.rank or 0 for tensor in inputs[:at]), default=0)
     static, wanted = inputs[at].shape.static, declared.static
     values: Iterator[tuple[Values, Values]]  # each with its shape
@@ -95,7 +94,7 @@ def _choices(
 
 
 def _axes(static: Values | None, rank: int) -> Iterator[tuple[Values, Values]]:
-    """Returns every value that names axes, in ascending order, each with its shape."""
+    """Yields shapes of an input that lists axes, each with axes in ascending order."""
     counts = [(count,) for count in range(1, rank + 1)] if static is None else [static]
     for shape in counts:
         count = prod(shape)

@@ -1,4 +1,4 @@
-"""Infers If, Loop and TensorIterator: binds their bodies to the ports of the layer."""
+"""Infers If, Loop and TensorIterator: connects their bodies to the ports of the layer."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .ports import declared_outputs
 from .result import NO_DEMANDS, BodyResult, LayerResult
 
 InferBody = Callable[[Body, dict[str, Tensor], bool], BodyResult]
-"""Infers a body from the tensors of its Parameters by layer id, and compares it with its ports on
-request. Raises `Violation` if the work would be endless."""
+"""A function that infers a body from the tensors of its Parameters, by layer id. With True as the
+last argument, it also compares the ports. Raises `Violation` if the inference does not end."""
 
 
 def infer_with_bodies(
@@ -31,9 +31,9 @@ def infer_with_bodies(
     *,
     compare: bool,
 ) -> LayerResult:
-    """Infers a layer with bodies. Its operation infers the bodies as often as it needs.
+    """Infers a layer with bodies. Its operation may infer each body several times.
 
-    compare: compare the ports inside with the last of these inferences.
+    compare: compare the ports inside the bodies with the last inference.
     """
     inner: dict[str, BodyResult] = {}
     fed: dict[str, dict[str, Tensor]] = {}
@@ -84,7 +84,7 @@ def infer_with_bodies(
 
 
 def runs_surely(layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], tag: str) -> bool:
-    """Whether a body of a layer always runs, whatever the data."""
+    """Whether a body of a layer runs for all values of the inputs."""
     try:
         check_inputs(operation, inputs)
         return operation.runs_surely(bind(layer, tag), inputs)
@@ -93,12 +93,12 @@ def runs_surely(layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], 
 
 
 def _unsure(result: BodyResult) -> bool:
-    """Whether a Result of a body depends on what some layer declares."""
+    """Whether a Result of a body depends on a declared shape that irshape did not infer."""
     return any(result.body.layers[position].is_result for position in result.unsure)
 
 
 def as_declared(body: Body) -> BodyResult:
-    """Returns the result of a body that cannot be inferred: what its ports declare."""
+    """Returns a result for a body that cannot be inferred: the tensors that its ports declare."""
     result = BodyResult(body, wire(body))
     result.outputs = [declared_outputs(layer) for layer in body.layers]
     result.believed = set(range(len(body.layers)))
@@ -112,11 +112,10 @@ def _never(parameters: dict[str, Any]) -> dict[str, Any]:
 def bind(
     layer: Layer, tag: str, run: Callable[[dict[str, T]], dict[str, T]] = _never
 ) -> BodyView[T]:
-    """Returns a body as its operation sees it: its inputs and outputs by position.
+    """Connects a body to its layer: returns its inputs and outputs by position in the layer.
 
-    run: runs the body; not needed to read the port map alone.
-
-    Raises `Violation` if the port map names a port or a layer that does not exist.
+    run: a function that runs the body; not needed if the caller only reads the port map. Raises
+    `Violation` if the port map names a port or a layer that does not exist.
     """
     assert layer.bodies is not None
     body = layer.bodies[tag]
@@ -145,7 +144,7 @@ def bind(
 
 
 def _refuse_repeated(entries: list[tuple[int, PortMap]], name: str, what: str) -> None:
-    """Raises `Violation` if two entries feed one Parameter of a body, or set one output port."""
+    """Raises `Violation` if two entries of a port map feed one Parameter or set one output port."""
     named = [entry.attributes.get(name) for _, entry in entries]
     if len(set(named)) == len(named):
         return
@@ -155,7 +154,7 @@ def _refuse_repeated(entries: list[tuple[int, PortMap]], name: str, what: str) -
 
 
 def _faulty(says: str, expected: str, actual: object) -> Violation:
-    """Returns the error for a port map or a back edge."""
+    """Returns the error for a fault in a port map or a back edge."""
     return Violation(says, expected=expected, actual=actual, rule=PORT_MAP)
 
 
@@ -174,10 +173,9 @@ def _back_edges(tag: str, body: Body) -> list[tuple[str, str]]:
 
 
 def _input_position(layer: Layer, number: int) -> int | None:
-    """Returns the position of the input port that an `external_port_id` names; None if it names
-    none.
+    """Returns the position of the input port of an `external_port_id`; None if it is negative.
 
-    The number is the id of a port or, if no port has this id, a position: OpenVINO reads both.
+    The number is the id of a port or, if no port has this id, a position: OpenVINO accepts both.
     """
     if number < 0:
         return None
@@ -185,9 +183,9 @@ def _input_position(layer: Layer, number: int) -> int | None:
     if number < len(ids):
         return ids.index(str(number)) if str(number) in ids else number
     if str(number) in ids:
-        reason = f"OpenVINO counts the {len(ids)} inputs from 0 here, whatever their ids"
+        reason = f"OpenVINO reads it as a position, and there are {len(ids)} inputs"
     else:
-        reason = "the layer has no input port of that id"
+        reason = "the layer has no input port with that id"
     says = f"the port map refers to external_port_id {number}, but {reason}"
     raise _faulty(says, ", ".join(ids) or "none", number)
 
@@ -233,7 +231,7 @@ _WHOLE = re.compile(r"[ \t\r\n]*[+-]?[0-9]{1,40}")
 
 
 def _number(entry: PortMap, name: str, default: int | None = None) -> int:
-    """Returns an attribute as OpenVINO reads it, with std::stoll, which must read all of it."""
+    """Returns a number of a port map entry. As in OpenVINO, its whole text must be a number."""
     text = entry.attributes.get(name)
     if text is None and default is not None:
         return default

@@ -1,8 +1,8 @@
-"""Infers the layers of a body in topological order, each from the outputs of those before it.
+"""Infers the layers of a body in topological order, each from the outputs of its producers.
 
-A layer that cannot be inferred is recorded once; its consumers continue from the ports that it
+A layer that cannot be inferred is recorded once; its consumers use the output ports that it
 declares. Values are computed only where an operation needs them. The results of inner bodies are
-remembered.
+cached.
 """
 
 from __future__ import annotations
@@ -29,39 +29,38 @@ from .result import BodyResult, Inference, LayerResult, Mismatch, Observation, O
 
 _WITHOUT_OUTPUTS = ("result", "assign")
 MAX_WORK = 1_000_000
-"""The maximum number of layers to infer inside bodies, counting all runs. Beyond that, the
-bodies count as endless."""
+"""The maximum number of layers to infer in inner bodies, repeated runs included. Beyond it, the
+inference of the bodies counts as endless."""
 
 
 class BodyEngine(LayerEngine):
-    """Infers the bodies of one model, and layers added to the model. Infers an inner body once for
-    each set of inputs.
+    """Infers the bodies of one model, each inner body once for each set of inputs.
 
-    lasting: share the memory of layers with other models. Inference with named sizes must not.
+    lasting: share the cache of layers with other models; not allowed with named sizes.
     """
 
     def __init__(self, model: Model, *, lasting: bool = False) -> None:
         super().__init__(model, MEMORY if lasting else None)
         self.declarations = Declarations(model)
         self.wirings: dict[Body, Wiring] = {}
-        """The wirings of the bodies that were inferred."""
+        """The connections of the bodies inferred so far."""
         self._results: dict[tuple[Body, bool, frozenset[tuple[str, Tensor]]], BodyResult] = {}
         self._work = 0
 
     def go_on_from(self, known: Inference | None) -> None:
-        """Takes over what an inference of the same model read."""
+        """Reuses what an earlier inference of the same model read: attributes, edges, constants."""
         if known is not None and isinstance(known.engine, BodyEngine):
             self.share(known.engine)
 
     def share(self, other: BodyEngine) -> None:
-        """Shares the declarations, wirings and constants with another engine for the model."""
+        """Shares declarations, connections and constants with another engine for the same model."""
         self.declarations, self.wirings = other.declarations, other.wirings
         self.constants = other.constants
 
     def infer_layer(self, layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
-        """Infers one layer from its inputs, with the values of its outputs.
+        """Infers one layer from its inputs, with the values of its outputs if they are known.
 
-        An attribute for which OpenVINO refuses the layer is a fault; others are not reported.
+        If OpenVINO refuses an attribute, returns this fault. Does not report other attributes.
         Raises `UnknownOperation`.
         """
         declaration = self.declarations.of(layer)
@@ -82,7 +81,7 @@ class BodyEngine(LayerEngine):
         return infer_with_bodies(layer, operation, inputs, self.infer_inner, compare=compare)
 
     def forget_bodies(self) -> None:
-        """Forgets the results of bodies, and resets the count of work."""
+        """Clears the cached results of bodies, and resets the count of inferred layers."""
         self.wirings.clear()
         self._results.clear()
         self._work = 0
@@ -97,10 +96,9 @@ class BodyEngine(LayerEngine):
     ) -> BodyResult:
         """Infers a body in one pass.
 
-        parameters: by layer id, the shape or tensor that replaces the one that a Parameter
-        declares.
-        compare: compare the declared ports; after a port that differs, continue with the
-        declaration that its consumer repeats.
+        parameters: shapes or tensors that replace those of Parameters, by layer id.
+        compare: compare the declared ports. If a port differs, and the input port of its consumer
+        declares the same, the consumer is inferred from this declaration.
         result_values: compute the values of the Results.
         """
         wiring = self.wirings.get(body)
@@ -113,9 +111,9 @@ class BodyEngine(LayerEngine):
     def infer_inner(
         self, body: Body, parameters: Mapping[str, Tensor], compare: bool
     ) -> BodyResult:
-        """Infers a body of a layer, once for the same parameters.
+        """Infers the body of a layer. Caches the result by body and parameters.
 
-        Raises `Violation` if nested bodies make the work endless.
+        Raises `Violation` if nested bodies need more than `MAX_WORK` layers.
         """
         key = (body, compare, frozenset(parameters.items()))
         result = self._results.get(key)
@@ -124,7 +122,7 @@ class BodyEngine(LayerEngine):
             if self._work > MAX_WORK:
                 raise Violation(
                     f"the inference of nested bodies takes more than {MAX_WORK:,} steps",
-                    expected="bodies whose shapes stop changing",
+                    expected="bodies whose shapes no longer change after some iterations",
                     rule=PORT_MAP,
                 )
             result = self._results[key] = self.infer_body(
@@ -134,7 +132,7 @@ class BodyEngine(LayerEngine):
 
 
 class Walk:
-    """A pass over the layers of one body that fills `result`."""
+    """Infers each layer of a body once, and stores the outputs and the faults in `result`."""
 
     def __init__(
         self,
@@ -149,16 +147,16 @@ class Walk:
         self.declarations = engine.declarations.of_all(body.layers)
         self.compare = compare
         self.contradicted: Contradictions = {}
-        """The output ports whose consumers may get something other than was inferred."""
+        """The output ports whose declaration contradicts the inferred tensor."""
         self.looser: set[OutputRef] = set()
-        """The output ports that declare less than was inferred, and nothing contrary."""
+        """The output ports whose declaration is less specific than the inferred tensor."""
         self.order = wiring.order
-        """The layers to infer, producers first."""
+        """The positions of the layers, producers first."""
         self.needed: set[int] = set()
-        """The layers whose values are needed."""
+        """The positions of the layers whose output values are needed."""
 
     def run(self, parameters: Mapping[str, PartialShape | Tensor], result_values: bool) -> None:
-        """Infers all layers, producers first."""
+        """Infers all layers of the body, producers first."""
         result = self.result
         wiring, outputs = result.wiring, result.outputs
         self.needed = needed_values(result.body, wiring, self.declarations, result_values)
@@ -174,7 +172,7 @@ class Walk:
     def _infer_at(
         self, position: int, fed: Mapping[int, PartialShape | Tensor]
     ) -> tuple[Tensor, ...]:
-        """Infers a layer whose inputs have been inferred."""
+        """Infers a layer after its producers."""
         outputs, wiring = self.result.outputs, self.result.wiring
         row = wiring.sources[position]
         try:
@@ -199,7 +197,7 @@ class Walk:
         return tensors
 
     def _inputs(self, position: int, row: list[OutputRef | None]) -> tuple[Tensor, ...]:
-        """Returns the inputs of a layer, some of which may be in doubt or missing."""
+        """Returns a layer's input tensors, even if some are missing or contradict their ports."""
         result, contradicted = self.result, self.contradicted
         layers = result.body.layers
         inputs: list[Tensor] = []
@@ -224,7 +222,7 @@ class Walk:
         with_values: bool,
         fed: PartialShape | Tensor | None = None,
     ) -> tuple[Tensor, ...]:
-        """Infers one layer. `fed`: replaces what a Parameter declares."""
+        """Infers one layer. `fed`: replaces the shape or tensor that a Parameter declares."""
         declaration, result = self.declarations[position], self.result
         if isinstance(declaration, UnknownOperation):
             return self._pass_over(position)
@@ -248,7 +246,7 @@ class Walk:
         return self._noted(position, inferred)
 
     def _noted(self, position: int, inferred: LayerResult) -> tuple[Tensor, ...]:
-        """Records the faults and demands of a layer, and returns its outputs."""
+        """Records the faults of a layer and its conditions on dimensions. Returns its outputs."""
         result, tensors = self.result, inferred.outputs
         layer = result.body.layers[position]
         if inferred.faults:
@@ -272,7 +270,7 @@ class Walk:
         return tensors
 
     def _lacks_constants(self) -> bool:
-        """Whether the body has constants whose bytes cannot be read."""
+        """Whether the body has Const layers, and the model has no bytes for them."""
         weights = self.engine.model.weights
         lacks = weights is None or weights.data is None
         return lacks and any(layer.is_constant for layer in self.result.body.layers)
@@ -283,9 +281,9 @@ class Walk:
         tensors: tuple[Tensor, ...],
         passed_on: tuple[Tensor, ...] | None = None,
     ) -> None:
-        """Records the output ports of a layer that declare something other than these tensors.
+        """Records the output ports of a layer whose declaration differs from these tensors.
 
-        passed_on: the tensors that consumers get, if they get others.
+        passed_on: the tensors that the consumers get, if they are not `tensors`.
         """
         layer = self.result.body.layers[position]
         for mismatch in mismatches(layer, tensors):
@@ -302,9 +300,9 @@ class Walk:
                 self.contradicted[position, index] = dims, mismatch.declared
 
     def _compare_parameter(self, position: int, fed: Tensor) -> None:
-        """Compares the port of a Parameter whose input differs from what it declares.
+        """Compares the port of a Parameter that gets another tensor than its attributes declare.
 
-        The input may be narrower or wider: OpenVINO silently overwrites the declaration.
+        The tensor may be narrower or wider: OpenVINO silently overwrites the attributes.
         """
         declaration = self.declarations[position]
         if isinstance(declaration, UnknownOperation):
@@ -318,8 +316,8 @@ class Walk:
             self.result.observations.append(Observation(layer, Mismatch(0, own, fed)))
 
     def _pass_over(self, position: int) -> tuple[Tensor, ...]:
-        """Returns the declared outputs of a layer that cannot be inferred, and reports its
-        attributes."""
+        """Returns the declared outputs of a layer that cannot be inferred, and records the faults
+        of its attributes."""
         result = self.result
         layer = result.body.layers[position]
         result.believed.add(position)
@@ -338,7 +336,7 @@ class Walk:
         return declared_outputs(layer)
 
     def _optional(self, position: int, row: list[OutputRef | None]) -> bool:
-        """Whether all unconnected inputs are optional ones at the end."""
+        """Whether the operation allows each unconnected input of the layer to be left out."""
         declaration = self.declarations[position]
         connected = sum(source is not None for source in row)
         if isinstance(declaration, UnknownOperation) or None in row[:connected]:
@@ -355,7 +353,7 @@ def needed_values(
 ) -> set[int]:
     """Returns the layers whose output values may decide a shape.
 
-    The search runs backwards from the operands whose values inference needs.
+    The search runs backwards from the inputs whose values inference needs.
     """
     sources, needed = wiring.sources, set[int]()
     for row, declaration in zip(sources, declarations, strict=True):
@@ -386,24 +384,24 @@ def needed_values(
 
 
 def declarations_of(inference: Inference) -> Declarations:
-    """Returns the declarations of an inferred model. Those already read are not read again."""
+    """Returns the declarations of a model's layers. Reuses those of its inference."""
     known = inference.engine
     return known.declarations if isinstance(known, BodyEngine) else Declarations(inference.model)
 
 
 def compatible(own: Tensor, fed: Tensor) -> bool:
-    """Whether the declaration of a Parameter is compatible with the tensor that feeds it."""
+    """Whether a Parameter's declared tensor is compatible with the tensor that feeds it."""
     types = own.element_type, fed.element_type
     return (types[0] is types[1] or DYNAMIC_TYPE in types) and own.shape.compatible(fed.shape)
 
 
 def _of_shape(operation: Operation, shape: PartialShape) -> Tensor:
-    """Returns the output of a Parameter with another shape."""
+    """Returns the output tensor of a Parameter that gets another shape."""
     return Tensor(getattr(operation, "element_type", DYNAMIC_TYPE), shape)
 
 
 def _may_fit(fault: Fault) -> bool:
-    """Whether a shape is refused only because it is not known to be narrower."""
+    """Whether a shape is refused only because too little is known about it."""
     expected, actual = fault.expected, fault.actual
     shapes = isinstance(expected, PartialShape) and isinstance(actual, PartialShape)
     return shapes and bool(expected.compatible(actual))

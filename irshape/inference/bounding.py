@@ -1,6 +1,7 @@
 """Proposes which inputs to bound, or to fix, so that dimensions become bounded or static.
 
-Every proposal is inferred first: no layer may refuse a range, its ends, or sizes inside it.
+Each proposal is inferred first: no layer may refuse the proposed ranges, their ends, or some sizes
+within them.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 
 BATCHES = 8
 LENGTHS = 128
-"""The upper bounds to propose: for a first axis, and for any other."""
+"""The upper bounds to propose: `BATCHES` for the first axis of an input, this for others."""
 SAMPLES = 4
-"""How many sizes inside ranges are inferred."""
+"""How many sizes within the ranges are tried at random."""
 MOST_LAYERS = 200_000
-"""The maximum number of layers to infer for a proposal, over all attempts."""
+"""The maximum number of layers to infer for all proposals together."""
 
 MOST_SIZES = 8
 """The maximum number of other sizes to try for a symbol."""
@@ -38,16 +39,15 @@ Ranges = dict[Symbol, Range]
 
 
 class Binding(NamedTuple):
-    """Shapes of inputs, and the inference with them."""
+    """Proposed shapes of inputs, and the inference with these shapes."""
 
     shapes: dict[str, str]
-    """Maps the names of inputs to shapes."""
+    """The shape of each input, by name."""
     result: BodyResult
 
 
 class Requirement(NamedTuple):
-    """A layer that refuses other sizes of an input, and the sizes around the chosen one that it
-    accepts."""
+    """A layer that limits the size of an input, and the range of sizes that it accepts."""
 
     layer: Layer
     low: int
@@ -55,7 +55,7 @@ class Requirement(NamedTuple):
 
 
 class Proposals:
-    """Finds sizes and ranges of inputs that all layers of a model accept."""
+    """Proposes sizes and ranges of inputs that all layers of a model accept."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
@@ -74,20 +74,20 @@ class Proposals:
 
     @cached_property
     def _refused(self) -> set[Layer]:
-        """The layers that refuse their inputs whatever the sizes are."""
+        """The layers that refuse their inputs before any change of the inputs' shapes."""
         return self._as_declared.refusing()
 
     @cached_property
     def fitting(self) -> Sizes | None:
-        """Returns a size for each symbol such that every layer accepts them; None if none is
-        found."""
+        """A size for each symbol such that every layer accepts all sizes; None if the search
+        fails."""
         for sizes in candidates(self.sizes):
             if self._holds(sizes):
                 return sizes
         return None
 
     def refusal(self) -> tuple[Layer, dict[str, str]] | None:
-        """Returns the first layer that refuses some sizes, and the shapes of the inputs then."""
+        """Returns a layer that refuses some tried sizes, and the shapes of the inputs with them."""
         for sizes in grid(self.sizes):
             shapes = self._sized(sizes)
             refusing, _ = self._refusing(shapes)
@@ -102,11 +102,11 @@ class Proposals:
         fixed: Collection[Symbol] = (),
         filled: bool = False,
     ) -> Binding | None:
-        """Returns shapes that bound or fix symbols in every input that has them.
+        """Returns shapes of the inputs that bound symbols (by a range) or fix them (by one size).
 
-        None if no input has any, or the layers accept no such shapes.
+        Returns None if no input has such a symbol, or if the layers accept no shapes that do this.
         symbols: the symbols to bound; by default all.
-        fixed: the symbols that get one size.
+        fixed: the symbols to fix.
         filled: no bounded dimension may be 0.
         """
         known, fitting = self.sizes.facts.ranges, self.fitting
@@ -140,7 +140,7 @@ class Proposals:
         return Binding(names, self._inferred(shapes)) if shapes else None
 
     def _allows(self, ranges: Ranges, *, filled: bool) -> bool:
-        """Whether every layer accepts the ranges, their ends, and sizes inside."""
+        """Whether every layer accepts the ranges, their ends, and samples of sizes within them."""
         shapes = self._shapes(ranges, filled=filled)
         if shapes and self._inferred(shapes).refusing() - self._refused:
             return False
@@ -160,7 +160,7 @@ class Proposals:
         )
 
     def _holds(self, sizes: Sizes) -> bool:
-        """Whether every layer accepts these sizes."""
+        """Whether every layer accepts these sizes of the symbols."""
         if any(self.sizes.broken(sizes)):
             return False
         shapes = self._sized(sizes)
@@ -181,7 +181,7 @@ class Proposals:
     def _ends(
         self, shapes: Mapping[Layer, PartialShape], fitting: Sizes
     ) -> Iterator[dict[Layer, PartialShape]]:
-        """Returns the lower and upper ends of ranges, for each dimension by itself."""
+        """Yields the shapes with all lower ends of the ranges, then with all upper ends."""
         for end in (min, max):
             ends: dict[Layer, PartialShape] = {}
             for layer, known, shape in self._inputs():
@@ -196,7 +196,7 @@ class Proposals:
             yield ends
 
     def _takes(self, shapes: Mapping[Layer, PartialShape]) -> bool:
-        """Whether all layers accept these shapes."""
+        """Whether all layers accept these shapes of the inputs."""
         key = tuple((layer.id, shape) for layer, shape in shapes.items())
         taken = self._taken.get(key)
         if taken is None:
@@ -207,8 +207,7 @@ class Proposals:
         return taken
 
     def _inputs(self) -> Iterator[tuple[Layer, tuple[Expression | None, ...], PartialShape]]:
-        """Returns the inputs of known rank, with their shapes and the expressions of their
-        dimensions."""
+        """Yields each input of known rank, the expressions of its dimensions, and its shape."""
         for layer in self.inference.model.parameters:
             if not self.inference.outputs(layer):
                 continue  # a Parameter without a port
@@ -218,7 +217,7 @@ class Proposals:
                 yield layer, known, shape
 
     def _shapes(self, ranges: Ranges, *, filled: bool) -> dict[Layer, PartialShape]:
-        """Returns the new shapes of the inputs that these ranges change."""
+        """Returns the new shape of each input that these ranges of symbols change."""
         facts = self.sizes.facts
         before = dict(facts.ranges)
         facts.ranges.update(ranges)
@@ -327,7 +326,7 @@ class Proposals:
 
 
 def _interval(size: Expression, dim: Dimension, *, filled: bool) -> Dimension:
-    """Returns the sizes that an expression may have within the current bounds of its symbols."""
+    """Returns the interval of an expression from its symbols' ranges; without 0 if `filled`."""
     facts = size.facts
     low, high = facts.range(size)
     most = UNBOUNDED if high == math.inf else int(high)

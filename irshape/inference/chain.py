@@ -1,4 +1,4 @@
-"""Explains a refused shape by the chain of layers that decides it, back to inputs and constants."""
+"""Explains a refused shape by the layers that compute it, back to inputs and constants."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ MAX_LINES = 5
 
 
 def refusals(inference: Inference) -> list[str]:
-    """Returns a message for each layer that could not be inferred, with the chain of shapes that
-    leads to it."""
+    """Returns a message for each layer that could not be inferred, with the layers before it and
+    their shapes."""
     return [
         "\n".join([_head(inference, each), *(f"  {step}" for step in chain(inference, each.layer))])
         for each in inference.refused
@@ -22,15 +22,15 @@ def refusals(inference: Inference) -> list[str]:
 
 
 def _head(inference: Inference, refusal: Refusal) -> str:
-    """Returns the first line of a message: where a layer stands, and why it was refused."""
+    """Returns the first line of a message: the place of a layer, and why it was refused."""
     place = f"{inference.model.path}:{refusal.line}:{refusal.column}"
     return f"{place}: {refusal.layer.label}: {refusal.message}"
 
 
 def refusal_in_brief(inference: Inference, conflicts: Sequence[str] = ()) -> list[str]:
-    """Explains in at most five lines why the first such layer refuses its inputs.
+    """Explains in at most five lines why the first refused layer refuses its inputs.
 
-    conflicts: sizes of the inputs that contradict each other. Empty if no layer refuses.
+    conflicts: sentences about contradicting sizes of inputs. Empty if no layer is refused.
     """
     from .fitting_sizes import fitting_size
 
@@ -50,9 +50,9 @@ def refusal_in_brief(inference: Inference, conflicts: Sequence[str] = ()) -> lis
 
 
 def chain(inference: Inference, layer: Layer) -> list[str]:
-    """Returns the layers between the model's inputs and a layer, nearest first.
+    """Returns a line for each layer on the way from the model's inputs to a layer, nearest first.
 
-    Each comes with its output shape and the constants beside it.
+    A line has the output shape. The constants among the inputs have their own lines.
     """
     result = next((part for part in inference.result.walk() if layer in part.body.layers), None)
     if result is None:
@@ -80,7 +80,7 @@ def chain(inference: Inference, layer: Layer) -> list[str]:
 
 
 def _step(result: BodyResult, position: int, index: int) -> str:
-    """Returns the layer that feeds an input, as a step of the chain."""
+    """Returns a line about the layer that feeds an input."""
     source = result.wiring.sources[position][index]
     assert source is not None
     producer, consumer = result.body.layers[source[0]], result.body.layers[position]
@@ -102,6 +102,6 @@ def _short(text: str) -> str:
 
 
 def _depends_on_input(result: BodyResult, position: int) -> bool:
-    """Whether a layer depends on a Parameter of its body."""
+    """Whether the outputs of a layer depend on a Parameter of its body."""
     layers = result.body.layers
     return any(layers[at].is_parameter for at in (position, *result.wiring.upstream(position)))

@@ -1,4 +1,4 @@
-"""Finds sizes that contradict each other, and names them and their layers in messages."""
+"""Finds sizes that contradict each other, and writes sentences about them and their layers."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from .result import BodyResult, Inference
 from .symbolic import infer_symbolic
 
 MAX_LAYERS = 5000
-"""Larger models are not inferred again for a message."""
+"""The largest number of layers for which a model is inferred again to improve a message."""
 
 Sizes = Sequence["int | None"]
-"""The sizes of an input; None for an unknown one."""
+"""The sizes of an input, one for each axis; None for a dynamic dimension."""
 
 
 class SizeConflicts:
-    """Sizes that contradict each other."""
+    """Contradictions between sizes, each with a sentence for a message."""
 
     def __init__(self) -> None:
         self.of_inputs: list[tuple[frozenset[int], str]] = []
-        """Contradictions between inputs, with a sentence: `seq is 128 in input_ids, 64 in
-        attention_mask`."""
+        """Contradictions between inputs (by position), e.g.
+        `seq is 128 in input_ids, 64 in attention_mask`."""
         self.of_layers: list[tuple[tuple[Layer, ...], str]] = []
-        """Contradictions between layers whatever the sizes of the inputs, with the layers:
-        `Concat 'second' (line 8) needs n == 4, but Concat 'first' (line 7) needs n == 8`."""
+        """Contradictions between layers that hold for all sizes of the inputs, e.g. `Concat
+        'second' (line 8) needs n == 4, but Concat 'first' (line 7) needs n == 8`."""
 
     def of(self, layer: Layer) -> list[str]:
-        """Returns the contradictions in which a layer takes part."""
+        """Returns the sentences about contradictions in which a layer takes part."""
         return [text for layers, text in self.of_layers if layer in layers]
 
 
 def sizes_of_inputs(inference: Inference) -> dict[str, Sizes]:
-    """Returns the sizes of the inputs of known rank, by layer id."""
+    """Returns the sizes of each input of known rank, by layer id."""
     shapes: dict[str, Sizes] = {}
     for layer in inference.model.parameters if inference.model.kind == "net" else ():
         tensors = inference.outputs(layer)
@@ -47,15 +47,15 @@ def sizes_of_inputs(inference: Inference) -> dict[str, Sizes]:
 
 
 def may_conflict(shapes: Mapping[str, Sizes]) -> bool:
-    """Whether there are several inputs, and at least one known size other than 1."""
+    """Whether sizes may conflict: there are several inputs, and a known size other than 1."""
     known = any(size is not None and size != 1 for shape in shapes.values() for size in shape)
     return known and len(shapes) > 1
 
 
 def size_conflicts(model: Model, shapes: Mapping[str, Sizes]) -> SizeConflicts:
-    """Finds where sizes of inputs contradict each other or what the layers need.
+    """Finds sizes of inputs that contradict each other or the conditions of layers.
 
-    shapes: of the inputs, by layer id. Sizes of 1 are left out, since they may be broadcast.
+    shapes: the sizes of the inputs, by layer id. Sizes of 1 are ignored, since they may broadcast.
     """
     conflicts = SizeConflicts()
     if model.kind != "net" or len(model.net.layers) > MAX_LAYERS:
@@ -72,7 +72,7 @@ def size_conflicts(model: Model, shapes: Mapping[str, Sizes]) -> SizeConflicts:
 def conflicts_of_layers(
     model: Model, result: BodyResult, sizes: NamedSizes
 ) -> Iterator[tuple[tuple[Layer, ...], str]]:
-    """Yields the contradictions between demands of layers, with all layers that take part."""
+    """Yields the contradictions between conditions of layers, with all layers that take part."""
     for part in result.walk():
         for layer, subject in part.observations:
             conflict = sizes.facts.conflicts.get(layer)
@@ -89,7 +89,8 @@ def conflicts_of_layers(
 def _of_inputs(
     result: BodyResult, shapes: Mapping[str, Sizes], broadcast: Mapping[Atom | None, int]
 ) -> list[tuple[frozenset[int], str]]:
-    """broadcast: sizes that are 1 or a number."""
+    """Yields the inputs (by position) with contradicting sizes, and a sentence. `broadcast` has the
+    number for each symbol that is either 1 or this number because of broadcasting."""
     by_symbol: dict[Symbol, dict[int, str]] = {}
     others: list[tuple[str, int, Expression]] = []
     assert result.expressions is not None

@@ -1,8 +1,8 @@
-"""Finds layers that need contradicting sizes of one dynamic dimension, so that no size fits all.
+"""Finds layers that need different sizes of one dynamic dimension, so that no size fits all.
 
-Each of them fits the dynamic shape that reaches it. Inference with named sizes finds the
-contradiction, but takes several times as long. It only runs for models whose layers may demand
-contradicting sizes.
+Each layer by itself accepts the dynamic shape of its input. Inference with named sizes finds the
+contradiction, but takes several times as long. So it only runs if the recorded conditions of the
+layers could contradict each other.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ MAX_LAYERS = 500
 
 
 def contrary_sizes(model: Model, result: BodyResult) -> Iterator[tuple[Layer, Fault]]:
-    """Yields the layers of a net that contradict others whatever the sizes of the inputs, each with
-    its fault.
+    """Yields the layers of a net that contradict others for all sizes of the inputs, with a fault.
 
     result: the inference of the model without named sizes.
     """
@@ -36,11 +35,10 @@ def contrary_sizes(model: Model, result: BodyResult) -> Iterator[tuple[Layer, Fa
 
 
 def _may_contradict(result: BodyResult) -> bool:
-    """Whether demands of layers could contradict each other, ignoring which dimensions they
-    concern.
+    """Whether conditions of layers could contradict each other, if they concerned one dimension.
 
-    They could if layers demand two different numbers, or if two kinds of layers demand the same
-    number of sizes that differ by a constant.
+    They could if two layers with different inputs or outputs require a size (`==`), or if a
+    required size breaks another condition, such as `% 8`.
     """
     alike = {
         (demands, part.inputs.get(position), part.outputs[position])

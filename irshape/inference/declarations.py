@@ -1,4 +1,4 @@
-"""Looks up the declaration of the operation of each layer, with the attributes of the layer."""
+"""Reads the attributes of each layer as its operation declares them."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from .memory import MEMORY, Read
 from .ports import input_tensors
 
 Declaration = Read | registry.UnknownOperation
-"""An operation with its attributes and their faults; or the reason why there is none."""
+"""An operation with its attributes and their faults; or why the operation is not known."""
 
 
 class Declarations:
-    """The declarations of the layers of one model. Layers of equal type and attributes share
-    one."""
+    """The operations of the layers of one model. Layers of equal type and attributes share one
+    object."""
 
     def __init__(self, model: Model) -> None:
         self._alone = model.kind == "layers"
         self._by_layer: dict[Layer, Declaration] = {}
 
     def of(self, layer: Layer) -> Declaration:
-        """Returns the operation of a layer, with the attributes that the layer had at the first
-        call."""
+        """Returns the operation of a layer with its attributes. The first call for a layer reads
+        them."""
         known = self._by_layer.get(layer)
         if known is None:
             known = self._by_layer[layer] = self._read(layer)
         return known
 
     def of_all(self, layers: list[Layer]) -> list[Declaration]:
-        """Returns the operation of each layer of a body."""
+        """Returns the operation of each layer of a body, with its attributes."""
         known, of = self._by_layer, self.of
         return [known.get(layer) or of(layer) for layer in layers]
 
@@ -55,17 +55,17 @@ class Declarations:
 
 
 def _lies_anywhere(items: tuple[str, ...]) -> bool:
-    """Whether these are the usual attributes of a constant. Inference does not depend on where
-    its bytes lie."""
+    """Whether these are the usual attributes of a Const. Inference ignores its `offset` and
+    `size`."""
     numbers = items[5] + "0" + items[7]
     named = items[4] == "offset" and items[6] == "size" and items[5] and items[7]
     return bool(named) and numbers.isdigit() and numbers.isascii()
 
 
 def newest_fitting(layer: Layer) -> type[Operation]:
-    """Returns the newest version of an operation that the attributes and ports of a layer fit.
+    """Returns the newest version of an operation that fits the attributes and ports of a layer.
 
-    If none fits, returns the newest of those that fit best. Raises `UnknownOperation`.
+    If no version fits, returns the newest of the best ones. Raises `UnknownOperation`.
     """
     known = registry.versions(layer.type)
     if not known:
@@ -77,8 +77,8 @@ def newest_fitting(layer: Layer) -> type[Operation]:
 
 
 def _misfits(declared: type[Operation], layer: Layer) -> tuple[int, ...]:
-    """Counts the contradictions between a layer and a version, most severe kind first: faulty
-    attributes, the number of inputs, the number of outputs, their shapes."""
+    """Counts how a layer contradicts a version, the most severe kind first: by attributes, the
+    number of inputs, the number of outputs, their shapes."""
     operation, faults = declared.read(layer.items)
     refused = any(not fault.silent for fault in faults)
     try:
@@ -97,5 +97,5 @@ def _misfits(declared: type[Operation], layer: Layer) -> tuple[int, ...]:
 
 
 def _contradicts(port: Port, shape: PartialShape) -> bool:
-    """Whether an output port declares dimensions that the shape excludes."""
+    """Whether an output port declares dimensions that contradict the shape."""
     return bool(port.dims) and not PartialShape(port.dims or ()).compatible(shape)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .reasons import Explanation, Overview
 
 InputShapes = Mapping[str, ShapeLike] | Mapping[int, ShapeLike] | Mapping[Layer, ShapeLike]
-"""Shapes by a name of the input (`model.names`), its position or its Parameter."""
+"""Shapes of inputs, by name (see `model.names`), by position, or by the Parameter itself."""
 
 
 def infer(
@@ -29,16 +29,16 @@ def infer(
     assume: Iterable[str] = (),
     known: Inference | None = None,
 ) -> Inference:
-    """Infers a model.
+    """Infers the element type and shape of every output port of a model.
 
     shapes: replaces the shapes of inputs, by their names.
-    compare: record the declared ports that differ from the inference; after a port that differs,
-    continue with the declaration that its consumer repeats.
-    symbols: also express dimensions in terms of named sizes; texts in `shapes` may then name
-    dimensions, `[batch,seq]`.
+    compare: record the declared ports that differ from inference. If the input port of a consumer
+    declares the same as such a port, the consumer is inferred from this declaration.
+    symbols: also express dimensions by named sizes; `shapes` may then name dimensions, e.g.
+    `[batch,seq]`.
     assume: conditions on the named sizes.
-    known: an earlier inference of the unchanged model, whose declarations, wiring and constants are
-    used again.
+    known: an earlier inference of the unchanged model, whose attributes, edges and constants are
+    reused.
     Raises `ValueError` for a name in `shapes` that no input has.
     """
     if not isinstance(shapes or {}, Mapping):
@@ -63,7 +63,8 @@ def infer(
 
 
 def _believes_ports(result: BodyResult) -> bool:
-    """Whether a port declares more than was inferred, and none contradicts the inference."""
+    """Whether ports declare more than was inferred, and no port contradicts inference. Then layers
+    may have been inferred from declarations."""
     differing = [
         each.subject
         for part in result.walk()
@@ -74,9 +75,9 @@ def _believes_ports(result: BodyResult) -> bool:
 
 
 def _add_refusals(result: BodyResult, plain: BodyResult) -> None:
-    """Adds the layers that refuse their inputs if no declared port is believed, as in OpenVINO.
+    """Adds the layers that refuse their inputs if declared ports are ignored, as in OpenVINO.
 
-    plain: the result without comparing ports.
+    plain: the result of an inference that ignored declared ports.
     """
     parts = {part.body: part for part in result.walk()}
     for part in plain.walk():
@@ -118,7 +119,7 @@ def _with_symbols(
 
 
 class _SymbolicInference(Inference):
-    """An inference with symbols. It imports what explains dimensions when it is first needed."""
+    """An inference with named sizes. It imports the modules that explain dimensions on demand."""
 
     def explain(self, tensor: str, axis: int | None = None) -> list[Explanation]:
         from .explaining import explain
@@ -132,7 +133,6 @@ class _SymbolicInference(Inference):
 
 
 def _input_shapes(model: Model, shapes: Mapping[Any, ShapeLike]) -> dict[str, PartialShape]:
-    """Returns shapes by the id of their Parameter. Raises `ValueError` for a name that no input
-    has."""
+    """Returns shapes by the ids of their Parameters. Raises `ValueError` for a name of no input."""
     given = inputs_of(model).given(shapes)
     return {layer.id: PartialShape.of(shape) for layer, shape in given.items()}

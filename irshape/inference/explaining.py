@@ -1,4 +1,4 @@
-"""Explains a dimension by the layers that make it, back to inputs, constants or data."""
+"""Explains a dimension by the layers that compute it, back to inputs, constants or data."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
     from .result import Inference
 
 MAX_STEPS = 40
-"""The maximum number of layers in a chain."""
+"""The maximum number of layers in the chain of an explanation."""
 
 
 class Place(NamedTuple):
-    """A dimension of an output, or an element of its value."""
+    """A dimension of a layer's output, or an element of the value of the output."""
 
     body: BodyResult
     position: int
     port: int
     kind: Literal["dimension", "element"]
     at: int
-    """The axis, or the position of the element."""
+    """The axis of the dimension, or the index of the element in row-major order."""
 
     @property
     def layer(self) -> Layer:
         return self.body.body.layers[self.position]
 
     def dimension_in(self, body: BodyResult | None) -> Dimension | None:
-        """Returns the dimension in another result for the same body; None if it has none."""
+        """Returns this dimension in another inference of the body; None if it has no such axis."""
         outputs = () if body is None else body.outputs[self.position]
         dims = outputs[self.port].shape.dims if self.port < len(outputs) else None
         return None if dims is None or self.at >= len(dims) else dims[self.at]
@@ -68,8 +68,8 @@ def explain(inference: Inference, tensor: str, axis: int | None) -> list[Explana
 
 
 class Reasons:
-    """Traces dimensions back through a model that was inferred with symbols, and through the
-    port maps of its bodies."""
+    """Follows dimensions backwards through a model that was inferred with symbols, in and out of
+    bodies."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
@@ -83,7 +83,7 @@ class Reasons:
         self._static: dict[BodyResult, BodyResult] | None = None
 
     def view(self, result: BodyResult) -> BodyView[Tensor] | None:
-        """Returns the port map of a body; None for the net, and for a faulty port map."""
+        """Returns a body with its port map; None for the net, and for a faulty port map."""
         if result not in self._views:
             self._views[result] = None
             if result in self.names.around:
@@ -104,10 +104,10 @@ class Reasons:
         return self.inference.model.source.line_number(layer.offset)
 
     def inputs(self, place: Place) -> Iterator[Place]:
-        """Returns the dimensions and elements of all inputs of a layer.
+        """Yields the dimensions and elements of all inputs of the layer at a place.
 
-        For a layer with bodies, the results of the bodies come first. For a Parameter in a body,
-        returns what the surrounding layer passes in.
+        For a layer with bodies, the Results of the bodies come first. For a Parameter in a body,
+        yields what the surrounding layer passes in.
         """
         if place.layer.is_parameter:
             yield from self._from_outside(place)
@@ -121,7 +121,7 @@ class Reasons:
                 yield from _places(place.body, *source)
 
     def _from_outside(self, place: Place) -> Iterator[Place]:
-        """Returns what the layer around a body, and the last iteration, pass to a Parameter."""
+        """Yields what the surrounding layer and the last iteration pass to a body's Parameter."""
         view = self.view(place.body)
         if view is None:
             return
@@ -136,15 +136,15 @@ class Reasons:
                 yield from self._result(place.body, result)
 
     def _result(self, body: BodyResult, id: str) -> Iterator[Place]:
-        """Returns the dimensions of a Result of a body."""
+        """Yields the dimensions and elements of a Result of a body."""
         for position, layer in enumerate(body.body.layers):
             if layer.id == id:
                 yield from _places(body, position, 0)
                 return
 
     def passed_on(self, place: Place) -> Place | None:
-        """Returns the input that a layer passes on unchanged; None if it computes something
-        else."""
+        """Returns the input dimension or element that a layer passes on unchanged; None if the
+        layer computes another one."""
         own = self.expression(place)
         if own is None:
             if self.is_declared(place.body, place.position):
@@ -163,7 +163,7 @@ class Reasons:
         )
 
     def maker(self, place: Place) -> Place:
-        """Returns where a dimension originates, behind all layers that pass it on."""
+        """Returns where a dimension originates: the last layer that does not just pass it on."""
         passed = {place}
         while place not in self._makers:
             before = self.passed_on(place)
@@ -177,7 +177,7 @@ class Reasons:
         return maker
 
     def parts(self, place: Place) -> list[Place]:
-        """Returns the dimensions that a layer makes a dimension from, each at its origin."""
+        """Returns the dimensions from which a layer computes this one, each at its origin."""
         own = self.expression(place)
         if own is None or own.constant is not None:
             return []
@@ -192,7 +192,7 @@ class Reasons:
         return list((inside or makers).values())
 
     def chain(self, place: Place) -> tuple[Step, ...]:
-        """Returns the layers that make a dimension, nearest first."""
+        """Returns the layers that compute a dimension, nearest first."""
         waiting, visited = [self.maker(place)], set()
         steps: list[Step] = []
         while waiting and len(steps) < MAX_STEPS:
@@ -223,7 +223,7 @@ class Reasons:
         return Part(f"{self.label(place)}[{place.at}]", text, self.line(place.layer))
 
     def label(self, place: Place) -> str:
-        """Returns the name of the tensor at a place, or else of its layer."""
+        """Returns the tensor name of an output, or else the name of its layer."""
         layer = place.layer
         if place.body in self.names.around:
             return self.names.label_of(place.body, place.position)
@@ -239,7 +239,7 @@ class Reasons:
                 return f"{at}, an input"
             around = self.names.around[place.body]
             branch = around[0].body.layers[around[1]].folded_type == "if"
-            own = "from outside" if known or branch else "not the same in every iteration"
+            own = "from outside" if known or branch else "different in some iterations"
             return f"{at}, {own}"
         if layer.is_constant:
             return f"{at}, a constant"
@@ -263,12 +263,12 @@ class Reasons:
             if not self.depends_on_data(place):
                 return f"{at}, lost here"
             deciding = self._deciding(place.body, place.position)
-            return f"{at}, decided by data{': ' if deciding else ''}{first_of(deciding, 3)}"
+            return f"{at}, depends on data{': ' if deciding else ''}{first_of(deciding, 3)}"
         return at
 
     def depends_on_data(self, place: Place) -> bool:
-        """Whether a dimension stays unknown once the sizes of all inputs are known, although no
-        port declares it so."""
+        """Whether a dimension depends on values of inputs, not on sizes alone. A dimension that a
+        port declares dynamic does not count."""
         maker = self.maker(place)
         if self.is_declared(maker.body, maker.position):
             return False
@@ -276,8 +276,8 @@ class Reasons:
         return dim is None or not dim.is_static
 
     def is_declared(self, body: BodyResult, position: int) -> bool:
-        """Whether the outputs of a layer are what its ports declare: irshape knows at most the name
-        of its operation, or the layer does not fit its inputs or attributes."""
+        """Whether the outputs of a layer are only what its ports declare: irshape cannot infer its
+        operation, or the layer does not fit its inputs or attributes."""
         declaration = declarations_of(self.inference).of(body.body.layers[position])
         if isinstance(declaration, UnknownOperation) or declaration[0].opaque:
             return True
@@ -286,7 +286,7 @@ class Reasons:
         return position in body.faulty
 
     def with_sizes(self) -> dict[BodyResult, BodyResult]:
-        """Returns the inference of each body once every size has a number."""
+        """Maps each body to its inference with a number as the size of each symbol."""
         if self._static is None:
             sizes = sizes_for(self.sizes)
             model = self.inference.model
@@ -316,7 +316,7 @@ class Reasons:
         return "input" if known.atom in self._symbols else "computed"
 
     def is_bounded(self, place: Place, binding: Binding) -> bool:
-        """Whether a dimension has an upper bound with other shapes of the inputs."""
+        """Whether a dimension has an upper bound with the shapes of inputs in `binding`."""
         body = counterparts(self.result, binding.result).get(place.body)
         dim = place.dimension_in(body)
         return dim is not None and dim.high != UNBOUNDED
@@ -339,7 +339,7 @@ class Reasons:
         return Explanation(tensor, None, None, None, verdict, tuple(steps), None)
 
     def _rank(self, body: BodyResult, position: int) -> str:
-        """Returns text that says what decides the rank of the outputs of a layer."""
+        """Returns a phrase that says what decides the rank of the outputs of a layer."""
         layer = body.body.layers[position]
         if layer.is_parameter:
             return "an input of any rank" if body not in self.names.around else "of any rank"
@@ -356,12 +356,12 @@ class Reasons:
             return "has the rank of its input"
         deciding = self._unknown_values(body, position)
         if deciding:
-            return f"decided by the value of {deciding[0]}"
-        return "of unknown rank from here on"
+            return f"depends on the value of {deciding[0]}"
+        return "of a rank that irshape cannot infer"
 
     def _deciding(self, body: BodyResult, position: int) -> list[str]:
-        """Returns the inputs of a layer without bodies whose data decides its shapes: those whose
-        values inference needs, or else all that are not constant."""
+        """Returns the inputs of a layer without bodies whose data decides its shapes: the inputs
+        whose values inference needs, or else all that are not constant."""
         if position in body.inner:
             return []
         layers = [body.body.layers[each[0]] for each in body.wiring.sources[position] if each]
@@ -370,8 +370,8 @@ class Reasons:
         ]
 
     def _unknown_values(self, body: BodyResult, position: int) -> list[str]:
-        """Returns the inputs of a layer whose unknown values decide its shapes, each with the
-        layer that it comes from."""
+        """Returns the inputs of a layer whose unknown values decide its shapes, each with the name
+        of its producer."""
         declaration = declarations_of(self.inference).of(body.body.layers[position])
         if isinstance(declaration, UnknownOperation):
             return []
@@ -379,13 +379,13 @@ class Reasons:
         unknown = unknown_operands(declaration[0], body.inputs.get(position, ()))
         sources = body.wiring.sources[position]
         return [
-            f"`{name}` by '{body.body.layers[source[0]].name}'"
+            f"`{name}` from '{body.body.layers[source[0]].name}'"
             for name, source in zip(names, sources, strict=False)
             if name in unknown and source is not None
         ]
 
     def _branch(self, inner: BodyResult, place: Place) -> Dimension | None:
-        """Returns the dimension that a branch gives to an output of an If."""
+        """Returns the dimension that one branch of an If gives to an output."""
         view = self.view(inner)
         for binding in () if view is None else view.outputs:
             if binding.external == place.port:
@@ -395,7 +395,7 @@ class Reasons:
         return None
 
     def _result_ranks(self, inner: BodyResult) -> str:
-        """Returns the ranks of the results of a body, without duplicates."""
+        """Returns the different ranks of the Results of a body as text."""
         layers = inner.body.layers
         ranks = [
             inner.outputs[position][0].rank
@@ -427,7 +427,7 @@ class Reasons:
 
 
 def _places(body: BodyResult, position: int, port: int) -> Iterator[Place]:
-    """Returns the dimensions and the elements of an output."""
+    """Yields the dimensions and the elements of an output."""
     assert body.expressions is not None
     assert body.elements is not None
     if port >= len(body.outputs[position]):
@@ -440,7 +440,7 @@ def _places(body: BodyResult, position: int, port: int) -> Iterator[Place]:
 
 
 def counterparts(one: BodyResult, other: BodyResult) -> dict[BodyResult, BodyResult]:
-    """Maps each body of one inference to its result in another."""
+    """Maps each body's result in one inference to its result in another inference."""
     pairs = {one: other}
     for position, bodies in one.inner.items():
         for tag, inner in bodies.items():

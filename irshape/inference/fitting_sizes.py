@@ -1,4 +1,4 @@
-"""Finds the sizes of inputs that a constant allows, if a layer refuses the given sizes."""
+"""If a layer refuses the given sizes of inputs, finds the sizes that a constant allows."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .named_sizes import tensor_name
 from .result import BodyResult, Inference
 
 MAX_TRIES = 24
-"""How often the model is inferred again with another size."""
+"""How often the model may be inferred again with other sizes."""
 
 
 def fitting_size(inference: Inference, refused: Layer) -> str | None:
-    """Returns a text about the nearest constant that explains why a layer refuses its inputs.
+    """Returns a sentence about the nearest constant with which the given sizes of inputs disagree.
 
-    A constant explains it if the layer can be inferred once every dimension of one size has the
-    constant's size, and not with that size plus one, and no other layer refuses that.
+    It is found by inference: with the size of the constant in place of an input's size, the layer
+    is not refused, and no other one is; with this size plus one, a layer is refused.
     """
     model = inference.model
     body = inference.result
@@ -32,7 +32,7 @@ def fitting_size(inference: Inference, refused: Layer) -> str | None:
     others = body.refusing() - {refused}
 
     def fits(size: int, other: int) -> bool:
-        """Whether no more layers refuse the inputs with another size in place of one."""
+        """Whether the layer, and no other instead, is accepted with `other` in place of `size`."""
         changed = {
             layer: PartialShape(
                 other if known == size else dim
@@ -71,12 +71,12 @@ def fitting_size(inference: Inference, refused: Layer) -> str | None:
 def _candidates(
     body: BodyResult, refused: Layer, size: int, given: tuple[int, ...]
 ) -> list[tuple[int, int]]:
-    """Returns sizes of an input with which a constant may fit a layer, each with the step to the
-    next size that the layer tells apart.
+    """Returns sizes of an input with which a constant may fit a layer, each with a step.
 
-    They are the sizes that the constant gives, and sizes that become these on the way from the
-    input to the layer, for example because strides shorten an axis. A size may also be the number
-    of patches of a square image, with or without a class token.
+    The size plus the step is the next size that changes the layer's input: strides on the way may
+    hide smaller differences. The sizes are those in the constant, and input sizes that become them
+    on the way to the layer, for example because strides shorten an axis. A size may also be the
+    number of patches of a square image, with or without a class token.
     """
     at = body.body.layers.index(refused)
     reached = {
@@ -96,6 +96,6 @@ def _candidates(
 
 
 def _with_sides(sizes: set[int]) -> set[int]:
-    """Returns sizes, and the sides of the squares that have so many patches."""
+    """Returns sizes and, where a size is a square or a square plus 1, the side of the square."""
     squares = {count for each in sizes for count in (each, each - 1) if count > 1}
     return sizes | {isqrt(count) for count in squares if isqrt(count) ** 2 == count}

@@ -1,4 +1,4 @@
-"""Computes small tensors in NumPy if their operation has no rule for values."""
+"""Computes the values of small tensors in NumPy if their operation has no `infer_value`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _NOT_COMPUTABLE = (
 def fold(
     operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...]
 ) -> tuple[Value | None, ...]:
-    """Returns bounds of the outputs' values; None for an output about which nothing is known.
+    """Returns bounds of the values of each output; None if nothing is known about them.
 
-    The values are exact if all inputs are. If the operation only moves elements, the lower and
-    upper bounds of its inputs are evaluated separately.
+    The values are exact if all values of inputs are. If the operation only moves elements, as
+    Transpose does, it is evaluated twice: for the lower and for the upper bounds of its inputs.
     """
     unknown: tuple[Value | None, ...] = (None,) * len(outputs)
     if (
@@ -81,10 +81,10 @@ def _evaluated(
     *,
     upper: bool,
 ) -> list[_Elements | None] | None:
-    """Returns the elements of the outputs for one of the bounds of the inputs' values.
+    """Returns the elements of the outputs, from the lower or the upper bounds of the inputs.
 
-    None for an output of too many elements, and if the outputs cannot be computed.
-    moved: the inputs whose bounds are only moved.
+    Returns None for an output with too many elements, and if the outputs cannot be computed. moved:
+    the inputs whose elements the operation only moves.
     """
     import numpy as np
 
@@ -120,8 +120,8 @@ def _evaluated(
 def _array(tensor: Tensor, upper: bool, *, bounds: bool) -> Any:
     """Returns the lower or upper bounds of a tensor of static shape as an array, within int64.
 
-    bounds: whether they may lie outside the element type; a missing bound is written as a number of
-    int64.
+    bounds: whether bounds may lie outside the element type. A missing bound is then the smallest or
+    largest int64.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Infers single layers, whose inputs are their own input ports."""
+"""Infers single layers, each from the tensors that its own input ports declare."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def infer_fragments(engine: BodyEngine, *, compare: bool) -> BodyResult:
 
 
 def _infer(walk: Walk, position: int) -> tuple[Tensor, ...]:
-    """Infers one layer, and assumes element types for inputs that need one."""
+    """Infers one layer. Assumes element types for inputs without one, if they are needed."""
     layer, declaration = walk.result.body.layers[position], walk.declarations[position]
     if isinstance(declaration, UnknownOperation):
         return walk.infer(position, (), False)

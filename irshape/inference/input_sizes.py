@@ -1,7 +1,7 @@
-"""Chooses sizes of inputs from the symbols of a model and the demands of its layers.
+"""Chooses sizes of inputs from the symbols of a model and the conditions of its layers.
 
-`explain` proposes them, `run` draws inputs with them, and the tests of symbolic inference use them.
-The caller infers a choice if all layers must accept it.
+`explain` proposes these sizes, and `run` draws random inputs with them. Only inference can tell
+whether all layers accept them.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from ..symbols.expressions import Expression, Symbol
 from .named_sizes import NamedSizes, value_of
 
 SERIES = (2, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024, 1)
-"""Sizes to try for all symbols together, except those of first axes, then for each symbol."""
+"""Sizes to try for all symbols at once, except symbols of first axes, then for each symbol."""
 GRID = (64, 32, 128, 224, 16, 256, 8, 4, 512, 1024, 3, 2, 1)
-"""Sizes that `candidates` tries for all axes but the first, which is 1 if possible."""
+"""Sizes that `candidates` tries for all axes but the first (which gets 1, or else 2)."""
 LARGEST_TABLE = 8192
-"""The largest size to try for an axis that a constant limits, such as a table of positions."""
+"""The largest size to try for an axis that a constant limits, e.g. a table of positions."""
 LONGEST = 200
-"""The longest expression, in characters, for which sizes are tried one after the other."""
+"""The longest expression, in characters, for which sizes are tried one by one."""
 DRAWN = 20
-"""How many choices are drawn at random at the end."""
+"""How many choices are drawn at random after the others."""
 STEPS = (2, 4, 8, 32)
-"""Sizes drawn at random are multiples of these if others do not fit."""
+"""If other sizes break a condition, random multiples of these numbers are tried."""
 ROUNDS = 3
 
 
 Sizes = dict[str, int]
-"""A size for each symbol, by name."""
+"""A size for each symbol, by the name of the symbol."""
 
 
 def candidates(sizes: NamedSizes) -> Iterator[Sizes]:
-    """Yields sizes that break no known condition: batch 1 and those that constants demand first."""
+    """Yields sizes that break no known condition, beginning with batch 1 and sizes in constants."""
     yield from (each for each in grid(sizes) if not any(sizes.broken(each)))
     for number in range(DRAWN):
         drawn = sizes_for(sizes, random.Random(number) if number else None)
@@ -42,7 +42,7 @@ def candidates(sizes: NamedSizes) -> Iterator[Sizes]:
 
 
 def grid(sizes: NamedSizes) -> Iterator[Sizes]:
-    """Yields the sizes of `GRID`, or those that constants demand, whatever they break."""
+    """Yields sizes in `GRID` or required by constants, even if they break conditions."""
     wanted = _demanded(sizes)
     for size in GRID:
         for batch in (1, 2):
@@ -57,8 +57,8 @@ def grid(sizes: NamedSizes) -> Iterator[Sizes]:
 def shape_of(
     known: Sequence[Expression | None], shape: PartialShape, sizes: Mapping[str, int]
 ) -> PartialShape:
-    """Returns the shape of an input for sizes of its symbols. An axis without an expression
-    stays."""
+    """Returns the shape of an input with numbers for its symbols. Other dimensions stay as they
+    are."""
     return PartialShape(
         dim if size is None else Dimension.of(max(value_of(size, sizes), 0))
         for size, dim in zip(known, shape, strict=True)
@@ -66,10 +66,10 @@ def shape_of(
 
 
 def _demanded(sizes: NamedSizes) -> Sizes:
-    """Returns the sizes of symbols with which expressions meet the demands of constants.
+    """Returns sizes of symbols for which expressions equal the numbers that layers require.
 
-    Several symbols of one expression get the same size: a square image that gives the number of
-    patches for which a model has positions.
+    All symbols of an expression get the same size: for example, the height and width of a square
+    image whose number of patches must equal the length of a table of positions.
     """
     demands = [(expression, number) for expression, number in sizes.facts.one_or if number > 1]
     demands += [
@@ -90,10 +90,10 @@ def _demanded(sizes: NamedSizes) -> Sizes:
 
 
 def sizes_for(sizes: NamedSizes, generator: random.Random | None = None) -> Sizes | None:
-    """Returns a size for each symbol such that every condition holds; None if none is found.
+    """Returns a size for each symbol such that every condition holds; None if the search fails.
 
-    generator: draws sizes at random. Without one, the smallest that fit are chosen, if possible
-    without empty dimensions.
+    generator: draws sizes at random. Without a generator, chooses small sizes, if possible such
+    that no dimension is 0.
     """
     if generator is None:
         return _searched(sizes, None, filled=True) or _searched(sizes, None)
@@ -162,7 +162,7 @@ def _within(sizes: NamedSizes, symbol: Symbol, size: int) -> int:
 
 
 def _broken(sizes: NamedSizes, candidate: Sizes, filled: bool) -> int:
-    """Counts the conditions that sizes break, and the dimensions that they leave empty if those
-    matter."""
+    """Counts the conditions that sizes break; with `filled`, also the dimensions that would be
+    0."""
     broken = sum(1 for _ in sizes.broken(candidate))
     return broken + (sizes.empty(candidate) if filled else 0)

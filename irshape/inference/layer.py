@@ -1,4 +1,4 @@
-"""Infers one layer regardless of its place, and remembers the result for identical layers."""
+"""Infers one layer without regard to its place in the model, and caches the result."""
 
 from __future__ import annotations
 
@@ -22,24 +22,22 @@ from .result import LayerResult
 
 
 class LayerEngine:
-    """Infers layers without bodies, each operation with the same inputs only once.
+    """Infers layers without bodies, only once for the same operation, attributes and inputs.
 
-    The model supplies the bytes of small constants.
-    memory: shared with other models; None for one of its own. Named sizes belong to one model and
-    need their own.
+    The model supplies the bytes of small constants. memory: a cache shared with other models; None
+    for a new one. Inference with named sizes needs a new one, since they belong to one model.
     """
 
     def __init__(self, model: Model, memory: Memory | None = None) -> None:
         self.model = model
         self.memory = memory or Memory()
         self.constants: dict[Layer, LayerResult] = {}
-        """The constants whose values were read."""
+        """The results of Const layers whose values were read."""
 
     def infer(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
     ) -> LayerResult:
-        """Infers the outputs of a layer of that operation, with bounds of their values on
-        request."""
+        """Infers the outputs of a layer; `with_values` also infers bounds of their values."""
         if with_values and operation.reads_weights and not inputs:
             return self._constant(layer, operation)
         if operation.opaque:
@@ -52,7 +50,7 @@ class LayerEngine:
         return result
 
     def _constant(self, layer: Layer, operation: Operation) -> LayerResult:
-        """Returns the output of a Const with its value."""
+        """Returns the output of a Const layer with its value, if the value is known."""
         result = self.constants.get(layer)
         if result is None:
             result = self.infer(layer, operation, (), False)
@@ -88,7 +86,7 @@ class LayerEngine:
         return LayerResult(outputs)
 
     def constant(self, layer: Layer, tensor: Tensor) -> Tensor:
-        """Returns the output of a Const layer, with its value if it is small and readable."""
+        """Returns the output of a Const layer with its value if it is small and readable."""
         weights, shape = self.model.weights, tensor.shape.static
         if weights is None or shape is None or prod(shape) > MAX_VALUE_ELEMENTS:
             return tensor
@@ -103,7 +101,8 @@ class LayerEngine:
 
 
 def _of_ports(layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
-    """Returns the outputs that ports declare. Their sizes hold for the declared inputs only."""
+    """Returns the outputs that ports declare; with dynamic sizes if inputs are wider than
+    declared."""
     outputs = tuple(map(declared, layer.outputs))
     if all(
         not port.dims or PartialShape(port.dims).encloses(tensor.shape)
@@ -120,7 +119,7 @@ def _of_ports(layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
 def _with_values(
     operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...]
 ) -> tuple[Tensor, ...]:
-    """Returns the outputs with the known bounds of their values."""
+    """Returns the outputs with bounds of their values, where these can be inferred."""
     values: tuple[Value | None, ...]
     if operation.infer_value is None:
         values = fold(operation, inputs, outputs)
@@ -135,7 +134,7 @@ def _with_values(
 
 
 def _with_value(output: Tensor, value: Value | None) -> Tensor:
-    """Returns an output with bounds of its value, if these are as many as its elements."""
+    """Returns an output with bounds of its value, if there is one pair for each element."""
     sizes = output.shape.declared
     if value is None or output.rank is None or -1 in sizes or len(value.lower) != prod(sizes):
         return output
@@ -145,9 +144,9 @@ def _with_value(output: Tensor, value: Value | None) -> Tensor:
 def _questioned(
     operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...]
 ) -> tuple[Fault, ...]:
-    """Returns the faults of a layer that OpenVINO tolerates.
+    """Returns the faults of a layer that the specification forbids and OpenVINO accepts.
 
-    Raises `TypeError` unless a plugin has returned tensors.
+    Raises `TypeError` if the `infer` of a plugin returned something other than tensors.
     """
     if operation.of_plugin:
         _check_returned(outputs)
@@ -155,24 +154,24 @@ def _questioned(
 
 
 def plugin_of(operation: type[Operation]) -> str | None:
-    """Returns the module and class of an operation that another package declares."""
+    """Returns `MODULE:CLASS` of a plugin's operation; None for an operation of irshape."""
     package, _, _ = operation.__module__.partition(".")
     return None if package == "irshape" else f"{operation.__module__}:{operation.__name__}"
 
 
 def _check_returned(outputs: tuple[object, ...]) -> None:
-    """Raises `TypeError` unless the `infer` of a plugin has returned tensors."""
+    """Raises `TypeError` if the `infer` of a plugin returned something other than tensors."""
     for output in outputs:
         if not (
             isinstance(output, Tensor)
             and isinstance(output.element_type, ElementType)
             and isinstance(output.shape, PartialShape)
         ):
-            raise TypeError(f"infer returns a Tensor, or a tuple of them, not {output!r}")
+            raise TypeError(f"infer must return a Tensor or a tuple of them, not {output!r}")
 
 
 def internal_error(operation: Operation, error: Exception) -> Fault:
-    """Returns a bug in the declaration of an operation as a fault of the layer.
+    """Returns an exception in the code of an operation as a fault of the layer.
 
     If IRSHAPE_DEBUG is set, raises the error instead.
     """
@@ -184,7 +183,7 @@ def internal_error(operation: Operation, error: Exception) -> Fault:
     own = f"a bug in irshape's {kind.type_name()} of {kind.version_name()}: please report it with "
     return fault(
         f"{'irshape' if plugin is None else f'the plugin {plugin}'} failed on this layer ({text}); "
-        "the declared types and shapes of its ports are used",
+        "irshape uses the types and shapes that its ports declare",
         rule=INTERNAL_ERROR,
         help=f"{own}this layer; IRSHAPE_DEBUG=1 shows where it happens"
         if plugin is None

@@ -1,4 +1,4 @@
-"""Values written as text, such as `[2, 3]`."""
+"""Parses values written as text, such as `[2, 3]`."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from math import nan
 from ..ops.tensors import MAX_VALUE_ELEMENTS
 
 MAX_VALUE_TEXT = 1 << 16
-"""The longest text, in characters, that is read as a value."""
+"""The maximum number of characters of a text that is parsed as a value."""
 
 _VALUE_TEXT = re.compile(r"[-+\d.eE\s,\[\]()]*\Z")
 _WORDS = {"true": "1", "false": "0", "inf": "1e999", "infinity": "1e999"}
-"""Words that stand for numbers. `nan` becomes None, since Python has no literal for it."""
+"""The words for numbers. `nan` is replaced by None, since Python has no literal for it."""
 
 
 def parse_value(text: str) -> tuple[int | float, ...] | None:
-    """Returns the elements of a value such as `[2, 3]`, `7` or `[[0, 1], [2, 3]]`, in row-major
-    order.
+    """Returns the elements of a text such as `[2, 3]`, `7` or `[[0, 1], [2, 3]]`.
 
-    None if the text is not a value, or has too many elements.
+    The order is row-major. Returns None if the text is not a value, or has too many elements.
     """
     parsed = parse_array(text)
     return None if parsed is None else parsed[1]
@@ -30,9 +29,9 @@ def parse_value(text: str) -> tuple[int | float, ...] | None:
 def parse_array(
     text: str, *, special: bool = False
 ) -> tuple[tuple[int, ...], tuple[int | float, ...]] | None:
-    """Returns the shape and the elements of a value, as `parse_value` reads it.
+    """Returns the shape and the elements of a text that `parse_value` accepts.
 
-    None also for lists of unequal length. special: whether `nan` and `inf` are numbers.
+    Returns None also for nested lists of unequal length. special: accept `nan` and `inf`.
     """
     known = "true|false|inf|infinity|nan" if special else "true|false"
     words = re.compile(rf"\b(?:{known})\b", re.IGNORECASE)
@@ -53,7 +52,7 @@ def parse_array(
 
 
 def _shape(item: object) -> tuple[int, ...] | None:
-    """Returns the sizes of nested lists; None if lists of one level differ in length."""
+    """Returns the shape of nested lists; None if lists of one level differ in length."""
     if not isinstance(item, (list, tuple)):
         return ()
     inner = {_shape(part) for part in item} or {()}

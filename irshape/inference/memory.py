@@ -1,7 +1,7 @@
-"""The memory of inference: declarations and results of layers, by all that decides them.
+"""The cache of inference: attributes and results of layers, by everything on which they depend.
 
-A declaration depends on the operation and its attributes. A result also depends on the inputs.
-Nothing else is in a key, so an entry is valid for every model.
+The key of read attributes is the operation and their texts; the key of a result also has the
+inputs. No key has anything else, so an entry is valid for every model.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from ..rule_ids import INTERNAL_ERROR
 from .result import LayerResult
 
 Read = tuple[Operation, tuple[AttributeFault, ...]]
-"""An operation with its attributes and their faults."""
+"""An operation with its parsed attributes, and the faults of the attributes."""
 
 _LONGEST: Final = 64
-"""How many elements the values of an entry have at most."""
+"""Results with values of more elements than this are not cached."""
 
 
 class Memory:
-    """Remembers declarations and results of layers that depend on nothing but the key.
+    """A cache of parsed attributes and of inference results.
 
-    Internal errors are not remembered, because a lack of memory may have caused them. When it is
-    full, it is cleared.
+    Internal errors are not cached, because a lack of memory may have caused them. A full cache is
+    cleared.
     """
 
     def __init__(self, most: int = 1 << 13) -> None:
-        """most: how many declarations it holds, and how many results."""
+        """most: the maximum number of operations, and of results, in the cache."""
         self.read: dict[tuple[type[Operation], tuple[str, ...]], Read] = {}
-        """Operations by their class and the texts of their attributes."""
+        """Operations with parsed attributes, by class and the texts of the attributes."""
         self.results: dict[tuple[object, ...], LayerResult] = {}
-        """The keys are the operation, whether values were requested, and the inputs."""
+        """Results, by the operation, whether values were requested, and the inputs."""
         self._most = most
 
     def keep_read(self, operation: type[Operation], items: tuple[str, ...], read: Read) -> None:
-        """Remembers a declaration."""
+        """Caches an operation with its parsed attributes."""
         if len(self.read) >= self._most:
             self.read.clear()
         self.read[operation, items] = read
 
     def keep(self, key: tuple[object, ...], result: LayerResult, inputs: Sequence[Tensor]) -> None:
-        """Remembers a result, unless it has long values."""
+        """Caches the result of a layer, unless it has long values or is an internal error."""
         outputs = result.outputs
         if isinstance(outputs, Fault):
             if outputs.rule == INTERNAL_ERROR:
@@ -59,4 +59,4 @@ class Memory:
 
 
 MEMORY: Final = Memory()
-"""The memory that all models without named sizes share."""
+"""The cache that all models share if they are inferred without named sizes."""

@@ -1,4 +1,4 @@
-"""Compares inferred tensors with what output ports declare."""
+"""Compares inferred tensors with the tensors that output ports declare."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from .ports import declared
 from .result import Mismatch
 
 Contradictions = dict[OutputRef, tuple[tuple[int, ...] | None, Tensor]]
-"""Output ports that declare something other than is inferred: their `dims` as written, and the
-tensor that they declare."""
+"""Output ports that contradict inference, with their `dims` as written and the declared tensor."""
 
 
 def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
-    """Returns the output ports of a layer that declare something other than these tensors."""
+    """Returns the output ports of a layer whose declaration differs from the inferred `tensors`."""
     ports = layer.outputs
     if (
         len(ports) == 1 == len(tensors)
@@ -42,7 +41,7 @@ def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
 
 
 def says_less(declared: Tensor, inferred: Tensor) -> bool:
-    """Whether a declared tensor is less specific than the inferred one, but compatible with it."""
+    """Whether a declared tensor is compatible with the inferred one, but not more specific."""
     return declared.element_type in (
         inferred.element_type,
         DYNAMIC_TYPE,
@@ -52,12 +51,11 @@ def says_less(declared: Tensor, inferred: Tensor) -> bool:
 def repeated(
     port: Port, inferred: Tensor, dims: tuple[int, ...] | None, contradicting: Tensor
 ) -> Tensor:
-    """Returns the tensor for an input port whose producer declares `dims`, contrary to inference.
+    """Returns the tensor for an input port whose producer declares `dims`, unlike inference.
 
-    If the consumer's port repeats that declaration, it is believed. The fault has then been
-    reported at the producer's port, and inferring the consumer from anything else would only report
-    it again. A shape or type that is merely less specific is no fault, and is not believed: the
-    consumer may refuse the inferred tensor.
+    If the input port declares the same, returns the declared tensor: the fault has been reported at
+    the producer's port, and should not be reported again for the consumer. Otherwise, and if the
+    declaration is merely less specific, returns the inferred tensor.
     """
     repeats = port.dims == dims and not contradicting.shape.encloses(inferred.shape)
     shape = contradicting.shape if repeats else inferred.shape

@@ -1,4 +1,4 @@
-"""The named sizes of a model: their origins, and the demands of layers on them."""
+"""The symbols of a model: the axes whose sizes they are, and the conditions of layers on them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..symbols.facts import Facts
 
 
 class Origin(NamedTuple):
-    """The origin of a symbol: an axis of an input or of a variable."""
+    """Where a symbol comes from: an axis of an input or of a variable."""
 
     tensor: str
     axis: int
@@ -23,7 +23,7 @@ class Origin(NamedTuple):
 
 
 class NamedSize(NamedTuple):
-    """A symbol: the tensor and axis whose size it is, and the sizes that it may have."""
+    """The axis of a tensor whose size a symbol is, and the range of the size."""
 
     tensor: str
     axis: int
@@ -31,19 +31,19 @@ class NamedSize(NamedTuple):
 
 
 class NamedSizes:
-    """The symbols of a model and the facts about them."""
+    """The symbols of a model, with their origins and the known facts about them."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self.origins: dict[str, list[Origin]] = {}
-        """The origins of each symbol, including symbols that turned out to equal others."""
+        """The axes of each symbol. Symbols that turned out to equal others are included."""
         self._names: dict[tuple[str, Origin], str] = {}
         self._mentions: dict[str, Origin] = {}
 
     def name_of(self, wanted: str, origin: Origin) -> str:
-        """Returns a name for the symbol of an axis, the wanted one if possible.
+        """Returns a name for the symbol of an axis, similar to the wanted one.
 
-        A name that ends with the number of the axis is generated, and belongs to one axis alone.
+        A name of the form `TENSOR_AXIS` is generated, and is not used for another axis.
         """
         known = self._names.get((wanted, origin))
         if known is not None:
@@ -59,23 +59,23 @@ class NamedSizes:
         return name
 
     def mention(self, expression: Expression, origin: Origin) -> None:
-        """Records the origin of symbols that occur only in an expression of the user."""
+        """Records an origin for the symbols in an expression that the user gave for an axis."""
         for symbol in expression.symbols:
             self._mentions.setdefault(symbol.name, origin)
 
     def origin(self, name: str) -> Origin | None:
-        """Returns the first origin of a symbol."""
+        """Returns the first origin of a symbol; None if it has no origin."""
         return self.origins[name][0] if name in self.origins else self._mentions.get(name)
 
     @property
     def symbols(self) -> Iterator[Symbol]:
-        """The remaining symbols, in the order of the inputs."""
+        """The symbols that do not equal an expression of others, in the order of the inputs."""
         for symbol in self.facts.symbols.values():
             if symbol not in self.facts.replaced:
                 yield symbol
 
     def named(self) -> dict[str, NamedSize]:
-        """Returns the symbols with their origins and ranges."""
+        """Returns the symbols by name, with their origins and ranges."""
         result = {}
         for symbol in self.symbols:
             origin = self.origin(symbol.name)
@@ -86,10 +86,9 @@ class NamedSizes:
         return result
 
     def bound(self, sizes: Mapping[str, int]) -> dict[str, int]:
-        """Returns sizes for all symbols. Raises `ValueError` for sizes that the model does not
-        allow.
+        """Returns sizes for all symbols. Raises `ValueError` for sizes that the model forbids.
 
-        A symbol that equals an expression of others may be left out.
+        No size is needed for a symbol that equals an expression of other symbols.
         """
         known = {symbol.name: symbol for symbol in self.symbols}
         for name in sizes:
@@ -102,7 +101,7 @@ class NamedSizes:
         result = {name: sizes[name] for name in known}
         for name, size in result.items():
             if not hasattr(size, "__index__"):
-                raise TypeError(f"the size of {name} is a whole number, got {size!r}")
+                raise TypeError(f"the size of {name} must be a whole number, got {size!r}")
         for name, symbol in known.items():
             low, high = self.facts.ranges[symbol]
             if not low <= result[name] <= high:
@@ -121,11 +120,11 @@ class NamedSizes:
         return result
 
     def empty(self, sizes: Mapping[str, int]) -> int:
-        """Counts the dependent dimensions of inputs that are 0."""
+        """Counts the symbols that equal an expression of others and would be 0."""
         return sum(not value_of(size, sizes, 1) for size in self.facts.replaced.values())
 
     def broken(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Returns the conditions that these sizes break."""
+        """Yields the conditions that these sizes break, as texts."""
         facts = self.facts
         replaced = {s.name: value_of(e, sizes) for s, e in facts.replaced.items()}
         sizes = {**replaced, **sizes}
@@ -148,14 +147,14 @@ class NamedSizes:
 
 
 def contradiction(model: Model, conflict: Conflict) -> str:
-    """Describes a contradiction: `n == 4, but Concat 'first' (line 7) needs n == 8`."""
+    """Returns the text of a contradiction: `n == 4, but Concat 'first' (line 7) needs n == 8`."""
     demands = []
     for each in conflict.earlier:
         if isinstance(each.source, Layer):
             place = ""
             if each.source.offset >= 0:
                 place = f" (line {model.source.line_number(each.source.offset)})"
-            verb = "is taken to need" if each.assumed else "needs"
+            verb = "probably needs" if each.assumed else "needs"
             demands.append(f"{each.source.type} '{each.source.name}'{place} {verb} {each}")
         else:
             demands.append(f"{each} is assumed")
@@ -163,7 +162,7 @@ def contradiction(model: Model, conflict: Conflict) -> str:
 
 
 def value_of(expression: Expression, sizes: Mapping[str, int], otherwise: int = -1) -> int:
-    """Returns the value of an expression; `otherwise` where it divides by zero."""
+    """Returns the value of an expression; `otherwise` if it divides by zero."""
     try:
         return expression.evaluate(sizes)
     except ZeroDivisionError:
@@ -171,7 +170,7 @@ def value_of(expression: Expression, sizes: Mapping[str, int], otherwise: int = 
 
 
 def written_range(low: float, high: float) -> str:
-    """Returns bounds as a dimension writes them, with the lower one: `0..`, `1..8`, `5`."""
+    """Returns bounds as text, with the lower bound always written: `0..`, `1..8`, `5`."""
     if low == high:
         return f"{int(low)}"
     return f"{int(low)}.." + ("" if high >= UNBOUNDED else f"{int(high)}")
@@ -189,6 +188,6 @@ def identifier(name: str) -> str:
 
 
 def tensor_name(layer: Layer) -> str:
-    """Returns the user's name of an input: its first tensor name, else the name of its layer."""
+    """Returns the name of an input for users: a tensor name, or else the name of its layer."""
     names = [name for port in layer.outputs for name in port.tensor_names]
     return next((name for name in names if not name.isdigit()), names[0] if names else layer.name)

@@ -1,4 +1,4 @@
-"""Groups the dynamic dimensions of a model by their cause."""
+"""Groups the dynamic dimensions of a model by the reason why they are dynamic."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 EXAMPLES = 3
 ORDER: tuple[Verdict, ...] = ("lost", "data-dependent", "unbounded", "computed", "input")
-"""The worst first."""
+"""The reasons for dynamic dimensions, worst first."""
 
 
 def overview(inference: Inference) -> Overview:
-    """Returns the dynamic dimensions of a model that was inferred with symbols."""
+    """Returns an overview of the dynamic dimensions of a model that was inferred with symbols."""
     reasons = Reasons(inference)
     members: dict[tuple[Verdict, str], list[str]] = {}
     for place in dynamic_places(inference.result):
@@ -81,7 +81,7 @@ def _sizes(reasons: Reasons) -> Iterator[ProposedSize]:
 
 
 def _refused(reasons: Reasons) -> str:
-    """Names a layer that refuses sizes of the inputs, and these; empty if none is found."""
+    """Names a layer that refuses tried sizes of the inputs, and the sizes; empty without one."""
     refusal = reasons.proposals.refusal()
     if refusal is None:
         return ""
@@ -91,8 +91,8 @@ def _refused(reasons: Reasons) -> str:
 
 
 def _bounding(reasons: Reasons) -> Binding | None:
-    """Returns shapes of inputs that bound as many dimensions as possible, with as few fixed sizes
-    as possible."""
+    """Returns shapes of inputs that bound as many dimensions as possible. Fixes as few sizes as
+    possible."""
     proposals = reasons.proposals
     bind = proposals.binding()
     if bind is None or not _not_bounded(reasons, bind.result):
@@ -109,8 +109,8 @@ def _bounding(reasons: Reasons) -> Binding | None:
 
 
 def _not_bounded(reasons: Reasons, result: BodyResult) -> set[Symbol]:
-    """Returns the symbols that bounds of the inputs leave unbounded, without the symbols of
-    states."""
+    """Returns the symbols of dimensions that stay unbounded with other shapes of the inputs.
+    Ignores dimensions of variables."""
     states = {
         symbol
         for place in dynamic_places(reasons.result)
@@ -133,8 +133,8 @@ def _not_bounded(reasons: Reasons, result: BodyResult) -> set[Symbol]:
 
 
 def _open(reasons: Reasons, result: BodyResult, *, bounded: bool) -> Iterator[Place]:
-    """Returns the dimensions that are unbounded, or dynamic, in another result for the same
-    model."""
+    """Yields the dimensions that are unbounded in `result`; without `bounded`, all that are
+    dynamic."""
     own = counterparts(result, reasons.result)
     for place in dynamic_places(result):
         dim = place.dimension_in(place.body)
@@ -143,7 +143,7 @@ def _open(reasons: Reasons, result: BodyResult, *, bounded: bool) -> Iterator[Pl
 
 
 def dynamic_places(root: BodyResult) -> Iterator[Place]:
-    """Returns the dynamic dimensions of a model, including its bodies."""
+    """Yields the dynamic dimensions of a model, including dimensions in its bodies."""
     for result in root.walk():
         for position, tensors in enumerate(result.outputs):
             for port, tensor in enumerate(tensors):
@@ -157,7 +157,7 @@ def dynamic_places(root: BodyResult) -> Iterator[Place]:
 
 
 def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, ...]:
-    """Returns the layers that make dimensions which are still unbounded, or dynamic."""
+    """Returns a phrase for each layer that makes unbounded dimensions, or dynamic ones."""
     own = counterparts(reasons.result, result)
     makers: dict[str, int] = {}
     for place in _open(reasons, result, bounded=bounded):
@@ -172,15 +172,13 @@ def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, 
             maker = f"{tag} of {layer.type} '{layer.name}', which does not run (line {line})"
         makers[maker] = makers.get(maker, 0) + 1
     return tuple(
-        f"{count} dimension{'s' * (count != 1)} by {maker}" for maker, count in makers.items()
+        f"{count} dimension{'s' * (count != 1)} made by {maker}" for maker, count in makers.items()
     )
 
 
 def limits(inference: Inference) -> Iterator[tuple[Symbol, int, str]]:
-    """Yields the sizes of inputs that a layer limits, each with its upper limit and the reason.
-
-    The model was inferred with symbols.
-    """
+    """Yields the symbols that a layer limits, each with its upper limit and a phrase on the layer.
+    The model was inferred with symbols."""
     requiring: dict[Symbol, Layer] = {}
     for each in inference.constraints:
         sides = {">=": {each.right.atom}, "==": {each.left.atom, each.right.atom}}
@@ -201,7 +199,7 @@ def limits(inference: Inference) -> Iterator[tuple[Symbol, int, str]]:
 
 
 def _limiting(inference: Inference, layer: Layer, high: int) -> str:
-    """Names a layer that limits a size, and the nearest constant of that size before it."""
+    """Names a layer that limits a size, and the nearest constant before it with this size."""
     place = inference.model.source.place
     said = f"{layer.type} '{layer.name}' (line {place(layer.offset)[0]}) requires"
     body = next(each for each in inference.result.walk() if layer in each.body.layers)

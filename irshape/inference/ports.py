@@ -1,4 +1,4 @@
-"""Returns the tensors that ports declare, and the inputs of single layers."""
+"""Converts what ports declare to tensors, and determines the inputs of single layers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .literals import parse_array
 def declared(port: Port, inferred: Tensor | None = None) -> Tensor:
     """Returns the tensor that a port of a connected layer declares.
 
-    A port without `<dim>` may be a scalar or of dynamic rank. It counts as a scalar unless
-    `inferred` is known to have dimensions.
+    A port without `<dim>` may mean a scalar or a dynamic rank. It counts as a dynamic rank, unless
+    the inferred tensor has dimensions: then a scalar, so that the port contradicts it.
     """
     element_type, dims = port.element_type or DYNAMIC_TYPE, port.dims
     if dims is None:
@@ -29,17 +29,16 @@ def declared(port: Port, inferred: Tensor | None = None) -> Tensor:
 
 
 def declared_outputs(layer: Layer) -> tuple[Tensor, ...]:
-    """Returns the outputs of a layer as its ports declare them."""
+    """Returns the tensors that the output ports of a layer declare."""
     return (UNKNOWN,) if layer.is_result else tuple(declared(port) for port in layer.outputs)
 
 
 def input_tensors(layer: Layer, operands: tuple[Operand, ...]) -> tuple[Tensor, ...]:
-    """Returns the inputs of a single layer: the tensors that its input ports declare, with the
-    given values.
+    """Returns the inputs of a single layer: the tensors that its input ports declare, with values.
 
-    An input without a `precision` that is a size, an axis or an index gets the usual type of its
-    operand (i64; f32 for scales), or the type of the inputs that must agree with it. Any other
-    input without a `precision` stays dynamic.
+    If an input has no `precision`, a size, axis or index gets the usual type of its operand (i64),
+    a scale gets f32, and an input that must have the type of another input gets this type. Other
+    inputs without a `precision` have a dynamic type.
     """
     last = operands[-1] if operands and operands[-1].variadic else None
     matching = [
@@ -73,10 +72,10 @@ def input_tensors(layer: Layer, operands: tuple[Operand, ...]) -> tuple[Tensor, 
 def with_assumed_types(
     layer: Layer, operands: tuple[Operand, ...], inputs: tuple[Tensor, ...]
 ) -> tuple[Tensor, ...] | None:
-    """Returns the inputs of a single layer, with an assumed type for each that has none.
+    """Returns the inputs of a single layer, with an assumed type for each input without one.
 
-    The type is that of an output or of another input if the operation takes it, or else the first
-    of f32, i64 and boolean that it takes. Returns None if there is nothing to assume.
+    The assumed type is the first that the operation allows among the types of inputs, types of
+    outputs, f32, i64 and boolean. Returns None if no input lacks a type.
     """
     candidates = [tensor.element_type for tensor in inputs]
     candidates += [port.element_type or DYNAMIC_TYPE for port in layer.outputs]
@@ -92,11 +91,10 @@ def with_assumed_types(
 
 
 def port_tensor(port: Port) -> Tensor:
-    """Returns the tensor that an input port of a single layer declares, with its value if
-    given.
+    """Returns the tensor that an input port of a single layer declares, with its value if known.
 
-    A port without dimensions has the dimensions of its value. If the value has another number of
-    elements, the port decides, and a rule reports it.
+    A port without dimensions gets the shape of its value. A value with another number of elements
+    than the port declares is ignored; a rule reports it.
     """
     shape = DYNAMIC_SHAPE if port.dims is None else PartialShape(port.dims)
     parsed = None if port.value is None else parse_array(port.value)

@@ -1,4 +1,4 @@
-"""The reasons for a dimension, and the causes of the dynamic dimensions of a model."""
+"""The results of `irshape explain`: why a dimension is what it is, and which are dynamic."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ Verdict = Literal["input", "constant", "computed", "data-dependent", "lost", "un
 
 
 def options(shapes: Mapping[str, str]) -> str:
-    """Returns shapes of inputs as options of a command."""
+    """Returns shapes of inputs as options of a command: `--shape 'x=[1,3]'`."""
     return " ".join(f"--shape '{name}={shape}'" for name, shape in shapes.items())
 
 
 class Part(NamedTuple):
-    """A dimension or element that a step of a chain depends on."""
+    """A dimension or element from which a step of an explanation computes another."""
 
     label: str
-    """`past_key[2]`."""
+    """The tensor with the axis or index: `past_key[2]`."""
     expression: str | None
     line: int
 
 
 class Step(NamedTuple):
-    """A layer that makes a dimension from others."""
+    """A step of an explanation: a layer that computes a dimension or element."""
 
     layer: Layer
     line: int
     axis: int | None
-    """None if it makes the number of dimensions."""
+    """The axis or index; None if the layer makes the number of dimensions."""
     expression: str | None
     reason: str
     parts: tuple[Part, ...]
@@ -62,17 +62,17 @@ class Step(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """The value of a dimension, and its reasons."""
+    """A dimension with its expression, its verdict, and the layers that compute it."""
 
     tensor: str
     axis: int | None
-    """None if the number of dimensions is not known."""
+    """The axis; None if the number of dimensions is not known."""
     expression: str | None
     dimension: Dimension | None
     verdict: Verdict
     chain: tuple[Step, ...]
     bounded_if: dict[str, str] | None
-    """The shapes of inputs that would bound it, if it is unbounded."""
+    """If the dimension is unbounded: shapes of inputs that bound it."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the object that `irshape explain --format json` prints for a dimension."""
@@ -106,24 +106,23 @@ _BETWEEN = re.compile(r"(?<=[\w)])([+-])")
 
 @lru_cache(maxsize=1024)
 def spaced(expression: str) -> str:
-    """Returns an expression with spaces around + and -."""
+    """Returns an expression with spaces around + and -, for messages."""
     return _BETWEEN.sub(r" \1 ", expression)
 
 
 class Group(NamedTuple):
-    """Dimensions that are dynamic for the same reason."""
+    """Dimensions of a model that are dynamic for the same reason."""
 
     verdict: Verdict
     cause: str
-    """The symbols, or the layer that makes the dimension, with its line."""
+    """The names of the symbols in the dimension, or the layer that makes it, with its line."""
     dimensions: int
     examples: tuple[str, ...]
-    """Some of them: `logits[1] = past + seq`."""
+    """Some of the dimensions: `logits[1] = past + seq`."""
 
 
 def _merged(groups: tuple[Group, ...]) -> Iterator[Group]:
-    """Yields the groups. Inputs come together with the dimensions that are unbounded because of
-    them."""
+    """Yields the groups; merges inputs with the dimensions that these inputs make unbounded."""
     inputs = {group.cause: group for group in groups if group.verdict == "input"}
     for group in groups:
         if group.verdict == "unbounded" and (own := inputs.pop(group.cause, None)) is not None:
@@ -154,25 +153,25 @@ class Overview(NamedTuple):
 
     groups: tuple[Group, ...]
     bind: dict[str, str] | None
-    """The shapes of inputs that bound as many dimensions as possible."""
+    """Shapes of inputs that bound as many dimensions as possible."""
     unbounded: tuple[str, ...]
-    """The dimensions that stay unbounded even then, and the layers that make them."""
+    """The layers whose dimensions stay unbounded even with the shapes in `bind`."""
     fix: dict[str, str] | None
-    """The shapes of inputs that make as many dimensions as possible static."""
+    """Shapes of inputs that make as many dimensions as possible static."""
     dynamic: tuple[str, ...]
-    """The dimensions that stay dynamic even then."""
+    """The layers whose dimensions stay dynamic even with the shapes in `fix`."""
     contradictions: tuple[str, ...] = ()
-    """The demands of layers that contradict others."""
+    """The conditions of layers that contradict conditions of other layers."""
     limits: tuple[str, ...] = ()
-    """The largest sizes of inputs, and the layers that require them."""
+    """The largest allowed sizes of inputs, and the layers that require them."""
     path: str = "MODEL"
-    """The file of the model."""
+    """The path of the model."""
     obstacle: str = ""
-    """The errors to correct before shapes can be proposed."""
+    """The errors to correct before irshape can propose shapes; empty if there are none."""
     refused: str = ""
-    """A layer and sizes of inputs that it refuses, if none are found that every layer accepts."""
+    """A layer, and the sizes of inputs that it refuses, if no sizes suit every layer."""
     sizes: tuple[ProposedSize, ...] = ()
-    """The sizes of `fix`, and whether a layer requires them."""
+    """The sizes in `fix`, and whether a layer requires them."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the document that `irshape explain MODEL --format json` prints."""
@@ -193,7 +192,7 @@ class Overview(NamedTuple):
         }
 
     def behind(self, obstacle: str) -> Overview:
-        """Returns the overview without proposals, since the model has errors."""
+        """Returns the overview without proposals. `obstacle`: the errors of the model."""
         return self._replace(
             bind=None, unbounded=(), fix=None, dynamic=(), refused="", sizes=(), obstacle=obstacle
         )
@@ -216,7 +215,7 @@ class Overview(NamedTuple):
             lines.append(f"nothing is unbounded{but} with: {self._edit(self.bind)}")
             lines += [f"  except {text}" for text in self.unbounded]
         elif self.unbounded:
-            lines.append("no shapes of inputs bound")
+            lines.append("no shapes of the inputs bound these dimensions:")
             lines += [f"  {text}" for text in self.unbounded]
         if self.fix is not None:
             but = "all but the dimensions listed are" if self.dynamic else "everything is"
@@ -227,7 +226,7 @@ class Overview(NamedTuple):
             lines.append(f"found no sizes of the inputs that every layer accepts{such}")
         lines += self._sizes()
         if self.bind is not None or self.fix is not None:
-            lines.append("irshape's shapes count; OpenVINO's own may stay wider, even unbounded")
+            lines.append("irshape infers these shapes; OpenVINO may infer wider or unbounded ones")
         return "\n".join(lines)
 
     def _sizes(self) -> Iterator[str]:
@@ -243,7 +242,7 @@ class Overview(NamedTuple):
             yield kind.replace("{}", ", ".join(sizes), 1)
 
     def _edit(self, shapes: Mapping[str, str]) -> str:
-        """Returns the command that writes the model with other shapes of its inputs."""
+        """Returns the command that saves the model with these shapes of its inputs."""
         given = " ".join(quote(f"{name}={shape}") for name, shape in shapes.items())
         path = "-" if self.path == "<stdin>" else quote(self.path)
         return f"irshape edit {path} --reshape {given} -o OUT.xml"

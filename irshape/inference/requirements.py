@@ -1,6 +1,6 @@
-"""What a model requires of an OpenVINO release, and the layers that require it.
+"""The parts of a model that older OpenVINO releases do not read, and their layers.
 
-`releases` has the facts about opsets and files. Each operation has the facts about itself
+`releases` has the facts about opsets and files, each operation has the facts about itself
 (`differs`).
 """
 
@@ -37,25 +37,24 @@ from .sites import details, sites
 
 
 class Requirement(NamedTuple):
-    """A part of a model that a release must know: `opset11`, `element type nf4`, `IR version 11`.
+    """A part of a model that older releases refuse: `opset11`, `element type nf4`, `IR version 11`.
 
-    Without a layer, it concerns the whole file.
+    The `layer` is None if the part concerns the whole file.
     """
 
     release: Release
     kind: str
-    """`opset`, `element type`, `IR version`, `library` of an operation that a library adds, or
-    `detail` of an operation or of the file.
-    """
+    """`opset`, `element type`, `IR version`, `library` (the operation comes from a library), or
+    `detail` (a special case of an operation or of the file)."""
     name: str
     layer: Layer | None
     since: Release = FIRST
-    """The first release that refuses it."""
+    """The first release that refuses the part. Earlier releases do not detect it."""
     opset: Release = FIRST
-    """The first release that reads the opset, even if not this operation."""
+    """The first release that reads the opset, even if it does not read this operation."""
 
     def refuses(self, release: Release) -> bool:
-        """Whether a release does not know the part."""
+        """Whether a release refuses the part."""
         return self.since <= release < self.release
 
     @property
@@ -65,11 +64,11 @@ class Requirement(NamedTuple):
 
 
 def requirements(inference: Inference) -> Iterator[Requirement]:
-    """Yields what a model requires of a release, in file order.
+    """Yields the parts of a model that some releases refuse, in file order.
 
-    For a layer of an unknown operation, that is only its element types. For an operation of a
-    library, it is the release of the library: openvino-tokenizers needs the OpenVINO of the same
-    number.
+    For a layer with an unknown operation, yields only its element types. For an operation of a
+    library, yields the release of the library: openvino-tokenizers needs the OpenVINO release of
+    the same number.
     """
     model = inference.model
     if model.kind == "net" and model.version in IR_VERSIONS:
@@ -105,15 +104,15 @@ def requirements(inference: Inference) -> Iterator[Requirement]:
 
 
 def running_requirements(inference: Inference) -> Iterator[Requirement]:
-    """Yields what a release must know to run the model on the CPU, in file order."""
+    """Yields the parts of a model that some releases do not run on the CPU, in file order."""
     for site in sites(inference):
         for detail in (*details(site, "not run"), *details(site, "ignored")):
             yield Requirement(detail.right, "detail", detail.what, site.layer, detail.since)
 
 
 def _seen_since(refused: Detail, site: Site, all_sites: Mapping[Layer, Site]) -> Release:
-    """Returns the first release that detects what it refuses. Earlier releases infer less, for this
-    layer or one before it."""
+    """Returns the first release that refuses a part. Earlier releases do not detect it, because
+    they infer less for this layer or one before it."""
     if refused.what not in (EMPTY, SQUEEZED):
         return FIRST
     before = site.around.wiring.upstream(site.position)
@@ -142,7 +141,7 @@ def _opset(operation: type[Operation], version: str) -> Requirement | None:
 
 
 def _of_the_file(model: Model) -> Iterator[Detail]:
-    """Yields the parts that a reader refuses if it searches only the first 512 bytes of a file."""
+    """Yields what older releases refuse in a file: they search only its first 512 bytes."""
     source = model.source
     data = source.data if source.raw is None else source.raw
     if len(data) <= HEADER_BYTES + 1:
@@ -156,7 +155,7 @@ def _of_the_file(model: Model) -> Iterator[Detail]:
 
 
 def _of_names(inference: Inference) -> Iterator[tuple[Detail, Layer]]:
-    """Yields the layers whose names, or the names of whose tensors, older readers refuse."""
+    """Yields the layers that older releases refuse for their names, or for their tensor names."""
     for body in inference.model.net.all_bodies():
         known: set[str] = set()
         for layer in body.layers:
@@ -173,7 +172,7 @@ def _of_names(inference: Inference) -> Iterator[tuple[Detail, Layer]]:
 
 
 def late_types(layer: Layer) -> list[str]:
-    """Returns the element types of later releases that a layer names, in its outputs and in
+    """Returns the element types in a layer that early releases lack: of its outputs, and of
     attributes such as `element_type` and `destination_type`."""
     items = layer.items
     texts = [items[at + 1] for at in range(0, len(items), 2) if items[at].endswith("type")]

@@ -1,4 +1,4 @@
-"""The results of inference: tensors for every output port, and observations about layers."""
+"""The results of inference: the tensor of every output port, and observations about layers."""
 
 from __future__ import annotations
 
@@ -37,40 +37,39 @@ class Mismatch(NamedTuple):
     declared: Tensor
     inferred: Tensor
     says_less: bool = False
-    """Whether the declaration is less specific than the inferred tensor, and does not contradict
-    it."""
+    """Whether the declaration is compatible with the inferred tensor, but less specific."""
 
 
 class OutputCount(NamedTuple):
-    """A layer declares more output ports than the operation has outputs, or none."""
+    """A layer declares more output ports than the operation has outputs, or no output port."""
 
     declared: int
     inferred: int
 
 
 class Observation(NamedTuple):
-    """Something to report about a layer."""
+    """A layer, and what inference has to report about it, e.g. a fault."""
 
     layer: Layer
     subject: Fault | AttributeFault | UnknownOperation | Mismatch | OutputCount
 
 
 class Refusal(NamedTuple):
-    """A layer that could not be inferred: inference takes its outputs from its declared ports."""
+    """A layer that could not be inferred. Its outputs are those that its ports declare."""
 
     layer: Layer
     line: int
     column: int
     message: str
-    """Why: what does not fit."""
+    """Why the layer could not be inferred."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the entry of `Inference.to_dict`."""
+        """Returns the entry of this layer in `Inference.to_dict`."""
         return {**self.layer.reference, "line": self.line, "message": self.message}
 
 
 class BodyResult:
-    """The inference of one body. Layers are given by their position in `body.layers`."""
+    """The result of inferring one body. Layers are given by their position in `body.layers`."""
 
     def __init__(self, body: Body, wiring: Wiring) -> None:
         self.body = body
@@ -78,26 +77,26 @@ class BodyResult:
         self.outputs: list[tuple[Tensor, ...]] = [()] * len(body.layers)
         self.inputs: dict[int, tuple[Tensor | None, ...]] = {}
         self.demands: dict[int, frozenset[Demand]] = {}
-        """The demands of layers on dynamic dimensions of their inputs."""
+        """The conditions of layers on dynamic dimensions of their inputs."""
         self.observations: list[Observation] = []
         self.inner: dict[int, dict[str, BodyResult]] = {}
-        """The results of the bodies inside a layer, by tag."""
+        """For each layer with bodies, the results of the bodies by tag, such as `then_body`."""
         self.expressions: list[tuple[Expressions | None, ...]] | None = None
-        """The dimensions of the outputs as expressions of named sizes, if requested; None for a
+        """For each output, its dimensions as expressions of symbols if requested; None for a
         dynamic rank."""
         self.elements: list[tuple[Expressions | None, ...]] | None = None
-        """The elements of the outputs as expressions of named sizes; None if no value is known."""
+        """For each output, its elements as expressions of symbols; None if they are not known."""
         self.faulty: set[int] = set()
-        """Layers that refuse their inputs, or whose attributes are faulty."""
+        """The layers that refuse their inputs, or that have faulty attributes."""
         self.believed: set[int] = set()
-        """Layers whose outputs come from their own ports, or may be too wide."""
+        """The layers whose outputs are taken from their ports, or may be wider than necessary."""
         self.doubtful: set[OutputRef] = set()
-        """Output ports that declare something other than is inferred."""
+        """The output ports whose declarations differ from inference."""
 
     @cached_property
     def unsure(self) -> set[int]:
-        """Layers whose outputs depend on declarations, not on inference alone: layers whose ports
-        are believed, and all layers after these or after doubtful ports."""
+        """The layers whose outputs may depend on declared ports: the layers in `believed`, and all
+        layers that depend on these or on ports in `doubtful`."""
         unsure, doubtful = set(self.believed), self.doubtful
         if not unsure and not doubtful:
             return unsure
@@ -114,15 +113,15 @@ class BodyResult:
         return unsure
 
     def walk(self) -> Iterator[BodyResult]:
-        """Yields this result and the results of all bodies inside, in file order."""
+        """Yields this result and the results of all inner bodies, in file order."""
         yield self
         for position in sorted(self.inner):
             for inner in self.inner[position].values():
                 yield from inner.walk()
 
     def refusing(self) -> set[Layer]:
-        """Returns the layers that do not fit their inputs or have faulty attributes, also in
-        bodies."""
+        """Returns the layers, also in bodies, that refuse their inputs or have faulty
+        attributes."""
         refusing = set[Layer]()
         for part in self.walk():
             refusing.update(part.body.layers[position] for position in part.faulty)
@@ -134,11 +133,10 @@ class BodyResult:
         return refusing
 
     def constants_before(self, layer: Layer) -> Iterator[tuple[Layer, tuple[int, ...]]]:
-        """Yields the constants of the body on which a layer depends, nearest first, each with the
-        sizes that it gives.
+        """Yields the constants on which a layer depends, nearest first, each with its sizes.
 
-        The sizes are the shape of the constant, or the elements of a list from which shapes are
-        computed. Orders of axes are left out, and so are single elements, which are more often axes
+        The sizes are the shape of the constant or, for a list from which a shape is computed, its
+        elements. Orders of axes are left out, and so are single elements, which are more often axes
         than sizes.
         """
         layers = self.body.layers
@@ -156,25 +154,25 @@ NO_DEMANDS: Final[frozenset[Demand]] = frozenset()
 
 
 class LayerResult(NamedTuple):
-    """The inference of one layer, wherever it stands."""
+    """The result of inferring one layer, independent of its place in a model."""
 
     outputs: tuple[Tensor, ...] | Fault
-    """A tensor for each output of the operation, or the condition that the layer violates."""
+    """The tensor of each output, or the fault for which the operation refuses the layer."""
     faults: tuple[Fault, ...] = ()
-    """Conditions of the specification that the layer violates and OpenVINO tolerates."""
+    """Violations of the specification that OpenVINO accepts."""
     inner: Mapping[str, BodyResult] = MappingProxyType({})
-    """The results of its bodies, by tag."""
+    """The results of the layer's bodies by tag."""
     unsure: bool = False
-    """Whether the outputs may be wider than intended."""
+    """Whether the outputs may be wider than necessary, because a value or type is not known."""
     demands: frozenset[Demand] = NO_DEMANDS
-    """The demands of the layer on dynamic dimensions of its inputs."""
+    """The conditions of the layer on dynamic dimensions of its inputs."""
 
 
 class OutputNames:
-    """The names of the outputs of a model: of tensors, and of layers by name and by id.
+    """Finds outputs of a model by tensor name, or by the name or id of the layer.
 
-    around: for each inner body, the layer that contains it, given as the outer body and the
-    position there, and the tag.
+    around: for each inner body, the outer body, the position of the layer with the inner body, and
+    the tag.
     """
 
     def __init__(self, result: BodyResult) -> None:
@@ -187,7 +185,7 @@ class OutputNames:
         }
 
     def find(self, name: str) -> tuple[BodyResult, int, int]:
-        """Returns the body, the layer's position and the output port that a name stands for.
+        """Returns the body, the layer's position and the output's position for a name.
 
         name: a tensor name, a layer by name or id, or `LAYER:INDEX`. Outputs of the net come before
         outputs of bodies. Raises `ValueError` for a name that the model does not have.
@@ -212,7 +210,7 @@ class OutputNames:
         raise ValueError(f"the model has no tensor and no layer '{name}'{suggestion(name, known)}")
 
     def label_of(self, result: BodyResult, position: int) -> str:
-        """Returns the name of a layer; in a body, after the name of the layer around it and the
+        """Returns the name of a layer. In a body, it follows the name of the outer layer and the
         tag."""
         name = result.body.layers[position].name
         if result not in self.around:
@@ -240,9 +238,9 @@ _WITHOUT_SYMBOLS = "the model was inferred without symbols: use infer(…, symbo
 
 
 class Inference:
-    """Every output port of a model with its inferred element type and shape.
+    """The inferred element type and shape of every output port of a model.
 
-    `str()` lists them, a line for each layer.
+    `str()` returns a line for each layer.
     """
 
     def __init__(
@@ -252,7 +250,7 @@ class Inference:
         sizes: NamedSizes | None = None,
         engine: object | None = None,
     ) -> None:
-        """engine: the `BodyEngine` that inferred the model."""
+        """engine: the `BodyEngine` that inferred the model, for other inferences."""
         self.model = model
         self.result = result
         self.engine = engine
@@ -260,13 +258,13 @@ class Inference:
 
     @property
     def observations(self) -> list[Observation]:
-        """The observations about layers, in file order, bodies included."""
+        """The observations about layers, including layers in bodies, in file order."""
         return list(_observations(self.result))
 
     @cached_property
     def refused(self) -> tuple[Refusal, ...]:
-        """The layers that could not be inferred, bodies included: they do not fit their inputs,
-        have a faulty attribute, or are of an unknown type."""
+        """The layers that could not be inferred, including layers in bodies: they refuse their
+        inputs, have a faulty attribute, or have an unknown type."""
         reported = {
             finding.layer: finding.message
             for finding in self.model.findings
@@ -282,9 +280,9 @@ class Inference:
     def outputs(self, layer: Layer | str) -> tuple[Tensor, ...]:
         """Returns the outputs of a layer; for a `Result`, the tensor that it passes on.
 
-        layer: any layer of the model, also one inside a body, or the id of a layer of the net (the
-        first one with that id). A tensor has an `element_type`, a `shape` and, if inference needed
-        it, a `value`.
+        layer: any layer of the model, also in a body, or the id of a layer of the net (if it is
+        repeated, the first layer with it). A tensor has an `element_type`, a `shape` and, if
+        inference needed it, a `value`.
         Raises `KeyError` for a layer that the model does not have.
         """
         try:
@@ -293,50 +291,49 @@ class Inference:
             raise KeyError(self._absent(layer)) from None
 
     def tensor(self, name: str) -> Tensor:
-        """Returns an output by name: its element type and shape.
+        """Returns the inferred element type and shape of the output with a name.
 
-        name: a tensor name, a layer by name or id, or `LAYER:INDEX` for an output of several.
-        Raises `ValueError` for a name that the model does not have.
+        name: a tensor name, a layer by name or id, or `LAYER:INDEX` if the layer has several
+        outputs. Raises `ValueError` for a name that the model does not have.
         """
         body, position, port = OutputNames(self.result).find(name)
         return body.outputs[position][port]
 
     def _absent(self, layer: object) -> str:
-        """Explains why there are no outputs."""
+        """Returns the message for a layer or an id that the inference does not contain."""
         if not isinstance(layer, str):
-            return f"{layer!r} is neither a layer of the model nor an id as a string"
-        return f"the model has no layer of the id '{layer}'; `tensor` takes names"
+            return f"{layer!r} is neither a layer of the model nor the id of a layer as a string"
+        return f"the model has no layer with the id '{layer}'; for names, use `tensor`"
 
     @property
     def symbols(self) -> dict[str, NamedSize]:
-        """The named sizes: for each symbol the tensor and axis whose size it is, and its `range`.
+        """The symbols by name: the tensor and axis whose size each is, and its `range`.
 
-        Raises `ValueError` for an inference without symbols, as `expressions` and `evaluate` do.
+        Raises `ValueError` if the model was inferred without symbols.
         """
         return self.sizes.named()
 
     @property
     def constraints(self) -> list[Constraint]:
-        """The conditions that layers put on the named sizes.
+        """The conditions that layers put on the sizes of symbols.
 
-        The model does not require the `assumed` ones: for sizes that break them, inference gives
-        other results than the expressions. It requires `conditional` ones only if a certain body
-        runs.
+        The model does not require conditions with `assumed`: the expressions are only valid for
+        sizes that meet them. It requires conditions with `conditional` only if a certain body runs.
         """
         return list(self.sizes.facts.constraints.values())
 
     @property
     def sizes(self) -> NamedSizes:
-        """The facts about the named sizes."""
+        """The symbols, and all facts about them."""
         if self._sizes is None:
             raise ValueError(_WITHOUT_SYMBOLS)
         return self._sizes
 
     def expressions(self, layer: Layer | str) -> tuple[Expressions | None, ...]:
-        """Returns the dimensions of a layer's outputs in terms of the named sizes.
+        """Returns the dimensions of a layer's outputs as expressions of symbols.
 
-        layer: as for `outputs`. For each output, an expression for each dimension, None for one
-        that depends on data; or None for a dynamic rank.
+        layer: as for `outputs`. For each output, the result has an expression for each dimension,
+        or None for a dimension that depends on data. For an output of dynamic rank, it has None.
         """
         assert self.sizes
         return self._expressions[layer]
@@ -350,7 +347,7 @@ class Inference:
         return self._by_layer(lambda result: result.expressions or ())
 
     def _by_layer(self, rows: Callable[[BodyResult], Iterable[T]]) -> dict[Layer | str, T]:
-        """Returns the rows of results by layer, and those of the net also by id."""
+        """Returns the rows of all bodies by layer, and the rows of the net also by id."""
         known: dict[Layer | str, T] = {
             layer: row
             for result in self.result.walk()
@@ -359,13 +356,12 @@ class Inference:
         return known | {layer.id: known[layer] for layer in reversed(self.result.body.layers)}
 
     def evaluate(self, sizes: Mapping[str, int]) -> dict[str, tuple[int | None, ...] | None]:
-        """Returns the shapes of all outputs for these sizes of the symbols, without inferring
-        again.
+        """Returns the shapes of all outputs for these sizes of the symbols. Does not infer again.
 
-        The keys are the names that `run` gives to the outputs of layers: `name`, or `name:port`
-        where a layer has several outputs. Sizes that depend on data are None, as is a shape of
-        unknown rank; layers inside bodies are left out. Raises `ValueError` for a symbol that is
-        unknown or missing, and for sizes that the model does not allow.
+        The keys are the names that `run` gives to the outputs of layers: `name`, or `name:port` if
+        a layer has several outputs. A size that depends on data, or a shape of dynamic rank, is
+        None. Layers in bodies are left out. Raises `ValueError` for a symbol that is unknown or
+        missing, and for sizes that the model does not allow.
         """
         bound = self.sizes.bound(sizes)
         shapes: dict[str, tuple[int | None, ...] | None] = {}
@@ -381,20 +377,20 @@ class Inference:
         return shapes
 
     def explain(self, tensor: str, axis: int | None = None) -> list[Explanation]:
-        """Explains why the dimensions of a tensor are what they are, one explanation for each.
+        """Returns an explanation for each dimension of a tensor: why it is what it is.
 
-        tensor: a tensor name, a layer by name or id, or `LAYER:INDEX` for an output of several.
-        axis: explain only this one; a negative one counts from the end.
+        tensor: a tensor name, a layer by name or id, or `LAYER:INDEX` if the layer has several
+        outputs. axis: explain only this axis; a negative axis counts from the end.
         Raises `ValueError` for a tensor or an axis that the model does not have, and for an
         inference without symbols.
         """
         raise ValueError(_WITHOUT_SYMBOLS)
 
     def overview(self) -> Overview:
-        """Groups the dynamic dimensions of the net by their cause, and lists the inputs to bound so
-        that no dimension is unbounded, and the inputs to fix so that none is dynamic.
+        """Groups the dynamic dimensions of the net by their cause.
 
-        Raises `ValueError` for an inference without symbols.
+        Also lists shapes of the inputs with which no dimension is unbounded, and shapes with which
+        none is dynamic. Raises `ValueError` for an inference without symbols.
         """
         raise ValueError(_WITHOUT_SYMBOLS)
 
@@ -449,9 +445,9 @@ def _observations(result: BodyResult) -> Iterator[Observation]:
 
 
 def _reason(subject: object, reported: str | None) -> str | None:
-    """Returns why a layer could not be inferred; None for another observation.
+    """Returns why a layer could not be inferred; None if the observation is about something else.
 
-    reported: the message of the reader, if it could not read a node of another format.
+    reported: the message of the reader if it could not read the node, e.g. of an ONNX model.
     """
     if isinstance(subject, UnknownOperation):
         return reported or str(subject)
@@ -463,15 +459,15 @@ def _reason(subject: object, reported: str | None) -> str | None:
 
 
 def written(known: Expressions | None) -> list[str | None] | None:
-    """Returns the named dimensions of an output for JSON: a string for each expression, else
-    None."""
+    """Returns the expressions of an output's dimensions as strings, for JSON; None for a dimension
+    that has no expression."""
     if known is None:
         return None
     return [None if expression is None else str(expression) for expression in known]
 
 
 def _rows(result: BodyResult) -> Iterator[dict[str, Any]]:
-    """Yields a JSON object for each layer, bodies included."""
+    """Yields a JSON object for each layer, including layers in bodies."""
     for position, layer in enumerate(result.body.layers):
         ports = layer.inputs[:1] if layer.is_result else layer.outputs
         outputs: list[dict[str, Any]] = [

@@ -1,4 +1,4 @@
-"""The layers of a model, bodies included, each with its inference."""
+"""Lists the layers of a model, including layers in bodies, each with its inference."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .result import BodyResult, Inference
 
 
 def details(site: Site, kind: Kind) -> Iterator[Detail]:
-    """Yields what older releases refuse, ignore, do not run, or infer otherwise in a layer."""
+    """Yields what older releases treat differently in a layer: what they refuse, for example."""
     if site.operation is not None:
         for difference in site.operation.differs:
             if difference.kind == kind and difference.when(site):
@@ -24,8 +24,7 @@ def details(site: Site, kind: Kind) -> Iterator[Detail]:
 
 
 def sites(inference: Inference) -> Iterator[Site]:
-    """Yields every layer in file order; the layers of bodies follow the layer that contains
-    them."""
+    """Yields every layer in file order. The layers of a body follow the layer that contains it."""
     yield from _sites(inference.result, outermost=True)
 
 
@@ -52,10 +51,9 @@ def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
 def _entering(
     layer: Layer, inputs: tuple[Tensor | None, ...], bodies: Mapping[str, BodyResult]
 ) -> Iterator[tuple[Tensor, Tensor, bool]]:
-    """Yields each tensor that enters a body unchanged, the tensor that the body infers for it, and
-    whether it is a state.
+    """Yields each tensor that enters a body whole, its tensor inside, and whether it is a state.
 
-    A faulty port map gives nothing: another rule reports it.
+    Yields nothing for a faulty port map, which a rule reports.
     """
     for tag, inner in bodies.items():
         try:

@@ -1,7 +1,8 @@
-"""Inference with named sizes: every dynamic dimension as an expression of the inputs' dimensions.
+"""Infers with named sizes: dynamic dimensions become expressions of the inputs' dimensions.
 
-The model is inferred several times, until no layer adds a fact about the sizes. In between,
-dimensions are `SymbolicDimension`s. The result has plain ones, and the expressions beside them.
+The model is inferred several times, until no layer adds a fact about the sizes. Meanwhile,
+dimensions are `SymbolicDimension`s. The result has plain dimensions, and the expressions
+separately.
 """
 
 from __future__ import annotations
@@ -28,17 +29,17 @@ from .result import BodyResult, Inference, LayerResult, Observation
 MAX_PASSES = 6
 MAX_ATTEMPTS = 12
 _MUCH = 1 << 20
-"""The capacity of the memory for one model."""
+"""The capacity of the cache for inference with named sizes."""
 
 NamedShapes = Mapping[str, tuple["str | None", ...]]
-"""The names of the dimensions of inputs, by layer id; None for a dimension without one."""
+"""The names of the dimensions of inputs, by layer id; None for a dimension without a name."""
 
 
 class SymbolicEngine(BodyEngine):
     """Infers bodies with named sizes, and records the layer that each condition comes from.
 
-    If a body always runs, the demands of its layers hold. Otherwise they are conditional
-    constraints.
+    The conditions of layers in a body hold if the body always runs. Otherwise they are recorded as
+    `conditional`.
     """
 
     def __init__(self, plain: BodyEngine, sizes: NamedSizes) -> None:
@@ -62,7 +63,7 @@ class SymbolicEngine(BodyEngine):
         return result
 
     def _of_variable(self, layer: Layer, variable: str, result: LayerResult) -> LayerResult:
-        """Returns the content of a variable. Its dynamic dimensions are symbols of its own."""
+        """Returns the content of a variable. Its dynamic dimensions get symbols of their own."""
         if isinstance(result.outputs, Fault) or result.outputs[0].shape.dims is None:
             return result
         tensor = result.outputs[0]
@@ -96,9 +97,9 @@ class SymbolicEngine(BodyEngine):
 
 
 def named(sizes: NamedSizes, wanted: str, dim: Dimension, origin: Origin) -> Dimension:
-    """Returns a dynamic dimension as the symbol of that name.
+    """Returns a dynamic dimension as a symbol with a name similar to `wanted`.
 
-    A generated name is never shared with another dimension.
+    A generated name is never used for another axis.
     """
     facts, name = sizes.facts, sizes.name_of(wanted, origin)
     high = math.inf if dim.high == UNBOUNDED else dim.high
@@ -121,13 +122,13 @@ def infer_symbolic(
 ) -> tuple[BodyResult, NamedSizes]:
     """Infers a model with named sizes.
 
-    shapes: the shapes of inputs by layer id, where they replace those declared.
-    names: the names of their dimensions.
+    shapes: shapes that replace those of inputs, by layer id.
+    names: the names of the inputs' dimensions.
     assumptions: conditions such as `seq % 8 == 0`.
     known: an inference of the unchanged model, made before.
     sure: assume no sizes to be equal, so that the bounds hold for all sizes of the inputs.
 
-    Raises `ValueError` for an assumption that cannot be read, or that cannot hold.
+    Raises `ValueError` for an assumption that is malformed, or that cannot hold.
     """
     rejected: set[str] = set()
     plain = BodyEngine(model, lasting=True)
@@ -156,7 +157,7 @@ def infer_symbolic(
 
 
 def without_symbols(result: BodyResult) -> tuple[BodyResult, NamedSizes]:
-    """Returns the result for a model without inputs, which has no symbols."""
+    """Returns the result for single layers, which have no inputs of a model and so no symbols."""
     sizes = NamedSizes(Facts())
     _strip(result, sizes)
     return result, sizes
@@ -169,7 +170,7 @@ def _settled(
     assumptions: tuple[str, ...],
     facts: Facts,
 ) -> tuple[BodyResult, NamedSizes]:
-    """Infers a model until no new fact is found."""
+    """Infers a model until a pass finds no new fact about the symbols."""
     sizes = NamedSizes(facts)
     _parameters(plain, shapes, names, sizes)
     facts.source = None
@@ -194,7 +195,7 @@ def _parameters(
     names: NamedShapes,
     sizes: NamedSizes,
 ) -> dict[str, PartialShape]:
-    """Returns the shapes of the inputs with named sizes, by layer id."""
+    """Returns the shapes of the inputs with symbols for dynamic dimensions, by layer id."""
     model, facts = engine.model, sizes.facts
     spoken = {name for given in model.dimension_names.values() for name in given if name}
     fed: dict[str, PartialShape] = {}
@@ -232,7 +233,7 @@ def _declared_shape(engine: BodyEngine, parameter: Layer) -> PartialShape | None
 
 
 def _is_expression(text: str, names: set[str] | None) -> bool:
-    """Whether the name of a dimension is an expression of these `names`."""
+    """Whether the name of a dimension is an expression of these `names` (None: of any names)."""
     if text.isidentifier():
         return False
     facts = Facts()
@@ -244,7 +245,7 @@ def _is_expression(text: str, names: set[str] | None) -> bool:
 
 
 def assume(facts: Facts, text: str) -> None:
-    """Adds a condition from the user. Raises `ValueError`."""
+    """Records a condition that the user gave. Raises `ValueError`."""
     known = set(facts.symbols)
     left, relation, right, remainder = parse_condition(text, facts)
     for name in set(facts.symbols) - known:
@@ -264,13 +265,13 @@ def assume(facts: Facts, text: str) -> None:
 
 
 def _is_certain(facts: Facts, layer: Layer) -> bool:
-    """Whether a layer contradicts what others require, without any assumption."""
+    """Whether a layer contradicts requirements of other layers, without any assumption."""
     conflict = facts.conflicts.get(layer)
     return conflict is not None and conflict.is_certain
 
 
 def _name_sources(result: BodyResult, sizes: NamedSizes, model: Model) -> None:
-    """Adds to the message of each refusal the layers that demand the contrary."""
+    """Adds to the message of each refusal the layers whose conditions contradict it."""
     for part in dict.fromkeys(result.walk()):  # the runs of a body may share one result
         for index, (layer, subject) in enumerate(part.observations):
             conflict = sizes.facts.conflicts.get(layer)
@@ -280,7 +281,7 @@ def _name_sources(result: BodyResult, sizes: NamedSizes, model: Model) -> None:
 
 
 def _strip(result: BodyResult, sizes: NamedSizes) -> None:
-    """Replaces symbolic dimensions by plain ones, and stores the expressions beside them."""
+    """Replaces symbolic dimensions by plain ones, and stores the expressions in the result."""
     facts = sizes.facts
     simplified: dict[Expression, Expression | None] = {}
     known: dict[Atom, Expression] = {}
@@ -336,11 +337,10 @@ def _strip(result: BodyResult, sizes: NamedSizes) -> None:
 def _find_doubtful(
     result: BodyResult, doubtful: dict[BodyResult, set[int]], *, whole: bool
 ) -> bool:
-    """Finds the layers whose outputs depend on a faulty layer: other sizes of the inputs may change
-    them.
+    """Finds the layers that depend on a faulty layer: their expressions may be wrong.
 
-    whole: all layers of the body do.
-    Returns whether any does.
+    whole: the body itself depends on a faulty layer.
+    Returns whether any layer of the body does.
     """
     wiring = result.wiring.sources
     positions = doubtful[result] = set(range(len(wiring))) if whole else set()
@@ -358,7 +358,7 @@ def _find_doubtful(
 
 
 def _plain(tensor: Tensor, known: tuple[Expression | None, ...] | None) -> Tensor:
-    """Returns a tensor with plain intervals, as narrow as the expressions allow."""
+    """Returns a tensor with intervals as dimensions, as narrow as the expressions allow."""
     if tensor.shape.dims is None:
         return tensor
     dims = []
@@ -380,8 +380,7 @@ def _without_names(tensor: Tensor) -> Value | None:
 
 
 def parse_named_shape(text: str) -> tuple[PartialShape, tuple[str | None, ...]]:
-    """Parses a shape whose dimensions may be names or expressions, `[batch,seq,64]`. Returns the
-    shape and the names.
+    """Parses a shape with names or expressions, `[batch,seq,64]`. Returns the shape and the names.
 
     Raises `ValueError`.
     """
@@ -409,7 +408,7 @@ def parse_named_shape(text: str) -> tuple[PartialShape, tuple[str | None, ...]]:
 
 
 def parts_of_shape(text: str) -> list[str]:
-    """Splits a text at the commas outside parentheses."""
+    """Returns the parts of a text between commas, except commas in parentheses."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter == "(") - (letter == ")")

@@ -165,7 +165,7 @@ def test_the_fixed_shapes_make_everything_static_but_what_data_decides(tmp_path:
     overview = irshape.infer(cache(tmp_path), symbols=True).overview()
     assert overview.fix is not None
     (left,) = overview.dynamic
-    assert left.startswith("2 dimensions by NonZero 'nonzero' axis 1, decided by data: `data` by ")
+    assert left.startswith("2 dimensions made by NonZero 'nonzero' axis 1, depends on data: ")
     assert [group.verdict for group in overview.groups] == [
         "data-dependent",
         "unbounded",

@@ -262,15 +262,17 @@ MISTAKES = {
         lambda path: ready(path, shapes={"x": [2.0]}), TypeError, "2.0 is not a dimension"
     ),
     "a layer by its name": Given(
-        lambda path: ready(path).outputs("scale"), KeyError, "no layer of the id 'scale'"
+        lambda path: ready(path).outputs("scale"), KeyError, "no layer with the id 'scale'"
     ),
     "an id that is a number": Given(
-        lambda path: ready(path).outputs(2), KeyError, "2 is neither a layer of the model nor an id"
+        lambda path: ready(path).outputs(2),
+        KeyError,
+        "2 is neither a layer of the model nor the id",
     ),
     "a size that is a text": Given(
         lambda path: ready(path, shapes={"x": "[n]"}, symbols=True).evaluate({"n": "2"}),
         TypeError,
-        "the size of n is a whole number, got '2'",
+        "the size of n must be a whole number, got '2'",
     ),
     "outputs by name": Given(
         lambda path: irshape.run(path, [np.ones(2, np.float32)], outputs="scale"),

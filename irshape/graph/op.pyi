@@ -346,7 +346,7 @@ class Operations:
         opset: Literal[5, "opset5", 6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """Batch normalization with given statistics; `data` comes first.
+        """Batch normalization with given mean and variance. `data` is the first input.
         Specification: BatchNormInference-5.
 
         data: shape [batch,channels,...].
@@ -420,10 +420,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Convolution of zeros and ones, which stand for -1 and 1.
+        """Convolution of zeros and ones, which mean -1 and 1.
 
-        The padding is 0 for a `pad_value` of 0, as in OpenVINO's CPU plugin, 1 for 1, and -1
-        otherwise.
+        Padding is `pad_value` if this is 0 or 1, as in OpenVINO's CPU plugin; otherwise it is -1.
         Specification: BinaryConvolution-1.
 
         data: rank 4.
@@ -447,7 +446,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Bits that are set in both.
+        """Bits that are set in both inputs.
         Specification: BitwiseAnd-13.
 
         a: an input.
@@ -466,11 +465,11 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`a` shifted towards the high bits by `b` places.
+        """`a` shifted towards the high bits by `b` bits.
 
-        The specification leaves the result open for places below 0 or beyond the bits of `a`. As
-        in
-        OpenVINO's kernels, places are taken modulo 32, or modulo 64 if `a` has 64 bits.
+        The specification does not define the result if `b` is negative or exceeds the bits of
+        `a`. As
+        in OpenVINO's kernels, `b` is taken modulo 32, or modulo 64 if `a` has 64 bits.
         Specification: BitwiseLeftShift-15.
 
         a: an input.
@@ -502,7 +501,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Bits that are set in at least one of the two.
+        """Bits that are set in at least one of the two inputs.
         Specification: BitwiseOr-13.
 
         a: an input.
@@ -521,7 +520,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`a` shifted towards the low bits by `b` places; the sign stays.
+        """`a` shifted towards the low bits by `b` bits; the sign stays.
         Specification: BitwiseRightShift-15.
 
         a: an input.
@@ -540,7 +539,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Bits that are set in exactly one of the two.
+        """Bits that are set in exactly one of the two inputs.
         Specification: BitwiseXor-13.
 
         a: an input.
@@ -594,7 +593,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The index of the bucket of each element, between sorted boundaries.
+        """The index of each element's bucket. `buckets` are the boundaries, in ascending order.
         Specification: Bucketize-3.
 
         data: an input.
@@ -625,7 +624,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input clipped to numbers from `min` to `max`. For integers, both are rounded inwards.
+        """The input clipped to `min` and `max`. For integers, `min` is rounded up and `max` down.
         Specification: Clamp-1.
 
         data: an input.
@@ -680,7 +679,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input in another element type (`conversion.py` states the rounding).
+        """The input in another element type. The module `conversion` states how numbers are rounded.
         Specification: Convert-1.
 
         data: an input.
@@ -713,12 +712,12 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """Both inputs in an element type that holds either.
+        """Both inputs in an element type that can hold the values of both.
 
-        Without `promote_unsafe`, a promotion that could lose digits is refused. With
-        `pytorch_scalar_promotion`, a scalar gets the type of the other input if both are integers
-        or
-        both are reals.
+        If `promote_unsafe` is false, a promotion that could lose digits is an error. With
+        `pytorch_scalar_promotion`, a scalar gets the type of the other input if both are
+        integers, or
+        both reals.
         Specification: ConvertPromoteTypes-14.
 
         input_0: an input.
@@ -743,7 +742,7 @@ class Operations:
     ) -> Output:
         """Cross-correlation of `data` `[N, C, …]` with `filters` `[O, C, …]`.
 
-        There are one, two or three spatial dimensions.
+        There are one, two or three spatial axes.
         Specification: Convolution-1.
 
         data: rank 3 or 4 or 5.
@@ -772,7 +771,7 @@ class Operations:
     ) -> Output:
         """Transposed convolution of `data` `[N, C, …]` with `filters` `[C, O, …]`.
 
-        `output_shape` or the attributes give the spatial sizes of the result.
+        The spatial sizes of the result come from `output_shape`, or from the attributes.
         Specification: ConvolutionBackpropData-1.
 
         data: rank 3 or 4 or 5.
@@ -923,9 +922,9 @@ class Operations:
         opset: Literal[8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """Deformable convolution with each sampling point weighted by `mask`.
+        """Deformable convolution in which `mask` weights each sampling point.
 
-        With `bilinear_interpolation_pad`, the data is surrounded by zeros.
+        With `bilinear_interpolation_pad`, zeros surround the data.
         Specification: DeformableConvolution-8.
 
         data: shape [batch,channels,height,width].
@@ -979,9 +978,7 @@ class Operations:
     ) -> Output:
         """The average of interpolated samples of each bin of a region, with bins moved by `offsets`.
 
-        Each bin has its own channels. A region with batch item -1 ends the list; the rest of the
-        result
-        is 0.
+        Each bin has its own channels. After a region with batch item -1, the result is 0.
         Specification: DeformablePSROIPooling-1.
 
         data: rank 4.
@@ -1177,7 +1174,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Like EmbeddingBagOffsetsSum, but with a choice of sums or means.
+        """Like EmbeddingBagOffsetsSum, but computes sums or means.
         Specification: EmbeddingBagOffsets-15.
 
         emb_table: rank 1 or more.
@@ -1199,7 +1196,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Sums of bags, each of which begins at an offset into the indices.
+        """Sums of table rows by bag. `offsets` are the positions in `indices` where bags begin.
         Specification: EmbeddingBagOffsetsSum-3.
 
         emb_table: rank 1 or more.
@@ -1219,7 +1216,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Like EmbeddingBagPackedSum, but with a choice of sums or means.
+        """Like EmbeddingBagPackedSum, but computes sums or means.
         Specification: EmbeddingBagPacked-15.
 
         emb_table: rank 1 or more.
@@ -1237,7 +1234,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Sums of bags of equal size; each bag is a row of indices.
+        """Sums of table rows by bag. Each bag is a row of `indices`.
         Specification: EmbeddingBagPackedSum-3.
 
         emb_table: rank 1 or more.
@@ -1257,7 +1254,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Sums of the rows whose indices belong to the same segment.
+        """Sums of the table rows whose indices belong to the same segment.
         Specification: EmbeddingSegmentsSum-3.
 
         emb_table: rank 1 or more.
@@ -1346,7 +1343,7 @@ class Operations:
     ) -> tuple[Output, Output, Output]:
         """Boxes, classes and scores of the best detections.
 
-        There are `max_detections_per_image` rows; unused ones are 0. Class 0 is the background.
+        There are `max_detections_per_image` rows; unused rows are 0. Class 0 is the background.
         Specification: ExperimentalDetectronDetectionOutput-6.
 
         input_rois: shape [regions,4].
@@ -1379,7 +1376,7 @@ class Operations:
     ) -> tuple[Output, Output]:
         """Boxes and scores of the best proposals.
 
-        There are `post_nms_count` rows; unused ones are 0.
+        There are `post_nms_count` rows; unused rows are 0.
         Specification: ExperimentalDetectronGenerateProposalsSingleImage-6.
 
         input_im_info: shape [3].
@@ -1408,8 +1405,9 @@ class Operations:
     ) -> Output:
         """Prior boxes moved to the center of every cell of a grid.
 
-        The result has room for the whole feature map; a smaller grid leaves the rest undefined,
-        here 0.
+        The result has room for the whole feature map. If the grid is smaller, the specification
+        does
+        not define the rest; in irshape, it is 0.
         Specification: ExperimentalDetectronPriorGridGenerator-6.
 
         priors: shape [priors,4].
@@ -1433,11 +1431,10 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """Averages of each region, and the regions themselves.
+        """The features of each region, averaged in bins, and the regions themselves.
 
-        The averages come from the feature map of the pyramid that fits the size of the region. A
-        region
-        without area gives 0.
+        They come from the feature map of the pyramid that fits the region; without area, they are
+        0.
         Specification: ExperimentalDetectronROIFeatureExtractor-6.
 
         input_rois: shape [regions,4].
@@ -1457,7 +1454,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The `max_rois` regions of highest probability; unused rows are undefined, here 0.
+        """The `max_rois` regions of highest probability. Unused rows are undefined, here 0.
         Specification: ExperimentalDetectronTopKROIs-6.
 
         input_rois: shape [regions,4].
@@ -1517,7 +1514,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data · scale - shift` converted to a type of 8 bits and back, clipped to its range.
+        """`data · scale - shift` converted to an 8-bit floating-point type and back. Before, it is
+        clipped to the range of this type.
         Specification: FakeConvert-13.
 
         data: an input.
@@ -1738,7 +1736,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """Boxes, scores, and the number of boxes of each image.
+        """The best boxes of all images, their scores, and the number of boxes of each image.
         Specification: GenerateProposals-9.
 
         im_info: shape [images,?].
@@ -1764,7 +1762,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether `a` is above `b`.
+        """Whether `a` is greater than `b`.
         Specification: Greater-1.
 
         a: an input.
@@ -1783,7 +1781,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether `a` is not below `b`.
+        """Whether `a` is greater than or equal to `b`.
         Specification: GreaterEqual-1.
 
         a: an input.
@@ -1821,7 +1819,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` divided by the L2 norm over its channels (axis 1), with `bias` added to its square.
+        """`data / sqrt(s + bias)`, where `s` is the sum of squares over the channels (axis 1).
         Specification: GRN-1.
 
         data: rank 2 or 3 or 4.
@@ -1841,7 +1839,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Convolution of groups of channels, each with its part of `filters` `[groups, O, C, …]`.
+        """Convolution of groups of channels, each group with its own `filters` `[groups, O, C, …]`.
         Specification: GroupConvolution-1.
 
         data: rank 3 or 4 or 5.
@@ -1868,9 +1866,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Transposed convolution of groups of channels, each with its own part of `filters`.
+        """Transposed convolution of groups of channels, each group with its own `filters`.
 
-        `filters` are `[groups, C, O, …]`.
+        `filters` have the shape `[groups, C, O, …]`.
         Specification: GroupConvolutionBackpropData-1.
 
         data: rank 3 or 4 or 5.
@@ -1895,9 +1893,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Standardizes the channels of each sample in `num_groups` groups, then scales and shifts
-        them
-        by a value for each channel.
+        """Standardizes `num_groups` groups of channels in each sample, then multiplies each channel
+        by
+        its `scale` and adds its `bias`.
         Specification: GroupNormalization-12.
 
         data: shape [batch,channels,...].
@@ -2248,7 +2246,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether each element is infinite, with a sign that is detected.
+        """Whether each element is infinite. The attributes select positive or negative infinity.
         Specification: IsInf-10.
 
         data: an input.
@@ -2306,7 +2304,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether `a` is below `b`.
+        """Whether `a` is less than `b`.
         Specification: Less-1.
 
         a: an input.
@@ -2325,7 +2323,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether `a` is not above `b`.
+        """Whether `a` is less than or equal to `b`.
         Specification: LessEqual-1.
 
         a: an input.
@@ -2372,7 +2370,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether both are true.
+        """Whether both inputs are true.
         Specification: LogicalAnd-1.
 
         a: an input.
@@ -2390,7 +2388,7 @@ class Operations:
     ) -> Output:
         """Whether the input is false.
 
-        OpenVINO also accepts numbers, for which it returns 0 and 1 in their type.
+        OpenVINO also accepts numbers, for which it returns 0 and 1 in their element type.
         Specification: LogicalNot-1.
 
         data: an input.
@@ -2406,7 +2404,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether at least one of the two is true.
+        """Whether at least one of the two inputs is true.
         Specification: LogicalOr-1.
 
         a: an input.
@@ -2425,7 +2423,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Whether exactly one of the two is true.
+        """Whether exactly one of the two inputs is true.
         Specification: LogicalXor-1.
 
         a: an input.
@@ -2443,7 +2441,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Any:
-        """Runs a body `trip_count` times, or as long as the condition of the body is true.
+        """Runs a body up to `trip_count` times, as long as the condition of the body is true.
         Specification: Loop-5.
 
         trip_count: rank 0 or 1.
@@ -2964,9 +2962,9 @@ class Operations:
         opset: Literal[9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """Like NonMaxSuppression-5, but soft suppression also lowers scores beyond `iou_threshold`.
+        """Like NonMaxSuppression-5, but scores of boxes beyond `iou_threshold` are lowered, too.
 
-        It drops no box for overlapping another.
+        With `soft_nms_sigma`, no box is dropped because it overlaps another box.
         Specification: NonMaxSuppression-9.
 
         boxes: shape [batch,num_boxes,4].
@@ -3071,7 +3069,7 @@ class Operations:
     ) -> Output:
         """`data` divided by its L2 norm along `axes`.
 
-        `eps` is added to the sum of squares, or is its lower limit.
+        By `eps_mode`, `eps` is added to the sum of squares, or is its lower limit.
         Specification: NormalizeL2-1.
 
         data: an input.
@@ -3230,7 +3228,7 @@ class Operations:
     ) -> Output:
         """`slope * x` where x is negative, else x.
 
-        A slope of rank 1 with as many elements as axis 1 is applied along that axis. Others are
+        A slope of rank 1 is applied along axis 1 if the sizes are equal. Other slopes are
         broadcast.
         Specification: PReLU-1.
 
@@ -3260,11 +3258,11 @@ class Operations:
         opset: Literal[8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """Like PriorBox-1, but with a choice of the order of the boxes.
+        """Like PriorBox-1, but an attribute selects the order of the boxes.
 
-        With `min_max_aspect_ratios_order`, the box of maximal size comes before the boxes of the
-        aspect
-        ratios, otherwise after them.
+        If `min_max_aspect_ratios_order` is true, the box of maximal size comes before the boxes
+        of the
+        aspect ratios, otherwise after them.
         Specification: PriorBox-8.
 
         output_size: rank 1.
@@ -3322,7 +3320,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Boxes of given widths and heights.
+        """Boxes of given widths and heights around every point of a grid.
         Specification: PriorBoxClustered-1.
 
         output_size: rank 1.
@@ -3361,9 +3359,9 @@ class Operations:
         opset: Literal[4, "opset4", 5, "opset5", 6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """Like Proposal-1, but with the probabilities as a second output.
+        """Like Proposal-1, but the probabilities are a second output.
 
-        A probability is 0 where there is no box; the CPU plugin leaves it uninitialised.
+        The probability of a row without a box is 0; the CPU plugin does not set it.
         Specification: Proposal-4.
 
         class_probs: shape [images,?,?,?].
@@ -3424,11 +3422,10 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The average of each bin of a region, or of interpolated samples of the parts of the bin.
+        """The average of each bin of a region, or of interpolated samples in the parts of the bin.
 
-        Each bin, or part, has its own channels. A region with batch item -1 ends the list; the
-        rest of
-        the result is 0.
+        Each bin, or part, has its own channels. After a region with batch item -1, the result is
+        0.
         Specification: PSROIPooling-1.
 
         data: rank 4.
@@ -3532,7 +3529,7 @@ class Operations:
         opset: Literal[6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """The value of a variable; `init_value` until a value is assigned, or zeros without it.
+        """The value of a variable. Until an Assign writes one, it is `init_value`, or else zeros.
         Specification: ReadValue-6.
 
         init_value: may be left out.
@@ -3628,7 +3625,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Maximum.
+        """The largest element.
         Specification: ReduceMax-1.
 
         data: an input.
@@ -3647,7 +3644,7 @@ class Operations:
     ) -> Output:
         """Arithmetic mean.
 
-        The mean of integers is rounded towards zero. The mean of no elements is 0, as in
+        The mean of integers is rounded towards zero. The mean of zero elements is 0, as in
         OpenVINO.
         Specification: ReduceMean-1.
 
@@ -3665,7 +3662,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Minimum.
+        """The smallest element.
         Specification: ReduceMin-1.
 
         data: an input.
@@ -3724,9 +3721,7 @@ class Operations:
     ) -> Output:
         """Applies the logistic function to the position and objectness of every region.
 
-        With `do_softmax`, also applies softmax over the classes, and joins the axes from `axis`
-        to
-        `end_axis`.
+        With `do_softmax`, also applies softmax over classes, and joins axes `axis` to `end_axis`.
         Specification: RegionYolo-1.
 
         data: rank 4.
@@ -3779,8 +3774,9 @@ class Operations:
     ) -> Output:
         """The same elements in another shape.
 
-        In the pattern, -1 stands for the remaining elements. With `special_zero`, 0 copies the
-        dimension of the input at the same index.
+        In `pattern`, -1 stands for the size that the remaining elements fill. With
+        `special_zero`, 0
+        copies the dimension of the input at the same index.
         Specification: Reshape-1.
 
         data: an input.
@@ -3923,7 +3919,7 @@ class Operations:
         opset: Literal[9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """Like ROIAlign-3, but with a choice of the positions of the points of the feature map.
+        """Like ROIAlign-3, but `aligned_mode` selects where pixel centers lie in the feature map.
         Specification: ROIAlign-9.
 
         data: rank 4.
@@ -4190,7 +4186,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The largest element of each segment of rows.
+        """The largest elements of each segment of rows of `data`.
         Specification: SegmentMax-16.
 
         data: shape [rows,...].
@@ -4210,7 +4206,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Elements of `then` where `cond` is true, of `else` elsewhere.
+        """Elements of `then` where `cond` is true, and of `else` where it is false.
         Specification: Select-1.
 
         cond: an input.
@@ -4246,7 +4242,7 @@ class Operations:
         opset: Literal[3, "opset3", 4, "opset4", 5, "opset5", 6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16", 17, "opset17"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """The sizes of a tensor's dimensions.
+        """The sizes of the dimensions of a tensor, as i32 or i64.
         Specification: ShapeOf-3.
 
         data: an input.
@@ -4473,7 +4469,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """A sparse matrix with one element added to every empty row.
+        """A sparse matrix with one element, `default_value`, added in each empty row.
         Specification: SparseFillEmptyRows-16.
 
         values: rank 1.
@@ -4541,11 +4537,10 @@ class Operations:
         opset: Literal[15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input without the given axes; an axis whose size is not 1 stays.
+        """The input without those of the axes `axes` whose size is 1; other axes stay.
 
-        `allow_axis_skip`: where it is unknown whether an axis stays, the rank of the result is
-        unknown,
-        too.
+        `allow_axis_skip`: if it is unknown whether an axis stays, the rank of the result is
+        unknown.
         Specification: Squeeze-15.
 
         data: an input.
@@ -4624,7 +4619,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Strings cut out of one array of bytes.
+        """Strings that are parts of one array of bytes. `begins` and `ends` are their positions.
         Specification: StringTensorPack-15.
 
         begins: an input.
@@ -4639,7 +4634,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """The bytes of all strings in one array, and the begin and end of each string.
+        """The bytes of all strings in one array, and the positions where strings begin and end.
         Specification: StringTensorUnpack-15.
 
         data: an input.
@@ -4747,7 +4742,7 @@ class Operations:
         opset: Literal[11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """Like TopK-3, but `stable` keeps equal elements in their order.
+        """Like TopK-3, but with `stable`, equal elements keep their order.
         Specification: TopK-11.
 
         data: rank 1 or more.
@@ -4813,9 +4808,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output, Output]:
-        """The distinct elements, or distinct slices along an axis. Further outputs give the first
-        index
-        of each, the position of each input among them, and their counts.
+        """The distinct elements, or distinct slices along an axis. Further outputs contain the first
+        index of each, the index of the distinct element for each input element, and the counts.
         Specification: Unique-10.
 
         data: an input.
@@ -4833,7 +4827,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input with axes of size 1 inserted. `axes` gives their positions in the result.
+        """The input with new axes of size 1. `axes` are their positions in the result.
         Specification: Unsqueeze-1.
 
         data: an input.
@@ -4867,7 +4861,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """A second name of LogicalXor in opset1. Specification: LogicalXor-1.
+        """LogicalXor under its second name in opset1. Specification: LogicalXor-1.
 
         a: an input.
         b: an input.

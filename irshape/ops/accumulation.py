@@ -1,7 +1,7 @@
 """Element types for sums of products.
 
-Narrow reals are summed in f32 and rounded once. Integers wrap around; BLAS sums them in f64 where
-that is exact.
+f16, bf16 and f8 are summed in f32 and rounded once. Integers wrap around.
+BLAS sums them in f64 if this is exact.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from .lazy import Array, element_type_of, np
 def widened(array: Array) -> Array:
     """Returns an array in the type in which sums of products are computed.
 
-    Reals become f32 or f64. Integers of up to 16 bits become f64, which is exact and fast. Other
-    types stay as they are.
+    Reals become f32 or f64. Integers of up to 16 bits become f64, which is exact and fast. Integers
+    of more bits keep their type.
     """
     numbers = plain(array)
     return (

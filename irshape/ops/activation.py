@@ -45,7 +45,7 @@ class ReLU(UnaryWithValue):
 
 
 class Clamp(UnaryWithValue):
-    """The input clipped to numbers from `min` to `max`. For integers, both are rounded inwards."""
+    """The input clipped to `min` and `max`. For integers, `min` is rounded up and `max` down."""
 
     since = 1
     leaves_nan_open = True
@@ -91,8 +91,7 @@ class Elu(Unary):
 class PReLU(Operation):
     """`slope * x` where x is negative, else x.
 
-    A slope of rank 1 with as many elements as axis 1 is applied along that axis. Others are
-    broadcast.
+    A slope of rank 1 is applied along axis 1 if the sizes are equal. Other slopes are broadcast.
     """
 
     since = 1
@@ -202,7 +201,7 @@ def _sigmoid(data: Array, out: Array) -> None:
 
 
 def _swish(data: Array, out: Array) -> None:
-    """Writes Swish to `out`, which must not be `data`."""
+    """Writes `x * sigmoid(x)` for the elements of `data` to `out`, which must not be `data`."""
     np.multiply(data, -1, out=out)
     np.exp(out, out=out)
     np.add(out, 1, out=out)
@@ -250,7 +249,7 @@ class Gelu_7(Gelu_2):
 
 
 def _gelu_by_tanh(data: Array, out: Array) -> None:
-    """Writes the approximation with tanh to `out`, which must not be `data`."""
+    """Writes the approximation of GELU with tanh to `out`, which must not be `data`."""
     np.square(data, out=out)
     out *= data.dtype.type(0.044715)
     out += 1
@@ -336,7 +335,7 @@ class SoftSign(Unary):
 
 
 class AlongAxis(Operation):
-    """Activations that compute along one axis. `of` computes in f32 or f64."""
+    """The base class of activations along one axis. `of` computes them in f32 or f64."""
 
     data = operand(NUMERIC_OR_BOOLEAN)
     axis: int = attribute(INT, default=1)
@@ -360,7 +359,7 @@ class AlongAxis(Operation):
 
 
 class NormalizedExponential(AlongAxis):
-    """`exp(x)` divided by its sum along the axis, or its logarithm."""
+    """The base class of SoftMax and LogSoftmax: `exp(x)` divided by its sum along an axis."""
 
     differs = facts(refused("2026.1", "a softmax of a scalar", of_scalar))
 
@@ -377,7 +376,7 @@ class NormalizedExponential(AlongAxis):
 class SoftMax_1(NormalizedExponential):
     """`exp(x)` divided by its sum along the axis, which counts from the front.
 
-    If `axis` is absent, OpenVINO uses 0, and the specification 1.
+    If `axis` is absent, OpenVINO uses 0; irshape uses 1, as in the specification.
     """
 
     since = 1

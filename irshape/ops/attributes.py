@@ -29,7 +29,7 @@ class Attribute:
         """Caches the value of each text that has been read."""
 
     def read(self, text: str) -> Any:
-        """Returns the value that a text stands for. Raises `Malformed`."""
+        """Returns the Python value of a text, e.g. 3 for `"3"`, or raises `Malformed`."""
         value = self._read.get(text, self)
         if value is self:
             value = self.kind.read(text)
@@ -38,10 +38,9 @@ class Attribute:
         return value
 
     def domain(self, text: str | None, declared: Declared) -> list[str]:
-        """Returns other values that the attribute could have, as text, for `repair` to try: the
-        nearest to the value in the file first.
+        """Returns texts of other values that `irshape fix` can try for the attribute.
 
-        text: the text in the file, if any.
+        text: the text in the file, if any. Values near it come first.
         """
         try:
             current = self.default if text is None else self.read(text)
@@ -57,7 +56,7 @@ class Attribute:
         return self.default is REQUIRED
 
     def describe(self) -> str:
-        """Returns the allowed values in words."""
+        """Returns the allowed values in words, e.g. `"true" or "false"`."""
         limits = "" if self.within is None else f", {self.within}"
         return self.kind.describe() + limits
 
@@ -76,13 +75,12 @@ def attribute(
 ) -> Any:
     """Declares an attribute.
 
-    default: its value if it is absent. Without a default, OpenVINO refuses a layer that lacks the
-    attribute.
+    default: the value of an absent attribute. Without it, OpenVINO refuses a layer that lacks the
+        attribute.
     required: whether the specification requires it, although OpenVINO has a default for it.
-    within: the allowed numbers, also of each element of a list: `at_least(1)`, `between(0, 1)`.
-        OpenVINO refuses others.
-    name: its name in the IR if this is not a Python name, such as
-    `auto_broadcast.auto_broadcast_axis`.
+    within: the limits of the number, or of each number in a list: `at_least(1)`, `between(0, 1)`.
+        OpenVINO refuses other numbers.
+    name: the name in the IR if it is not a Python name, e.g. `auto_broadcast.auto_broadcast_axis`.
     """
     return Attribute(kind, default=default, required=required, within=within, name=name)
 
@@ -90,7 +88,7 @@ def attribute(
 class AttributeFault(NamedTuple):
     """A fault in an attribute.
 
-    silent: OpenVINO continues; otherwise it refuses the layer.
+    silent: whether OpenVINO reads the layer all the same, without an error.
     """
 
     fault: Fault
@@ -113,7 +111,7 @@ def missing(declared: Attribute) -> AttributeFault:
 
 
 def malformed(declared: Attribute, text: str, problem: Malformed) -> AttributeFault:
-    """Returns the fault for an attribute whose text is not a value of its kind."""
+    """Returns the fault for a text that is not a value of the attribute's kind, e.g. `"maybe"`."""
     shown = text if len(text) <= 60 else text[:57] + "…"
     message = f'`{declared.name}="{shown}"` is not {problem.expected}'
     if problem.problem is not None:
@@ -134,7 +132,7 @@ def _written(kind: Kind, value: Any) -> str:
 
 @lru_cache(1 << 13)  # `irshape fix` reads a layer many times to try changes
 def closest(name: str, absent: tuple[str, ...]) -> str | None:
-    """Returns the declared name that an unknown name most likely misspells, or None."""
+    """Returns the declared attribute name that an unknown name most likely misspells, or None."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, absent, 1, 0.75) or [
@@ -153,8 +151,9 @@ def unknown(
 ) -> AttributeFault:
     """Returns the fault for an attribute that the operation does not declare.
 
-    of: text that names the operation. absent: the declared attributes that the layer does not have.
-    of_plugin: the user has declared the operation, so what its library ignores is unknown.
+    of: the operation in words, e.g. `ReduceMean of opset1`.
+    absent: the declared attributes that the layer does not have.
+    of_plugin: whether a plugin declares the operation. What its library ignores is unknown.
     """
     close = closest(name, absent)
     if close is not None:

@@ -1,4 +1,4 @@
-"""Helpers for axes: negative axes, repeated axes, and the positions that a selection picks."""
+"""Helpers for axes: negative axes, repeated axes, and the positions of selected elements."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def normalized_axis(
     rule: RuleId = INPUT_VALUE,
     of_scalar: bool = False,
 ) -> int:
-    """Returns an axis counted from the front.
+    """Returns an axis counted from the front, e.g. 2 for axis -1 of a tensor of rank 3.
 
-    Raises `Violation` where it is out of range. of_scalar: whether a scalar has the axes 0 and -1,
-    as in OpenVINO.
+    Raises `Violation` if it is out of range.
+    of_scalar: whether a scalar has the axes 0 and -1, as in OpenVINO.
     """
     if rank == 0 and not of_scalar:
         at = of if of != "result" else at
@@ -44,13 +44,13 @@ def normalized_axis(
 
 
 def single(tensor: Tensor) -> int | None:
-    """Returns the value of a tensor of one element, or None where it is unknown."""
+    """Returns the value of a tensor of one element, or None if the value is unknown."""
     known = tensor.known
     return known[0] if known else None
 
 
 def single_size(tensor: Tensor, at: str) -> Dimension:
-    """Returns the value of a tensor of one element as a size. Raises `Violation` if it is
+    """Returns the element of a one-element tensor as a dimension. Raises `Violation` if
     negative."""
     if tensor.value is None or len(tensor.value) != 1:
         return DYNAMIC
@@ -79,7 +79,7 @@ def require_single(tensor: Tensor, at: str = "axis") -> None:
 def duplicate_axes(axes: Sequence[int], at: str = "axes", *, accepted: bool = True) -> Fault:
     """Returns the fault for a list that names an axis twice.
 
-    accepted: whether OpenVINO accepts it.
+    accepted: whether OpenVINO accepts the list.
     """
     return fault(
         at=at,
@@ -94,9 +94,9 @@ def duplicate_axes(axes: Sequence[int], at: str = "axes", *, accepted: bool = Tr
 def divided(
     size: Dimension, divisor: int, what: str, at: str, rule: RuleId = OPERATION_CONSTRAINT
 ) -> Dimension:
-    """Returns a size divided by a number. Raises `Violation` where it cannot be a multiple.
+    """Returns `size / divisor`. Raises `Violation` if the size cannot be a multiple of the divisor.
 
-    what: the size in words.
+    what: a name of the size for the message.
     """
     quotient = size.divided(divisor)
     if quotient is None:
@@ -111,12 +111,11 @@ def divided(
 
 
 MAX_RANK = 256
-"""The largest rank that is inferred from the length of a list. No real shape has more dimensions.
-"""
+"""The largest rank inferred from the length of a list. No real shape has more dimensions."""
 
 
 def of_length(sizes: Tensor) -> PartialShape:
-    """Returns the shape for an unknown list of sizes or axes: one dynamic dimension per element."""
+    """Returns a shape with a dynamic dimension for each element of `sizes`, all unknown."""
     count = sizes.shape[0] if sizes.rank == 1 else DYNAMIC
     return (
         PartialShape.of_rank(count.low)
@@ -133,10 +132,10 @@ def listed(numbers: Iterable[object]) -> str:
 def picked(
     sizes: Sequence[int], choices: Sequence[Iterable[int]], order: Sequence[int] | None = None
 ) -> list[int]:
-    """Returns the row-major positions of the elements that a selection picks.
+    """Returns the row-major positions of the selected elements of a tensor.
 
-    sizes: the shape.
-    choices: the picked indices along each axis.
+    sizes: the shape of the tensor.
+    choices: the selected indices along each axis.
     order: the axes, outermost first; by default in their own order.
     """
     steps = [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]

@@ -1,4 +1,4 @@
-"""Operations on the bits of integers. On booleans they compute the logical operations."""
+"""Operations on the bits of integers. For booleans they compute the logical operations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class BitwiseNot(Unary):
 
 
 class BitwiseBinary(Binary):
-    """Bitwise operations on two inputs. Inference does not compute their values."""
+    """The base class of bitwise operations on two inputs. Inference computes no values."""
 
     a = operand(BITS)
     b = operand(BITS, like="a")
@@ -27,31 +27,31 @@ class BitwiseBinary(Binary):
 
 
 class BitwiseAnd(BitwiseBinary):
-    """Bits that are set in both."""
+    """Bits that are set in both inputs."""
 
     since = 13
     function = "bitwise_and"
 
 
 class BitwiseOr(BitwiseBinary):
-    """Bits that are set in at least one of the two."""
+    """Bits that are set in at least one of the two inputs."""
 
     since = 13
     function = "bitwise_or"
 
 
 class BitwiseXor(BitwiseBinary):
-    """Bits that are set in exactly one of the two."""
+    """Bits that are set in exactly one of the two inputs."""
 
     since = 13
     function = "bitwise_xor"
 
 
 class BitwiseLeftShift(BitwiseBinary):
-    """`a` shifted towards the high bits by `b` places.
+    """`a` shifted towards the high bits by `b` bits.
 
-    The specification leaves the result open for places below 0 or beyond the bits of `a`. As in
-    OpenVINO's kernels, places are taken modulo 32, or modulo 64 if `a` has 64 bits.
+    The specification does not define the result if `b` is negative or exceeds the bits of `a`. As
+    in OpenVINO's kernels, `b` is taken modulo 32, or modulo 64 if `a` has 64 bits.
     """
 
     since = 15
@@ -64,7 +64,7 @@ class BitwiseLeftShift(BitwiseBinary):
 
 
 class BitwiseRightShift(BitwiseLeftShift):
-    """`a` shifted towards the low bits by `b` places; the sign stays."""
+    """`a` shifted towards the low bits by `b` bits; the sign stays."""
 
     since = 15
 

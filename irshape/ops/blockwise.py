@@ -23,11 +23,11 @@ PER_THREAD: Final = 1 << 16
 """The number of elements for each thread above which several threads are faster than one."""
 
 Work = Callable[[int, int], None]
-"""`work(start, stop)` computes one part of a range."""
+"""`work(start, stop)` computes a part of the result."""
 
 
 def thread_count() -> int:
-    """Returns the number of threads, as for BLAS: `OMP_NUM_THREADS`, or all cores."""
+    """Returns the number of threads to use, as BLAS does: `OMP_NUM_THREADS`, or all cores."""
     asked = os.environ.get("OMP_NUM_THREADS", "")
     if asked.isdecimal() and int(asked) > 0:
         return int(asked)
@@ -38,14 +38,15 @@ def thread_count() -> int:
 
 @cache
 def _pool(process: int, threads: int) -> ThreadPoolExecutor:
-    """Returns the threads of a process. The process id is a cache key: a fork has no threads."""
+    """Returns the thread pool of a process. The process id is in the cache key, since a fork
+    inherits no threads."""
     from concurrent.futures import ThreadPoolExecutor  # a static command needs no threads
 
     return ThreadPoolExecutor(threads, "irshape")
 
 
 def in_threads(work: Work, length: int, size: int) -> None:
-    """Calls `work` for parts of `range(length)`; in several threads where `size` is large.
+    """Calls `work` for parts of `range(length)`, in several threads if `size` is large.
 
     size: the number of elements to compute, or a larger number if an element takes longer.
     """
@@ -84,15 +85,17 @@ def in_blocks(work: Work, length: int, width: int = 1) -> None:
 
 
 def part_along(array: Any, axis: int, start: int, stop: int) -> Any:
-    """Returns a part along an axis, counted from the end; all of an array broadcast there, or None
-    for None."""
+    """Returns the elements from `start` to `stop` along `axis`, a negative number.
+
+    An array that is broadcast along the axis, or None, is returned as it is.
+    """
     if array is None or array.ndim < -axis or array.shape[axis] == 1:
         return array
     return array[(slice(None),) * (array.ndim + axis) + (slice(start, stop),)]
 
 
 def is_dense(array: Array) -> bool:
-    """Returns whether the elements lie side by side in memory, in any order of the axes."""
+    """Returns whether the elements are adjacent in memory, in any order of the axes."""
     if array.flags.c_contiguous:
         return True
     expected = array.itemsize
@@ -105,9 +108,9 @@ def is_dense(array: Array) -> bool:
 
 
 def each(function: Callable[[Array, Array], None], data: Array, out: Array | None = None) -> Array:
-    """Returns an elementwise function of an array. The axes keep their order in memory.
+    """Returns an elementwise function of `data`, computed in blocks. It keeps the memory layout.
 
-    function: takes a block and an array for its result, which may be the same array.
+    function: writes its result for a block to a second array, which may be the block itself.
     """
     if not is_dense(data):
         data = np.ascontiguousarray(data)

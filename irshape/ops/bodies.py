@@ -1,6 +1,6 @@
 """The bodies of a control-flow layer in the form that its operation uses.
 
-They refer to inputs and outputs of the layer by position instead of by id.
+Port maps refer to inputs and outputs of the layer by position instead of by id.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class PortBinding(NamedTuple):
     """An entry of a port map.
 
     external: the position among the layer's inputs or outputs; None for `external_port_id="-1"`.
-    axis: the axis along which the input is sliced or the output is concatenated, if any. The parts
-        have `part_size` elements and lie `stride` apart, from `start` to `end`.
+    axis: the axis along which the input is sliced or the output is concatenated, if any. Each slice
+        has `part_size` elements; slices lie `stride` elements apart, from `start` to `end`.
     """
 
     external: int | None
@@ -54,11 +54,10 @@ class BodyView(Generic[T]):
         self.inputs = inputs
         self.outputs = outputs
         self.back_edges = back_edges
-        """Maps the Result of an iteration to the Parameter of the next iteration that it feeds, by
-        layer id."""
+        """Pairs of a Result and the Parameter that it feeds in the next iteration, by layer id."""
         self.run = run
         self.observed = True
-        """Whether an observer of the run sees the layers of the body."""
+        """Whether an observer of the evaluation sees the layers of the body."""
 
     @property
     def parameters(self) -> list[Layer]:
@@ -69,21 +68,21 @@ class BodyView(Generic[T]):
         return [layer for layer in self.body.layers if layer.is_result]
 
     def feeder(self, result: str) -> Layer | None:
-        """Returns the layer that feeds a Result, or None."""
+        """Returns the layer that feeds the Result with this id, or None."""
         for edge in self.body.edges:
             if edge.to_layer == result:
                 return self.body.by_id.get(edge.from_layer)
         return None
 
     def declared_type(self, parameter: str) -> ElementType:
-        """Returns the element type that a Parameter declares; dynamic where it declares none."""
+        """Returns the element type that a Parameter of the body declares, or dynamic."""
         try:
             return ElementType.of(self.body.by_id[parameter].attribute("element_type") or "")
         except ValueError:
             return DYNAMIC_TYPE
 
     def declared_shape(self, parameter: str) -> PartialShape:
-        """Returns the shape that a Parameter declares; dynamic where it declares none."""
+        """Returns the shape that a Parameter of the body declares, or a dynamic shape."""
         try:
             return PartialShape.parse(self.body.by_id[parameter].attribute("shape") or "")
         except ValueError:

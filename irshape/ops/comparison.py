@@ -1,4 +1,4 @@
-"""Comparisons of two inputs of one element type. Their results are booleans."""
+"""Comparisons of two inputs of the same element type. Their results are booleans."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TRUTH = ElementType.of("boolean")
 
 
 def _equal(a: Expression, b: Expression, *, then: int) -> Expression | None:
-    """Returns `then` where the two are surely equal, and `1 - then` where they surely differ."""
+    """Returns `a == b` as an expression: `then` if surely true, `1 - then` if surely false."""
     facts = a.facts
     if a == b:
         return facts.number(then)
@@ -29,7 +29,7 @@ def _equal(a: Expression, b: Expression, *, then: int) -> Expression | None:
 
 
 def _at_least(a: Expression, b: Expression, *, then: int) -> Expression | None:
-    """Returns `then` where `a >= b` is certain, and `1 - then` where `a < b` is certain."""
+    """Returns `a >= b` as an expression: `then` if surely true, `1 - then` if surely false."""
     facts = a.facts
     if facts.at_least(a, b):
         return facts.number(then)
@@ -41,9 +41,9 @@ def _at_least(a: Expression, b: Expression, *, then: int) -> Expression | None:
 
 
 class ElementwiseComparison(Binary):
-    """Comparisons of inputs of any element type. Their results are booleans.
+    """The base class of comparisons of any element type. Their results are booleans.
 
-    The function of `operator` named `compare` compares two numbers or two arrays.
+    `compare` names the function in Python's `operator` that compares two numbers or two arrays.
     """
 
     compare: ClassVar[str]
@@ -88,7 +88,7 @@ class NotEqual(ElementwiseComparison):
 
 
 class Less(ElementwiseComparison):
-    """Whether `a` is below `b`."""
+    """Whether `a` is less than `b`."""
 
     since = 1
     compare = "lt"
@@ -99,7 +99,7 @@ class Less(ElementwiseComparison):
 
 
 class LessEqual(ElementwiseComparison):
-    """Whether `a` is not above `b`."""
+    """Whether `a` is less than or equal to `b`."""
 
     since = 1
     compare = "le"
@@ -110,7 +110,7 @@ class LessEqual(ElementwiseComparison):
 
 
 class Greater(ElementwiseComparison):
-    """Whether `a` is above `b`."""
+    """Whether `a` is greater than `b`."""
 
     since = 1
     compare = "gt"
@@ -121,7 +121,7 @@ class Greater(ElementwiseComparison):
 
 
 class GreaterEqual(ElementwiseComparison):
-    """Whether `a` is not below `b`."""
+    """Whether `a` is greater than or equal to `b`."""
 
     since = 1
     compare = "ge"

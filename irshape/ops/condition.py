@@ -13,7 +13,7 @@ from .tensors import Number, Tensor, Value
 
 
 class Select(Broadcasting):
-    """Elements of `then` where `cond` is true, of `else` elsewhere."""
+    """Elements of `then` where `cond` is true, and of `else` where it is false."""
 
     since = 1
     cond = operand(BOOLEAN_TYPE)
@@ -67,7 +67,7 @@ class Select(Broadcasting):
 
 
 class NumberTest(Unary):
-    """Tests whether each number is of a certain kind. The result is boolean."""
+    """The base class of tests that compute a boolean for each number."""
 
     data = operand(FLOATING)
 
@@ -93,7 +93,7 @@ class IsFinite(NumberTest):
 
 
 class IsInf(NumberTest):
-    """Whether each element is infinite, with a sign that is detected."""
+    """Whether each element is infinite. The attributes select positive or negative infinity."""
 
     since = 10
     detect_negative: bool = attribute(BOOLEAN, default=True)

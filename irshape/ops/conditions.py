@@ -1,6 +1,6 @@
 """The conditions that operations share, for `infer`, `check` and `evaluate` alike.
 
-Each function takes plain numbers or dimensions. It raises a `Violation` with the facts where the
+Each function takes plain numbers or dimensions. It raises a `Violation` with the facts if the
 condition does not hold. A dynamic size that may meet the condition passes.
 """
 
@@ -26,9 +26,10 @@ class Origin(TypedDict, total=False):
 def doubted(
     condition: Callable[..., object], *facts: Any, accepted: bool = False, **more: Any
 ) -> Iterator[Fault]:
-    """Yields the fault of a condition that does not hold, for `check`.
+    """Checks a condition, and yields its fault if it does not hold; for `check`.
 
-    accepted: whether OpenVINO accepts it.
+    condition: a function of this module, e.g. `between`.
+    accepted: whether OpenVINO accepts a layer with the fault.
     """
     try:
         condition(*facts, **more)
@@ -46,7 +47,7 @@ def within(
 ) -> None:
     """Requires that each axis exists in a tensor of this rank.
 
-    least: the lowest allowed axis: -rank, or 0 if axes cannot count from the end.
+    least: the lowest allowed axis: -rank by default, or 0 if axes cannot count from the end.
     """
     low = -rank if least is None else least
     for index, axis in enumerate(axes):
@@ -138,7 +139,7 @@ def ascending(numbers: Iterable[int], *, at: str) -> None:
     """Requires that no number of a list is below the number before it."""
     for index, (before, number) in enumerate(pairwise(numbers), 1):
         if number < before:
-            wanted = f"{before} or more, as the numbers ascend"
+            wanted = f"{before} or more, because the numbers must ascend"
             raise Violation(at=at, expected=wanted, actual=number, position=index, rule=INPUT_VALUE)
 
 
@@ -151,7 +152,7 @@ def distinct(
 ) -> None:
     """Requires that no number occurs twice.
 
-    rank: for a list of axes, which may count from either end.
+    rank: the rank of the tensor, for a list of axes that may count from either end.
     """
     seen: set[int] = set()
     for index, number in enumerate(numbers):
@@ -171,9 +172,9 @@ def equal(
     rule: RuleId = INPUT_SHAPES,
     **origin: Unpack[Origin],
 ) -> Any:
-    """Requires that a number, a size or a shape equals the expected one. Returns what both allow.
+    """Requires that a number, size or shape equals the expected one. Returns their intersection.
 
-    axis: the axis of a size.
+    axis: the axis that has the size.
     """
     if isinstance(actual, Dimension) or isinstance(expected, Dimension):
         both: Any = Dimension.of(expected).merge(Dimension.of(actual))
@@ -204,7 +205,7 @@ def count(
 ) -> None:
     """Requires that a list has the expected number of elements.
 
-    of: the tensor whose rank is the expected number.
+    of: the tensor whose rank is the expected number, if any.
     """
     size = Dimension.of(actual)
     if isinstance(expected, Between):
@@ -236,7 +237,7 @@ def rank(
 
 
 def same_size(actual: int, expected: int, *, at: str, of: str, rule: RuleId = INPUT_SHAPES) -> None:
-    """Requires that a tensor has as many elements as another one."""
+    """Requires that a tensor has the same number of elements as another tensor."""
     if actual != expected:
         raise Violation(
             at=at, relation="same size", expected=expected, actual=actual, of=of, rule=rule

@@ -1,6 +1,6 @@
 """Converts arrays to other element types as OpenVINO's Convert does (2026.4, x86).
 
-Also converts them to the types in which NumPy computes.
+Also converts arrays to the types in which NumPy computes.
 
 To a floating-point type, numbers are rounded to nearest, ties to even. Numbers that are too large
 become infinity. They become NaN in f8e4m3, and the largest value in f4e2m1, nf4 and f8e8m0.
@@ -20,7 +20,7 @@ NF4 = (
     0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
     0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
 )  # fmt: skip
-"""The numbers of the sixteen codes of nf4."""
+"""The numbers that the sixteen codes of nf4 represent."""
 
 
 def converted(array: Array, element_type: ElementType) -> Array:
@@ -49,7 +49,7 @@ def is_plain(array: Array) -> bool:
 def plain(array: Array) -> Array:
     """Returns the same numbers in a type in which NumPy computes.
 
-    Narrow floating-point types become f32; narrow integers become i8 or u8.
+    Floating-point types below 32 bits become f32; integers below 8 bits become i8 or u8.
     """
     if is_plain(array):
         return array
@@ -69,7 +69,7 @@ def plain(array: Array) -> Array:
 
 
 def encoded(numbers: Array, element_type: ElementType) -> Array:
-    """Returns numbers of one of NumPy's own types in an element type."""
+    """Returns numbers, given in a type of NumPy's own, in an element type."""
     name, dtype = element_type.name, dtype_of(element_type)
     if name == "boolean":
         return np.not_equal(numbers, 0)
@@ -90,10 +90,10 @@ def encoded(numbers: Array, element_type: ElementType) -> Array:
 
 
 def nearest(numbers: Array, element_type: ElementType) -> Array:
-    """Returns numbers in an element type as `encoded` does, but rounds them to integers.
+    """Returns numbers in an element type; for integers, rounded instead of truncated.
 
-    Ties go to even, and numbers are clipped to the limits of the integer type, as the CPU plugin
-    computes sin(2) in i32.
+    Ties go to even, and numbers are clipped to the limits of the integer type. The CPU plugin
+    computes e.g. sin(2) in i32 in this way.
     """
     if not element_type.is_integer:
         return encoded(numbers, element_type)
@@ -121,7 +121,7 @@ def _as_integers(numbers: Array, element_type: ElementType) -> Array:
 
 
 def _cut(numbers: Array, bits: int, *, unsigned: bool) -> Array:
-    """Returns floating-point numbers as integers of 32 or 64 bits.
+    """Returns floating-point numbers as integers of 32 or 64 bits, without their fractions.
 
     Numbers that do not fit, and NaN, become the lowest integer.
     """

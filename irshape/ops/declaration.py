@@ -109,13 +109,13 @@ class Operation:
     written: ClassVar[int | None] = None
     """The opset that OpenVINO's writer names for this version, if it is not `since`."""
     released: ClassVar[tuple[tuple[int, str], ...]] = ()
-    """Opsets, each with the first release that reads the operation under it, if it is not the first
-    release of the opset (`releases.OPSETS`). Measured."""
+    """Pairs of an opset and the first release that reads the operation in this opset, where earlier
+    releases know the opset without the operation (`releases.OPSETS`). Measured."""
     released_types: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """Element types, each with the first release that accepts it in an attribute, if ports accept
-    it later. Measured."""
+    """Pairs of an element type and the first release that accepts it in an attribute, where ports
+    accept the type only later. Measured."""
     differs: ClassVar[tuple[Difference, ...]] = ()
-    """The differences of older releases in the operation; see `differences`."""
+    """The differences of older releases in this operation; see the module `differences`."""
     also_read: ClassVar[tuple[str, ...]] = ()
     """Other type names under which OpenVINO's reader accepts the operation."""
     custom_version: ClassVar[str | None] = None
@@ -136,31 +136,29 @@ class Operation:
     """
     opaque: ClassVar[bool] = False
     """Whether irshape knows only the name of the operation. Its outputs then have the types and
-    shapes that its ports declare.
+    shapes that the layer's ports declare.
     """
     keeps_state: ClassVar[bool] = False
-    """Whether `evaluate` needs the session's variables, as `state=`."""
+    """Whether `evaluate` reads or writes the model's variables, which it gets as `state=`."""
 
     leaves_nan_open: ClassVar[bool] = False
-    """Whether the specification does not define the result for a NaN."""
+    """Whether the specification does not define the result for NaN."""
     sums_up: ClassVar[Literal["sum", "mean"] | None] = None
-    """Whether the result is the sum or the mean of `data` over `axes`. A device may add up in the
-    element type of `data`, where the sum wraps around.
-    """
+    """Whether the result is the sum or the mean of `data` over `axes`. A device may sum in the
+    element type of `data`, where the sum can wrap around."""
     decompresses: ClassVar[Literal["exactly", "rounding"] | None] = None
     """Whether the operation occurs in the decompression of weights, and whether it rounds there."""
 
     stepwise: ClassVar[bool] = False
-    """Whether the operation maps reals to whole numbers. Near a step, the smallest error of the
-    input then decides between two results.
-    """
+    """Whether the operation maps reals to whole numbers. Near a step, a tiny error of the input
+    then changes the result by a whole number."""
 
     value_of_shape: ClassVar[bool] = False
-    """Whether the value of the result depends on the shape of the input alone (ShapeOf)."""
+    """Whether the result depends on the input's shape alone, as in ShapeOf."""
     reads_weights: ClassVar[bool] = False
-    """Whether the value of the result is stored in the .bin (Const)."""
+    """Whether the value of the result is stored in the .bin, as in Const."""
     constant_operands: ClassVar[tuple[str, ...]] = ()
-    """Inputs that a Const itself must feed."""
+    """The operands that must come directly from a Const."""
     of_plugin: ClassVar[bool] = False
     """Whether another package declares the operation; computed, not declared."""
 
@@ -168,7 +166,8 @@ class Operation:
     attributes: ClassVar[dict[str, Attribute]] = {}
     operands: ClassVar[tuple[Operand, ...]] = ()
     result: ClassVar[str | None] = None
-    """The input whose type and shape the result has; replaces an `infer`."""
+    """The operand whose element type and shape the result has. A class that declares it has no
+    `infer`."""
     signature: ClassVar[Signature] = Signature.of({}, ())
     """Values computed from the attributes and operands."""
     questioned: ClassVar[bool] = False
@@ -176,8 +175,8 @@ class Operation:
 
     @classmethod
     def operand_at(cls, index: int) -> Operand | None:
-        """Returns the operand of an input. Inputs past the last operand belong to the last one.
-        Returns None if the operation has no operands."""
+        """Returns the operand of the input at `index`. Inputs past the last operand belong to the
+        last one. Returns None if the operation has no operands."""
         return cls.operands[min(index, len(cls.operands) - 1)] if cls.operands else None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -251,7 +250,8 @@ class Operation:
     def read(cls, items: tuple[str, ...]) -> tuple[Operation, tuple[AttributeFault, ...]]:
         """Returns an instance with attributes from `<data>`, and the faults of these attributes.
 
-        items: name, value, name, value … in file order. Never raises.
+        items: name, value, name, value … in file order. A malformed value is a fault, not an
+            exception.
         """
         result = cls.__new__(cls)
         if items[::2] == cls.signature.written:  # as writers write it
@@ -291,9 +291,9 @@ class Operation:
         return result, tuple(faults)
 
     def dimensions(self, *inputs: Tensor | None) -> dict[str, Dimension]:
-        """Returns the sizes of the axes that operands name, if the ranks are known.
+        """Returns the sizes of the axes with a name, e.g. `channels`, if the ranks are known.
 
-        inputs: in the order of `infer`.
+        inputs: the tensors in the order of `infer`.
         """
         return named_dimensions(self.operands, inputs)
 
@@ -303,11 +303,10 @@ class Operation:
         return cls.result is not None or cls.infer is not Operation.infer
 
     def infer(self, *inputs: Any, **context: Any) -> Tensor | tuple[Tensor, ...]:
-        """Returns the tensors of the outputs (element types and shapes) for the tensors of the
-        inputs.
+        """Returns the element types and shapes of the outputs, given the tensors of the inputs.
 
-        An absent optional input is None. Raises `Violation`. A class with a declared `result` does
-        not need it.
+        An absent optional input is None. Raises `Violation` for inputs that do not fit. A class
+        with a declared `result` does not need `infer`.
         """
         if self.result is None:
             raise NotImplementedError
@@ -335,7 +334,7 @@ class Operation:
     def repetitions(
         self, inputs: Sequence[Tensor], bodies: Mapping[str, BodyView[Tensor]]
     ) -> dict[str, Dimension]:
-        """Returns how many times one evaluation runs each body, by tag."""
+        """Returns how many times one evaluation runs each body, by the tag of the body."""
         return {}
 
     def runs_surely(self, view: BodyView[Tensor], inputs: Sequence[Tensor]) -> bool:
@@ -350,8 +349,7 @@ class Operation:
     evaluate: Callable[..., Any] | None = None
     """`evaluate(*arrays)` returns the outputs as NumPy arrays, in the declared element types.
 
-    It need not check what `infer` refuses for known values, which a session and the engine ask
-    first.
+    It need not check what `infer` checks for known values: callers run `infer` first.
     """
 
     def source_of_nan(self, *arrays: Any) -> str | None:
@@ -369,8 +367,7 @@ class Operation:
 
     spares_outputs: ClassVar[bool] = False
     """Whether `evaluate` has a parameter `wanted=` with a flag for each output. It may return any
-    value for an output that is not wanted.
-    """
+    value for an output whose flag is false."""
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.attributes)

@@ -5,8 +5,8 @@
                  "infers any rank", _reduced_axes),
     )
 
-A fact holds for the releases before the one that it names. They refuse the layer, ignore a part of
-it, do not run it, or infer it differently. `when` recognises affected layers by the types and
+A fact names a release and holds for all releases before it: they refuse the layer, ignore a part
+of it, do not run it, or infer it differently. `when` recognises affected layers by the types and
 shapes that the newest release infers. Each fact is measured with IRs that differ in nothing else.
 """
 
@@ -53,7 +53,7 @@ inputs unchanged."""
 
 
 class Surroundings:
-    """The layers of a body by position, and facts about their outputs."""
+    """The layers of a model or body, by position, and facts about their outputs."""
 
     def __init__(self, layers: list[Layer], wiring: Wiring) -> None:
         self.layers = layers
@@ -61,7 +61,7 @@ class Surroundings:
 
     @cached_property
     def constant(self) -> set[int]:
-        """The layers whose outputs are the same in every run."""
+        """The positions of the layers whose outputs are the same in every run."""
         constant: set[int] = set()
         layers, sources = self.layers, self.wiring.sources
         for position in self.wiring.order:
@@ -74,16 +74,19 @@ class Surroundings:
 
     @cached_property
     def measured(self) -> set[int]:
-        """The layers that pass on or move sizes from ShapeOf, without computing new ones."""
+        """The positions of the layers whose outputs contain unchanged sizes from a ShapeOf."""
         return self._passing("ShapeOf")
 
     @cached_property
     def stored(self) -> set[int]:
-        """The layers that pass on or move elements of a variable, without computing new ones."""
+        """The positions of the layers whose outputs contain unchanged elements of a variable."""
         return self._passing("ReadValue")
 
     def _passing(self, type_name: str) -> set[int]:
-        """Returns the layers whose outputs contain unchanged elements of layers of a type."""
+        """Returns the positions of layers whose outputs contain unchanged elements of such a layer.
+
+        type_name: the type of the layers from which the elements come.
+        """
         passing: set[int] = set()
         sources = self.wiring.sources
         for position in self.wiring.order:
@@ -111,25 +114,24 @@ class Site:
     position: int
     around: Surroundings
     entering: tuple[tuple[Tensor, Tensor, bool], ...]
-    """For each unsliced input of a body: its tensor outside, its tensor in the body, and whether it
-    is a state.
-    """
+    """For each input of a body that is not sliced: its tensor outside the body, its tensor inside,
+    and whether a back edge updates it."""
 
     @property
     def feeding(self) -> list[int]:
-        """The layer that feeds each input, by position; -1 for none."""
+        """The position of the layer that feeds each input; -1 for none."""
         sources = self.around.wiring.sources[self.position]
         return [-1 if each is None else each[0] for each in sources]
 
     @property
     def unused(self) -> list[int]:
-        """The outputs that feed no layer."""
+        """The indices of the outputs that feed no layer."""
         taken = {user.output for user in self.around.wiring.users[self.position]}
         return [port for port in range(len(self.layer.outputs)) if port not in taken]
 
     @property
     def constant(self) -> list[bool]:
-        """For each input, whether it is the same in every run."""
+        """For each input, whether its value is the same in every run."""
         return [at in self.around.constant for at in self.feeding]
 
     def shape(self, index: int) -> PartialShape | None:
@@ -183,14 +185,14 @@ When = Callable[[Site], bool]
 
 
 class Difference(NamedTuple):
-    """A fact about the releases before a certain one."""
+    """A fact about all releases before a certain release."""
 
     kind: Kind
     detail: Detail
     when: When
     hides: str = ""
-    """A kind of layer that these releases refuse. They do not notice it in this layer and the
-    layers after it."""
+    """A kind of layer that these releases refuse, e.g. `EMPTY`. They do not notice it in this layer
+    and the layers after it."""
 
 
 def facts(*differences: Difference) -> tuple[Difference, ...]:
@@ -199,7 +201,7 @@ def facts(*differences: Difference) -> tuple[Difference, ...]:
 
 
 def refused(until: str, what: str, when: When) -> Difference:
-    """Declares that releases before `until` refuse a layer. what: a noun phrase."""
+    """Declares that releases before `until` refuse a layer. what: a noun phrase for the layer."""
     return Difference("refused", Detail(parse_release(until), what), when)
 
 
@@ -249,7 +251,7 @@ def dimensions(shape: PartialShape | None) -> tuple[Dimension, ...]:
 
 
 def of_version(opset: int) -> When:
-    """Returns a condition for a layer whose version begins with this opset."""
+    """Returns a condition for layers whose operation version first occurs in this opset."""
     return lambda site: site.since == opset
 
 
@@ -260,7 +262,7 @@ def ceil_torch(site: Site) -> bool:
 def no_type(site: Site) -> bool:
     """Returns whether the layer leaves its element type undefined.
 
-    This is so if the attribute is absent or `undefined`. Older releases read `dynamic` instead.
+    This is so if the attribute is absent or `undefined`. Older releases read only `dynamic`.
     """
     assert site.operation is not None
     return any(
@@ -275,9 +277,9 @@ def of_scalar(site: Site) -> bool:
 
 
 def lower_bounds(site: Site) -> bool:
-    """Returns whether an output has lower bounds from a computed value without upper bounds.
+    """Returns whether a shape has lower bounds that come from sizes without upper bounds.
 
-    No OpenVINO release computes bounds from elements without upper bounds.
+    No OpenVINO release computes bounds of values that have no upper bounds.
     """
     target = site.inputs[1] if len(site.inputs) > 1 else None
     if target is None or target.value is None or site.feeding[1] not in site.around.measured:

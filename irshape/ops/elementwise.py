@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..symbols.expressions import Expression
 
 FLOATING: Final = REAL - types("nf4")
-"""The types that OpenVINO treats as floating-point. nf4 is not one of them."""
+"""The element types that OpenVINO treats as floating-point. nf4 is not one of them."""
 
 
 class AutoBroadcast(Choice):
@@ -40,19 +40,20 @@ AUTO_BROADCAST: Final = AutoBroadcast()
 
 
 class Broadcasting(Operation):
-    """The attributes of operations that broadcast their inputs.
+    """The base class of operations that broadcast their inputs.
 
-    In pdpd mode, the second input begins at `axis` of the first. -1 aligns their ends.
+    With `auto_broadcast="pdpd"`, axis 0 of the second input is aligned with `axis` of the first. If
+    `axis` is -1, the last axes are aligned.
     """
 
     auto_broadcast: str = attribute(AUTO_BROADCAST, default="numpy")
     axis: int = attribute(INT, default=0, name="auto_broadcast.auto_broadcast_axis")
 
     def merged(self, here: PartialShape, there: PartialShape, at: str, of: str) -> PartialShape:
-        """Returns the shape of two inputs broadcast together. Raises `Violation`.
+        """Returns the shape of two inputs after broadcasting. Raises `Violation` if none exists.
 
-        here: the shape of the operand `of`.
-        there: the shape of the operand `at`.
+        here: the shape of the operand named `of`.
+        there: the shape of the operand named `at`.
         """
         if self.auto_broadcast == "numpy":
             merged = here.broadcast(there)
@@ -79,7 +80,7 @@ class Broadcasting(Operation):
         return PartialShape(dims)
 
     def trailing(self, here: int, there: int) -> tuple[int, ...]:
-        """Returns the ones to append to a shape of rank `there` to align it with rank `here`."""
+        """Returns the ones to append to a shape of rank `there` for alignment with rank `here`."""
         return (
             (1,) * (here - there - self.axis)
             if self.auto_broadcast == "pdpd" and self.axis != -1
@@ -92,7 +93,7 @@ class Broadcasting(Operation):
 
 
 def common_type(*tensors: Tensor | None) -> ElementType:
-    """Returns the first known element type among tensors of one type."""
+    """Returns the first known element type of tensors that must have the same type."""
     for tensor in tensors:
         if tensor is not None and tensor.element_type is not DYNAMIC_TYPE:
             return tensor.element_type
@@ -100,7 +101,7 @@ def common_type(*tensors: Tensor | None) -> ElementType:
 
 
 class Binary(Broadcasting):
-    """An operation on two inputs of one element type. The result has this type, too.
+    """The base class of operations on two inputs of one element type, which the result has, too.
 
     `exact` computes two numbers. The NumPy function named `function`, or `of`, computes two arrays.
     """
@@ -130,7 +131,7 @@ class Binary(Broadcasting):
     def exact(self, a: Number, b: Number) -> Number:
         """Returns the result for two known numbers, which are integers for integer types.
 
-        Raises one of `intervals.UNDEFINED` where the result is not known for certain.
+        Raises one of `intervals.UNDEFINED` if the result is undefined or uncertain.
         """
         raise NotImplementedError
 
@@ -138,11 +139,11 @@ class Binary(Broadcasting):
         return corners(self.exact, a, b)
 
     def symbolic(self, a: Expression, b: Expression) -> Expression | None:
-        """Returns the result for expressions of named sizes; None if it is not an expression."""
+        """Returns the result for expressions, e.g. `batch` and `2*length`, or None if unknown."""
         return None
 
     def symbolic_real(self, a: Expression, b: Expression) -> Expression | None:
-        """Returns the result for expressions that are real numbers."""
+        """Returns the result for expressions in a real type."""
         return self.symbolic(a, b)
 
     def evaluate(self, a: Array, b: Array) -> Array:
@@ -154,22 +155,22 @@ class Binary(Broadcasting):
 
 
 def below_zero(data: Array) -> str | None:
-    """Returns a source of NaN: an input below the domain of the function, which begins at 0."""
+    """Returns why a function that is undefined below 0 computes NaN, if an element is negative."""
     numbers = plain(data)
     least = float(numbers.min()) if numbers.size else 0
     return f"its input goes down to {least:.6g}" if least < 0 else None
 
 
 def zero_by_zero(divisor: Array) -> str | None:
-    """Returns a source of NaN: a divisor of 0."""
+    """Returns why a division computes NaN, "it divides 0 by 0", or None if no divisor is 0."""
     return "it divides 0 by 0" if bool((plain(divisor) == 0).any()) else None
 
 
 class Unary(Operation):
-    """An operation on one input. The result has its element type and shape.
+    """The base class of operations on one input whose element type and shape the result has.
 
     The NumPy function named `function`, or `of`, computes an array. Integers are computed in f64
-    and rounded, unless `keeps_integers`.
+    and rounded, unless `keeps_integers` is true.
     """
 
     function: ClassVar[str]
@@ -196,7 +197,10 @@ class Unary(Operation):
 
 
 class UnaryWithValue(Unary):
-    """A `Unary` on whose values shapes may depend. `exact` computes a number."""
+    """The base class of unary operations of which inference also computes values.
+
+    `exact` computes the result for a number.
+    """
 
     def infer_value(self, data: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
         shape = data.shape.static
@@ -209,7 +213,7 @@ class UnaryWithValue(Unary):
     def exact(self, data: Number) -> Number:
         """Returns the result for a known number.
 
-        Raises one of `intervals.UNDEFINED` where the result is not known for certain.
+        Raises one of `intervals.UNDEFINED` if the result is undefined or uncertain.
         """
         raise NotImplementedError
 
@@ -217,15 +221,14 @@ class UnaryWithValue(Unary):
         return corners(self.exact, data)
 
     def symbolic(self, data: Expression) -> Expression | None:
-        """Returns the result for an expression of named sizes; None if the result is not an
-        expression."""
+        """Returns the result for an expression, e.g. of `2*batch`, or None if unknown."""
         return None
 
 
 def computed(result: Array, like: Array) -> Array:
     """Returns a result in the element type of `like`.
 
-    The result was computed in the type of `plain(like)`, or in f64.
+    result: computed in the type of `plain(like)`, or in f64.
     """
     if result.dtype == like.dtype and is_plain(like):
         return result

@@ -1,4 +1,4 @@
-"""Look-ups in an embedding table whose rows are summed, or averaged, by bag or by segment."""
+"""Look-ups in an embedding table. The rows of each bag or segment are summed or averaged."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[F
 
 
 class EmbeddingLookup(Operation):
-    """The base of all look-ups. They sum or average rows of a table into the rows of the result."""
+    """The base class of look-ups. Each row of the result is the sum or mean of rows of a table."""
 
     emb_table = operand(ANY, rank=at_least(1))
     reduction: str = "sum"
 
     def rows(self, *inputs: Tensor | None) -> Dimension:
-        """Returns the number of rows of the result, which is that of the bags."""
+        """Returns the number of rows of the result, which is the number of bags or segments."""
         return self.dimensions(*inputs).get("bags", DYNAMIC)
 
     def infer(self, emb_table: Tensor, *others: Tensor | None) -> Tensor:
@@ -61,8 +61,9 @@ class EmbeddingLookup(Operation):
     ) -> Array:
         """Returns the sum or mean of the rows of each bag.
 
-        `bag` gives the bag of each of the `indices`. An empty bag gets the row `default` of the
-        table.
+        bag: the bag to which each element of `indices` belongs.
+        count: the number of bags.
+        default: the table's row for empty bags.
         """
         picked = plain(table[indices])
         total = np.zeros((count, *table.shape[1:]), picked.dtype)
@@ -88,7 +89,7 @@ def _no_index(site: Site) -> bool:
 
 
 class OffsetsLookup(EmbeddingLookup):
-    """Bags that begin at an offset into the indices."""
+    """The base class of look-ups with `offsets`, the positions in `indices` where bags begin."""
 
     differs = facts(
         not_run("2024.3", "a sum of embeddings with a default index of -1", _no_index),
@@ -120,13 +121,13 @@ class OffsetsLookup(EmbeddingLookup):
 
 
 class EmbeddingBagOffsetsSum(OffsetsLookup):
-    """Sums of bags, each of which begins at an offset into the indices."""
+    """Sums of table rows by bag. `offsets` are the positions in `indices` where bags begin."""
 
     since = 3
 
 
 class EmbeddingBagOffsets(OffsetsLookup):
-    """Like EmbeddingBagOffsetsSum, but with a choice of sums or means."""
+    """Like EmbeddingBagOffsetsSum, but computes sums or means."""
 
     since = 15
     released = ((15, "2024.2"),)
@@ -134,7 +135,7 @@ class EmbeddingBagOffsets(OffsetsLookup):
 
 
 class PackedLookup(EmbeddingLookup):
-    """Bags of equal size. Each bag is a row of indices."""
+    """The base class of look-ups in bags of equal size: each bag is a row of `indices`."""
 
     indices = operand(I32_I64, known_type=True, shape=("bags", "indices"), value=True)
     per_sample_weights = operand(ANY, shape=("bags", "indices"), like="emb_table", optional=True)
@@ -152,13 +153,13 @@ class PackedLookup(EmbeddingLookup):
 
 
 class EmbeddingBagPackedSum(PackedLookup):
-    """Sums of bags of equal size; each bag is a row of indices."""
+    """Sums of table rows by bag. Each bag is a row of `indices`."""
 
     since = 3
 
 
 class EmbeddingBagPacked(PackedLookup):
-    """Like EmbeddingBagPackedSum, but with a choice of sums or means."""
+    """Like EmbeddingBagPackedSum, but computes sums or means."""
 
     since = 15
     released = ((15, "2024.2"),)
@@ -166,7 +167,7 @@ class EmbeddingBagPacked(PackedLookup):
 
 
 class EmbeddingSegmentsSum(EmbeddingLookup):
-    """Sums of the rows whose indices belong to the same segment."""
+    """Sums of the table rows whose indices belong to the same segment."""
 
     since = 3
     indices = operand(I32_I64, known_type=True, shape=("indices",), value=True)

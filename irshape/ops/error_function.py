@@ -1,8 +1,8 @@
 """The Gauss error function and its inverse in NumPy.
 
-In f32, erf(x/√2) is computed as tanh(x·p(x²)) with a polynomial p, within four roundings. NumPy
-computes tanh in the time of three multiplications. Python computes f64 number by number: networks
-rarely use it.
+In f32, erf(x/√2) is computed as tanh(x·p(x²)) with a polynomial p. The error is at most four
+roundings. NumPy computes tanh in the time of three multiplications. Python computes f64 number by
+number, since networks rarely use f64.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SINGLE_P = (
     -1.252568378474487e-07,
     1.567261341084931e-09,
 )
-"""The coefficients of p. Beyond 5.5, x·p(x²) keeps rising, and its tanh is 1 in f32."""
+"""The coefficients of p. For x above 5.5, x·p(x²) still rises, and its tanh is 1 in f32."""
 
 
 def erf(data: Array, out: Array | None = None) -> Array:
@@ -41,13 +41,13 @@ def gelu(data: Array) -> Array:
 def erfinv(data: Array) -> Array:
     """Returns the inverse error function of an array of f32 or f64, in its type.
 
-    It is infinite at -1 and 1, and NaN outside.
+    The result is infinite at -1 and 1, and NaN outside this range.
     """
     return each(_by_number(_erfinv), data)
 
 
 def _by_number(function: Callable[[float], float]) -> Callable[[Array, Array], None]:
-    """Returns a function that writes a function of each number of a block to another block."""
+    """Returns a function that writes `function` of each number of a block to another block."""
 
     def of(block: Array, result: Array) -> None:
         result[...] = np.frompyfunc(function, 1, 1)(block)
@@ -72,7 +72,7 @@ def _erf_single(data: Array, out: Array) -> None:
 
 
 def _gelu_single(data: Array, out: Array) -> None:
-    """Writes GELU to `out`, which must not be `data`."""
+    """Writes the GELU of `data` to `out`, which must not be `data`."""
     _erf_of_root(data, out)
     out += 1
     out *= np.float32(0.5)  # before `data`, so that no large number overflows

@@ -1,4 +1,4 @@
-"""Operations that are known only by name: extensions that no class declares."""
+"""Operations of which irshape knows only the name: extensions that no class declares."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from .declaration import ANY, AttributeFault, Operation, operand
 
 
 class Extension(Operation):
-    """An operation whose layers have the types and shapes that their ports declare."""
+    """An operation that irshape cannot infer. Layers have the types and shapes of their ports."""
 
     opaque = True
     inputs = operand(ANY, variadic=True, optional=True)
 
     @classmethod
     def read(cls, items: tuple[str, ...]) -> tuple[Operation, tuple[AttributeFault, ...]]:
-        """Returns an instance without attributes, since only the library can read them."""
+        """Returns an instance without attributes, because only the library can read them."""
         return cls(), ()
 
 

@@ -36,18 +36,18 @@ def _empty(site: Site) -> bool:
 
 
 def _negative_bound(site: Site) -> bool:
-    """Returns whether a dimension contains a negative number and is not just -1."""
+    """Returns whether a dimension has a negative bound, e.g. `-5..3`. A plain -1 is no bound."""
     sizes = (site.layer.attribute("shape") or "").split(",")
     return any("-" in size and size.strip() != "-1" for size in sizes)
 
 
 def _input_of(*names: str) -> When:
-    """Returns a condition for an input of the model with one of these element types."""
+    """Returns a condition for a Parameter of the model with one of these element types."""
     return lambda site: site.outermost and any(o.element_type.name in names for o in site.outputs)
 
 
 def _overflow(site: Site) -> bool:
-    """Returns whether a dimension is written as a number beyond i64."""
+    """Returns whether a dimension is written as a number that exceeds i64."""
     numbers = re.findall("[0-9]+", site.layer.attribute("shape") or "")
     return any(int(number[:40]) > UNBOUNDED for number in numbers)
 
@@ -81,7 +81,7 @@ class Parameter(Operation):
         inferred(
             "2026.2",
             "a dimension that does not fit into i64",
-            "takes it for any size",
+            "infers any size",
             _overflow,
             hides=EMPTY,
         ),
@@ -95,7 +95,7 @@ class Parameter(Operation):
 
 
 class ConstantTypeName(TypeName):
-    """The element type of a Const. OpenVINO reads some of these names only in lower case."""
+    """The element type of a Const. OpenVINO reads some names only in lower case, e.g. `f32`."""
 
     def read(self, text: str) -> ElementType:
         element_type = super().read(text)
@@ -106,7 +106,7 @@ class ConstantTypeName(TypeName):
 
 
 class StoredNumber(Integer):
-    """A number of bytes: an unsigned 64-bit number, without white space after it."""
+    """A number of bytes: an unsigned 64-bit integer, with no white space after it."""
 
     def read(self, text: str) -> int:
         if text != text.rstrip() or not text.isascii():
@@ -122,7 +122,7 @@ def _of_four_bits(site: Site) -> bool:
 
 
 class Const(Operation):
-    """A constant in the .bin. Specification: Constant-1."""
+    """A constant whose elements are in the .bin. Specification: Constant-1."""
 
     since = 1
     also_read = ("Constant",)
@@ -130,7 +130,7 @@ class Const(Operation):
         ignored(
             "2023.2",
             "a constant of i4 or u4",
-            "takes the two elements of each byte in the other order",
+            "reads the two elements of each byte in the other order",
             _of_four_bits,
         ),
     )
@@ -186,7 +186,7 @@ def _uninitialised(site: Site) -> bool:
 
 
 def _initial_value(site: Site) -> bool:
-    """Returns whether a variable differs in shape or type from its initial value."""
+    """Returns whether a variable differs from its initial value in shape or type."""
     given = site.inputs[0] if site.inputs else None
     return given is not None and bool(site.outputs) and not _alike(given, site.outputs[0])
 
@@ -196,14 +196,14 @@ def _alike(one: Tensor, other: Tensor) -> bool:
 
 
 class ReadValue_3(Operation):
-    """The value of a variable; `init_value` until a value is assigned."""
+    """The value of a variable. It is `init_value` until an Assign writes a value."""
 
     since = 3
     differs = facts(
         inferred(
             "2023.3",
             "a variable wider than its initial value",
-            "gives the shape of the value",
+            "infers the shape of the initial value",
             _initial_value,
         ),
     )
@@ -218,7 +218,7 @@ class ReadValue_3(Operation):
 
 
 class ReadValue_6(Operation):
-    """The value of a variable; `init_value` until a value is assigned, or zeros without it."""
+    """The value of a variable. Until an Assign writes one, it is `init_value`, or else zeros."""
 
     since = 6
     differs = facts(
@@ -264,7 +264,7 @@ class ReadValue_6(Operation):
 
 def check_assigned(variable: str, held: Tensor, new: Tensor) -> None:
     """Raises `Violation` if the value that an Assign writes does not fit the variable that a
-    ReadValue reads."""
+    ReadValue declares."""
     fits = held.element_type is new.element_type or DYNAMIC_TYPE in (
         held.element_type,
         new.element_type,

@@ -22,7 +22,7 @@ ORIGINS: Final = {
     "gpu_opset": "the GPU plugin inserts it while it compiles the model",
     "SnippetsOpset": "the CPU plugin generates code from it",
 }
-"""Maps the versions of internal operations to their origin."""
+"""Maps the versions of internal operations to the part of OpenVINO that inserts them."""
 
 EXTENSIONS: Final = {
     "PagedAttentionExtension": "attention over a cache of keys and values in blocks",
@@ -30,10 +30,9 @@ EXTENSIONS: Final = {
     "PagedGatedDeltaNet": "linear attention by the gated delta rule whose state lies in blocks",
     "PagedSelectiveSSM": "a selective state space model whose state lies in blocks",
 }
-"""Operations of version `extension` that the passes for paged attention insert. Their number of
-inputs depends on the release. Measured: PagedAttentionExtension has 21 inputs in 2025.4, 26 in
-2026.1, and 28 in 2026.2 to 2026.4.
-"""
+"""Operations of version `extension` that OpenVINO's passes for paged attention insert. Their number
+of inputs depends on the release. Measured: PagedAttentionExtension has 21 inputs in 2025.4, 26 in
+2026.1, and 28 in 2026.2 to 2026.4."""
 
 MEANINGS: Final = EXTENSIONS | {
     "AUGRUCell": "a GRU cell with an attention score",
@@ -61,12 +60,12 @@ MEANINGS: Final = EXTENSIONS | {
 
 
 def is_unconverted(type_name: str, version: str) -> bool:
-    """Returns whether a frontend left the layer for an operation that it could not convert."""
+    """Returns whether the layer stands for an operation that a frontend could not convert."""
     return version == "util" and type_name.endswith("FrameworkNode")
 
 
 def internal_operation(type_name: str, version: str) -> str | None:
-    """Returns a sentence on an internal operation of OpenVINO; None for other operations."""
+    """Returns a sentence about an internal operation of OpenVINO; None for other operations."""
     meaning = MEANINGS.get(type_name)
     if version == "extension" and type_name in EXTENSIONS:
         origin = "OpenVINO's pass for paged attention inserts it"

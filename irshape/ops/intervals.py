@@ -1,8 +1,8 @@
-"""Interval arithmetic on the values of small tensors, in plain Python, for elementwise operations.
+"""Interval arithmetic in plain Python, for elementwise operations on small tensors.
 
-A bound at the end of int64 stands for no bound. Computations treat it as infinity; results store it
-as the end of int64 again. At run time, elements lie within the bounds, provided that an unbounded
-element does not overflow its type. A dimension never does.
+A bound equal to the lowest or highest int64 means "no bound". Computations treat it as infinity;
+results store it as that int64 again. At run time, elements lie within the bounds, provided that an
+element without bounds does not overflow its type. A dimension never overflows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Interval = tuple[Number, Number]
 EVERYTHING: Interval = (-math.inf, math.inf)
 
 UNDEFINED = (ZeroDivisionError, ValueError, OverflowError)
-"""The exceptions that a function raises where the result is undefined, or not known exactly."""
+"""The exceptions that a function raises if the result is undefined or not known exactly."""
 
 
 def rounded(number: Number, element_type: ElementType) -> Number:
@@ -59,7 +59,7 @@ def _rounded_real(number: float, name: str) -> float:
 
 
 def enclosed(interval: Interval, element_type: ElementType) -> Interval:
-    """Returns bounds as the element type stores them."""
+    """Returns the bounds of an element after it is stored in the element type."""
     low, high = interval
     if element_type.is_real:
         return _rounded_real(float(low), element_type.name), _rounded_real(
@@ -74,19 +74,19 @@ def enclosed(interval: Interval, element_type: ElementType) -> Interval:
 
 
 def widest(element_type: ElementType) -> Interval:
-    """Returns the bounds of an element of unknown value."""
+    """Returns the bounds of an element whose value is unknown."""
     if element_type.kind == "boolean":
         return 0, 1
     return (INT64_MIN, UNBOUNDED) if element_type.is_integer else EVERYTHING
 
 
 def opened(number: Number) -> Number:
-    """Returns a bound; infinity where it stands for no bound."""
+    """Returns the bound `number`, or infinity if it means "no bound"."""
     return number if INT64_MIN < number < UNBOUNDED else math.copysign(math.inf, number)
 
 
 def corners(function: Callable[..., Number], *intervals: Interval) -> Interval:
-    """Returns bounds of a function that is monotonic in each argument."""
+    """Returns the bounds of a function that is monotonic in each argument."""
     points: list[tuple[Number, ...]] = [()]
     for interval in intervals:
         points = [(*point, bound) for point in points for bound in interval]
@@ -101,11 +101,12 @@ def mapped(
     output: Tensor,
     symbolic: Callable[..., Expression | None] | None = None,
 ) -> Value | None:
-    """Returns the value of an elementwise operation of tensors with these (aligned) shapes.
+    """Returns the value of an elementwise operation on tensors with these (aligned) shapes.
 
-    `exact` computes known elements and `bounds` intervals. Both raise one of `UNDEFINED` if nothing
-    is known. `symbolic` computes expressions of named sizes. Without `symbolic`, or where it
-    returns None, the element has no expression.
+    exact: computes an element from known numbers; raises one of `UNDEFINED` if it cannot.
+    bounds: computes the bounds of an element from intervals; raises one of `UNDEFINED`, too.
+    symbolic: computes an element from expressions, e.g. `2*batch`. Without it, or where it returns
+        None, elements have no expression.
     """
     target, element_type = output.shape.static, output.element_type
     if (
@@ -147,7 +148,7 @@ def mapped(
 
 
 def spread(value: Value, shape: tuple[int, ...], target: tuple[int, ...]) -> Value | None:
-    """Returns a value broadcast to a shape by NumPy's rules; None where it does not fit."""
+    """Returns a value broadcast from `shape` to `target` by NumPy's rules, or None."""
     if shape == target:
         return value
     if len(shape) > len(target):

@@ -22,9 +22,8 @@ from .declaration import Operation
 Kernel = Callable[..., Any]
 """`kernel(operation, *arrays, **context)`.
 
-It has the arguments and results of the declaration's `evaluate`. It receives an array for each
-operand, None for an absent optional one. It returns an array, or a tuple of arrays for several
-outputs.
+A kernel has the arguments and results of the operation's `evaluate`. It receives an array for each
+operand, None for an absent one. It returns an array, or a tuple of arrays for several outputs.
 """
 
 K = TypeVar("K", bound=Kernel)
@@ -39,8 +38,8 @@ class Kernels:
     def register(self, *versions: type[Operation]) -> Callable[[K], K]:
         """Returns a decorator that makes a function the kernel of these versions.
 
-        Versions that inherit from them keep their own evaluation, since they may compute something
-        else. Raises `ValueError` for a version that has a kernel already.
+        Subclasses of these versions keep their own evaluation, because they may compute something
+        else. Raises `ValueError` for a version that already has a kernel.
         """
 
         def decorate(kernel: K) -> K:
@@ -54,7 +53,7 @@ class Kernels:
         return decorate
 
     def __contains__(self, operation: object) -> bool:
-        """Returns whether there is a kernel for an instance of an operation."""
+        """Returns whether there is a kernel for the version of this operation."""
         return type(operation) in self._kernels
 
     def of(self, operation: Operation) -> Kernel | None:

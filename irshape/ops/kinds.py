@@ -1,7 +1,7 @@
 """The kinds of attributes: how OpenVINO reads their texts, and the values that are allowed.
 
-A kind reads a text into a Python value, or raises `Malformed`. If OpenVINO silently accepts the
-text, `Malformed.value` is the value that it uses.
+A kind converts a text to a Python value, or raises `Malformed`. If OpenVINO silently accepts the
+text, `Malformed.value` is the value that OpenVINO uses.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ _FLOAT_LIMIT: Final = 2.0**128 - 2.0**103
 _NO_LIMIT: Final = sys.float_info.max
 _WHOLE = re.compile(r"-?[0-9]+")
 _LONGEST = 64
-"""The longest list of axes or sizes in practice. For longer ones, `domain` tries only
-short lists.
-"""
+"""The longest list of axes or sizes in practice. For longer lists, `domain` tries only short
+ones."""
 _MOST_ITEMS = 8
-"""The number of items at the front of a list that `domain` varies one by one."""
+"""The number of items, from the front of a list, that `domain` varies one by one."""
 _NATURALS = re.compile(r"[0-9]{1,18}+(?:, ?[0-9]{1,18}+)*+")
 """Matches a shape in the notation of IR writers."""
 
@@ -35,8 +34,8 @@ _NATURALS = re.compile(r"[0-9]{1,18}+(?:, ?[0-9]{1,18}+)*+")
 def bounded(digits: str) -> int:
     """Returns a whole number from its digits.
 
-    Python refuses to read very many digits. A number of more than 1000 characters becomes ±10^30,
-    which lies outside all limits here.
+    Python refuses to convert very long texts. A number of more than 1000 characters becomes ±10^30,
+    which lies outside the limits of all attributes.
     """
     if len(digits) <= 1000:
         return int(digits)
@@ -44,9 +43,9 @@ def bounded(digits: str) -> int:
 
 
 class Malformed(Exception):
-    """A text that is not a value of its kind.
+    """The error for a text that is not a value of its kind.
 
-    silent: OpenVINO accepts the text and uses `value`.
+    silent: whether OpenVINO accepts the text and uses `value`.
     problem: what is wrong, if this says more than `expected`.
     """
 
@@ -59,7 +58,7 @@ class Malformed(Exception):
 
 
 class Declared(NamedTuple):
-    """The sizes, types and shapes of a layer's ports, which its attributes may have to repeat."""
+    """The sizes, types and shapes of a layer's ports, which are likely values of its attributes."""
 
     sizes: tuple[int, ...] = ()
     element_types: tuple[ElementType, ...] = ()
@@ -67,16 +66,16 @@ class Declared(NamedTuple):
 
 
 class Kind:
-    """A kind of attribute. `irshape ops` and messages call it `name`."""
+    """A kind of attribute, e.g. boolean. Messages and `irshape ops` call it `name`."""
 
     name: str = ""
 
     def read(self, text: str) -> Any:
-        """Returns the value that a text stands for. Raises `Malformed`."""
+        """Returns the Python value of a text, e.g. True for `"true"`, or raises `Malformed`."""
         raise NotImplementedError
 
     def fits_in_list(self, value: Any) -> bool:
-        """Returns whether OpenVINO reads this value in a list, too."""
+        """Returns whether OpenVINO also reads this value as an item of a list."""
         return True
 
     def describe(self) -> str:
@@ -84,7 +83,7 @@ class Kind:
         return self.name
 
     def describe_several(self) -> str:
-        """Returns text that says which elements a list of this kind may contain."""
+        """Returns the items of a list of this kind in words, e.g. "whole numbers"."""
         return f"items, each {self.describe()}"
 
     def write(self, value: Any) -> str:
@@ -92,7 +91,7 @@ class Kind:
         return str(value)
 
     def domain(self, current: Any, declared: Declared) -> Iterator[Any]:
-        """Yields values to try instead of the current one; none for an open-ended kind."""
+        """Yields values to try instead of `current`; none for an unlimited kind, e.g. strings."""
         return iter(())
 
 
@@ -120,7 +119,7 @@ class Boolean(Kind):
 class Integer(Kind):
     """A whole number of at least `low`.
 
-    refused: OpenVINO refuses a smaller number; otherwise it silently accepts it.
+    refused: whether OpenVINO refuses a smaller number. Otherwise it silently accepts the number.
     """
 
     name = "int"
@@ -158,7 +157,8 @@ class Integer(Kind):
         return self.numbers(near, declared)
 
     def numbers(self, near: tuple[int, ...], declared: Declared) -> Iterator[int]:
-        """Yields small numbers, declared sizes and neighbours of `near`, nearest first."""
+        """Yields small numbers, sizes of ports and neighbours of `near`, the nearest to `near`
+        first."""
         worth_trying = {*range(-4, 9), *declared.sizes}
         worth_trying.update(number + step for number in near for step in (-2, -1, 1, 2))
         for number in sorted(
@@ -176,8 +176,7 @@ class Real(Kind):
     """A number.
 
     OpenVINO computes with it in f32, where a number beyond the range of f32 is infinite. In a list,
-    OpenVINO refuses this number. It accepts infinity itself, and the largest f64, which stands for
-    "no limit".
+    OpenVINO refuses such a number. It accepts "inf", and the largest f64, which means "no limit".
     """
 
     name = "float"
@@ -221,7 +220,7 @@ class Text(Kind):
 
 
 class Choice(Kind):
-    """One of a few words; OpenVINO reads most of them without regard to case."""
+    """One of a few words. For most attributes, OpenVINO ignores the case."""
 
     name = "enum"
 
@@ -282,9 +281,9 @@ class ListOf(Kind):
         return ", ".join(map(self.item.write, value))
 
     def domain(self, current: Any, declared: Declared) -> Iterator[tuple[int, ...]]:
-        """Yields lists whose items are all one number, then lists with one item changed.
+        """Yields lists in which all items are the same number, then lists with one item changed.
 
-        For an empty list, they have up to three items.
+        If the current list is empty, they have one to three items.
         """
         if not isinstance(self.item, Integer) or not isinstance(current, tuple):
             return
@@ -302,9 +301,9 @@ class ListOf(Kind):
 
 
 class TypeName(Kind):
-    """The name of an element type, such as `f32`. OpenVINO reads it in any case.
+    """The name of an element type, such as `f32`. OpenVINO ignores the case.
 
-    refused: OpenVINO refuses a type that is not `allowed`.
+    refused: whether OpenVINO refuses a type that is not one of `allowed`.
     """
 
     name = "element type"
@@ -338,7 +337,7 @@ class TypeName(Kind):
 
 
 class ShapeText(Kind):
-    """A partial shape, `1..10,3,?`."""
+    """A partial shape, e.g. `1..10,3,?`."""
 
     name = "shape"
 
@@ -361,7 +360,7 @@ class ShapeText(Kind):
 
 
 def _as_openvino_reads(text: str) -> PartialShape | None:
-    """Returns the shape that OpenVINO reads from a malformed text (2026.4), or None.
+    """Returns the shape that OpenVINO 2026.4 reads from a malformed text, or None.
 
     It reads an overflowing size and -2 as 0. It reads an empty interval and 1..-1 as `?`.
     """

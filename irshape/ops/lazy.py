@@ -1,4 +1,4 @@
-"""NumPy and its element types, imported when an operation is first evaluated, not by checks."""
+"""NumPy and its element types, imported when an operation is first evaluated, not for checks."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ else:
 
 
 def dtype_of(element_type: ElementType) -> Any:
-    """Returns the NumPy type for arrays of an element type."""
+    """Returns the NumPy type of arrays with this element type."""
     from .. import numpy_types
 
     return numpy_types.dtype_of(element_type)
 
 
 def element_type_of(array: Array) -> ElementType:
-    """Returns the element type of an array."""
+    """Returns the element type of a NumPy array."""
     from .. import numpy_types
 
     return numpy_types.element_type_of(array)

@@ -11,35 +11,35 @@ from .tensors import Number
 
 
 class LogicalBinary(ElementwiseComparison):
-    """Logical operations on two inputs."""
+    """The base class of logical operations on two inputs."""
 
     a = operand(BOOLEAN_TYPE)
     b = operand(BOOLEAN_TYPE, like="a")
 
 
 class LogicalAnd(LogicalBinary):
-    """Whether both are true."""
+    """Whether both inputs are true."""
 
     since = 1
     compare = "and_"
 
 
 class LogicalOr(LogicalBinary):
-    """Whether at least one of the two is true."""
+    """Whether at least one of the two inputs is true."""
 
     since = 1
     compare = "or_"
 
 
 class LogicalXor(LogicalBinary):
-    """Whether exactly one of the two is true."""
+    """Whether exactly one of the two inputs is true."""
 
     since, written = 1, 2
     compare = "xor"
 
 
 class Xor(LogicalXor):
-    """A second name of LogicalXor in opset1. Specification: LogicalXor-1."""
+    """LogicalXor under its second name in opset1. Specification: LogicalXor-1."""
 
     since, written, until = 1, 1, 1
 
@@ -47,7 +47,7 @@ class Xor(LogicalXor):
 class LogicalNot(UnaryWithValue):
     """Whether the input is false.
 
-    OpenVINO also accepts numbers, for which it returns 0 and 1 in their type.
+    OpenVINO also accepts numbers, for which it returns 0 and 1 in their element type.
     """
 
     since = 1

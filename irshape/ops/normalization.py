@@ -1,4 +1,4 @@
-"""Normalization operations: they shift and scale data by its own statistics, or by given ones."""
+"""Normalization operations: they shift and scale data by statistics, computed or given."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def real(data: Array) -> Array:
 
 
 def mean(numbers: Array, axes: tuple[int, ...]) -> Array:
-    """Returns the arithmetic mean along axes, which stay with size 1."""
+    """Returns the arithmetic mean along `axes`, which keep size 1."""
     count = math.prod(numbers.shape[axis] for axis in axes)
     return np.asarray(np.sum(numbers, axis=axes, keepdims=True) / numbers.dtype.type(max(count, 1)))
 
@@ -45,10 +45,9 @@ def mean(numbers: Array, axes: tuple[int, ...]) -> Array:
 def standardized(
     numbers: Array, axes: tuple[int, ...], eps: float, *, inside: bool = True, scale: bool = True
 ) -> Array:
-    """Returns numbers minus their mean along axes; with `scale` also divided by the standard
-    deviation.
+    """Returns numbers minus their mean along `axes`, divided by the standard deviation if `scale`.
 
-    inside: `eps` is added to the variance; otherwise it is added to its square root.
+    inside: whether `eps` is added to the variance, before the square root, or after it.
     """
     result, lead = np.empty_like(numbers), numbers.ndim - len(axes)
     if axes != tuple(range(lead, numbers.ndim)) or not numbers.flags.c_contiguous or not lead:
@@ -76,7 +75,7 @@ def _standardize(
 
 
 def counted_axes(axes: Array, rank: int) -> tuple[int, ...]:
-    """Returns axes counted from the front, without duplicates. Raises `Violation` for one out of
+    """Returns axes counted from the front, without duplicates. Raises `Violation` if out of
     range."""
     return tuple(
         sorted({normalized_axis(int(axis), rank, at="axes") for axis in axes.ravel().tolist()})
@@ -84,9 +83,9 @@ def counted_axes(axes: Array, rank: int) -> tuple[int, ...]:
 
 
 def listed_axes(axes: Tensor, data: PartialShape) -> None:
-    """Raises `Violation` where `axes` is not a list, or is longer than `data` has axes.
+    """Raises `Violation` if `axes` has not rank 1, or more elements than `data` has axes.
 
-    Axes of dynamic shape pass.
+    A dynamic shape of `axes` passes.
     """
     given = axes.shape.static
     if given is None:
@@ -99,7 +98,7 @@ def listed_axes(axes: Tensor, data: PartialShape) -> None:
 
 
 def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Fault]:
-    """Yields faults of axes out of range or named twice, which OpenVINO reports at run time."""
+    """Yields faults of axes out of range or repeated, which OpenVINO reports only at run time."""
     known = axes.known
     if known is None or rank is None:
         return
@@ -113,9 +112,8 @@ def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Fault]:
 
 
 class BatchNormalization(Operation):
-    """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`. The four vectors have a value for
-    every channel (axis 1).
-    """
+    """The base class of batch normalization: `(data - mean) / sqrt(variance + epsilon) * gamma +
+    beta`. The four vectors have a value for every channel (axis 1)."""
 
     data_at: ClassVar[int]
     """The position of `data` among the inputs."""
@@ -143,7 +141,7 @@ class BatchNormalization(Operation):
 
 
 class BatchNormInference_1(BatchNormalization):
-    """Batch normalization with given statistics."""
+    """Batch normalization with given mean and variance. `data` is the third input."""
 
     since = 1
     data_at = 2
@@ -155,7 +153,7 @@ class BatchNormInference_1(BatchNormalization):
 
 
 class BatchNormInference_5(BatchNormalization):
-    """Batch normalization with given statistics; `data` comes first."""
+    """Batch normalization with given mean and variance. `data` is the first input."""
 
     since = 5
     data_at = 0
@@ -169,8 +167,8 @@ class BatchNormInference_5(BatchNormalization):
 class MVN_1(Operation):
     """Mean-variance normalization along `reduction_axes`.
 
-    Without `reduction_axes` it uses all axes after the batch, or with `across_channels` false all
-    after the channels.
+    Without `reduction_axes` it normalizes along all axes after the batch, or after the channels if
+    `across_channels` is false.
     """
 
     since, written = 1, 2
@@ -263,7 +261,7 @@ class LRN(Operation):
 class NormalizeL2(Operation):
     """`data` divided by its L2 norm along `axes`.
 
-    `eps` is added to the sum of squares, or is its lower limit.
+    By `eps_mode`, `eps` is added to the sum of squares, or is its lower limit.
     """
 
     since = 1
@@ -292,9 +290,8 @@ class NormalizeL2(Operation):
 
 
 class GroupNormalization(Operation):
-    """Standardizes the channels of each sample in `num_groups` groups, then scales and shifts them
-    by a value for each channel.
-    """
+    """Standardizes `num_groups` groups of channels in each sample, then multiplies each channel by
+    its `scale` and adds its `bias`."""
 
     since = 12
     data = operand(NUMERIC_OR_BOOLEAN, shape=("batch", "channels", ...))
@@ -324,7 +321,7 @@ class GroupNormalization(Operation):
 
 
 class GRN(Operation):
-    """`data` divided by the L2 norm over its channels (axis 1), with `bias` added to its square."""
+    """`data / sqrt(s + bias)`, where `s` is the sum of squares over the channels (axis 1)."""
 
     since = 1
     data = operand(NUMERIC_OR_BOOLEAN, rank=(2, 3, 4))

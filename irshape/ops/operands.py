@@ -1,4 +1,4 @@
-"""The inputs that an operation declares, and the check of a layer against them."""
+"""The inputs that an operation declares, and the check of a layer's inputs against them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ PACKED_INTEGER: Final = types("u1 u2 u3 u4 u6 i4")
 
 
 class OneOf(tuple[int, ...]):
-    """A few allowed numbers."""
+    """A few allowed numbers, e.g. the ranks `2 or 3`."""
 
     def __str__(self) -> str:
         return " or ".join(map(str, self))
 
 
 def at_least(number: Number) -> Between:
-    """Returns the range from this number up, for ranks of an operand or values of an attribute."""
+    """Returns the range of all numbers from `number` up, for ranks and attributes."""
     return Between(number, None)
 
 
@@ -37,8 +37,8 @@ def between(low: Number, high: Number) -> Between:
 
 
 Axes = tuple[str | int | EllipsisType, ...]
-"""The axes of a shape. An axis is a name, a size, or `"?"` for any size. Axes of one name have the
-same size in all operands. `...` stands for any number of axes.
+"""The axes of a shape, e.g. `("batch", "channels", ...)`. An axis is a name, a size, or `"?"` for
+any size. Axes of one name have the same size in all operands. `...` stands for any number of axes.
 """
 
 
@@ -46,21 +46,23 @@ _USUAL_RANKS: Final = range(9)
 
 
 class Operand:
-    """The declaration of the next input of an operation.
+    """The declaration of an input of an operation. Operands are declared in the order of the
+    inputs.
 
-    allowed: the element types that OpenVINO reads.
-    specified: the element types of the specification, where it allows fewer.
+    allowed: the element types that OpenVINO accepts.
+    specified: the element types that the specification allows, if it allows fewer.
     rank: the allowed rank or ranks: `2`, `(2, 3)`, `at_least(2)`.
-    shape: the axes instead of the rank, `("batch", "channels", ...)`. Axes of one name have the
-    same size in all operands. A number is the size that an axis must have. `"?"` is any size,
-    `...` any number of axes.
-    single: whether it must be a scalar, or a list of one element.
-    like: the operand whose element type it shares (a variadic one may name itself).
+    shape: the axes, in place of `rank`: `("batch", "channels", ...)`. Axes of one name have the
+        same size in all operands. A number is the size that an axis must have. `"?"` is any size,
+        `...` any number of axes.
+    single: whether the input must be a scalar, or a list of one element.
+    like: the operand whose element type this input must have. The inputs of a variadic operand have
+        one type if it names itself.
     known_type: whether OpenVINO refuses a dynamic element type.
-    value: whether inference uses its value, which the engine provides where it is known.
-    packed: whether its value may have any packed integer type (`check_packed`).
-    optional: whether it may be left out.
-    variadic: whether it stands for this and all following inputs.
+    value: whether inference uses the input's value, which the engine provides if it is known.
+    packed: whether the value may have any integer type of fewer than 8 bits (`check_packed`).
+    optional: whether the input may be absent.
+    variadic: whether the operand stands for this and all following inputs.
     """
 
     def __init__(
@@ -81,7 +83,7 @@ class Operand:
         self.name = ""
         self.allowed = allowed
         self.unquestioned = allowed - PACKED_INTEGER if value and not packed else allowed
-        """The element types that are allowed for every value."""
+        """The element types in which every value is allowed."""
         self.specified = specified
         self.ranks: Between | OneOf | None
         if shape is not None:
@@ -94,7 +96,7 @@ class Operand:
         self.usual_ranks = frozenset(
             rank for rank in _USUAL_RANKS if self.ranks is None or rank in self.ranks
         )
-        """The allowed ranks up to 8, which most tensors have."""
+        """The allowed ranks up to 8. Few tensors have more."""
         self.axes = shape
         self.like = like
         self.single = single
@@ -104,7 +106,7 @@ class Operand:
         self.variadic = variadic
 
     def describe_shape(self) -> str | None:
-        """Returns the declared shape in words; None where nothing is declared."""
+        """Returns the declared shape in words, e.g. "rank 2 or 3"; None if none is declared."""
         if self.axes is not None:
             return f"shape {describe_axes(self.axes)}"
         if self.single:
@@ -112,7 +114,7 @@ class Operand:
         return None if self.ranks is None else f"rank {self.ranks}"
 
     def places(self, shape: PartialShape) -> Iterator[tuple[str | int, int]]:
-        """Yields the name or size of each declared axis, and its position in `shape`."""
+        """Yields each declared axis, except `"?"` and `...`, with its position in `shape`."""
         assert self.axes is not None
         before = self.axes.index(...) if ... in self.axes else len(self.axes)
         for index, axis in enumerate(self.axes):
@@ -127,7 +129,7 @@ Inputs = Sequence[Tensor | None]
 
 
 def check_count(type_name: str, operands: Sequence[Operand], count: int) -> None:
-    """Raises `Violation` for too few or too many inputs."""
+    """Raises `Violation` if a layer has too few or too many inputs."""
     least = sum(not declared.optional for declared in operands)
     variadic = bool(operands) and operands[-1].variadic
     if least <= count and (variadic or count <= len(operands)):
@@ -147,7 +149,7 @@ def check_count(type_name: str, operands: Sequence[Operand], count: int) -> None
 
 
 def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
-    """Raises `Violation` for an element type or a rank that the operand does not allow."""
+    """Raises `Violation` if the operand does not allow the input's element type or rank."""
     element_type = tensor.element_type
     dynamic = element_type is DYNAMIC_TYPE
     if declared.known_type if dynamic else element_type not in declared.allowed:
@@ -162,9 +164,9 @@ def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
 def check_packed(declared: Operand, index: int, tensor: Tensor) -> None:
     """Raises `Violation` for a known value of packed integers that OpenVINO misreads or refuses.
 
-    OpenVINO reads i4 and u4 with one byte for each element. This is right for a single element that
-    is not negative. For several elements, OpenVINO reads past the end. It refuses to read the other
-    types.
+    OpenVINO reads i4 and u4 as if each element had one byte. This is right for a single element
+    that is not negative. For several elements, OpenVINO reads past the end. It refuses to read the
+    other packed types, e.g. u2.
     """
     numbers = None if tensor.value is None else tensor.value.exact
     if numbers is None:
@@ -186,7 +188,7 @@ def check_packed(declared: Operand, index: int, tensor: Tensor) -> None:
 
 
 def check_shapes(operands: Sequence[Operand], inputs: Sequence[Tensor]) -> None:
-    """Raises `Violation` for a shape that breaks a declaration beyond the rank."""
+    """Raises `Violation` if a shape does not fit its operand's `shape` or `single`."""
     for declared, tensor in zip(operands, inputs, strict=False):
         if declared.single:
             require_single(tensor, declared.name)
@@ -194,12 +196,10 @@ def check_shapes(operands: Sequence[Operand], inputs: Sequence[Tensor]) -> None:
 
 
 def named_dimensions(operands: Sequence[Operand], inputs: Inputs) -> dict[str, Dimension]:
-    """Returns the sizes of the named axes, by name: the intersection of the sizes that all operands
-    allow.
+    """Returns the sizes of the named axes, on which all operands agree.
 
-    Operands with more axes come first, so that a contradiction is reported at an operand with
-    fewer. Raises `Violation` where no size fits all operands, or where an axis cannot have its
-    declared size.
+    Operands with many axes come first, so that a contradiction is reported at an operand with few.
+    Raises `Violation` if no size fits all operands, or if an axis cannot have its declared size.
     """
     dimensions: dict[str, Dimension] = {}
     firsts: dict[str, tuple[str, PartialShape]] = {}
@@ -227,7 +227,7 @@ def named_dimensions(operands: Sequence[Operand], inputs: Inputs) -> dict[str, D
 
 
 def specified_types(operands: Sequence[Operand], inputs: Inputs) -> Iterator[Fault]:
-    """Yields faults of element types that OpenVINO reads and the specification forbids."""
+    """Yields faults of element types that OpenVINO accepts and the specification forbids."""
     for index, tensor in enumerate(inputs):
         declared = operands[min(index, len(operands) - 1)]
         if (
@@ -248,7 +248,7 @@ def specified_types(operands: Sequence[Operand], inputs: Inputs) -> Iterator[Fau
 
 
 def shared_axes(operands: Sequence[Operand]) -> Iterator[str]:
-    """Yields a sentence for each axis name that the operands declare twice or more."""
+    """Yields a sentence for each axis name that occurs twice or more in the operands."""
     named: dict[str, list[str]] = {}
     for declared in operands:
         for axis in declared.axes or ():
@@ -262,5 +262,5 @@ def shared_axes(operands: Sequence[Operand]) -> Iterator[str]:
 
 
 def describe_axes(axes: Axes) -> str:
-    """Returns the axes of an operand as text: `[batch,channels,...]`."""
+    """Returns the axes of an operand as text, e.g. `[batch,channels,...]`."""
     return "[" + ",".join("..." if axis is ... else str(axis) for axis in axes) + "]"

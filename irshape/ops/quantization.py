@@ -1,4 +1,4 @@
-"""Quantization operations: they round values to a few levels and keep their element type."""
+"""Quantization operations. They round values to few levels, and keep the element type."""
 
 from __future__ import annotations
 
@@ -58,11 +58,10 @@ class FakeQuantize(Broadcasting):
                 )
 
     def evaluate(self, data: Array, *limits: Array) -> Array:
-        """Returns the result of the specification's formula, computed in f64 and rounded once, at
-        the end.
+        """Returns the specification's formula, computed in f64 and rounded once, at the end.
 
-        A number halfway between two levels in exact arithmetic is halfway here, too. A product of
-        f32 numbers is exact in f64, and the division that follows is rounded correctly.
+        A number halfway between two levels in exact arithmetic is halfway here, too: a product of
+        f32 numbers is exact in f64, and the division after it is rounded correctly.
         """
         numbers = plain(data)
         numbers = numbers if numbers.dtype.kind == "f" else numbers.astype(np.float32)
@@ -113,10 +112,10 @@ def _quantize(
     below: Array,
     above: Array,
 ) -> None:
-    """Writes FakeQuantize of some elements to `out`.
+    """Writes FakeQuantize of the elements of `numbers` to `out`.
 
-    The arrays `low` to `output_span` are f64, the others have the type of `numbers`. Up to `least`
-    the result is `below`; past `most` it is `above`.
+    The arrays `low` to `output_span` are f64, the others have the type of `numbers`. The result is
+    `below` for numbers up to `least`, and `above` for numbers beyond `most`.
     """
     result = np.empty(out.shape, np.float64)
     np.subtract(numbers, low, out=result)
@@ -132,7 +131,8 @@ def _quantize(
 
 
 class FakeConvert(Operation):
-    """`data · scale - shift` converted to a type of 8 bits and back, clipped to its range."""
+    """`data · scale - shift` converted to an 8-bit floating-point type and back. Before, it is
+    clipped to the range of this type."""
 
     since = 13
     released = ((13, "2023.3"),)

@@ -1,4 +1,4 @@
-"""Reduction operations: a tensor with some of its axes collapsed to one value each."""
+"""Reduction operations: along some axes of a tensor, all elements become one."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ STRING = types("string")
 
 
 def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
-    """Returns the shape of `data` without the axes, or with 1 in their place.
+    """Returns the shape of `data` without the axes, or with 1 in their place if `keep_dims`.
 
-    If the axes are unknown, returns the shape that holds for any axes.
+    If the axes are unknown, returns the shape that covers all possible axes.
     """
     rank = data.rank
     known = axes.known
@@ -40,7 +40,7 @@ def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
 
 
 def _with_unknown_axes(shape: PartialShape, axes: PartialShape, keep_dims: bool) -> PartialShape:
-    """Returns the shape that holds for any axes.
+    """Returns the shape that covers the results for all possible axes.
 
     Each dimension stays or becomes 1. If exactly one axis is removed, the rank is lower by one. A
     scalar stays a scalar.
@@ -53,13 +53,13 @@ def _with_unknown_axes(shape: PartialShape, axes: PartialShape, keep_dims: bool)
 
 
 def _reduced_axes(site: Site) -> bool:
-    """Returns whether unknown axes are removed although the rank of the result is known."""
+    """Returns whether axes are known only at run time, although the rank of the result is known."""
     ranks = [output.shape.rank for output in site.outputs]
     return not site.attribute("keep_dims") and site.value(1) is None and ranks != [None]
 
 
 class Reduction(Operation):
-    """The base of all reductions: `data`, `axes`, and whether reduced axes stay with size 1."""
+    """The base class of reductions of `data` along `axes`, which stay if `keep_dims` is true."""
 
     differs = facts(
         not_run("2024.1", "a reduction over an axis that is known only at run time", _reduced_axes),
@@ -94,27 +94,26 @@ class Reduction(Operation):
         return self.reduce(data, along).astype(data.dtype, copy=False)
 
     def of_single(self, data: Array) -> Array:
-        """Returns the reduction over no axes, of every element by itself."""
+        """Returns the result for an empty list of axes: each element is reduced by itself."""
         return data
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        """Returns the elements along axes, combined by the NumPy function named `function`."""
+        """Returns `data` combined along `axes` by the NumPy function named `function`."""
         return folded(getattr(np, self.function), wide(data), axes, self.keep_dims)
 
 
 def wide(data: Array) -> Array:
-    """Returns arrays of narrow floating-point types as f32, as OpenVINO computes them, and others
-    unchanged."""
+    """Returns f16, bf16 and f8 arrays as f32, in which OpenVINO computes, and others unchanged."""
     return data.astype(np.float32) if data.dtype.kind in "fV" and data.dtype.itemsize < 4 else data
 
 
 def folded(function: Any, data: Array, axes: tuple[int, ...], keep_dims: bool) -> Array:
-    """Returns the elements along axes, combined by a ufunc in their own type."""
+    """Returns the elements of `data` combined along `axes` by a NumPy ufunc, in their own type."""
     return np.asarray(function.reduce(data, axis=axes, keepdims=keep_dims, dtype=data.dtype))
 
 
 def elements_along(data: Array, axes: tuple[int, ...]) -> int:
-    """Returns the number of elements that are reduced to one element of the result."""
+    """Returns the number of elements of `data` that are reduced to each element of the result."""
     count = 1
     for axis in axes:
         count *= data.shape[axis]
@@ -124,7 +123,7 @@ def elements_along(data: Array, axes: tuple[int, ...]) -> int:
 class ReduceMean(Reduction):
     """Arithmetic mean.
 
-    The mean of integers is rounded towards zero. The mean of no elements is 0, as in OpenVINO.
+    The mean of integers is rounded towards zero. The mean of zero elements is 0, as in OpenVINO.
     """
 
     since = 1
@@ -196,10 +195,10 @@ class ReduceProd(Reduction):
 
 
 def extreme(data: Array, axes: tuple[int, ...], keep_dims: bool, *, largest: bool) -> Array:
-    """Returns the maximum or minimum along axes.
+    """Returns the maximum or minimum of `data` along `axes`.
 
-    For no elements it returns the identity of the operation: infinity of the sign that any element
-    replaces, or the limit of an integer type.
+    For zero elements, the maximum is -infinity or the lowest integer of the type, and the minimum
+    is infinity or the highest integer.
     """
     values, function = wide(data), np.max if largest else np.min
     if elements_along(data, axes):
@@ -214,7 +213,7 @@ def extreme(data: Array, axes: tuple[int, ...], keep_dims: bool, *, largest: boo
 def extreme_value(
     data: Tensor, axes: Tensor, choose: Callable[[Sequence[int | float]], int | float]
 ) -> Value | None:
-    """Returns the bounds of the largest or the smallest number of a list."""
+    """Returns the bounds of the largest or smallest number of a list, chosen by `choose`."""
     if data.value is None or data.rank != 1 or axes.known is None or not data.value.lower:
         return None
     if not axes.known:
@@ -223,7 +222,7 @@ def extreme_value(
 
 
 class Extreme(Reduction):
-    """The largest or the smallest element."""
+    """The base class of ReduceMax and ReduceMin."""
 
     leaves_nan_open = True
     largest: ClassVar[bool]
@@ -236,14 +235,14 @@ class Extreme(Reduction):
 
 
 class ReduceMax(Extreme):
-    """Maximum."""
+    """The largest element."""
 
     since = 1
     largest = True
 
 
 class ReduceMin(Extreme):
-    """Minimum."""
+    """The smallest element."""
 
     since = 1
     largest = False
@@ -276,7 +275,7 @@ class ReduceL2(Reduction):
 
 
 class LogicalReduction(Reduction):
-    """Reductions of booleans."""
+    """The base class of reductions of booleans."""
 
     data = operand(BOOLEAN_TYPE)
 

@@ -1,9 +1,7 @@
-"""Finds the declaration of an operation by the type and version that a layer names.
+"""Finds the class that declares an operation, given the type and version of a layer.
 
-Imports only the module that contains the declaration.
-
-The index comes from a scan of the sources of this package for top-level classes, which takes a few
-milliseconds. So a new operation needs only a new class.
+Imports only the module that contains the class. The index comes from a scan of this package's
+sources for top-level classes, which takes a few milliseconds. A new operation needs only a class.
 """
 
 from __future__ import annotations
@@ -31,21 +29,21 @@ _OPSET = re.compile(r"opset([1-9][0-9]?)\Z")
 
 @dataclass(eq=False)
 class UnknownOperation(LookupError):
-    """No declaration exists for a type and version."""
+    """The error for a type and version that no class declares."""
 
     message: str
     known: tuple[type[Operation], ...] = ()
-    """The versions that the type has."""
+    """The classes of the type's other versions."""
     close: str | None = None
-    """A type with a similar name."""
+    """The known type with the most similar name."""
     custom: bool = False
-    """Whether the version is not an opset, so that the operation is a custom one."""
+    """Whether the version is not the name of an opset, so that the operation is a custom one."""
     internal: bool = False
-    """Whether OpenVINO itself puts the operation into models."""
+    """Whether it is an internal operation of OpenVINO; see the module `internal`."""
     newer: bool = False
-    """Whether the opset is newer than all opsets that irshape knows."""
+    """Whether the version is an opset newer than all opsets that irshape knows."""
     no_opset: bool = False
-    """Whether the version looks like an opset, but is not one."""
+    """Whether the version looks like an opset, but is none, e.g. `opset0`."""
 
     def __str__(self) -> str:
         return self.message
@@ -65,7 +63,7 @@ def _sources(folder: str, package: str) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=1)
 def _index() -> dict[str, tuple[str, str]]:
-    """Maps each type name that OpenVINO reads, in lower case, to the type's spelling and module."""
+    """Returns the spelling and the module of each type name that OpenVINO reads, in lower case."""
     index: dict[str, tuple[str, str]] = {}
     synonyms: dict[str, tuple[str, str]] = {}
     for module, source in _sources(os.path.dirname(__file__), ""):
@@ -85,7 +83,7 @@ def _index() -> dict[str, tuple[str, str]]:
 
 @lru_cache(maxsize=1)
 def _library_index() -> dict[str, tuple[str, str]]:
-    """Maps the type name of each library operation, in lower case, to its spelling and its module.
+    """Returns the spelling and the module of each library operation's type name, in lower case.
 
     It is separate from `_index` because few models have operations of libraries.
     """
@@ -106,7 +104,7 @@ def known_types() -> tuple[str, ...]:
 
 @cache
 def as_writers_spell(type_name: str) -> str:
-    """Returns a type name with the capitals that writers use; an unknown name unchanged."""
+    """Returns a type name as IR writers spell it, e.g. `MatMul`; an unknown name unchanged."""
     name = _index().get(type_name.lower(), (type_name, ""))[0]
     if name == type_name or any(type_name in cls.also_read for cls in versions(type_name)):
         return type_name
@@ -115,7 +113,7 @@ def as_writers_spell(type_name: str) -> str:
 
 @cache
 def library_operation(type_name: str) -> type[LibraryOperation] | None:
-    """Returns the operation of this type in OpenVINO's extension libraries, or None."""
+    """Returns the class of this type in OpenVINO's extension libraries, or None."""
     entry = _library_index().get(type_name.lower())
     if entry is None:
         return None
@@ -132,7 +130,7 @@ def library_type_names() -> tuple[str, ...]:
 
 @cache
 def declared_in(module: str) -> dict[str, list[type[Operation]]]:
-    """Returns the versions of operations that a module declares, by type name."""
+    """Returns the classes of operation versions that a module declares, by type name."""
     by_type: dict[str, list[type[Operation]]] = {}
     for value in vars(importlib.import_module(f"{__package__}.{module}")).values():
         if isinstance(value, type) and issubclass(value, Operation) and "since" in vars(value):
@@ -142,7 +140,7 @@ def declared_in(module: str) -> dict[str, list[type[Operation]]]:
 
 @cache
 def versions(type_name: str) -> tuple[type[Operation], ...]:
-    """Returns the declared versions of a type, oldest first; none for an unknown type.
+    """Returns the classes of all versions of a type, oldest first; none for an unknown type.
 
     The case of the type name does not matter.
     """
@@ -158,7 +156,7 @@ def opset_versions(type_name: str) -> tuple[type[Operation], ...]:
 
 @cache
 def of_plugins(type_name: str) -> tuple[type[Operation], ...]:
-    """Returns the versions of a type that plugins declare, oldest first.
+    """Returns the classes of a type that plugins declare, oldest first.
 
     The case of the type name does not matter.
     """
@@ -179,7 +177,7 @@ def opsets(cls: type[Operation]) -> tuple[int, ...]:
 
 
 def plugins() -> tuple[type[Operation], ...]:
-    """Returns the operations that installed packages or this process declare.
+    """Returns the operations that installed packages declare or this process has registered.
 
     Packages use the entry point group `irshape.operations`. Raises `ValueError` for an operation
     that is declared twice.
@@ -188,11 +186,11 @@ def plugins() -> tuple[type[Operation], ...]:
 
 
 _registered: list[type[Operation]] = []
-"""The operations that this process has registered."""
+"""The operations that this process has registered with `register`."""
 
 
 def registered_operations() -> tuple[type[Operation], ...]:
-    """Returns the operations that this process has registered."""
+    """Returns the operations that this process has registered with `register`."""
     return tuple(_registered)
 
 
@@ -242,7 +240,8 @@ def _of_packages() -> tuple[type[Operation], ...]:
 
 
 def _declared(cls: object, source: str, others: Sequence[type[Operation]]) -> type[Operation]:
-    """Returns the operation of a plugin. Raises `ValueError` if it conflicts with others."""
+    """Returns the class of a plugin's operation. Raises `ValueError` if it is no operation, or if
+    another class declares the same one."""
     if not (isinstance(cls, type) and issubclass(cls, Operation)) or cls is Operation:
         raise ValueError(f"the plugin {source} is not a subclass of irshape.ops.Operation")
     bases = cls.__mro__[: cls.__mro__.index(Operation)]
@@ -261,21 +260,21 @@ def _declared(cls: object, source: str, others: Sequence[type[Operation]]) -> ty
 
 
 _extensions: set[str] = set()
-"""The extensions that this process knows by name: `TYPE`, or `TYPE@VERSION`."""
+"""The custom operations that this process has registered by name: `TYPE`, or `TYPE@VERSION`."""
 
 
 EXTENSIONS: ContextVar[tuple[str, ...]] = ContextVar("EXTENSIONS", default=())
-"""The extensions that the settings of the current check name."""
+"""The custom operations that the settings of the current check list by name."""
 
 
 def register_extensions(names: Iterable[str]) -> None:
-    """Registers operations by name: `TYPE`, of any version, or `TYPE@VERSION`."""
+    """Registers custom operations by name: `TYPE`, of any version, or `TYPE@VERSION`."""
     _extensions.update(names)
 
 
 @contextmanager
 def extensions_known(names: Iterable[str]) -> Iterator[None]:
-    """Registers operations by name while the context lasts."""
+    """Registers custom operations by name until the `with` block ends."""
     token = EXTENSIONS.set((*EXTENSIONS.get(), *names))
     try:
         yield
@@ -284,7 +283,8 @@ def extensions_known(names: Iterable[str]) -> Iterator[None]:
 
 
 def find(type_name: str, version: str) -> type[Operation]:
-    """Returns the declaration of a type in a version (`opset8`). Raises `UnknownOperation`."""
+    """Returns the class that declares a type in a version, e.g. `opset8`. Raises
+    `UnknownOperation`."""
     try:
         return _declared_as(type_name, version)
     except UnknownOperation:
@@ -326,7 +326,7 @@ def _declared_as(type_name: str, version: str) -> type[Operation]:
 
 @lru_cache(maxsize=256)
 def _closest(type_name: str) -> str | None:
-    """Returns the declared type with the most similar name, or None."""
+    """Returns the known type with the most similar name, or None."""
     from difflib import get_close_matches
 
     close = get_close_matches(type_name.lower(), list(_index()), 3, 0.7)
@@ -337,7 +337,7 @@ def _closest(type_name: str) -> str | None:
 def opset_span(cls: type[Operation]) -> str:
     """Returns the opsets that contain a version of an operation, as text: `opset1 to opset3`.
 
-    For an operation that belongs to no opset, it returns the version itself.
+    For an operation that belongs to no opset, it returns the version in quotes: `'extension'`.
     """
     if cls.custom_version is not None:
         return f"'{cls.custom_version}'"
@@ -350,7 +350,7 @@ def opset_span(cls: type[Operation]) -> str:
 
 
 def declaration(type_name: str, version: str) -> type[Operation] | None:
-    """Returns the declaration of a type in a version, or None."""
+    """Returns the class that declares a type in a version, or None."""
     try:
         return find(type_name, version)
     except UnknownOperation:
@@ -358,7 +358,7 @@ def declaration(type_name: str, version: str) -> type[Operation] | None:
 
 
 def declaration_of(layer: Layer) -> type[Operation] | None:
-    """Returns the declaration of a layer's operation, or None."""
+    """Returns the class that declares a layer's operation, or None."""
     return declaration(layer.type, layer.version)
 
 
@@ -393,6 +393,6 @@ def _unknown_version(
 
 @lru_cache(maxsize=1)
 def type_names() -> tuple[str, ...]:
-    """Returns every declared type, in alphabetical order. Imports all modules."""
+    """Returns every declared type, in alphabetical order. Imports all modules of operations."""
     names = {cls.type_name() for folded in _index() for cls in versions(folded)}
     return tuple(sorted(names | {cls.type_name() for cls in plugins()}, key=str.lower))

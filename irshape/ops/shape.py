@@ -1,4 +1,4 @@
-"""Shape manipulation: operations that read or change a shape and leave the elements as they are."""
+"""Shape manipulation: operations that read or change a shape. They leave the elements unchanged."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ INT32_MAX = 2**31 - 1
 
 
 class ShapeOf(Operation):
-    """The sizes of a tensor's dimensions."""
+    """The sizes of the dimensions of a tensor. The base class of all versions."""
 
     differs = facts(
         not_run("2025.0", "a ShapeOf of a scalar", of_scalar, since="2023.3", consequence=CRASHES),
@@ -62,14 +62,14 @@ class ShapeOf(Operation):
 
 
 class ShapeOf_1(ShapeOf):
-    """The sizes of a tensor's dimensions, as i64."""
+    """The sizes of the dimensions of a tensor, as i64."""
 
     since = 1
     tolerated = ("output_type",)
 
 
 class ShapeOf_3(ShapeOf):
-    """The sizes of a tensor's dimensions."""
+    """The sizes of the dimensions of a tensor, as i32 or i64."""
 
     since = 3
     released = ((15, "2024.2"), (16, "2025.0"))
@@ -77,7 +77,7 @@ class ShapeOf_3(ShapeOf):
 
 
 class Reinterpretation(Operation):
-    """An operation that changes only the shape; the elements keep their order."""
+    """The base class of operations that change only the shape; the elements keep their order."""
 
     data = operand(ANY)
 
@@ -90,8 +90,8 @@ class Reinterpretation(Operation):
 class Reshape(Reinterpretation):
     """The same elements in another shape.
 
-    In the pattern, -1 stands for the remaining elements. With `special_zero`, 0 copies the
-    dimension of the input at the same index.
+    In `pattern`, -1 stands for the size that the remaining elements fill. With `special_zero`, 0
+    copies the dimension of the input at the same index.
     """
 
     since = 1
@@ -160,7 +160,7 @@ class Reshape(Reinterpretation):
     def left_over(
         self, data: Tensor, pattern: Tensor, total: _Product, known: _Product
     ) -> Dimension:
-        """Returns the dimension for -1: the elements of `data` divided by the other sizes."""
+        """Returns the dimension for -1: the elements of `data` divided by the other dimensions."""
         if known.fixed == 0 and total.fixed != 0:
             raise Violation(
                 f"pattern {shown(pattern)} has a dimension of 0 beside -1, but `data` {data.shape} "
@@ -228,7 +228,7 @@ class Reshape(Reinterpretation):
 
 
 def _copied_or_given(dim: Dimension, data: PartialShape, index: int) -> Dimension:
-    """Returns a size of the pattern, assumed not to be 0, which would copy the input dimension."""
+    """Returns a size in `pattern`, assumed not to be 0. A 0 would copy the dimension of `data`."""
     from ..symbols.dimensions import positive
 
     if data.rank is not None and index < data.rank and data[index] == dim:
@@ -237,8 +237,11 @@ def _copied_or_given(dim: Dimension, data: PartialShape, index: int) -> Dimensio
 
 
 class _Product:
-    """The product of some dimensions: `fixed` is the product of the static ones, `all` of the ones
-    to be compared."""
+    """The product of some dimensions.
+
+    fixed: the product of the static dimensions.
+    all: the product that is compared with the other side of a Reshape.
+    """
 
     def __init__(self, dims: Sequence[Dimension]) -> None:
         self.fixed = 1
@@ -251,7 +254,7 @@ class _Product:
 
 
 def _cancelled(ours: list[Dimension], theirs: list[Dimension]) -> tuple[_Product, _Product]:
-    """Returns the products of both sides without the static dimensions that both have.
+    """Returns the products of both sides of a Reshape, without the static dimensions of both.
 
     Equal products of static dimensions are left out of `all` on both sides.
     """
@@ -269,7 +272,7 @@ def _cancelled(ours: list[Dimension], theirs: list[Dimension]) -> tuple[_Product
 
 
 def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
-    """Returns the pattern as dimensions, and the index of -1 or None."""
+    """Returns the elements of `pattern` as dimensions, and the index of -1, or None."""
     assert pattern.value is not None
     dims: list[Dimension] = []
     minus_one: int | None = None
@@ -297,7 +300,7 @@ def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
 
 
 def shown(tensor: Tensor) -> str:
-    """Returns the value of a small tensor as text."""
+    """Returns the value of a small tensor as text, e.g. `[1, 2..5]`."""
     value = tensor.value
     if value is None:
         return f"of shape {tensor.shape}"
@@ -311,7 +314,7 @@ def _interval(low: Number, high: Number) -> str:
 
 
 def _assume_ones(dims: Iterable[Dimension]) -> None:
-    """Assumes that removed dimensions are 1, if they are expressions of named sizes."""
+    """Assumes that removed dimensions are 1, if they are expressions, e.g. `batch`."""
     for dim in dims:
         if dim.symbolic and dim.contains(1):
             from ..symbols.dimensions import pinned
@@ -320,7 +323,7 @@ def _assume_ones(dims: Iterable[Dimension]) -> None:
 
 
 def _squeezed_axis(site: Site) -> bool:
-    """Returns whether Squeeze-1 squeezes a dimension that cannot be 1. Squeeze-15 allows that."""
+    """Returns whether Squeeze-1 removes an axis whose size cannot be 1. Squeeze-15 allows this."""
     shape = site.shape(0)
     if site.since != 1 or shape is None or shape.rank is None:
         return False
@@ -335,7 +338,8 @@ def _squeezed_axis(site: Site) -> bool:
 
 
 class Squeeze(Reinterpretation):
-    """The input without the given axes of size 1; without all axes of size 1 if none are given."""
+    """The base class of all versions: the input without the axes `axes`, or without all axes of
+    size 1 if `axes` is absent."""
 
     differs = facts(refused("2024.3", SQUEEZED, _squeezed_axis))
 
@@ -389,7 +393,7 @@ class Squeeze(Reinterpretation):
 
 
 class Squeeze_1(Squeeze):
-    """The input without the given axes, which have size 1."""
+    """The input without the axes `axes`, which have size 1."""
 
     since = 1
     decompresses = "exactly"
@@ -397,10 +401,9 @@ class Squeeze_1(Squeeze):
 
 
 class Squeeze_15(Squeeze):
-    """The input without the given axes; an axis whose size is not 1 stays.
+    """The input without those of the axes `axes` whose size is 1; other axes stay.
 
-    `allow_axis_skip`: where it is unknown whether an axis stays, the rank of the result is unknown,
-    too.
+    `allow_axis_skip`: if it is unknown whether an axis stays, the rank of the result is unknown.
     """
 
     since = 15
@@ -409,7 +412,7 @@ class Squeeze_15(Squeeze):
 
 
 class Unsqueeze(Reinterpretation):
-    """The input with axes of size 1 inserted. `axes` gives their positions in the result."""
+    """The input with new axes of size 1. `axes` are their positions in the result."""
 
     since = 1
     decompresses = "exactly"

@@ -1,4 +1,4 @@
-"""What follows from the inputs and attributes of an operation, in one frozen record."""
+"""The operands and attributes of an operation, and values computed from them, in one record."""
 
 from __future__ import annotations
 
@@ -13,26 +13,25 @@ from .operands import Operand
 
 
 class Signature(NamedTuple):
-    """The declared operands and attributes of an operation, and what follows from them."""
+    """The operands and attributes that an operation declares, and values computed from them."""
 
     python_names: Mapping[str, str]
-    """The Python names of the attributes, by their IR names and by their Python names."""
+    """Maps the IR name and the Python name of each attribute to its Python name."""
     written: tuple[str, ...]
-    """The names of all attributes in the IR, in the order of writers."""
+    """The IR names of all attributes, in the order in which writers write them."""
     fewest: int
-    """The smallest number of inputs of a layer."""
+    """The smallest number of inputs that a layer can have."""
     most: int
-    """The largest number of inputs of a layer."""
+    """The largest number of inputs that a layer can have."""
     valued: tuple[tuple[int, Operand], ...]
-    """The positions and operands whose values inference uses."""
+    """The operands whose values inference uses, each with its position."""
     expected: tuple[tuple[frozenset[ElementType], frozenset[int], str | None], ...]
-    """For each operand: the element types that are allowed for every value, the usual ranks, and
-    the operand whose element type it shares, if any.
-    """
+    """For each operand: the element types in which every value is allowed, the allowed ranks up to
+    8, and the operand whose element type it must have, if any."""
     shaped: bool
     """Whether an operand declares more about its shape than the rank."""
     limited: Mapping[str, Between]
-    """The limits of attributes, by Python name."""
+    """The limits of numeric attributes, by Python name."""
 
     @staticmethod
     def of(attributes: Mapping[str, Attribute], operands: tuple[Operand, ...]) -> Signature:

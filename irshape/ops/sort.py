@@ -41,9 +41,8 @@ def index_array(array: Any, element_type: ElementType) -> Array:
 
 
 class TopK(Operation):
-    """The base of all versions: the `k` largest or smallest elements of each slice along an axis,
-    and their indices.
-    """
+    """The base class of all versions: the `k` largest or smallest elements of each slice along an
+    axis, and their indices."""
 
     differs = facts(NO_LOWER_BOUNDS)
 
@@ -68,7 +67,8 @@ class TopK(Operation):
         return Tensor(data.element_type, shape), Tensor(self.index_element_type, shape)
 
     def chosen(self, available: Dimension, k: Value | None) -> Dimension:
-        """Returns the number of elements of the result: `k`, at most as many as there are."""
+        """Returns the number of elements that the result has along the axis: the smaller of `k` and
+        the size of the axis."""
         if k is None:
             return Dimension(0, available.high)
         low, high = int(k.lower[0]), int(min(k.upper[0], UNBOUNDED))
@@ -113,14 +113,14 @@ class TopK_1(TopK):
 
 
 class TopK_3(TopK):
-    """Like TopK-1, but `k` has any integer type."""
+    """Like TopK-1, but `k` can have any integer type."""
 
     since = 3
     tolerated = ("stable",)
 
 
 class TopK_11(TopK):
-    """Like TopK-3, but `stable` keeps equal elements in their order."""
+    """Like TopK-3, but with `stable`, equal elements keep their order."""
 
     since = 11
     stable: bool = attribute(BOOLEAN, default=False)
@@ -169,9 +169,8 @@ def _places_unused(site: Site) -> bool:
 
 
 class Unique(Operation):
-    """The distinct elements, or distinct slices along an axis. Further outputs give the first index
-    of each, the position of each input among them, and their counts.
-    """
+    """The distinct elements, or distinct slices along an axis. Further outputs contain the first
+    index of each, the index of the distinct element for each input element, and the counts."""
 
     since = 10
     differs = facts(
@@ -248,7 +247,7 @@ class Unique(Operation):
 
 
 def number_of_different(size: Dimension, elements: tuple[object, ...] | None) -> Dimension:
-    """Returns the smallest and largest number of distinct values among `size` elements."""
+    """Returns how many distinct values `size` elements can have, or have, if all are known."""
     return (
         Dimension(min(size.low, 1), size.high)
         if elements is None
@@ -263,9 +262,9 @@ def exact(data: Tensor) -> tuple[int | float, ...] | None:
 
 
 def slice_keys(slices: Array) -> Array:
-    """Returns a number for each slice along the first axis, to compare slices element by element.
+    """Returns a number for each slice along the first axis.
 
-    Equal slices have equal numbers, and the numbers have the order of the slices.
+    Equal slices have equal numbers, and the numbers have the order in which the slices are sorted.
     """
     rows = slices.reshape(len(slices), prod(slices.shape[1:]))
     if rows.shape[1] == 1:
@@ -291,7 +290,7 @@ def slices(data: Tensor, axis: int) -> tuple[tuple[float, ...], ...] | None:
 
 
 class Bucketize(Operation):
-    """The index of the bucket of each element, between sorted boundaries."""
+    """The index of each element's bucket. `buckets` are the boundaries, in ascending order."""
 
     since = 3
     data = operand(NUMERIC)
@@ -307,7 +306,7 @@ class Bucketize(Operation):
             if low >= high:
                 yield fault(
                     at="buckets",
-                    expected=f"more than {low}, as boundaries ascend",
+                    expected=f"more than {low}, because the boundaries must ascend",
                     actual=high,
                     position=place,
                     rule=INPUT_VALUE,

@@ -1,4 +1,4 @@
-"""Operations on segments and sparse tensors: SegmentMax and SparseFillEmptyRows."""
+"""Operations on segments of rows and on sparse tensors: SegmentMax and SparseFillEmptyRows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .tensors import Tensor
 
 
 class SegmentMax(Operation):
-    """The largest element of each segment of rows."""
+    """The largest elements of each segment of rows of `data`."""
 
     since = 16
     released = ((16, "2025.1"),)
@@ -65,7 +65,7 @@ class SegmentMax(Operation):
         return result
 
     def filling(self, data: Array) -> Any:
-        """Returns the result for a segment without rows."""
+        """Returns the value of the result for a segment without rows."""
         element_type = element_type_of(data)
         if self.fill_mode == "ZERO":
             return 0
@@ -78,7 +78,7 @@ class SegmentMax(Operation):
 
 
 class SparseFillEmptyRows(Operation):
-    """A sparse matrix with one element added to every empty row."""
+    """A sparse matrix with one element, `default_value`, added in each empty row."""
 
     since = 16
     released = ((16, "2025.2"),)
@@ -104,7 +104,7 @@ class SparseFillEmptyRows(Operation):
         )
 
     def filled(self, rows: Dimension, dense_shape: Tensor, indices: Tensor) -> Dimension:
-        """Returns the number of elements after filling; dynamic where the indices are unknown."""
+        """Returns the number of elements after empty rows are filled, or a dynamic dimension."""
         sizes, known = dense_shape.known, indices.known
         if sizes is None or known is None:
             return DYNAMIC

@@ -1,4 +1,4 @@
-"""Operations on tensors of strings, whose elements are held as bytes."""
+"""Operations on tensors of strings. Strings are represented as bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .tensors import Tensor
 
 
 class StringTensorPack(Operation):
-    """Strings cut out of one array of bytes."""
+    """Strings that are parts of one array of bytes. `begins` and `ends` are their positions."""
 
     since = 15
     released = ((15, "2024.4"),)
@@ -37,7 +37,7 @@ class StringTensorPack(Operation):
 
 
 class StringTensorUnpack(Operation):
-    """The bytes of all strings in one array, and the begin and end of each string."""
+    """The bytes of all strings in one array, and the positions where strings begin and end."""
 
     since = 15
     released = ((15, "2024.4"),)

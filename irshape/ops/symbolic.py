@@ -1,9 +1,8 @@
-"""Computes values whose elements are expressions of named sizes.
+"""Computes values whose elements are expressions of symbols, e.g. `2*batch + 1`.
 
-For elementwise operations, sums, products and sizes of slices.
-
-Sizes are assumed to fit the integer type in which they are computed. In a real type they are
-assumed to be exact: below 2^24 in f32.
+The symbols are sizes of inputs. Expressions follow elementwise operations, sums, products and the
+sizes of slices. Sizes are assumed to fit the integer type in which they are computed. In a real
+type they are assumed to be exact: below 2^24 in f32.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Rule = Callable[..., Expression | None]
 
 
 def facts_of(values: Sequence[Value]) -> Facts | None:
-    """Returns the facts about the symbols in some values; None where no value has symbols."""
+    """Returns the facts about the symbols in some values; None if no value contains a symbol."""
     for value in values:
         for expression in value.expressions or ():
             if expression is not None:
@@ -39,9 +38,10 @@ def followed(
     upper: Sequence[Number],
     element_type: ElementType,
 ) -> Value:
-    """Returns bounds of a result with an expression for each element.
+    """Returns the value of a result, with an expression for each element that has one.
 
     rule: computes an expression from the expressions of the operands.
+    lower, upper: the bounds of the elements.
     """
     facts = facts_of(values)
     if facts is None or element_type.name not in WIDE:
@@ -82,7 +82,7 @@ def _applied(rule: Rule, operands: Sequence[Expression | None]) -> Expression | 
 def narrowed(
     expression: Expression, low: Number, high: Number, element_type: ElementType
 ) -> tuple[Number, Number]:
-    """Returns the bounds of an element, narrowed by its expression."""
+    """Returns the bounds of an element, narrowed by the bounds of its expression."""
     least, most = expression.facts.range(expression)
     if not element_type.is_real:
         least = low if least == -math.inf else int(least)
@@ -94,7 +94,7 @@ def narrowed(
 def chosen(
     value: Value, condition: Value, branches: Sequence[Value], element_type: ElementType
 ) -> Value:
-    """Returns the value of a Select with expressions. Operands have the shape of the result."""
+    """Returns the value of a Select, with expressions. Operands have the shape of the result."""
     facts = facts_of(branches)
     if facts is None or element_type.name not in WIDE:
         return value
@@ -110,7 +110,10 @@ def chosen(
 
 
 def combined(value: Value, rule: Rule, low: Number, high: Number) -> Value:
-    """Returns a value of one element that a rule computes from all elements, with its bounds."""
+    """Returns a value of one element: all elements of `value`, combined by a rule such as addition.
+
+    low, high: the bounds of the element.
+    """
     facts = facts_of([value])
     if facts is None:
         return Value([low], [high])
@@ -128,9 +131,9 @@ def combined(value: Value, rule: Rule, low: Number, high: Number) -> Value:
 def slice_size(
     size: Expression, start: Expression, stop: Expression, step: int
 ) -> Expression | None:
-    """Returns the number of elements in `start:stop:step` of an axis, or None if unknown.
+    """Returns the number of elements of `start:stop:step` along an axis, or None if it is unknown.
 
-    `start` and `stop` may lie outside the axis. Negative ones count from its end.
+    `start` and `stop` may lie outside the axis. Negative numbers count from the end of the axis.
     """
     facts = size.facts
     first, last = _from_front(start, size), _from_front(stop, size)
@@ -146,14 +149,14 @@ def slice_size(
 
 
 def _from_front(index: Expression, size: Expression) -> Expression | None:
-    """Returns an index counted from the front; None where its sign is not known."""
+    """Returns an index counted from the front of an axis; None if its sign is unknown."""
     if index.facts.is_nonnegative(index):
         return index
     return index + size if index.facts.is_nonnegative(-index - 1) else None
 
 
 def slice_of(dim: Dimension, start: Bounds, stop: Bounds, step: int, size: Dimension) -> Dimension:
-    """Returns the size of a slice of an axis as an expression. `size` is its known interval."""
+    """Returns the size of a slice along an axis, as an expression within the interval `size`."""
     ends = [start.expression, stop.expression]
     known = [end for end in (*ends, dim.expression if dim.symbolic else None) if end is not None]
     facts = known[0].facts
@@ -174,7 +177,7 @@ def slice_of(dim: Dimension, start: Bounds, stop: Bounds, step: int, size: Dimen
 
 
 def _end(bounds: Bounds, length: Expression, dim: Dimension) -> Expression | None:
-    """Returns a known end of a slice as an expression.
+    """Returns the end of a slice as an expression, or None if it is unknown.
 
     An end at the limits of int64, or at the upper bound of the axis, lies beyond any size.
     """
@@ -189,7 +192,7 @@ def _end(bounds: Bounds, length: Expression, dim: Dimension) -> Expression | Non
 
 
 def padded_size(dim: Dimension, before: Bounds, after: Bounds, size: Dimension) -> Dimension:
-    """Returns the size of a padded axis as an expression. `size` is its known interval."""
+    """Returns the size of a padded axis, as an expression within the interval `size`."""
     pads = [before.expression, after.expression]
     known = [pad for pad in (*pads, dim.expression if dim.symbolic else None) if pad is not None]
     facts = known[0].facts
@@ -202,8 +205,8 @@ def padded_size(dim: Dimension, before: Bounds, after: Bounds, size: Dimension) 
 
 
 def range_size(start: Tensor, stop: Tensor, step: Tensor, interval: Dimension) -> Dimension:
-    """Returns the length of a range whose step is a known integer, as an expression if there is
-    one, or else `interval`."""
+    """Returns the length of a Range with a known integer step, as an expression if it has one;
+    otherwise returns `interval`."""
     stride = step.value.exact if step.value is not None else None
     values = [tensor.value for tensor in (start, stop) if tensor.value is not None]
     facts = facts_of(values)
@@ -222,7 +225,7 @@ def range_size(start: Tensor, stop: Tensor, step: Tensor, interval: Dimension) -
 def range_value(
     start: Tensor, step: Tensor, lower: Sequence[Number], upper: Sequence[Number]
 ) -> Value:
-    """Returns the elements of a range of known length whose start is an expression."""
+    """Returns the elements of a Range of known length whose start is an expression."""
     stride = step.value.exact if step.value is not None else None
     facts = facts_of([start.value]) if start.value is not None else None
     first = start.value.expression(0, facts) if start.value is not None and facts else None

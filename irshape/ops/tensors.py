@@ -1,4 +1,4 @@
-"""Abstract tensors for inference: element type, partial shape, and bounds of small values."""
+"""Abstract tensors for inference: element type, partial shape, and bounds of the elements."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     Expressions = tuple[Expression | None, ...]
 
 MAX_VALUE_ELEMENTS: Final = 1024
-"""The largest number of elements of a tensor with a value. No shape is longer, and a static check
-must stay small.
-"""
+"""The largest number of elements of a tensor whose value is inferred. No shape has more dimensions,
+and a static check must need little memory."""
 
 Number = int | float
 
@@ -24,9 +23,9 @@ Number = int | float
 class Value:
     """Bounds of every element of a tensor, in row-major order.
 
-    Booleans are 0 and 1; integers saturate at int64. `expressions` contains the elements as
-    expressions of named sizes, if the caller requests them. It has None for an element without an
-    expression, and for a known number.
+    Booleans are 0 and 1; integers saturate at int64. If the caller asks for symbols, `expressions`
+    has the elements as expressions, e.g. `2*batch`. It has None for a known number and for an
+    element without an expression.
     """
 
     __slots__ = ("expressions", "lower", "upper")
@@ -56,7 +55,7 @@ class Value:
     def dimension(self, index: int) -> Dimension | None:
         """Returns an element as a dimension; None if its upper bound is negative or NaN.
 
-        The bounds -1 and no limit make the dimension `?`.
+        An element between -1 and no upper bound becomes the dimension `?`.
         """
         low, high = self.lower[index], self.upper[index]
         if low == high and low.__class__ is int and low >= 0:
@@ -72,7 +71,7 @@ class Value:
         return counted(expression, size)
 
     def expression(self, index: int, facts: Facts) -> Expression | None:
-        """Returns an element as an expression, also for a known number."""
+        """Returns an element as an expression; a known number becomes one, too."""
         expression = None if self.expressions is None else self.expressions[index]
         if expression is None and self.lower[index] == self.upper[index]:
             from ..symbols.expressions import number
@@ -124,22 +123,22 @@ class Value:
 
 
 class Bounds(NamedTuple):
-    """The lowest and highest value that an index may have."""
+    """The lowest and the highest value that an index can have."""
 
     low: int
     high: int
     expression: Expression | None = None
-    """The index as an expression of named sizes, if it is one."""
+    """The index as an expression, e.g. `2*batch`, if it has one."""
 
 
 def expressions_of(dims: Sequence[Dimension]) -> Expressions | None:
-    """Returns sizes as expressions of named sizes; None if no size has an expression."""
+    """Returns the dimensions as expressions, e.g. `2*batch`; None if no dimension has one."""
     expressions = tuple([dim.expression if dim.symbolic else None for dim in dims])
     return expressions if any(expressions) else None
 
 
 class Tensor:
-    """An abstract tensor. Immutable and hashable; equal tensors give equal inferences."""
+    """An abstract tensor. Immutable and hashable; inference treats equal tensors alike."""
 
     __slots__ = ("_hash", "element_type", "rank", "shape", "value")
 
@@ -178,7 +177,7 @@ class Tensor:
 
     @property
     def known_by_name(self) -> bool:
-        """Whether elements of the value are known as expressions of named sizes."""
+        """Whether the value has elements that are expressions, e.g. `2*batch`."""
         return self.value is not None and self.value.expressions is not None
 
     def with_value(self, value: Value | None) -> Tensor:

@@ -1,4 +1,4 @@
-"""Conversions to another element type."""
+"""Operations that convert their inputs to another element type."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def value_in(data: Tensor, output: Tensor) -> Value | None:
-    """Returns the value of a tensor, converted to the element type of the output."""
+    """Returns the value of a tensor after conversion to the element type of `output`."""
     shape, target = data.shape.static, output.element_type
     if shape is None or data.element_type.is_dynamic:
         return None
@@ -58,8 +58,8 @@ def _cut(number: Number) -> Number:
 def _whole(limits: tuple[int, int], number: Number) -> Number:
     """Returns a known number without its fraction.
 
-    Integers outside the limits wrap around later. For reals, and for the ends of int64, that is
-    uncertain: they raise `OverflowError`.
+    Later, integers outside the limits wrap around. For reals, and for the ends of int64, the result
+    is uncertain: they raise `OverflowError`.
     """
     whole = int(number)
     if (not isinstance(number, int) or whole in (INT64_MIN, UNBOUNDED)) and not limits[
@@ -70,14 +70,14 @@ def _whole(limits: tuple[int, int], number: Number) -> Number:
 
 
 def _converts_to(*names: str) -> When:
-    """Returns a condition for a layer that converts elements to one of these types at run time."""
+    """Returns a condition for layers that convert elements to one of these types at run time."""
     return lambda site: (
         any(output.element_type.name in names for output in site.outputs) and not all(site.constant)
     )
 
 
 class Convert(Operation):
-    """The input in another element type (`conversion.py` states the rounding)."""
+    """The input in another element type. The module `conversion` states how numbers are rounded."""
 
     since = 1
     released = ((15, "2024.2"), (16, "2025.0"))
@@ -134,11 +134,11 @@ PROMOTABLE = types("boolean f64 f32 f16 bf16 f8e4m3 f8e5m2 i64 i32 i16 i8 i4 u64
 
 
 class ConvertPromoteTypes(Operation):
-    """Both inputs in an element type that holds either.
+    """Both inputs in an element type that can hold the values of both.
 
-    Without `promote_unsafe`, a promotion that could lose digits is refused. With
-    `pytorch_scalar_promotion`, a scalar gets the type of the other input if both are integers or
-    both are reals.
+    If `promote_unsafe` is false, a promotion that could lose digits is an error. With
+    `pytorch_scalar_promotion`, a scalar gets the type of the other input if both are integers, or
+    both reals.
     """
 
     since = 14
@@ -174,7 +174,7 @@ class ConvertPromoteTypes(Operation):
         return ElementType.of("f16" if a.bits == 8 else "f32")
 
     def require_safe(self, fits: bool, given: ElementType, wanted: ElementType) -> None:
-        """Raises `Violation` unless a type fits into the wanted one, or `promote_unsafe` is set."""
+        """Raises `Violation` unless `given` fits into `wanted`, or `promote_unsafe` is set."""
         require(
             fits or self.promote_unsafe,
             f"{given} cannot be promoted to {wanted} without loss, and promote_unsafe is not set",

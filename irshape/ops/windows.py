@@ -1,4 +1,4 @@
-"""Sliding windows along spatial axes: sizes and array views for convolution and pooling."""
+"""Sliding windows along spatial axes, for convolution and pooling: their sizes and array views."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .kinds import Choice
 from .lazy import Array, np
 
 Sizes = tuple[int, ...] | None
-"""A size for each spatial axis; None or empty for the default on all axes."""
+"""A number for each spatial axis; None or empty for the default on all axes."""
 PAD_TYPES: Final = Choice("explicit", "same_upper", "same_lower", "valid")
 SAME: Final = ("same_upper", "same_lower")
 
 
 def dimension_of(number: int) -> Dimension:
-    """Returns the dimension for a number in an attribute, as OpenVINO reads it.
+    """Returns the dimension that OpenVINO reads from a number in an attribute.
 
     -1 becomes `?`; smaller numbers become 0.
     """
@@ -27,24 +27,24 @@ def dimension_of(number: int) -> Dimension:
 
 
 def dilated(kernel: Dimension, dilation: int) -> Dimension:
-    """Returns the span of a dilated kernel, gaps included."""
+    """Returns the number of elements that a dilated kernel spans, gaps included."""
     return (kernel - 1) * dimension_of(dilation) + 1
 
 
 def divided_down(dim: Dimension, divisor: int) -> Dimension:
-    """Returns `dim // divisor`; 0 for a stride below 1, which OpenVINO accepts."""
+    """Returns `dim // divisor`; 0 for a divisor below 1, since OpenVINO accepts such strides."""
     return dim // divisor if divisor > 0 else Dimension(0)
 
 
 def divided_up(dim: Dimension, divisor: int) -> Dimension:
-    """Returns `dim / divisor` rounded up; 0 for a stride below 1."""
+    """Returns `dim / divisor` rounded up; 0 for a divisor below 1."""
     return dim.ceil_div(divisor) if divisor > 0 else Dimension(0)
 
 
 def same_padding(size: int, span: int, stride: int, auto_pad: str) -> tuple[int, int]:
     """Returns the padding before and after an axis for a result of `size / stride`, rounded up.
 
-    An odd pixel is added at the end that `auto_pad` names.
+    An odd element is added at the end for `same_upper`, at the beginning for `same_lower`.
     """
     total = max((-(-size // stride) - 1) * stride + span - size, 0)
     return (
@@ -55,10 +55,9 @@ def same_padding(size: int, span: int, stride: int, auto_pad: str) -> tuple[int,
 
 
 def check_per_axis(operation: Any, axes: int) -> None:
-    """Raises `Violation` unless attributes have a value for each spatial axis, and no stride or
-    dilation is 0.
+    """Raises `Violation` unless attributes have a number for each spatial axis.
 
-    An absent or empty attribute passes.
+    Strides and dilations cannot be 0. An absent or empty attribute passes.
     """
     for name in ("kernel", "strides", "dilations", "pads_begin", "pads_end", "output_padding"):
         sizes = getattr(operation, name, None)
@@ -75,7 +74,7 @@ def check_per_axis(operation: Any, axes: int) -> None:
 
 
 class Frame(NamedTuple):
-    """The geometry of a window of known size that slides along axes of known size."""
+    """The geometry of a window that slides along spatial axes. All sizes are known."""
 
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
@@ -88,7 +87,7 @@ class Frame(NamedTuple):
         return max(self.kernel[axis] - 1, 0) * self.dilations[axis] + 1
 
     def steps(self, sizes: Sequence[int]) -> tuple[int, ...]:
-        """Returns the number of windows along each axis, given the sizes of the axes."""
+        """Returns the number of window positions along each axis, given the sizes of the axes."""
         return tuple(
             max((size + begin + end - self.span(axis)) // stride + 1, 0)
             for axis, (size, begin, end, stride) in enumerate(
@@ -97,7 +96,7 @@ class Frame(NamedTuple):
         )
 
     def same(self, sizes: Sequence[int], auto_pad: str) -> Frame:
-        """Returns the windows with the padding of a `same` mode of `auto_pad`."""
+        """Returns the same window with the padding of `auto_pad`, `same_upper` or `same_lower`."""
         pads = [
             same_padding(size, self.span(axis), self.strides[axis], auto_pad)
             for axis, size in enumerate(sizes)
@@ -107,7 +106,7 @@ class Frame(NamedTuple):
 
 
 def along_last(where: Sequence[slice]) -> Any:
-    """Returns an index with these slices for the last axes."""
+    """Returns an index that applies these slices to the last axes."""
     return (..., *where)
 
 
@@ -116,7 +115,7 @@ def padded(
 ) -> Array:
     """Returns `data` with elements of `value` added at both ends of its last axes.
 
-    A negative number of elements removes elements at that end. The axes keep their order in memory.
+    A negative pad removes elements at that end. The axes keep their order in memory.
     """
     if not any(pads_begin) and not any(pads_end):
         return data
@@ -149,7 +148,7 @@ def channels_last(data: Array) -> bool:
 
 
 def reached(frame: Frame, steps: Sequence[int]) -> Iterator[tuple[tuple[int, ...], list[slice]]]:
-    """Yields each kernel position, with the elements that all steps reach from it."""
+    """Yields each kernel position, with slices that select the elements under it in all windows."""
     for at in np.ndindex(*frame.kernel):
         yield (
             at,

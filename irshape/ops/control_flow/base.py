@@ -1,4 +1,4 @@
-"""The base of operations with bodies: conditions, and inputs and outputs by port map."""
+"""The base class of operations with bodies: conditions, and inputs and outputs by port map."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def body_of(bodies: dict[str, BodyView[Any]], tag: str) -> BodyView[Any]:
 
 
 def fed(view: BodyView[Any], inputs: tuple[Any, ...]) -> dict[str, Any]:
-    """Maps each Parameter to the unsliced input that the port map connects with it."""
+    """Returns, for each Parameter of the body, the input that the port map connects with it."""
     return {
         binding.internal: inputs[binding.external]
         for binding in view.inputs
@@ -48,7 +48,7 @@ def connected(view: BodyView[Any]) -> list[PortBinding]:
 
 
 class ControlFlow(Operation):
-    """The base of If, Loop and TensorIterator."""
+    """The base class of If, Loop and TensorIterator."""
 
     bodies: ClassVar[tuple[str, ...]] = ("body",)
 

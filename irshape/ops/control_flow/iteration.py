@@ -1,4 +1,4 @@
-"""The base of Loop and TensorIterator: slices, back edges and concatenations."""
+"""The base class of Loop and TensorIterator: slices, back edges and concatenations."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ if TYPE_CHECKING:
 
 
 MAX_ITERATIONS = 10_000_000
-"""The number of iterations at which a loop is assumed to be endless."""
+"""The number of iterations after which a loop is assumed to be endless."""
 
 
 class Iteration(ControlFlow):
-    """The base of Loop and TensorIterator: inputs are sliced, back edges carry states, and outputs
-    are concatenated.
-    """
+    """The base class of Loop and TensorIterator. It slices inputs, passes states along back edges,
+    and concatenates outputs."""
 
     def sliced_shape(self, binding: PortBinding, tensor: Tensor) -> PartialShape:
         """Returns the shape of one slice of an input."""
@@ -38,7 +37,7 @@ class Iteration(ControlFlow):
         return PartialShape((*tensor.shape[:axis], binding.part_size, *tensor.shape[axis + 1 :]))
 
     def output_axis(self, binding: PortBinding, result: Tensor) -> int:
-        """Returns the axis along which an output is concatenated. Scalars give a vector."""
+        """Returns the axis along which results are concatenated. A scalar counts as a vector."""
         rank, axis = result.rank or 1, binding.axis
         assert axis is not None
         says = f"results {result.shape} have no axis {axis} along which to concatenate them"
@@ -60,8 +59,8 @@ class Iteration(ControlFlow):
     ) -> dict[str, Tensor]:
         """Returns tensors of the results that hold for every iteration.
 
-        Where a back edge carries a shape that its Parameter does not include, the Parameter becomes
-        dynamic. This repeats until all shapes are included.
+        If a back edge brings a dimension that its Parameter does not include, the dimension of the
+        Parameter is widened, and the body is inferred again, until all shapes are included.
         """
         for _ in range(min(times - 1, 1000)):
             wider = False
@@ -71,7 +70,7 @@ class Iteration(ControlFlow):
                 state, value = parameters[parameter], results.get(result, UNKNOWN)
                 kind, other = state.element_type, value.element_type
                 fits = kind.is_dynamic or other.is_dynamic or other is kind
-                says = f"a back edge brings {other} to Parameter {parameter}, at first {kind}"
+                says = f"a back edge feeds {other} to Parameter {parameter}, initially {kind}"
                 require(fits, says, rule=PORT_MAP, help="insert a Convert before the Result")
                 before, brought = state.shape, value.shape
                 if before.encloses(brought):
@@ -100,8 +99,8 @@ class Iteration(ControlFlow):
             if binding.axis is not None and abs(binding.stride) != binding.part_size:
                 yield fault(
                     f"the port map slices input {binding.external} with "
-                    f"part_size={binding.part_size} and stride={binding.stride}; OpenVINO runs no "
-                    "stride but ±`part_size`",
+                    f"part_size={binding.part_size} and stride={binding.stride}; OpenVINO runs "
+                    "only strides of ±`part_size`",
                     rule=PORT_MAP,
                 )
 
@@ -115,8 +114,8 @@ class Iteration(ControlFlow):
     ) -> tuple[Array, ...]:
         """Runs the body `count` times, or until its condition is false.
 
-        A loop that runs no iteration returns initial states, empty tensors, or zeros. A trial run,
-        which nobody observes, determines their shapes.
+        If no iteration runs, the outputs are initial states, empty tensors, or zeros. A trial run,
+        which no observer sees, determines their shapes.
         """
         initial: dict[str, Array] = fed(view, inputs)
         parameters, outputs = dict(initial), connected(view)
@@ -161,7 +160,7 @@ class Iteration(ControlFlow):
         counter: PortBinding | None,
         iteration: int,
     ) -> None:
-        """Sets the parameters for the slices and the number of an iteration."""
+        """Sets the Parameters of the slices and of the iteration number, for one iteration."""
         for binding in view.inputs:
             if binding.axis is not None and binding.external is not None:
                 whole = inputs[binding.external]
@@ -174,7 +173,7 @@ class Iteration(ControlFlow):
 
 
 def _widened(before: Dimension, brought: Dimension) -> Dimension:
-    """Returns a dimension of a state, widened to include the dimension after an iteration.
+    """Returns the dimension `before` of a state, widened to include `brought`, after an iteration.
 
     The widened dimension may have no expression.
     """
@@ -185,10 +184,10 @@ def _widened(before: Dimension, brought: Dimension) -> Dimension:
 
 
 def part(array: Array, binding: PortBinding, iteration: int) -> Array:
-    """Returns the slice of an iteration.
+    """Returns the slice of an input for an iteration.
 
-    Slices go forwards from `start`. With a negative stride they go backwards from the part that
-    ends with `start`.
+    Slices go forwards from `start`, or, with a negative stride, backwards from the slice that ends
+    there.
     """
     axis, size = binding.axis or 0, array.shape[binding.axis or 0]
     start = binding.start + size if binding.start < 0 else binding.start
@@ -204,6 +203,6 @@ def part(array: Array, binding: PortBinding, iteration: int) -> Array:
 
 
 def joined(parts: list[Array], binding: PortBinding) -> Array:
-    """Returns the concatenated results of all iterations; reversed for a negative stride."""
+    """Returns the concatenated results of all iterations, reversed for a negative stride."""
     shaped = [result if result.ndim else result.reshape(1) for result in parts]
     return np.concatenate(shaped[::-1] if binding.stride < 0 else shaped, axis=binding.axis or 0)

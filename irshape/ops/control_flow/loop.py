@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _states(site: Site) -> bool:
-    """Returns whether a state whose initial shape has an interval has another shape in the body."""
+    """Returns whether a state has a dynamic dimension that differs inside the body."""
     return any(
         state and one != other and one.is_dynamic
         for given, taken, state in site.entering
@@ -31,7 +31,7 @@ def _states(site: Site) -> bool:
 
 
 class Loop(Iteration):
-    """Runs a body `trip_count` times, or as long as the condition of the body is true."""
+    """Runs a body up to `trip_count` times, as long as the condition of the body is true."""
 
     since = 5
     differs = facts(
@@ -47,7 +47,7 @@ class Loop(Iteration):
     inputs = operand(ANY, value=True, packed=True, optional=True, variadic=True)
 
     def special(self, view: BodyView[Any]) -> tuple[str, PortBinding | None]:
-        """Returns the Result of the body's condition, and the entry of the iteration number."""
+        """Returns the Result of the body's condition, and the entry for the iteration number."""
         outputs = {binding.purpose: binding for binding in reversed(view.outputs)}
         inputs = {binding.purpose: binding for binding in reversed(view.inputs)}
         if "execution_condition" not in outputs:
@@ -71,7 +71,7 @@ class Loop(Iteration):
         view = body_of(bodies, "body")
         condition, counter = self.special(view)
         counter_shape = SCALAR if counter is None else view.declared_shape(counter.internal)
-        says = f"the current iteration has shape {counter_shape}; expected a scalar or one element"
+        says = f"the iteration number has shape {counter_shape}; expected a scalar or one element"
         require(counter_shape.rank in (None, 0, 1), says, rule=PORT_MAP)
         starts = truth(execution_condition, "execution_condition")
         given = (trip_count, execution_condition, *inputs)
@@ -132,9 +132,9 @@ class Loop(Iteration):
         results: dict[str, Tensor],
         given: tuple[Tensor, ...],
     ) -> bool | None:
-        """Returns the condition of the body if it is the same in every iteration, else None.
+        """Returns the body's condition if it is known and the same in every iteration, else None.
 
-        It is then a constant of the body, or comes from outside.
+        The condition is then a constant of the body, or an input of the Loop.
         """
         result = results.get(condition, UNKNOWN)
         says = f"the body's condition has shape {result.shape}; expected a scalar or one element"
@@ -166,7 +166,7 @@ class Loop(Iteration):
         *,
         never: bool,
     ) -> Tensor:
-        """Returns an output: the result of the last iteration, or the results of all, concatenated.
+        """Returns the tensor of an output: the last result, or all results, concatenated.
 
         first: the tensor of a state before the first iteration.
         never: whether the loop is known not to start. OpenVINO then infers other shapes.

@@ -76,9 +76,9 @@ class TensorIterator(Iteration):
     def counts(
         self, view: BodyView[Any], inputs: tuple[Tensor, ...]
     ) -> list[tuple[PortBinding, int]]:
-        """Returns the number of parts of each sliced input where it is known.
+        """Returns the sliced inputs of known size, each with its number of slices.
 
-        Both `start` and `end` belong to the sliced range.
+        The elements at `start` and `end` both belong to the sliced range.
         """
         counts = []
         for binding in self.sliced(view, inputs):
@@ -100,10 +100,9 @@ class TensorIterator(Iteration):
         return counts
 
     def count(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> int | None:
-        """Returns the number of iterations, or None where it is unknown.
+        """Returns the number of iterations, or None if it is unknown.
 
-        The last sliced input of known size determines it. Without sliced inputs, a concatenated
-        output does.
+        The last sliced input of known size determines it; without sliced inputs, an output does.
         """
         known = self.counts(view, inputs)
         if known:
@@ -130,7 +129,7 @@ class TensorIterator(Iteration):
         return min(sizes) > 0 if sizes else (self.count(view, tuple(inputs)) or 0) > 0
 
     def sliced(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> list[PortBinding]:
-        """Returns the entries for sliced inputs of known rank."""
+        """Returns the port map's entries for sliced inputs of known rank."""
         return [
             binding
             for binding in view.inputs
@@ -142,7 +141,7 @@ class TensorIterator(Iteration):
     def symbolic_count(
         self, sliced: Sequence[PortBinding], inputs: tuple[Tensor, ...]
     ) -> Dimension | None:
-        """Returns the number of iterations as an expression of named sizes, or None."""
+        """Returns the number of iterations as an expression, e.g. `length // 2`, or None."""
         if not sliced:
             return None
         last = max(sliced, key=lambda binding: binding.external or 0)
@@ -162,7 +161,7 @@ class TensorIterator(Iteration):
     def collected(
         self, binding: PortBinding, result: Tensor, count: Dimension | int | None
     ) -> Tensor:
-        """Returns an output: the last result, or the results of all iterations, concatenated."""
+        """Returns the tensor of an output: the last result, or all results, concatenated."""
         if binding.axis is None or result.shape.dims is None:
             return Tensor(result.element_type, result.shape)
         axis = self.output_axis(binding, result)

@@ -1,6 +1,6 @@
 """Transposed convolution, dense or grouped.
 
-It is the gradient of a convolution with respect to its data, used to upsample.
+It is the gradient of a convolution with respect to its data. Networks use it to upsample.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from .kernels import spread
 
 
 class BackwardConvolution(Convolving):
-    """A transposed convolution: adds each weighted pixel of `data` to a window of the result.
+    """The base class of transposed convolutions. They add each weighted pixel to a window of the
+    result.
 
     Strides, dilations and padding apply to the result.
     """
@@ -58,14 +59,14 @@ class BackwardConvolution(Convolving):
         return Tensor(element_type, (batch, channels, *spatial))
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Returns the number of multiply-adds, including those outside the result."""
+        """Returns the number of multiply-adds, including those for removed padding."""
         return inputs[0].shape.size * window_size(inputs[1].shape, self.filter_lead - 1)
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
         raise NotImplementedError
 
     def given_sizes(self, output_shape: Tensor, axes: int) -> list[Dimension]:
-        """Returns the spatial sizes that `output_shape` gives."""
+        """Returns the spatial sizes of the result, from `output_shape`."""
         value = output_shape.value
         if value is None:
             return [DYNAMIC] * axes
@@ -79,7 +80,7 @@ class BackwardConvolution(Convolving):
         return sizes
 
     def spread_sizes(self, data: PartialShape, filters: PartialShape, axes: int) -> list[Dimension]:
-        """Returns the spatial sizes that follow from the data, the filters and the attributes."""
+        """Returns the spatial sizes of the result, from `data`, `filters` and the attributes."""
         sizes = data[-axes:] if data.rank is not None else (DYNAMIC,) * axes
         kernel = filters[-axes:] if filters.rank is not None else (DYNAMIC,) * axes
         extra = self.output_padding or (0,) * axes
@@ -94,7 +95,7 @@ class BackwardConvolution(Convolving):
     def placed(
         self, data: Array, filters: Array, output_shape: Array | None
     ) -> tuple[Frame, tuple[int, ...]]:
-        """Returns the windows of the filter over the result, and its spatial sizes."""
+        """Returns the windows of the filters over the result, and the result's spatial sizes."""
         axes = data.ndim - 2
         shapes = PartialShape(data.shape), PartialShape(filters.shape)
         sizes = tuple(size.low for size in self.spread_sizes(*shapes, axes))
@@ -111,9 +112,9 @@ class BackwardConvolution(Convolving):
 
 
 def shifted(dim: Dimension, number: int) -> Dimension:
-    """Returns a dimension with padding added or removed.
+    """Returns a dimension plus a number, which is negative for removed padding.
 
-    Where the upper bound becomes negative, it becomes unknown, as in OpenVINO.
+    If the upper bound becomes negative, the dimension gets no upper bound, as in OpenVINO.
     """
     low = max(dim.low + number, 0)
     high = UNBOUNDED if dim.high == UNBOUNDED or dim.high + number < 0 else dim.high + number
@@ -124,7 +125,7 @@ def shifted(dim: Dimension, number: int) -> Dimension:
 class ConvolutionBackpropData(BackwardConvolution):
     """Transposed convolution of `data` `[N, C, …]` with `filters` `[C, O, …]`.
 
-    `output_shape` or the attributes give the spatial sizes of the result.
+    The spatial sizes of the result come from `output_shape`, or from the attributes.
     """
 
     since = 1
@@ -139,9 +140,9 @@ class ConvolutionBackpropData(BackwardConvolution):
 
 
 class GroupConvolutionBackpropData(BackwardConvolution):
-    """Transposed convolution of groups of channels, each with its own part of `filters`.
+    """Transposed convolution of groups of channels, each group with its own `filters`.
 
-    `filters` are `[groups, C, O, …]`.
+    `filters` have the shape `[groups, C, O, …]`.
     """
 
     since = 1

@@ -1,4 +1,4 @@
-"""The base classes of convolutions: their attributes and the shapes that follow from them."""
+"""The base classes of convolutions: their attributes, and the shapes that result from them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..windows import (
 
 
 class Sliding(Operation):
-    """A filter that slides along the spatial axes of `data`: those after batch and channels."""
+    """The base class of operations that slide filters along the spatial axes of `data`."""
 
     strides: Sizes = attribute(NATURALS, default=None, required=True)
     pads_begin: Sizes = attribute(NATURALS, default=None, required=True)
@@ -32,7 +32,7 @@ class Sliding(Operation):
     auto_pad: str = attribute(PAD_TYPES, default="explicit")
 
     filter_lead: ClassVar[int] = 2
-    """The number of axes of `filters` before the spatial ones."""
+    """The number of axes of `filters` before the spatial axes."""
 
     def spatial_axes(
         self, data: PartialShape, filters: PartialShape, *counts: int | None
@@ -40,7 +40,7 @@ class Sliding(Operation):
         """Returns the number of spatial axes, or None if no input or attribute determines it.
 
         It comes from `data`, else from `filters`, else from `counts`, else from the attributes.
-        Raises `Violation` where a rank does not fit.
+        Raises `Violation` if a rank does not fit.
         """
         if data.rank is not None:
             conditions.rank(filters.rank, data.rank - 2 + self.filter_lead, at="filters")
@@ -62,14 +62,15 @@ class Sliding(Operation):
         return self.dilations or (1,) * axes
 
     def pads(self, axes: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Returns the explicit padding at both ends; 0 where `auto_pad` replaces it."""
+        """Returns the padding before and after each spatial axis; 0 if `auto_pad` is not
+        `explicit`."""
         none = (0,) * axes
         if self.auto_pad != "explicit":
             return none, none
         return self.pads_begin or none, self.pads_end or none
 
     def frame(self, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> Frame:
-        """Returns the windows of the filter over spatial axes of these sizes."""
+        """Returns the windows of the filters over spatial axes with these sizes."""
         axes = len(sizes)
         frame = Frame(kernel, self.steps(axes), self.gaps(axes), *self.pads(axes))
         return frame.same(sizes, self.auto_pad) if self.auto_pad in SAME else frame
@@ -77,7 +78,7 @@ class Sliding(Operation):
     def slid(self, data: PartialShape, filters: PartialShape, axes: int) -> list[Dimension]:
         """Returns the spatial dimensions of the result of a forward convolution.
 
-        Raises `Violation` where the filter is larger than the padded data.
+        Raises `Violation` if the filters are larger than the padded data.
         """
         sizes = data[-axes:] if data.rank is not None else (DYNAMIC,) * axes
         strides = self.steps(axes)
@@ -110,14 +111,14 @@ def window_size(filters: PartialShape, lead: int) -> Dimension:
 
 
 class Convolving(Sliding):
-    """A convolution of `data` with `filters`."""
+    """The base class of convolutions of `data` with `filters`, forward and transposed."""
 
     data = operand(NUMERIC, rank=(3, 4, 5))
     filters = operand(NUMERIC, like="data")
 
 
 def channels_agree(data: PartialShape, filters: PartialShape, axis: int) -> None:
-    """Raises `Violation` unless `data` has as many channels as `filters` has along `axis`."""
+    """Raises `Violation` unless `data` has as many channels as `filters` have along `axis`."""
     if data.rank is not None and filters.rank is not None:
         conditions.equal(filters[axis], data[1], at="filters", axis=axis, of="data", given=data)
 
@@ -128,7 +129,7 @@ def grouped_channels(
     """Returns the number of output channels of a grouped convolution with `filters` `[groups, …]`.
 
     `out_axis` and `in_axis` are the axes of `filters` with the output and input channels of a
-    group. Raises `Violation` where the channels of `data` do not form these groups.
+    group. Raises `Violation` if the channels of `data` do not form these groups.
     """
     if filters.rank is None:
         return DYNAMIC
@@ -143,7 +144,7 @@ def grouped_channels(
     if groups is None:
         raise Violation(
             f"`data` {data} has {data[1]} channels (axis 1), "
-            f"but `filters` {filters} take {filters[0]} groups of {per_group}",
+            f"but `filters` {filters} need {filters[0]} groups of {per_group}",
             at="filters",
             expected=f"groups × {per_group} = {data[1]}",
             actual=filters,
@@ -153,7 +154,7 @@ def grouped_channels(
 
 
 def _group_count(channels: Dimension, per_group: int) -> Dimension | None:
-    """Returns the number of groups of channels; None where it is not a whole number."""
+    """Returns the number of groups of channels; None if the channels do not form whole groups."""
     if channels.is_unbounded and not channels.symbolic:
         return channels
     return channels.divided(per_group) if per_group else Dimension(0)

@@ -17,9 +17,9 @@ from .kernels import convolved
 
 
 class BinaryConvolution(Sliding):
-    """Convolution of zeros and ones, which stand for -1 and 1.
+    """Convolution of zeros and ones, which mean -1 and 1.
 
-    The padding is 0 for a `pad_value` of 0, as in OpenVINO's CPU plugin, 1 for 1, and -1 otherwise.
+    Padding is `pad_value` if this is 0 or 1, as in OpenVINO's CPU plugin; otherwise it is -1.
     """
 
     since = 1

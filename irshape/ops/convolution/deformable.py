@@ -22,7 +22,7 @@ from .base import Sliding, window_size
 class DeformableConvolution_1(Sliding):
     """Two-dimensional convolution whose sampling points are moved by pairs of `offsets`.
 
-    Points outside the data count as 0.
+    Points outside `data` have the value 0.
     """
 
     since = 1
@@ -51,7 +51,7 @@ class DeformableConvolution_1(Sliding):
         return Tensor(element_type, (batch, channels, *spatial))
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Returns the number of multiply-adds of the convolution, without those of the sampling."""
+        """Returns the multiply-adds of the convolution, without those that compute the samples."""
         return outputs[0].shape.size * window_size(inputs[2].shape, 1)
 
     def check_groups(self, data: PartialShape, filters: PartialShape) -> None:
@@ -72,7 +72,7 @@ class DeformableConvolution_1(Sliding):
     ) -> None:
         """Raises `Violation` unless `offsets` or `mask` fits `filters` and the result.
 
-        `each` is the number of channels for each position of the kernel.
+        each: the number of channels for each position of the kernel.
         """
         groups = self.deformable_group
         if filters.rank is not None:
@@ -104,10 +104,10 @@ class DeformableConvolution_1(Sliding):
         return narrowed(result.reshape(batch, filters.shape[0], *steps), data)
 
     def sampled(self, data: Array, points: list[Array], sizes: tuple[int, ...]) -> Array:
-        """Returns bilinear samples of `data` `[N, groups, C, H·W]` at points
-        `[N, groups, kernel, …]`.
+        """Returns bilinear samples of `data` at `points`.
 
-        The result is `[N, groups, C, kernel, …]`. Samples outside the data are 0.
+        The shape of `data` is `[N, groups, C, H·W]`, that of the points `[N, groups, kernel, …]`,
+        and that of the result `[N, groups, C, kernel, …]`. Samples outside the data are 0.
         """
         pads = self.bilinear_interpolation_pad
         inside: Any = True
@@ -132,9 +132,9 @@ class DeformableConvolution_1(Sliding):
 
 
 class DeformableConvolution_8(DeformableConvolution_1):
-    """Deformable convolution with each sampling point weighted by `mask`.
+    """Deformable convolution in which `mask` weights each sampling point.
 
-    With `bilinear_interpolation_pad`, the data is surrounded by zeros.
+    With `bilinear_interpolation_pad`, zeros surround the data.
     """
 
     since = 8
@@ -143,14 +143,14 @@ class DeformableConvolution_8(DeformableConvolution_1):
 
 
 def _require_groups(name: str, shape: PartialShape, axis: int, groups: int) -> None:
-    """Raises `Violation` where an axis cannot be divided into groups."""
+    """Raises `Violation` if an axis cannot be divided into groups."""
     if not shape[axis].is_unbounded:
         what = f"dimension {axis} of `{name}` {shape}"
         divided(shape[axis], groups, what, name, INPUT_SHAPES)
 
 
 def _grid(frame: Frame, steps: tuple[int, ...], axis: int) -> Array:
-    """Returns the coordinates of each kernel position at each step along one of two axes.
+    """Returns the coordinates of each kernel position at each step, along one of two axes.
 
     The result is `[kernel, *steps]`, without the offsets.
     """

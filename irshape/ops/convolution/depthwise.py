@@ -1,8 +1,8 @@
 """Convolution of each channel with its own filters, in NumPy.
 
 The channels are the last axis in memory. For each position of the kernel, `einsum` multiplies whole
-rows by the weights and adds them up, without a copy of the patches. It is fast where rows are long
-and contiguous, as for adjacent pixels of a line.
+rows by the weights and adds them up, without a copy of the patches. It is fast if rows are long and
+contiguous, e.g. adjacent pixels of a line.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from ..lazy import Array, np
 from ..windows import Frame, channels_to_end, channels_to_front, padded
 
 _WIDE: Final = 512
-"""With at least this number of channels, the row of a single pixel is long enough."""
+"""The number of channels from which a single pixel makes a row long enough."""
 
 _ROW: Final = 2048
-"""The largest number of elements in a row of several pixels. A row of this size fits into the
-nearest cache."""
+"""The largest number of elements in a row of several pixels. It then fits into the first cache."""
 
 _SHORT: Final = 256
-"""The row length, in elements, below which rows that fit into no cache are faster."""
+"""The row length, in elements, below which a whole line is faster, even if no cache holds it."""
 
 _FAST: Final = 6
 """The number of products that take as long as one element of another function."""
@@ -70,7 +69,7 @@ def _position_by_position(filters: Array) -> Array:
 
 
 def _pixels_in_a_row(count: int, channels: int) -> int:
-    """Returns the number of pixels, of the `count` pixels of a line, that form one row."""
+    """Returns the number of pixels, out of `count` pixels in a line, that form one row."""
     if channels >= _WIDE:
         return 1
     for width in range(min(count, _ROW // channels), 0, -1):
@@ -93,7 +92,7 @@ def _patches(area: Array, frame: Frame, total: tuple[int, ...], width: int) -> A
 
 
 def _tiled(weights: Array, width: int) -> Array:
-    """Returns weights `[*kernel, C]`, repeated for each pixel of a row."""
+    """Returns weights `[*kernel, C]`, repeated for each of the `width` pixels of a row."""
     if width == 1:
         return weights
     several = (*weights.shape[:-1], width, weights.shape[-1])

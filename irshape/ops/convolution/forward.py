@@ -1,4 +1,4 @@
-"""Convolution over a dense or a grouped set of channels."""
+"""Forward convolutions, dense and grouped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .kernels import convolved
 
 
 class ForwardConvolution(Convolving):
-    """A convolution whose result has a pixel for each window of `data`, weighted by `filters`."""
+    """The base class of forward convolutions, which compute a pixel for each window of `data`."""
 
     tolerated = ("output_padding", "PrimitivesPriority")
 
@@ -30,7 +30,7 @@ class ForwardConvolution(Convolving):
         return Tensor(element_type, (batch, channels, *self.slid(data.shape, filters.shape, axes)))
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Returns the number of multiply-adds. Padding counts like data."""
+        """Returns the number of multiply-adds. Products with padding count, too."""
         return outputs[0].shape.size * window_size(inputs[1].shape, self.filter_lead - 1)
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
@@ -40,7 +40,7 @@ class ForwardConvolution(Convolving):
 class Convolution(ForwardConvolution):
     """Cross-correlation of `data` `[N, C, …]` with `filters` `[O, C, …]`.
 
-    There are one, two or three spatial dimensions.
+    There are one, two or three spatial axes.
     """
 
     since = 1
@@ -53,7 +53,8 @@ class Convolution(ForwardConvolution):
         return convolved(data, filters[None], self.frame(data.shape[2:], filters.shape[2:]))
 
     def arranged(self, index: int, array: Array) -> Array:
-        """Returns filters as a matrix: a row for each element of a patch, channels last."""
+        """Returns filters laid out as a matrix: a row for each element of a patch, channels
+        last."""
         if index != 1 or array.dtype.char not in "fd":
             return array
         rank = array.ndim
@@ -64,7 +65,7 @@ class Convolution(ForwardConvolution):
 
 
 class GroupConvolution(ForwardConvolution):
-    """Convolution of groups of channels, each with its part of `filters` `[groups, O, C, …]`."""
+    """Convolution of groups of channels, each group with its own `filters` `[groups, O, C, …]`."""
 
     since = 1
     filter_lead = 3

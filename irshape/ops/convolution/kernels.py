@@ -1,11 +1,12 @@
 """The NumPy evaluation of convolutions.
 
-Each patch of the data becomes a row of a matrix. The result is the product of this matrix and the
-filters. The channels are the last axis in memory, so that a row is copied in long pieces. The
-result keeps this layout, as a view of shape `[N, C, …]`. Elementwise layers after it keep it, too.
+Each patch of the data, the pixels under the kernel, becomes a row of a matrix. The result is the
+product of this matrix and the filters. The channels are the last axis in memory, so that a row is
+copied in long pieces. The result keeps this layout, as a view of shape `[N, C, …]`. Elementwise
+layers after it keep it, too.
 
-A kernel of one position uses data of either layout without a copy. For groups of single channels, a
-sum over the positions of the kernel is faster; see `depthwise`.
+For a kernel of one position, data of either layout needs no copy. For groups of one channel, a sum
+over the positions of the kernel is faster; see `depthwise`.
 """
 
 from __future__ import annotations
@@ -29,13 +30,10 @@ from ..windows import (
 from .depthwise import by_channel
 
 MAX_COLUMNS: Final = 1 << 20
-"""The largest number of elements in a matrix of patches. A matrix of this size fits into a
-cache."""
+"""The largest number of elements in a matrix of patches, which then fits into a cache."""
 
 _FEW_STEPS: Final = 256
-"""The smallest number of steps in a matrix product. To reach it, steps of several samples are
-combined.
-"""
+"""The smallest number of rows in a matrix product. Lines of steps are combined to reach it."""
 
 
 def convolved(data: Array, filters: Array, frame: Frame) -> Array:
@@ -63,7 +61,7 @@ def convolved(data: Array, filters: Array, frame: Frame) -> Array:
 
 @lru_cache(maxsize=1024)
 def _reach(frame: Frame, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
-    """Returns the steps along each axis, and whether each step covers exactly one pixel."""
+    """Returns the number of windows along each axis, and whether each covers exactly one pixel."""
     return frame.steps(sizes), (
         all(k == 1 for k in frame.kernel)
         and all(s == 1 for s in frame.strides)
@@ -73,15 +71,14 @@ def _reach(frame: Frame, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], bool]
 
 
 def _by_pixel(data: Array, matrix: Array) -> Array:
-    """Returns the channels of each pixel times `matrix` `[O, C]`, for channels last in memory."""
+    """Returns each pixel's channels times `matrix` `[O, C]`. Channels are last in memory."""
     pixels = channels_to_end(data)
     result = np.matmul(pixels.reshape(-1, pixels.shape[-1]), matrix.T)
     return channels_to_front(result.reshape(*pixels.shape[:-1], matrix.shape[0]))
 
 
 def _by_patch(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
-    """Returns the patches of `data` `[N, G·C, *sizes]` as rows times `filters`
-    `[G, O, C, *kernel]`.
+    """Returns the patches of `data` `[N, G·C, *sizes]` times `filters` `[G, O, C, *kernel]`.
 
     The result is `[N, G·O, *steps]`, in memory `[N, *steps, G·O]`.
     """
@@ -126,7 +123,7 @@ _workspace = threading.local()
 def _rows(patches: Array, shape: tuple[int, ...]) -> Array:
     """Copies patches to the rows of matrices, in memory that the thread reuses.
 
-    New memory for every layer would be slow, since the operating system provides it page by page.
+    New memory for every layer would be slow, because the operating system provides it page by page.
     """
     size = patches.size
     if size > MAX_COLUMNS:
@@ -140,10 +137,9 @@ def _rows(patches: Array, shape: tuple[int, ...]) -> Array:
 
 
 def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) -> Array:
-    """Returns the transposed convolution of `data` `[N, G·C, *steps]` with `filters`
-    `[G, C, O, *kernel]`.
+    """Returns the transposed convolution of `data` `[N, G·C, *steps]` with `filters`.
 
-    The result is `[N, G·O, *sizes]`, with the padding removed.
+    `filters` are `[G, C, O, *kernel]`. The result is `[N, G·O, *sizes]`, without the padding.
     """
     numbers, filters = widened(data), widened(filters)
     batch, steps = data.shape[0], data.shape[2:]

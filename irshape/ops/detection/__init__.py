@@ -1,4 +1,4 @@
 """Detection operations, with one module for each family.
 
-Priors, proposals, pooling of regions, and suppression of overlapping boxes.
+The families are prior boxes, proposals, pooling of regions, and suppression of overlapping boxes.
 """

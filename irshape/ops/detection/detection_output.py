@@ -23,7 +23,7 @@ CORNER, CENTER_SIZE = "caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter
 
 
 class DetectionOutputs(Operation):
-    """The base of both versions: rows [image, class, score, x1, y1, x2, y2].
+    """The base class of both versions. The result has rows [image, class, score, x1, y1, x2, y2].
 
     The number of rows is fixed: a row with image -1 ends the list, and the rest is 0.
     """
@@ -65,12 +65,12 @@ class DetectionOutputs(Operation):
 
     @property
     def prior_size(self) -> int:
-        """Returns the size of a prior box: four coordinates, after an image index if boxes are not
-        normalized."""
+        """Returns the length of a prior box: 4 coordinates, and an image index if not
+        `normalized`."""
         return 4 if self.normalized else 5
 
     def counts(self, *inputs: Any) -> tuple[int, int]:
-        """Returns the numbers of classes and of prior boxes. An unknown number is 0."""
+        """Returns the number of classes and the number of prior boxes; 0 if unknown."""
         raise NotImplementedError
 
     def infer(
@@ -121,7 +121,7 @@ class DetectionOutputs(Operation):
         return Tensor(box_logits.element_type, [1, 1, images * per_image, 7])
 
     def rows_per_image(self, classes: int, priors: int) -> Dimension:
-        """Returns the number of rows for an image. `classes` and `priors` are 0 where unknown."""
+        """Returns the number of rows for an image. `classes` and `priors` are 0 if unknown."""
         if self.keep_top_k[0] > 0:
             return dimension_of(self.keep_top_k[0])
         per_box = dimension_of(classes) if classes else DYNAMIC
@@ -172,9 +172,9 @@ class DetectionOutputs(Operation):
         return rows.reshape(1, 1, -1, 7).astype(box_logits.dtype)
 
     def prior_boxes(self, proposals: Array, priors: int, images: int) -> tuple[Array, Array, Array]:
-        """Returns the prior boxes, their variances, and the number of the boxes for each image.
+        """Returns the prior boxes, their variances, and the number of prior boxes for each image.
 
-        Where boxes are not normalized, a box with image index -1 ends them.
+        If `normalized` is false, a box with image index -1 ends the boxes of an image.
         """
         rows = proposals[:, 0].reshape(-1, priors, self.prior_size)
         rows = np.broadcast_to(rows, (images, priors, self.prior_size))
@@ -187,7 +187,10 @@ class DetectionOutputs(Operation):
         return rows[:, :, None, -4:], variances[:, :, None, :], counts
 
     def decode(self, boxes: Array, variances: Array, logits: Array) -> Array:
-        """Returns boxes [image, prior, place, 4]: prior boxes moved and scaled by the logits."""
+        """Returns boxes [image, prior, place, 4]: prior boxes moved and scaled by the logits.
+
+        place: the class, or 0 if all classes share the boxes.
+        """
         if not self.normalized:
             boxes = boxes / np.float32([self.input_width, self.input_height] * 2)
         if self.code_type == CORNER:
@@ -202,7 +205,7 @@ class DetectionOutputs(Operation):
         return np.clip(boxes, np.float32(0), np.float32(1)) if self.clip_before_nms else boxes
 
     def keep(self, boxes: Array, scores: Array) -> list[tuple[int, list[int]]]:
-        """Returns the classes of one image, each with the indices of the kept boxes."""
+        """Returns the classes of one image, each with the indices of the boxes that are kept."""
         kept: list[tuple[int, list[int]]] = []
         limit = self.top_k if self.top_k > -1 else None
         if self.decrease_label_id:
@@ -231,9 +234,9 @@ class DetectionOutputs(Operation):
         return kept
 
     def best_classes(self, scores: Array) -> tuple[Array, Array]:
-        """Returns the best score of each box, and its class; class 0 where no score is high enough.
+        """Returns each box's best score and its class; class 0 if the score is too low.
 
-        The first class and the background do not count.
+        The first class and the background are not considered.
         """
         considered = scores.copy()
         considered[0] = -1
@@ -246,17 +249,16 @@ class DetectionOutputs(Operation):
 
 
 def divided(name: str, tensor: Tensor, axis: int, divisor: int) -> int:
-    """Returns the known size of an axis divided by a number. Raises `Violation` if it is not a
-    multiple."""
+    """Returns the known size of an axis divided by a number, or raises `Violation`."""
     what = f"dimension {axis} of `{name}` {tensor.shape}"
     return axes.divided(tensor.shape[axis], divisor, what, name, INPUT_SHAPES).low
 
 
 def priors_of(name: str, tensor: Tensor, axis: int, per_prior: int, priors: int) -> int:
-    """Returns the number of prior boxes; 0 where it is unknown.
+    """Returns the number of prior boxes; 0 if it is unknown.
 
-    per_prior: the size of the axis for each prior box.
-    priors: the number that the inputs before determine.
+    per_prior: how many elements along the axis belong to a prior box.
+    priors: the number of prior boxes that earlier inputs determine.
     """
     if tensor.shape[axis].is_dynamic:
         return priors
@@ -266,7 +268,7 @@ def priors_of(name: str, tensor: Tensor, axis: int, per_prior: int, priors: int)
 
 
 class DetectionOutput_1(DetectionOutputs):
-    """Decodes boxes, drops boxes that overlap better ones of their class, and lists the best."""
+    """Decodes boxes, drops boxes that overlap better boxes of their class, and lists the best."""
 
     since = 1
     num_classes: int = attribute(INT, within=at_least(1))

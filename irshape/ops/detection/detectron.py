@@ -29,7 +29,7 @@ I32 = ElementType.of("i32")
 class ExperimentalDetectronDetectionOutput(Operation):
     """Boxes, classes and scores of the best detections.
 
-    There are `max_detections_per_image` rows; unused ones are 0. Class 0 is the background.
+    There are `max_detections_per_image` rows; unused rows are 0. Class 0 is the background.
     """
 
     since = 6
@@ -117,7 +117,7 @@ class ExperimentalDetectronDetectionOutput(Operation):
 class ExperimentalDetectronGenerateProposalsSingleImage(Operation):
     """Boxes and scores of the best proposals.
 
-    There are `post_nms_count` rows; unused ones are 0.
+    There are `post_nms_count` rows; unused rows are 0.
     """
 
     since = 6
@@ -157,7 +157,8 @@ class ExperimentalDetectronGenerateProposalsSingleImage(Operation):
 class ExperimentalDetectronPriorGridGenerator(Operation):
     """Prior boxes moved to the center of every cell of a grid.
 
-    The result has room for the whole feature map; a smaller grid leaves the rest undefined, here 0.
+    The result has room for the whole feature map. If the grid is smaller, the specification does
+    not define the rest; in irshape, it is 0.
     """
 
     since = 6
@@ -203,10 +204,9 @@ class ExperimentalDetectronPriorGridGenerator(Operation):
 
 
 class ExperimentalDetectronROIFeatureExtractor(Operation):
-    """Averages of each region, and the regions themselves.
+    """The features of each region, averaged in bins, and the regions themselves.
 
-    The averages come from the feature map of the pyramid that fits the size of the region. A region
-    without area gives 0.
+    They come from the feature map of the pyramid that fits the region; without area, they are 0.
     """
 
     since = 6
@@ -264,7 +264,7 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
 
 
 class ExperimentalDetectronTopKROIs(Operation):
-    """The `max_rois` regions of highest probability; unused rows are undefined, here 0."""
+    """The `max_rois` regions of highest probability. Unused rows are undefined, here 0."""
 
     since = 6
     also_under = ("experimental", "extension")

@@ -1,4 +1,4 @@
-"""Boxes as arrays: their overlap, and the greedy selection that suppression builds on."""
+"""Boxes as arrays: their overlap, and the greedy selection of non-maximum suppression."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from ..lazy import Array, np
 
 
 def overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
-    """Returns the intersection over union of one box with each of several, given as corners.
+    """Returns the intersection over union of one box with each of several boxes, given as corners.
 
-    It is 0 where an area is not positive. A side is the difference of its corners plus `margin`,
-    which is 1 for pixel coordinates.
+    It is 0 if an area is not positive. A side is the difference of its corners plus `margin`, which
+    is 1 for pixel coordinates.
     """
     margin = np.float32(margin)
     sides = boxes[:, 2:] - boxes[:, :2] + margin
@@ -27,10 +27,9 @@ def overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
 
 
 def touching_overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
-    """Like `overlaps`, but returns 0 for boxes that overlap only because of the margin, or not at
-    all.
+    """Like `overlaps`, but returns 0 for boxes that do not overlap without the margin.
 
-    A box whose corners are swapped has no area; two boxes without area give NaN.
+    A box whose corners are swapped has no area; two boxes without area result in NaN.
     """
     margin = np.float32(margin)
     apart = (boxes[:, :2] > box[2:]).any(axis=1) | (boxes[:, 2:] < box[:2]).any(axis=1)
@@ -44,8 +43,7 @@ def touching_overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
 
 
 def moved(boxes: Array, deltas: Array, margin: float = 0.0) -> Array:
-    """Returns boxes that are moved by the first two deltas times their sides, and scaled by exp of
-    the other two.
+    """Returns boxes moved by deltas 0 and 1 times their sides, and scaled by exp of deltas 2 and 3.
 
     A side is the difference of its corners plus `margin`.
     """
@@ -56,12 +54,12 @@ def moved(boxes: Array, deltas: Array, margin: float = 0.0) -> Array:
 
 
 def within(boxes: Array, height: Array, width: Array) -> Array:
-    """Returns boxes clipped to an image."""
+    """Returns boxes clipped to an image of this height and width."""
     return np.clip(boxes, np.float32(0), np.stack([width, height, width, height]))
 
 
 def descending(scores: Array) -> Array:
-    """Returns the positions of scores, highest score first. Equal scores keep their order."""
+    """Returns the positions of scores in descending order. Equal scores keep their order."""
     return np.argsort(-scores, kind="stable")
 
 
@@ -74,9 +72,9 @@ def greedy(
     overlap: Callable[[Array, Array], Array] = overlaps,
     eta: float = 1.0,
 ) -> list[int]:
-    """Returns boxes of `order` that overlap no earlier kept box by more than the threshold.
+    """Returns the boxes of `order` whose overlap with each earlier kept box is at most `threshold`.
 
-    At most `limit` boxes are kept. Each lowers a threshold above 0.5 by the factor `eta`.
+    At most `limit` boxes are kept. Each kept box multiplies a threshold above 0.5 by `eta`.
     """
     threshold = np.float32(threshold)
     kept: list[int] = []
@@ -100,9 +98,9 @@ def rotated_corners(boxes: Array) -> Array:
 
 
 def rotated_overlaps(box: Array, boxes: Array) -> Array:
-    """Returns the intersection over union of one rotated box with each of several.
+    """Returns the intersection over union of one rotated box with each of several rotated boxes.
 
-    The corners of an intersection are the crossings of sides and the corners inside the other box.
+    An intersection has the crossings of sides, and corners inside the other box, as corners.
     """
     a = np.broadcast_to(rotated_corners(box[None].astype(np.float64)), (len(boxes), 4, 2))
     b = rotated_corners(boxes.astype(np.float64))
@@ -127,7 +125,7 @@ def rotated_overlaps(box: Array, boxes: Array) -> Array:
 
 
 def _crossings(a: Array, b: Array) -> tuple[Array, Array]:
-    """Returns where, and whether, each pair of sides of two quadrangles crosses."""
+    """Returns the points where sides of two quadrangles cross, and whether each pair crosses."""
     along, other = np.roll(a, -1, axis=1) - a, np.roll(b, -1, axis=1) - b
     between = b[:, None, :, :] - a[:, :, None, :]
     cross = (

@@ -24,16 +24,15 @@ from .nms import F32_F16_BF16, I64
 
 
 def capped(dim: Dimension, most: int) -> Dimension:
-    """Returns the upper bound of a dimension, clipped to `most`; `?` if the dimension has no upper
-    bound."""
+    """Returns the upper bound of a dimension, at most `most`; `?` if there is no upper bound."""
     return DYNAMIC if dim.high == UNBOUNDED else Dimension(min(dim.high, most))
 
 
 class DetectionSuppression(Operation):
-    """The base of MatrixNms and MulticlassNms.
+    """The base class of MatrixNms and MulticlassNms.
 
     Boxes are selected for each class, and the best of all classes are kept for each image. The rows
-    are [class, score, x1, y1, x2, y2].
+    of the result are [class, score, x1, y1, x2, y2].
     """
 
     boxes = operand(F32_F16_BF16, shape=("batch", "num_boxes", 4))
@@ -66,10 +65,10 @@ class DetectionSuppression(Operation):
         raise NotImplementedError
 
     def collect(self, images: list[tuple[Array, Array]]) -> tuple[list[Array], Array, Array, Array]:
-        """Returns the detections of images, which are given as boxes and scores for each class.
+        """Returns the detections of several images, each given as boxes and scores for each class.
 
-        The results are: images, classes and boxes of the detections in their final order, their
-        scores, the same as rows [image, class, box], and the number of detections of each image.
+        The results are: the images, classes and boxes of the detections in their final order; their
+        scores; the images, classes and boxes as rows; and the number of detections of each image.
         """
         places = [np.empty((0, 3), np.int64)]
         scores = [np.empty(0, np.float32)]
@@ -96,7 +95,7 @@ class DetectionSuppression(Operation):
         return [image, label, box], ranked[order], rows[order], counts
 
     def final_order(self, rows: Array, scores: Array) -> Array:
-        """Returns the order of rows [image, class, box] for `sort_result_type`."""
+        """Returns the order in which `sort_result_type` requires rows [image, class, box]."""
         image, label, box = rows.T
         if self.sort_result_type == "classid":
             if self.sort_result_across_batch:
@@ -109,15 +108,14 @@ class DetectionSuppression(Operation):
     def as_outputs(
         self, boxes: Array, label: Array, scores: Array, chosen: Array, flat: Array, counts: Array
     ) -> tuple[Array, Array, Array]:
-        """Returns the three outputs. `flat`: the index of each chosen box among all boxes of the
-        flattened input."""
+        """Returns the three outputs. flat: the index of each chosen box in the flattened input."""
         integer = dtype_of(self.output_type)
         columns = [label[:, None].astype(np.float32), scores[:, None], chosen.reshape(-1, 4)]
         rows = np.concatenate(columns, axis=1).astype(boxes.dtype)
         return rows, flat.reshape(-1, 1).astype(integer), counts.astype(integer)
 
     def of_shared_boxes(self, boxes: Array, scores: Array) -> tuple[Array, Array, Array]:
-        """Returns the outputs where the classes of an image share its boxes."""
+        """Returns the outputs if all classes of an image have the same boxes."""
         wide = boxes.astype(np.float32)
         images = [
             (np.broadcast_to(image_boxes, (len(class_scores), *image_boxes.shape)), class_scores)
@@ -182,7 +180,7 @@ def _open_boxes(site: Site) -> bool:
 
 
 class MulticlassNms_8(DetectionSuppression):
-    """Drops a box that overlaps a better box of its class.
+    """Drops each box that overlaps a better box of its class.
 
     `nms_eta` lowers the threshold with each box that is kept.
 

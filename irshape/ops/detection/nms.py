@@ -22,14 +22,14 @@ F32 = ElementType.of("f32")
 
 
 def at_most(dim: Dimension) -> Dimension:
-    """Returns the upper bound of a dimension; `?` where it has none."""
+    """Returns the upper bound of a dimension; `?` if it has none."""
     return DYNAMIC if dim.high == DYNAMIC.high else Dimension(dim.high)
 
 
 def least_of(one: Dimension, other: Dimension) -> Dimension:
-    """Returns the smaller of two sizes. One of them may be an expression.
+    """Returns the smaller of two sizes, of which one may be an expression, e.g. `boxes`.
 
-    It is `?` where the other is an interval.
+    If the other size is an interval, returns `?`.
     """
     named, size = (one, other) if one.symbolic else (other, one)
     interval = Dimension(min(one.low, other.low), min(one.high, other.high))
@@ -41,12 +41,12 @@ def least_of(one: Dimension, other: Dimension) -> Dimension:
 
 
 def number(tensor: Array | None) -> Any:
-    """Returns the only element of an input; 0 where the input is absent."""
+    """Returns the only element of an optional input; 0 if the input is absent."""
     return 0 if tensor is None else tensor.ravel()[0]
 
 
 def _open_suppression(site: Site) -> bool:
-    """Returns whether the number of boxes is bounded although inputs are not static."""
+    """Returns whether the result has an upper bound of boxes although the inputs are not static."""
     output = dimensions(site.output)
     boxes, scores = dimensions(site.shape(0)), dimensions(site.shape(1))
     if not output or output[0] == Dimension(0, UNBOUNDED):
@@ -60,7 +60,7 @@ def _open_suppression(site: Site) -> bool:
 
 
 class BoxSuppression(Operation):
-    """The base of all versions: boxes, their scores for each class, and the thresholds.
+    """The base class of all versions: boxes, their scores for each class, and the thresholds.
 
     Every class of every batch item is processed separately.
     """
@@ -92,7 +92,7 @@ class BoxSuppression(Operation):
         score_threshold: Array | None,
         soft_nms_sigma: Array | None = None,
     ) -> tuple[Array, Array]:
-        """Returns the triplets [batch item, class, box] of the kept boxes, and their scores."""
+        """Returns the kept boxes as triplets [batch item, class, box], and their scores."""
         most, sigma = max(int(number(limit)), 0), np.float32(number(soft_nms_sigma))
         iou, least = np.float32(number(iou_threshold)), np.float32(number(score_threshold))
         triplets: list[tuple[int, int, int]] = []
@@ -126,10 +126,10 @@ class BoxSuppression(Operation):
 
 
 class NonMaxSuppression_1(BoxSuppression):
-    """The triplets [batch item, class, box] of the kept boxes.
+    """The kept boxes as triplets [batch item, class, box].
 
     They are padded with -1 to min(boxes, max_output_boxes_per_class * classes) rows. The CPU plugin
-    returns the rows of kept boxes only, and may exceed that number for several batch items.
+    returns only the rows of kept boxes. For several batch items, these can be more.
     """
 
     since = 1
@@ -177,9 +177,9 @@ class NonMaxSuppression_1(BoxSuppression):
 
 
 def limit_of(limit: Tensor | None) -> Dimension:
-    """Returns `max_output_boxes_per_class` as a dimension; 0 where it is absent.
+    """Returns `max_output_boxes_per_class` as a dimension; 0 if the input is absent.
 
-    As in OpenVINO, -1 means an unknown number and other negative numbers mean 0.
+    As in OpenVINO, -1 means an unknown number, and other negative numbers mean 0.
     """
     if limit is None:
         return Dimension(0)
@@ -187,7 +187,7 @@ def limit_of(limit: Tensor | None) -> Dimension:
 
 
 class NonMaxSuppression_3(NonMaxSuppression_1):
-    """Like NonMaxSuppression-1, but with a choice of the type of the indices."""
+    """Like NonMaxSuppression-1, but `output_type` selects the type of the indices."""
 
     since = 3
     output_type: ElementType = attribute(INDEX_TYPE, default=I64)
@@ -220,9 +220,9 @@ class NonMaxSuppression_4(NonMaxSuppression_3):
 
 
 class NonMaxSuppression_5(NonMaxSuppression_4):
-    """Triplets and scores of the kept boxes, without padding, and their number.
+    """The kept boxes as triplets and their scores, without padding, and their number.
 
-    With `soft_nms_sigma` suppression is soft up to `iou_threshold`.
+    With `soft_nms_sigma`, boxes with an overlap up to `iou_threshold` get lower scores.
     """
 
     since = 5
@@ -252,9 +252,9 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
 
 
 class NonMaxSuppression_9(NonMaxSuppression_5):
-    """Like NonMaxSuppression-5, but soft suppression also lowers scores beyond `iou_threshold`.
+    """Like NonMaxSuppression-5, but scores of boxes beyond `iou_threshold` are lowered, too.
 
-    It drops no box for overlapping another.
+    With `soft_nms_sigma`, no box is dropped because it overlaps another box.
     """
 
     since = 9
@@ -266,7 +266,7 @@ class NonMaxSuppression_9(NonMaxSuppression_5):
 def selected(
     output_type: ElementType, boxes: Tensor, scores: Tensor, limit: Tensor | None
 ) -> tuple[Tensor, ...]:
-    """Returns types and shapes of triplets, scores and their number."""
+    """Returns the types and shapes of the outputs: triplets, scores, and their number."""
     rows = DYNAMIC
     if boxes.rank is not None and scores.rank is not None:
         known, most = limit.known if limit is not None else None, boxes.shape[1].high

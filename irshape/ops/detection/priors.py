@@ -1,6 +1,6 @@
 """Prior boxes: boxes of given sizes around every point of a grid, and their variances.
 
-Their coordinates are fractions of the image.
+The coordinates are fractions of the image's width and height.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ F32 = ElementType.of("f32")
 
 
 def f32(number: float) -> float:
-    """Returns a number rounded to single precision."""
+    """Returns a number rounded to f32."""
     try:
         return float(struct.unpack("f", struct.pack("f", number))[0])
     except OverflowError:
@@ -32,7 +32,7 @@ def f32(number: float) -> float:
 
 
 class PriorBoxes(Operation):
-    """Boxes around the points of a grid: a row of corners and a row of variances.
+    """The base class of prior boxes. The result has a row of corners and a row of variances.
 
     `output_size` is the [height, width] of the grid, `image_size` the [height, width] of the image.
     """
@@ -72,7 +72,7 @@ class PriorBoxes(Operation):
             corners = np.clip(corners, np.float32(0), np.float32(1))
         if corners.shape[2] != self.priors_per_point():
             raise ValueError(
-                f"the attributes describe {corners.shape[2]} boxes a point, "
+                f"the attributes describe {corners.shape[2]} boxes for each point, "
                 f"but the shape has room for {self.priors_per_point()}"
             )
         variance = np.float32(self.variance or (0.1,))
@@ -90,7 +90,7 @@ def boxes_around(
 ) -> Array:
     """Returns boxes around grid points, as fractions of the image: [rows, columns, boxes, 4].
 
-    Centers `x`, `y` are given for each point, or for each point and box.
+    The centers `x`, `y` are given for each point, or for each point and box.
     """
     x, y = np.broadcast_arrays(x, y)
     corners = np.stack(
@@ -100,7 +100,7 @@ def boxes_around(
 
 
 class PriorBox_1(PriorBoxes):
-    """Boxes of fixed sizes, then of minimal and maximal sizes and of aspect ratios."""
+    """Boxes of fixed, minimal and maximal sizes and of aspect ratios, around each grid point."""
 
     since = 1
     min_size: tuple[float, ...] = attribute(FLOATS, default=())
@@ -131,7 +131,7 @@ class PriorBox_1(PriorBoxes):
     def count_ratios(self) -> int:
         """Returns the number of distinct aspect ratios, including 1.
 
-        They are compared in single precision, rounded to a millionth.
+        They are compared in f32, rounded to a millionth.
         """
         ratios = {1.0}
         for ratio in map(f32, self.aspect_ratio):
@@ -146,7 +146,7 @@ class PriorBox_1(PriorBoxes):
         return len(ratios)
 
     def ratios(self) -> Array:
-        """Returns the distinct aspect ratios other than 1, in their order."""
+        """Returns the distinct aspect ratios other than 1, in the order of the attribute."""
         ratios = [np.float32(1)]
         for ratio in np.float32(self.aspect_ratio):
             if all(abs(ratio - other) >= 1e-6 for other in ratios):
@@ -180,7 +180,7 @@ class PriorBox_1(PriorBoxes):
         return np.concatenate(parts, axis=2)
 
     def halves(self, sizes: Array) -> tuple[Array, Array]:
-        """Returns half the widths and heights of boxes, in the order of the output.
+        """Returns half the widths and half the heights of boxes, in the order of the output.
 
         The boxes belong to `min_size`, `max_size` and `aspect_ratio`.
         """
@@ -210,9 +210,9 @@ class PriorBox_1(PriorBoxes):
         return np.concatenate([empty, *wide]), np.concatenate([empty, *high])
 
     def fixed(self, index: int) -> tuple[Array, Array, Array, Array]:
-        """Returns distances of box centers from the point, and half the widths and heights.
+        """Returns the distances of box centers from the point, and half the widths and heights.
 
-        The boxes have one fixed size, and each occurs density * density times.
+        The boxes have the fixed size at `index`. Each occurs density * density times.
         """
         size = np.float32(self.fixed_size[index])
         if self.fixed_ratio:
@@ -233,10 +233,10 @@ class PriorBox_1(PriorBoxes):
 
 
 class PriorBox_8(PriorBox_1):
-    """Like PriorBox-1, but with a choice of the order of the boxes.
+    """Like PriorBox-1, but an attribute selects the order of the boxes.
 
-    With `min_max_aspect_ratios_order`, the box of maximal size comes before the boxes of the aspect
-    ratios, otherwise after them.
+    If `min_max_aspect_ratios_order` is true, the box of maximal size comes before the boxes of the
+    aspect ratios, otherwise after them.
     """
 
     since = 8
@@ -244,7 +244,7 @@ class PriorBox_8(PriorBox_1):
 
 
 class PriorBoxClustered(PriorBoxes):
-    """Boxes of given widths and heights."""
+    """Boxes of given widths and heights around every point of a grid."""
 
     since = 1
     tolerated = ("flip", "img_h", "img_size", "img_w")

@@ -1,7 +1,7 @@
 """Region proposals: Proposal and GenerateProposals.
 
-Anchors at every point of a feature map are moved by predicted deltas. The best boxes that do not
-overlap are kept.
+They move anchors at every point of a feature map by predicted deltas. Then they keep the best boxes
+that do not overlap.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ LARGEST_STRETCH = math.log(1000 / 16)
 
 
 class Proposal_1(Operation):
-    """Boxes [image, x1, y1, x2, y2], `post_nms_topn` rows for each image.
+    """Boxes [image, x1, y1, x2, y2], in `post_nms_topn` rows for each image.
 
-    Where an image has fewer boxes, a row with image -1 ends them, and the rest is 0.
+    If an image has fewer boxes, a row with image -1 ends them, and the rest is 0.
     """
 
     since = 1
@@ -56,7 +56,7 @@ class Proposal_1(Operation):
         return Tensor(class_probs.element_type, [rows, 5])
 
     def rows(self, class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor) -> Dimension:
-        """Returns the number of rows. Raises `Violation` where the inputs do not fit each other."""
+        """Returns the number of rows. Raises `Violation` if the inputs do not fit each other."""
         images = self.dimensions(class_probs, bbox_deltas).get("images", DYNAMIC)
         if class_probs.rank is not None and bbox_deltas.rank is not None:
             # an anchor has 2 channels of `class_probs` and 4 of `bbox_deltas`
@@ -116,8 +116,8 @@ class Proposal_1(Operation):
     def anchors(self, rows: int, columns: int) -> Array:
         """Returns boxes of every ratio and scale around the points of the feature map.
 
-        The result is [rows, columns, anchors, 4]. TensorFlow's boxes are not rounded, are centered
-        at the origin, and lie on the transposed map.
+        The result is [rows, columns, anchors, 4]. Boxes for TensorFlow are not rounded, are
+        centered at the origin, and lie on the transposed map.
         """
         margin = np.float32(0 if self.tensorflow else 1)
         base, ratios = np.float32(self.base_size), np.float32(self.ratio)
@@ -142,9 +142,9 @@ class Proposal_1(Operation):
 
 
 class Proposal_4(Proposal_1):
-    """Like Proposal-1, but with the probabilities as a second output.
+    """Like Proposal-1, but the probabilities are a second output.
 
-    A probability is 0 where there is no box; the CPU plugin leaves it uninitialised.
+    The probability of a row without a box is 0; the CPU plugin does not set it.
     """
 
     since = 4
@@ -163,7 +163,7 @@ class Proposal_4(Proposal_1):
 
 
 def refined(anchors: Array, deltas: Array, height: Array, width: Array, margin: float) -> Array:
-    """Returns anchors moved by deltas and clipped to the image, one for each row.
+    """Returns anchors moved by deltas and clipped to the image, one in each row.
 
     `anchors` are [rows, columns, anchors, 4], `deltas` [anchors * 4, rows, columns].
     """
@@ -176,7 +176,7 @@ def refined(anchors: Array, deltas: Array, height: Array, width: Array, margin: 
 
 
 class GenerateProposals(Operation):
-    """Boxes, scores, and the number of boxes of each image."""
+    """The best boxes of all images, their scores, and the number of boxes of each image."""
 
     since = 9
     im_info = operand(ANY, shape=("images", "?"))

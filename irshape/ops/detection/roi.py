@@ -1,4 +1,4 @@
-"""Pooling of regions of interest, which resizes parts of a feature map to a fixed size."""
+"""Pooling of regions of interest: parts of a feature map are resized to a fixed size."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ..tensors import Tensor
 from ..windows import dimension_of
 
 Place = Callable[[Array, Array], tuple[Array, Array]]
-"""Maps the coordinates y, x of samples to coordinates on the feature map."""
+"""A function from the coordinates y, x of samples to coordinates on the feature map."""
 
 
 def image(data: Array, index: float) -> Array:
     """Returns the feature maps of one batch item."""
     number = int(index)
     if not 0 <= number < len(data):
-        raise ValueError(f"a region names batch item {number}; `data` has {len(data)}")
+        raise ValueError(f"a region names batch item {number}, but `data` has {len(data)}")
     return data[number]
 
 
@@ -53,7 +53,7 @@ def aligned(
 ) -> Array:
     """Returns a region divided into bins, each the average or maximum of a grid of samples.
 
-    `start` and `size` of the region are (y, x); `place` maps the samples to the feature map. The
+    `start` and `size` of the region are (y, x). `place` maps the samples to the feature map. The
     result is [channels, rows, columns].
     """
     channels, height, width = features.shape
@@ -84,7 +84,7 @@ def aligned(
 
 
 class AlignedPooling(Operation):
-    """The base of the ROIAlign operations: regions, their batch items, and the grid of samples."""
+    """The base class of ROIAlign operations: regions, their batch items, and sampling grids."""
 
     data = operand(REAL, rank=4)
     rois = operand(REAL, shape=("regions", 4), like="data")
@@ -136,7 +136,7 @@ class ROIAlign_3(AlignedPooling):
 
 
 class ROIAlign_9(ROIAlign_3):
-    """Like ROIAlign-3, but with a choice of the positions of the points of the feature map."""
+    """Like ROIAlign-3, but `aligned_mode` selects where pixel centers lie in the feature map."""
 
     since = 9
     aligned_mode = attribute(
@@ -169,14 +169,14 @@ class ROIAlignRotated(AlignedPooling):
 
 
 def require_scale(scale: float) -> None:
-    """Raises `Violation` unless `spatial_scale` is positive and normal in single precision."""
+    """Raises `Violation` unless `spatial_scale` is a positive normal number in f32."""
     fits = sys.float_info.min <= scale < math.inf and scale >= 2**-126
     wanted = "a positive number"
     require(fits, at="spatial_scale", expected=wanted, actual=scale, rule=ATTRIBUTE_VALUE)
 
 
 def regions_of(rois: Array) -> Iterator[tuple[int, Array]]:
-    """Yields regions [batch item, x1, y1, x2, y2] with their positions.
+    """Yields the position of each region [batch item, x1, y1, x2, y2], and the region.
 
     A region with batch item -1 ends the list, as in the result of Proposal.
     """
@@ -187,7 +187,7 @@ def regions_of(rois: Array) -> Iterator[tuple[int, Array]]:
 
 
 def _output_sizes(site: Site) -> bool:
-    """Returns whether `output_size`, `pooled_h` and `pooled_w` do not give both sizes."""
+    """Returns whether `output_size`, or `pooled_h` and `pooled_w`, lack one of the two sizes."""
     sizes = site.layer.attribute("output_size")
     if sizes is not None:
         return len(sizes.split(",")) != 2
@@ -223,7 +223,7 @@ class ROIPooling(Operation):
     def pooled(self) -> tuple[int, int]:
         """The rows and columns of a pooled region.
 
-        OpenVINO's writer writes them twice; older writers write `pooled_h` and `pooled_w` only.
+        OpenVINO's writer writes them twice. Older writers write only `pooled_h` and `pooled_w`.
         """
         rows, columns = self.output_roi or (0, 0)
         return (
@@ -252,7 +252,7 @@ class ROIPooling(Operation):
         return result.astype(data.dtype)
 
     def maxima(self, features: Array, roi: Array) -> Array:
-        """Returns the maxima of the bins; 0 where a bin lies outside the feature map."""
+        """Returns the maximum of each bin; 0 for a bin outside the feature map."""
         left, up, right, down = nearest(roi * np.float32(self.spatial_scale)).astype(np.int64)
         result = np.zeros((len(features), *self.pooled), np.float32)
         rows = bin_edges(up, max(down - up + 1, 1), self.pooled[0], features.shape[1])
@@ -264,7 +264,7 @@ class ROIPooling(Operation):
         return result
 
     def samples(self, features: Array, roi: Array) -> Array:
-        """Returns one sample for each bin. The outermost samples lie at the corners of the region.
+        """Returns one sample for each bin. The outermost samples are at the corners of the region.
 
         The coordinates of the region are fractions of the feature map.
         """
@@ -286,7 +286,7 @@ def bin_edges(start: int, length: int, count: int, limit: int) -> list[tuple[int
 
 
 def spread(start: Array, end: Array, count: int, size: int) -> Array:
-    """Returns points between two fractions of a feature map; a single one is in the middle."""
+    """Returns `count` points between two fractions of a feature map; one point is in the middle."""
     last = np.float32(size - 1)
     if count == 1:
         return np.float32([np.float32(0.5) * (start + end) * last])
@@ -297,14 +297,14 @@ def spread(start: Array, end: Array, count: int, size: int) -> Array:
 
 
 def inside_only(features: Array, y: Array, x: Array) -> Array:
-    """Returns bilinear samples of feature maps; 0 outside."""
+    """Returns bilinear samples of feature maps; 0 for points outside."""
     outside = (y < 0) | (y > features.shape[1] - 1) | (x < 0) | (x > features.shape[2] - 1)
     samples = interpolated(features, np.where(outside, 0, y), np.where(outside, 0, x))
     return np.where(outside, np.float32(0), samples)
 
 
 class PositionSensitivePooling(Operation):
-    """The base of PSROIPooling and DeformablePSROIPooling. Each bin has its own channels."""
+    """The base class of PSROIPooling and DeformablePSROIPooling. Each bin has its own channels."""
 
     data = operand(REAL, rank=4)
     # the batch item of a region, and its coordinates
@@ -319,10 +319,9 @@ class PositionSensitivePooling(Operation):
 
 
 class PSROIPooling(PositionSensitivePooling):
-    """The average of each bin of a region, or of interpolated samples of the parts of the bin.
+    """The average of each bin of a region, or of interpolated samples in the parts of the bin.
 
-    Each bin, or part, has its own channels. A region with batch item -1 ends the list; the rest of
-    the result is 0.
+    Each bin, or part, has its own channels. After a region with batch item -1, the result is 0.
     """
 
     since = 1
@@ -358,7 +357,7 @@ class PSROIPooling(PositionSensitivePooling):
         return result.astype(data.dtype)
 
     def averages(self, features: Array, roi: Array) -> Array:
-        """Returns the average of each bin."""
+        """Returns the average of each bin of a region."""
         group, scale = self.group_size, np.float32(self.spatial_scale)
         start, end = nearest(roi[:2]) * scale, nearest(roi[2:] + np.float32(1)) * scale
         bins = np.maximum(end - start, np.float32(0.1)) / np.float32(group)
@@ -379,7 +378,7 @@ class PSROIPooling(PositionSensitivePooling):
         return result
 
     def samples(self, features: Array, roi: Array) -> Array:
-        """Returns the average of one sample of each part of a bin."""
+        """Returns for each bin the average of one sample from each of its parts."""
         x1, y1, x2, y2 = roi * np.float32(self.spatial_scale)
         rows, columns, group = self.spatial_bins_y, self.spatial_bins_x, self.group_size
         width, height = (x2 - x1) / np.float32(columns), (y2 - y1) / np.float32(rows)
@@ -397,8 +396,7 @@ class PSROIPooling(PositionSensitivePooling):
 class DeformablePSROIPooling(PositionSensitivePooling):
     """The average of interpolated samples of each bin of a region, with bins moved by `offsets`.
 
-    Each bin has its own channels. A region with batch item -1 ends the list; the rest of the result
-    is 0.
+    Each bin has its own channels. After a region with batch item -1, the result is 0.
     """
 
     since = 1

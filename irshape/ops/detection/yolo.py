@@ -19,8 +19,7 @@ from ..windows import dimension_of
 class RegionYolo(Operation):
     """Applies the logistic function to the position and objectness of every region.
 
-    With `do_softmax`, also applies softmax over the classes, and joins the axes from `axis` to
-    `end_axis`.
+    With `do_softmax`, also applies softmax over classes, and joins axes `axis` to `end_axis`.
     """
 
     since = 1
@@ -41,7 +40,7 @@ class RegionYolo(Operation):
 
     @property
     def per_region(self) -> int:
-        """The channels of one region: coordinates, objectness, and a score for each class."""
+        """The number of channels of a region: coordinates, objectness, a score for each class."""
         return self.classes + self.coords + 1
 
     def infer(self, data: Tensor) -> Tensor:
@@ -108,9 +107,8 @@ class ReorgYolo(Operation):
         return Tensor(data.element_type, [data.shape[0], channels * (stride * stride), *sides])
 
     def evaluate(self, data: Array) -> Array:
-        """Returns the result. If the channels are not a whole number of blocks, it reads on in the
-        rows and images that follow, as the plugin does.
-        """
+        """Returns the result. If the channels do not form whole blocks, reads the elements that
+        follow, from other rows and images, as the CPU plugin does."""
         images, channels, height, width = data.shape
         stride = self.stride[0]
         area = stride * stride

@@ -1,7 +1,7 @@
-"""The rules: each module contains one family of codes, each docstring the page of its rule.
+"""The rules of `irshape validate`: a module for each family of codes, a class for each rule.
 
-Plugins import from here. Their rules derive from `Rule`, read a `Context` and yield `Finding`s.
-Their operations report under a `RuleId`.
+The docstring of a rule is its documentation. Plugins import from here: their rules derive from
+`Rule` and yield `Finding`s on a `Context`; their operations report faults under a `RuleId`.
 """
 
 from __future__ import annotations
@@ -88,22 +88,21 @@ def forget_rules() -> None:
 
 
 def rule_named(name: str) -> type[Rule]:
-    """Returns the rule with a name or code. Raises `KeyError`."""
+    """Returns the rule with a name or code. Raises `KeyError` if there is none."""
     return _by_name()[name]
 
 
 def rule_of(rule_id: RuleId) -> type[Rule] | None:
-    """Returns the rule with an id; None if a plugin reports under an id that has no rule."""
+    """Returns the rule with an id; None if only an operation of a plugin reports under this id."""
     rule = _by_name().get(rule_id.code)
     return rule if rule is not None and rule.id == rule_id else None
 
 
 def findings(context: Context, also: Collection[str] = ()) -> Iterator[Finding]:
-    """Yields the findings of the rules in a model, in no particular order.
+    """Runs the rules on a model, and yields their findings in no particular order.
 
-    also: names or codes of opt-in rules to run too. Findings that the reader or the inference
-    reports under the id of a rule that is not run, or under a plugin's id without a rule, are
-    yielded unchanged.
+    also: names or codes of rules to run that are off by default. A finding that the reader or the
+    inference reports is yielded even if its rule does not run, or does not exist.
     """
     asked = _asked(all_rules(), frozenset(also))
     for rule in asked:
@@ -151,9 +150,9 @@ def _of_plugin(rule: type[Rule], context: Context) -> list[Finding]:
 
 
 def _check_finding(finding: object) -> None:
-    """Raises `TypeError` if a plugin yields something other than a finding."""
+    """Raises `TypeError` if the `check` of a plugin yields something other than a valid finding."""
     if not isinstance(finding, Finding):
-        raise TypeError(f"check yields findings, not {finding!r}")
+        raise TypeError(f"check must yield Finding objects, not {finding!r}")
     said = finding.fault.says is not None or finding.fault.relation != "other"
     if not said or not isinstance(finding.message, str) or not isinstance(finding.offset, int):
-        raise TypeError("a finding has a message, a string, and an offset, an integer")
+        raise TypeError("a Finding needs a message (a string) and an offset (an integer)")

@@ -15,7 +15,7 @@ Places = dict[Layer, tuple[BodyResult, int]]
 
 
 def places(context: Context) -> Places:
-    """Maps each layer to the result of its body and its position there."""
+    """Maps each layer to the inference of its body, and to its position in this body."""
     return {
         layer: (result, position)
         for result in context.results.values()
@@ -24,19 +24,18 @@ def places(context: Context) -> Places:
 
 
 def layer_engine(context: Context) -> LayerEngine:
-    """Returns an engine that infers single layers of the model. Its results are kept with the
-    context."""
+    """Returns an engine that infers single layers of the model, e.g. with other attributes."""
     return LayerEngine(context.model)
 
 
 def operation_of(model: Model, layer: Layer) -> type[Operation] | None:
-    """Returns the declared operation of a layer; None if it is unknown."""
+    """Returns the class of a layer's operation; None if the operation is unknown."""
     declaration = Declarations(model).of(layer)
     return None if isinstance(declaration, UnknownOperation) else type(declaration[0])
 
 
 def fitting_values(context: Context, layer: Layer) -> tuple[Alternative, ...]:
-    """Returns other values of single attributes that would make the ports of a layer right.
+    """Returns other values of single attributes with which a layer would fit its declared ports.
 
     Exact fits come first.
     """
@@ -51,7 +50,7 @@ def fitting_values(context: Context, layer: Layer) -> tuple[Alternative, ...]:
 def deciding_attributes(context: Context, layer: Layer) -> str:
     """Returns text such as ` with keep_dims=false`.
 
-    It names the attributes for which another value would fit the ports.
+    It names the attributes of the layer for which another value would fit its declared ports.
     """
     named = {each.attribute.name: each for each in context.shared(fitting_values, layer)}
     shown = []

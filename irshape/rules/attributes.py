@@ -31,8 +31,7 @@ class UnknownAttribute(Rule):
     ```
 
     ## How to fix it
-    Remove it, or write the name that the operation has for it; `irshape ops ReduceMean` lists the
-    attributes.
+    Remove the attribute, or write its name in OpenVINO: see `irshape ops ReduceMean`.
 
     ## Use instead
     ```xml
@@ -47,8 +46,8 @@ class MisspeltAttribute(Rule):
     """The name of an attribute looks like a misspelling.
 
     ## What it does
-    Reports an attribute in `<data>` that the operation does not have, but whose name is close to
-    one that it has.
+    Reports an attribute in `<data>` whose name is close to the name of an attribute of the
+    operation.
 
     ## Why it matters
     The intended attribute takes its default.
@@ -62,7 +61,7 @@ class MisspeltAttribute(Rule):
     ```
 
     ## How to fix it
-    Correct the name.
+    Correct the name of the attribute.
 
     ## Use instead
     ```xml
@@ -122,7 +121,7 @@ class AttributeValue(Rule):
     """The value of an attribute is malformed or out of range.
 
     ## What it does
-    Reports a value that is not of the attribute's kind (a number, a list, one of a few words …), or
+    Reports a value that is not of the attribute's kind (a number, a list, one of several words), or
     that the specification does not allow.
 
     ## Why it matters
@@ -139,7 +138,7 @@ class AttributeValue(Rule):
     ```
 
     ## How to fix it
-    Write a value that the finding lists as allowed.
+    Write one of the allowed values, which the message lists.
 
     ## Use instead
     ```xml

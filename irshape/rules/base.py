@@ -1,4 +1,4 @@
-"""Defines a rule: its documentation, its check, and the possible origins of its findings."""
+"""Defines the base class of rules: documentation, check, and possible origins of findings."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ Suspect = Literal[
     "types",
     "versions",
 ]
-"""The possible origins of a finding.
+"""The possible origins of a finding, e.g. `edges` if an edge may be wrong.
 
-The `repair` folder has a function with the name of each. The function for `ports` changes declared
-ports to the types and shapes that irshape infers.
+For each, a function of the same name in `irshape/repair/` proposes changes of the file. `ports`
+stands for changing declared ports to the inferred types and shapes.
 """
 
 
@@ -62,10 +62,10 @@ HEADINGS = (
 class Rule:
     """A rule: its code, its findings, and the possible origins of the findings.
 
-    A rule of irshape has the `id` after which its class is named; a plugin's rule sets `code`,
-    `name` and `severity`. A rule implements `check`, or names a fault that the reader or the
-    inference reports under its `id`, or both. `findings` yields the findings of both kinds. The
-    docstring is the documentation: a sentence, then a `##` line for each of `HEADINGS`.
+    irshape finds the `id` of its own rules by the name of the class; a plugin's rule sets `code`,
+    `name` and `severity`. A rule implements `check`, or the reader or the inference reports faults
+    under its `id`, or both. `findings` yields all of these findings. The docstring is the
+    documentation: a sentence, then a `##` line and text for each of `HEADINGS`.
     """
 
     id: ClassVar[RuleId]
@@ -73,26 +73,26 @@ class Rule:
     name: ClassVar[str]
     severity: ClassVar[Severity]
     default: ClassVar[bool] = True
-    """Whether the rule runs without being selected. Rules that read the whole .bin do not."""
+    """Whether the rule is on by default. Rules that read the whole .bin are off."""
     of_nets: ClassVar[bool] = False
-    """Whether `check` examines only nets, and no single layers as documents print them."""
+    """Whether `check` runs only on networks, not on single layers copied from documentation."""
     fatal: ClassVar[bool] = False
-    """Whether the file could not be checked. The rule stays active when the user selects other
-    rules; only an explicit selector in `ignore` turns it off."""
+    """Whether a finding means that the file could not be checked. Such a rule stays on when the
+    user selects other rules; only an explicit selector in `ignore` turns it off."""
     trifling: ClassVar[bool] = False
-    """Whether its infos need no action. Reports for machines contain those only on request."""
+    """Whether infos of the rule need no action. Reports for machines leave them out by default."""
     suspects: ClassVar[tuple[Suspect, ...]] = ()
     """The possible origins of its findings. `validate` and `fix` look for a change there."""
     refused: ClassVar[bool] = False
     """Whether OpenVINO refuses every file with an error of this rule.
 
-    Rules for conditions that an operation refuses need not set it.
+    Not needed for faults that operations report: irshape knows that OpenVINO refuses these layers.
     """
     doubt: ClassVar[Literal["nothing", "layer", "wiring"]] = "nothing"
-    """The part of a model that an error of this rule leaves uncertain. `irshape fix` does not
-    change ports in that part.
+    """The part of a model that an error of this rule makes uncertain, so that `irshape fix` does
+    not change its ports.
 
-    The part is nothing, the outputs of the finding's layer, or all edges.
+    `layer`: the outputs of the finding's layer. `wiring`: all edges.
     """
     stops_runs: ClassVar[bool] = False
     """Whether an error of this rule affects types, shapes or bytes.
@@ -111,7 +111,7 @@ class Rule:
 
     @classmethod
     def findings(cls, context: Context) -> Iterator[Finding]:
-        """Yields every finding of this rule in a model."""
+        """Yields all findings of this rule in a model."""
         if cls.id in context.reported:
             yield from cls.reported(context)
         if context.model.kind == "net" or not cls.of_nets:
@@ -119,8 +119,7 @@ class Rule:
 
     @classmethod
     def reported(cls, context: Context) -> Iterator[Finding]:
-        """Yields the findings that the reader and the inference report under the id of this
-        rule."""
+        """Yields the findings that the reader and the inference report under the rule's id."""
         yield from context.reported.get(cls.id, ())
 
     @classmethod
@@ -140,8 +139,7 @@ class Rule:
     ) -> Finding:
         """Returns a finding of this rule.
 
-        place: the offset of the element or attribute, or the layer or port itself. port: direction
-        and id.
+        place: a layer, a port, or the offset of an element or attribute. port: direction and id.
         """
         fault = Fault(cls.id, message, **facts)
         if isinstance(place, Port) and layer is not None:

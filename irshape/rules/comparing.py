@@ -11,8 +11,7 @@ class ValueDifference(Rule):
     ## What it does
     In the reports of `irshape crosscheck` and `irshape compare`, reports each output of a layer
     that differs by more than the tolerance although the layer received the same inputs on both
-    sides. Also reports each output of the model that differs. `irshape validate` never reports
-    this.
+    sides. Also reports each output of the model that differs. `irshape validate` does not.
 
     ## Why it matters
     The device computes the model differently, or the two models are not equivalent.
@@ -32,14 +31,14 @@ class ValueDifference(Rule):
 
 
 class ShapeDifference(Rule):
-    """The runtime and irshape infer different element types or shapes for an output.
+    """OpenVINO and irshape infer different element types or shapes for an output.
 
     ## What it does
-    In the reports of `irshape crosscheck`, reports each output for which the runtime infers an
-    element type or shape that contradicts the one that irshape infers.
+    In the reports of `irshape crosscheck`, reports each output for which the runtime (OpenVINO on a
+    device) and irshape infer contradictory element types or shapes.
 
     ## Why it matters
-    Either the runtime or irshape is wrong about the operation.
+    Either OpenVINO or irshape infers the operation wrongly.
 
     ## What OpenVINO does
     Does not compare its shapes with those of another program.
@@ -50,7 +49,7 @@ class ShapeDifference(Rule):
     ```
 
     ## How to fix it
-    Please report the finding together with the layer: irshape should infer what the runtime infers.
+    Please report the finding together with the layer: irshape should infer what OpenVINO infers.
     """
 
 
@@ -58,12 +57,11 @@ class NotCompared(Rule):
     """A model, or a part of it, could not be compared.
 
     ## What it does
-    In the reports of `irshape crosscheck`, reports why a part of the comparison is missing: the
-    runtime rejects the model, crashes or cannot run it, or irshape cannot evaluate one of its
-    layers.
+    In the reports of `irshape crosscheck`, reports why a part of the comparison is missing:
+    OpenVINO rejects the model, crashes or cannot run it, or irshape cannot evaluate a layer.
 
     ## Why it matters
-    The parts that were not compared may differ.
+    Values in the parts that were not compared may differ.
 
     ## What OpenVINO does
     Does not compare values.

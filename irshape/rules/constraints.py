@@ -16,8 +16,8 @@ class OperationConstraint(Rule):
     """The inputs or attributes violate a constraint of the operation.
 
     ## What it does
-    Reports a layer that violates a constraint of its specification that no other rule of this
-    family covers.
+    Reports a layer that violates a constraint of its operation's specification. Other rules of the
+    IR4xx family report faults of the number, types, ranks and shapes of inputs.
 
     ## Why it matters
     The layer cannot be computed, or its result is not the specified one.
@@ -28,17 +28,17 @@ class OperationConstraint(Rule):
 
     ## Example
     ```xml
-    <layer id="2" name="reshape" type="Reshape" version="opset1">  <!-- of [2,3] to [4,2] -->
+    <layer id="2" name="reshape" type="Reshape" version="opset1">  <!-- from [2,3] to [4,2] -->
         <data special_zero="false"/>…
     </layer>
     ```
 
     ## How to fix it
-    The message gives the expected and the actual value. Correct the one that is wrong.
+    The message states the expected and the actual value. Correct the wrong one.
 
     ## Use instead
     ```xml
-    <layer id="2" name="reshape" type="Reshape" version="opset1">  <!-- of [2,3] to [3,2] -->
+    <layer id="2" name="reshape" type="Reshape" version="opset1">  <!-- from [2,3] to [3,2] -->
         <data special_zero="false"/>…
     </layer>
     ```
@@ -50,8 +50,7 @@ class OperationConstraint(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        """Yields a finding for each input that must come from a Const, but comes from another
-        layer."""
+        """Yields a finding for each input that must come from a Const but does not."""
         for type_name in context.by_type:
             versions = registry.versions(type_name)
             if not versions:
@@ -90,21 +89,19 @@ class InputCount(Rule):
     may be omitted.
 
     ## Why it matters
-    The layer cannot be computed. An input port or its edge has been lost, or added to the wrong
-    layer.
+    The layer cannot be computed. An input port or its edge was lost, or added to another layer.
 
     ## What OpenVINO does
     Rejects the layer without naming the line. Silently ignores surplus inputs of some operations.
 
     ## Example
     ```xml
-    <!-- of a ReduceMean -->
+    <!-- the inputs of a ReduceMean -->
     <input><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></input>
     ```
 
     ## How to fix it
-    Add the missing input and its edge, or remove the surplus one; `irshape ops ReduceMean` lists
-    the inputs.
+    Add the missing input and its edge, or remove the surplus one: see `irshape ops ReduceMean`.
 
     ## Use instead
     ```xml
@@ -124,16 +121,15 @@ class InputElementType(Rule):
 
     ## What it does
     Compares the element type of every input with the types that the operation accepts. If the
-    operation requires equal types, also compares it with the types of the other inputs.
+    operation requires inputs of one type, also compares the types of the inputs with each other.
 
     ## Why it matters
-    The specification does not say what the layer computes. Often a Convert is missing, or two
-    inputs are swapped.
+    The result is not specified. Often a Convert is missing, or two inputs are swapped.
 
     ## What OpenVINO does
     Rejects most of these layers. It names the layer, but not the line: "Element type of axes input
-    must be integer. Got: f32". Some layers run nevertheless, for example PReLU with a `slope` of
-    another type.
+    must be integer. Got: f32". Some layers run nevertheless, e.g. PReLU with a `slope` of another
+    type.
 
     ## Example
     ```xml
@@ -168,8 +164,7 @@ class InputRank(Rule):
     The layer cannot be computed. Often a Reshape, Squeeze or Unsqueeze is missing.
 
     ## What OpenVINO does
-    Rejects the layer without naming the line. Operations that do not check the rank accept it
-    silently.
+    Rejects the layer without naming the line. For a few operations, silently accepts any rank.
 
     ## Example
     ```xml
@@ -197,19 +192,19 @@ class InputValue(Rule):
     """The value of an input is out of range.
 
     ## What it does
-    Reports an axis, index, size or other value that the operation does not allow. irshape knows the
-    value from a constant, or computes it from shapes.
+    Reports an axis, index, size or other value of an input that the operation does not allow.
+    irshape reads the value from a constant, or computes it from shapes.
 
     ## Why it matters
     The layer cannot be computed.
 
     ## What OpenVINO does
     Rejects most of these values. The message names the layer, but not the line: "Axis 7 out of the
-    tensor rank range [-4, 3]." OpenVINO silently accepts the other values.
+    tensor rank range [-4, 3]." Silently accepts the others.
 
     ## Example
     ```xml
-    <layer id="2" name="mean" type="ReduceMean" version="opset1">  <!-- of [2,3], with axes [7] -->
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">  <!-- data [2,3], axes [7] -->
         …
     </layer>
     ```
@@ -219,7 +214,7 @@ class InputValue(Rule):
 
     ## Use instead
     ```xml
-    <layer id="2" name="mean" type="ReduceMean" version="opset1">  <!-- of [2,3], with axes [1] -->
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">  <!-- data [2,3], axes [1] -->
         …
     </layer>
     ```
@@ -235,18 +230,18 @@ class InputShapes(Rule):
     ## What it does
     Reports inputs whose shapes the operation cannot combine: shapes that do not broadcast, or that
     differ in a dimension where they have to agree. Also reports two layers that need different
-    sizes of one dynamic dimension, so that no size fits both. The finding names each layer and the
-    sizes that it needs.
+    sizes of one dynamic dimension, so that no size fits both. The message names these layers and
+    sizes.
 
     ## Why it matters
-    The layer cannot be computed. Often one of its edges comes from the wrong layer.
+    The layer cannot be computed. Often one of its inputs is connected to the wrong layer.
 
     ## What OpenVINO does
     Rejects the layer without naming the line: "Argument shapes are inconsistent."
 
     ## Example
     ```xml
-    <layer id="2" name="add" type="Add" version="opset1">…</layer>   <!-- of [2,3] and [2,4] -->
+    <layer id="2" name="add" type="Add" version="opset1">…</layer>   <!-- inputs [2,3], [2,4] -->
     ```
 
     ## How to fix it
@@ -254,7 +249,7 @@ class InputShapes(Rule):
 
     ## Use instead
     ```xml
-    <layer id="2" name="add" type="Add" version="opset1">…</layer>   <!-- of [2,3] and [2,1] -->
+    <layer id="2" name="add" type="Add" version="opset1">…</layer>   <!-- inputs [2,3], [2,1] -->
     ```
     """
 
@@ -309,10 +304,10 @@ class PortMap(Rule):
     ## What it does
     Checks the port maps and back edges of Loop, TensorIterator and If. Reports an entry that names
     a port or layer that does not exist, or a layer that is neither a Parameter nor a Result. Also
-    reports an entry whose two ends are incompatible.
+    reports an entry whose two ends have incompatible types or shapes.
 
     ## Why it matters
-    The body does not get its inputs, or its outputs go nowhere.
+    The body lacks an input, or an output of the body is lost.
 
     ## What OpenVINO does
     Rejects it with a message about the internals of its parser: "unordered_map::at".

@@ -1,4 +1,4 @@
-"""Gives rules access to the model, its inference, and the connections of its layers."""
+"""Defines `Context`, which gives rules the model, its inference, and the edges of its layers."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ T = TypeVar("T")
 
 
 class Ports(NamedTuple):
-    """What one pass over all ports of a model finds."""
+    """The result of one pass over all ports of a model."""
 
     precisions: set[str | None]
-    """Every `precision`. Contains None if a port has no `precision`."""
+    """The distinct values of `precision`. Contains None if some port has none."""
     repeat: list[Layer]
     """The layers with two inputs or two outputs that have the same id."""
 
@@ -86,8 +86,8 @@ class Context:
 
     @cached_property
     def constants(self) -> list[tuple[Layer, Constant]]:
-        """The Const layers whose attributes describe a constant. Other rules report the other Const
-        layers."""
+        """The Const layers with valid attributes, each with its constant. Rules report the
+        others."""
         layers = [body.layers[position] for body, position in self.by_type.get("const", ())]
         known = {items: self._constant(items) for items in {layer.items for layer in layers}}
         described = [(layer, known[layer.items]) for layer in layers]
@@ -113,14 +113,14 @@ class Context:
 
     @cached_property
     def kinds(self) -> dict[tuple[str, str], None]:
-        """The types of layers with their versions, as the file writes them."""
+        """The pairs of type and version that layers have, as in the file: `("Add", "opset1")`."""
         return dict.fromkeys(
             [(layer.type, layer.version) for body in self.bodies for layer in body.layers]
         )
 
     @cached_property
     def spellings(self) -> dict[str, list[str]]:
-        """The spellings of each type (`Layer.folded_type`) in the file."""
+        """Maps each type (`Layer.folded_type`, e.g. `relu`) to its spellings in the file."""
         spellings: dict[str, list[str]] = {}
         for written in dict.fromkeys([type for type, _ in self.kinds]):
             spellings.setdefault(folded_type(written), []).append(written)
@@ -128,7 +128,7 @@ class Context:
 
     @cached_property
     def by_type(self) -> dict[str, list[tuple[Body, int]]]:
-        """The body and position of each layer, by type (`Layer.folded_type`)."""
+        """Maps each type (`Layer.folded_type`) to the bodies and positions of its layers."""
         folded = {each: name for name, written in self.spellings.items() for each in written}
         places: dict[str, list[tuple[Body, int]]] = {name: [] for name in self.spellings}
         for body in self.bodies:
@@ -137,7 +137,7 @@ class Context:
         return places
 
     def layers(self, *types: str) -> Iterator[Layer]:
-        """Yields the layers of some types, given in lower case."""
+        """Yields the layers of the given types, each in lower case."""
         for name in types:
             folded = "const" if name == "constant" else name
             for body, position in self.by_type.get(folded, ()):
@@ -159,7 +159,7 @@ class Context:
         return Ports(precisions, [layer for layer in layers if _repeats_an_id(layer)])
 
     def wiring(self, body: Body) -> Wiring:
-        """Returns which output feeds each input of a body."""
+        """Returns the wiring of a body: the output that feeds each input."""
         result = self.results.get(body)
         return self.shared(_wired, body) if result is None else result.wiring
 
@@ -178,14 +178,15 @@ class Context:
         return grouped
 
     def observed(self, kind: type[T]) -> list[tuple[Layer, T]]:
-        """Returns the observations of one kind that inference made, each with its layer."""
+        """Returns all observations of one class, e.g. `Mismatch`, each with its layer."""
         return self._observations.get(kind, [])
 
     @cached_property
     def reported(self) -> dict[RuleId, list[Finding]]:
         """The findings of the reader and the faults of the inference, by rule.
 
-        A node of another format that the reader refuses may lack inputs, so only that is said.
+        If the reader of another format, e.g. ONNX, refuses a node, faults of its inference are left
+        out, since the node may lack inputs.
         """
         by_rule: dict[RuleId, list[Finding]] = {}
         for finding in self.model.findings:
@@ -205,8 +206,8 @@ class Context:
         return [each for each in self.observed(Fault) if each[1].rule == INPUT_SHAPES]
 
     def with_reasons(self, finding: Finding) -> Finding:
-        """Returns a finding with the contradicting sizes that may cause it, if a layer rejects its
-        inputs. Of the findings on one layer, only the first states the sizes of the inputs.
+        """Returns a finding. If its layer rejects its inputs, adds the contradicting sizes that may
+        cause this. Only the first such layer shows contradictions between inputs of the model.
 
         This takes a few times as long as inferring the model.
         """
@@ -222,7 +223,7 @@ class Context:
         return finding._replace(fault=fault._replace(says="; ".join([fault.message, *reasons])))
 
     def _sizes_into(self, layer: Layer) -> set[int]:
-        """Returns the sizes of the inputs of a layer."""
+        """Returns the sizes of all dimensions of a layer's inputs."""
         for body, result in self.results.items():
             if layer in body.layers:
                 inputs = result.inputs.get(body.layers.index(layer), ())
@@ -236,8 +237,7 @@ class Context:
         return size_conflicts(self.model, sizes_of_inputs(self.inference))
 
     def placed(self, layer: Layer, fault: Fault) -> Finding:
-        """Returns a finding for a fault of a layer, at the input port or attribute that the fault
-        concerns."""
+        """Returns a finding for a fault of a layer, at the faulty input port or attribute."""
         position = _operand_position(layer, fault.at)
         if position is not None and position < len(layer.inputs):
             port = layer.inputs[position]
@@ -273,8 +273,7 @@ class Context:
     def doubtful(self) -> set[Layer]:
         """The layers with an attribute that is missing or invalid.
 
-        Their inference used a default in place of the intended value, so it proves nothing about
-        their ports.
+        Inference used a default in place of the intended value, so their ports may be right.
         """
         lost = {MISSPELT_ELEMENT, REPEATED_ELEMENT}
         layers = {layer for layer, rules in self.read_under.items() if rules & lost}
@@ -289,7 +288,7 @@ class Context:
         """The Const layers whose `element_type` contradicts both their own port and a port that
         they feed.
 
-        irshape then takes the attribute to be wrong, not the ports.
+        irshape then assumes that the attribute is wrong, not the ports.
         """
         differing: dict[Layer, ElementType] = {
             layer: mismatch.declared.element_type
@@ -343,8 +342,7 @@ def _repeats_an_id(layer: Layer) -> bool:
 
 
 def _operand_position(layer: Layer, name: str) -> int | None:
-    """Returns the position of the input that an operation calls `name`; None if it does not have
-    this input."""
+    """Returns the position of the input that an operation calls `name`; None if there is none."""
     try:
         if layer.version:
             operands = registry.find(layer.type, layer.version).operands

@@ -25,13 +25,13 @@ KINDS = ("unbounded", "dynamic", "lost", "data-dependent")
 
 
 class Statement(NamedTuple):
-    """A statement of a contract: certain tensors have these dimensions, or no dimension of a
-    certain kind."""
+    """A statement of a contract: some tensors have the dimensions `dims`, or none of a kind."""
 
     tensors: str
     """A pattern of tensor names, such as `state.*`."""
     dims: tuple[str, ...] | None
     kind: str
+    """The excluded kind of dimension (one of `KINDS`); empty if `dims` are given."""
 
 
 _SHAPE = r"(?P<name>.+?)\s*=\s*\[(?P<dims>.*)\]\s*"
@@ -40,7 +40,7 @@ _NOTHING = r"nothing\s+is\s+(?P<kind>[a-z-]+)\s*"
 
 
 def statement(text: str) -> Statement:
-    """Returns a statement read from its text. Raises `ValueError` for a malformed one."""
+    """Returns the statement that a text expresses. Raises `ValueError` for a malformed text."""
     match = re.fullmatch(_NOTHING, text) or re.fullmatch(_NONE_OF, text)
     if match is not None:
         kind = match["kind"]
@@ -69,19 +69,19 @@ class Tensor(NamedTuple):
 
 
 class BrokenContract(Rule):
-    """A dimension differs from the one that a contract requires.
+    """A dimension breaks a contract from the configuration.
 
     ## What it does
-    Infers the model with named sizes for each `[[contract]]` that applies to the file. Reports each
-    statement of `require` that does not hold, at the layer that produces the tensor. A statement
-    gives the dimensions of tensors (`logits = [batch, seq, 32000]`), or excludes a kind of
-    dimension (`state.* has no lost dimension`, `nothing is unbounded`). The kinds are `unbounded`,
-    `dynamic`, `lost` and `data-dependent`. A dimension that breaks `nothing is …` is reported at
-    the layer where it begins, not at every layer after it. A name in a statement can be a tensor
-    name, a layer name or, for an output of the model, the name of its Result. If a layer requires a
-    size that other layers exclude, the rule reports it and names them. Without the .bin, for
-    example with `--weights none`, the rule reports nothing, since sizes may depend on the values of
-    constants.
+    For each `[[contract]]` that applies to the file, infers the model with the names that `shapes`
+    gives to dimensions of inputs. Reports each statement of `require` that does not hold, at the
+    layer that produces the tensor. A statement gives the dimensions of tensors (`logits = [batch,
+    seq, 32000]`), or excludes a kind of dimension (`state.* has no lost dimension`, `nothing is
+    unbounded`). The kinds are `unbounded`, `dynamic`, `data-dependent` (it depends on values), and
+    `lost` (irshape has no expression for it in terms of the inputs). A dimension that breaks
+    `nothing is …` is reported at the layer where it begins, not at every layer after it. A
+    statement can name a tensor, a layer or, for an output of the model, its Result. Also reports
+    layers that need contradictory sizes of a dimension. Without the .bin, for example with
+    `--weights none`, the rule reports nothing, since sizes may depend on the values of constants.
 
     ## Why it matters
     It is your requirement. A new version of an exporter may fix the batch, or make a length depend
@@ -166,7 +166,7 @@ class BrokenContract(Rule):
 
 
 def _lacks_values(model: Model) -> bool:
-    """Returns whether values of constants, on which sizes may depend, are unavailable."""
+    """Returns whether the model has constants, but no .bin with their values."""
     return (model.weights is None or model.weights.data is None) and any(
         layer.is_constant and layer.attribute("size") not in (None, "0") for layer in model.walk()
     )
@@ -203,8 +203,7 @@ def _tensors(inference: Inference) -> Iterator[Tensor]:
 
 
 def _contradicts(reasons: Reasons, tensor: Tensor, required: Statement) -> str | None:
-    """Returns how a tensor differs from the required dimensions; None if it meets the
-    requirement."""
+    """Returns the shape of a tensor as text if it breaks a statement; None if it does not."""
     inference = reasons.inference
     known = inference.expressions(tensor.layer)[tensor.port]
     shape = inference.outputs(tensor.layer)[tensor.port].shape
@@ -225,7 +224,7 @@ def _contradicts(reasons: Reasons, tensor: Tensor, required: Statement) -> str |
 
 
 def _is(inference: Inference, wanted: str, size: str | None, dim: Dimension) -> bool:
-    """Returns whether a dimension is as required: within an interval, or equal to an expression."""
+    """Returns whether a dimension is within the interval, or equal to the expression, `wanted`."""
     from ..symbols.parsing import parse_expression
 
     try:
@@ -243,7 +242,7 @@ def _is(inference: Inference, wanted: str, size: str | None, dim: Dimension) -> 
 
 
 def _unnamed(inference: Inference, required: Statement) -> str | None:
-    """Advises to name the dimensions whose names the model does not have."""
+    """Returns advice if a statement uses a name that no dimension of an input has."""
     from ..symbols.facts import Facts
     from ..symbols.parsing import parse_expression
 
@@ -260,7 +259,7 @@ def _unnamed(inference: Inference, required: Statement) -> str | None:
 
 
 def _has(reasons: Reasons, tensor: Tensor, kind: str) -> bool:
-    """Returns whether a tensor has a dimension of a kind."""
+    """Returns whether a tensor has a dimension of a kind, e.g. `unbounded`."""
     from ..inference.explaining import Place
 
     inference = reasons.inference

@@ -19,11 +19,11 @@ PLACEHOLDERS = ("id", "name", "type", "version", "text")
 """The placeholders of a message: fields of the layer, and the matched attribute or text."""
 
 _evaluators: dict[int, Evaluator] = {}
-"""The XPath worker of each process. A forked process must not use the worker of its parent."""
+"""The XPath worker of each process, by process id: a forked process needs its own."""
 
 
 def evaluator() -> Evaluator:
-    """Returns the XPath worker of this process."""
+    """Returns the worker process that evaluates XPath expressions for this process."""
     import atexit
 
     from ..xpath.evaluator import Evaluator

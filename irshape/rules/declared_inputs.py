@@ -31,7 +31,7 @@ class InputDifference(NamedTuple):
 def input_differences(context: Context) -> list[InputDifference]:
     """Returns input ports that differ from the outputs that feed them.
 
-    Ports are left out if another rule reports the cause of the difference.
+    Leaves out a port if another rule reports the cause of the difference.
     """
     differences: list[InputDifference] = []
     if context.model.kind == "layers":
@@ -69,7 +69,7 @@ class InputMismatch(Rule):
 
     ## Example
     ```xml
-    <!-- fed by a port of [2,3] -->
+    <!-- port 0 is fed by an output of [2,3] -->
     <input>
         <port id="0" precision="FP32"><dim>2</dim><dim>4</dim></port>
         <port id="1" precision="I64"><dim>1</dim></port>
@@ -77,8 +77,7 @@ class InputMismatch(Rule):
     ```
 
     ## How to fix it
-    Declare the shape of the output port. If the declared shape is the intended one, connect the
-    layer that has it.
+    Declare the shape of the output port, or connect the layer that has the declared shape.
 
     ## Use instead
     ```xml
@@ -122,19 +121,18 @@ class InputTypeMismatch(Rule):
     """An input port declares another precision than the port that feeds it.
 
     ## What it does
-    Compares the `precision` of every input port that has one with the `precision` of the output
-    port at the other end of its edge.
+    Compares the `precision` of every input port with the `precision` of the output port at the
+    other end of its edge. Input ports without a precision are skipped.
 
     ## Why it matters
-    The file contradicts itself about one tensor. Often an edge comes from the wrong layer, or a
-    Convert was removed.
+    The file contradicts itself about one tensor. Often an edge is wrong, or a Convert was removed.
 
     ## What OpenVINO does
     Silently ignores the types that input ports declare.
 
     ## Example
     ```xml
-    <!-- fed by a port of FP32 -->
+    <!-- port 0 is fed by an output of FP32 -->
     <input>
         <port id="0" precision="FP16"><dim>2</dim><dim>3</dim></port>
         <port id="1" precision="I64"><dim>1</dim></port>
@@ -142,8 +140,7 @@ class InputTypeMismatch(Rule):
     ```
 
     ## How to fix it
-    Declare the precision of the output port. If the declared type is the intended one, insert a
-    Convert.
+    Declare the precision of the output port, or insert a Convert to the declared type.
 
     ## Use instead
     ```xml
@@ -181,8 +178,7 @@ class ValueMismatch(Rule):
 
     ## What it does
     In a file that holds single layers instead of a network, a comment beside an input port can give
-    its value. The rule compares the number of elements of the value with the dimensions of the
-    port.
+    its value. The rule compares the number of its elements with the dimensions of the port.
 
     ## Why it matters
     Either the value or the port is wrong, and so are the shapes that irshape infers from them.

@@ -28,9 +28,9 @@ from .context import Context
 MAX_QUOTED = 8
 """Messages quote only constants with at most this many elements."""
 MAX_EXPLAINED = 100
-"""If more shapes than this are wrong, messages name no attributes."""
+"""If more declared shapes than this are wrong, messages name no attributes."""
 MAX_QUOTING = 20
-"""If more shapes than this are wrong, messages quote no constants."""
+"""If more declared shapes than this are wrong, messages quote no constants."""
 
 
 class OutputDifference(NamedTuple):
@@ -41,7 +41,7 @@ class OutputDifference(NamedTuple):
     declared: Tensor
     inferred: Tensor
     unknown: str = ""
-    """Names the inputs of a single layer whose unknown values determine the shape."""
+    """The names of a single layer's inputs whose unknown values determine the shape, as text."""
 
     @property
     def where(self) -> tuple[str, str]:
@@ -75,9 +75,9 @@ def output_differences(context: Context) -> dict[RuleId, list[OutputDifference]]
 
 
 def _shape_rule(difference: OutputDifference, unsure: bool) -> RuleId | None:
-    """Returns the rule that reports the declared shape; None if it is right or possible.
+    """Returns the rule that reports a declared shape; None if the shape is right or possible.
 
-    unsure: whether the inferred shape depends on the declaration of some layer.
+    unsure: whether the inferred shape depends on declared ports, e.g. of an unknown operation.
     """
     layer, port = difference.layer, difference.port
     given, inferred = difference.declared.shape, difference.inferred.shape
@@ -97,9 +97,9 @@ def _shape_rule(difference: OutputDifference, unsure: bool) -> RuleId | None:
 def _without_values(
     context: Context, output: int, difference: OutputDifference
 ) -> tuple[RuleId | None, OutputDifference]:
-    """Returns the rule that reports the declared shape of a single layer without given values.
+    """Returns the rule that reports a shape that depends on unknown values of inputs.
 
-    If axes are unknown, the function tries all of them.
+    For unknown axes, orders and target shapes, it tries all possible values.
     """
     layer, given = difference.layer, difference.declared.shape
     result = context.inference.result
@@ -122,7 +122,7 @@ def _without_values(
 
 
 def _unsure(result: BodyResult) -> set[Layer]:
-    """Returns the layers, also in bodies, whose outputs depend on the declaration of some layer."""
+    """Returns the layers, also in bodies, whose inferred outputs depend on declared ports."""
     layers = {result.body.layers[position] for position in result.unsure}
     for inner in result.inner.values():
         for body in inner.values():
@@ -138,7 +138,7 @@ def _as_port(shape: PartialShape) -> PartialShape:
 
 
 def _advice(context: Context, shape: PartialShape) -> str:
-    """Returns advice on how to declare a shape in the format of the file."""
+    """Returns advice to declare a shape, e.g. `declare <dim>2</dim><dim>3</dim>` for an IR."""
     if not context.model.format.ports_as_written:
         return f"declare {shape}"
     if not shape.dims:
@@ -177,8 +177,7 @@ class OutputShapeMismatch(Rule):
     declared shape, so that it reports one mistake once.
 
     ## Why it matters
-    The file contradicts itself. Tools that trust the ports, and people who read them, work with a
-    wrong shape.
+    The file contradicts itself. Tools and people that trust the ports work with a wrong shape.
 
     ## What OpenVINO does
     Silently ignores the shapes that output ports declare, and infers the shapes itself.
@@ -223,7 +222,7 @@ class OutputShapeMismatch(Rule):
 
 
 def _or_the_class(layer: Layer) -> str:
-    """Returns text that names the class of a custom operation, which may be at fault instead."""
+    """Returns text that names the class of a custom operation, whose `infer` may be wrong."""
     operation = registry.declaration_of(layer)
     if operation is None or operation.custom_version is None:
         return ""
@@ -231,7 +230,7 @@ def _or_the_class(layer: Layer) -> str:
 
 
 def _attributes(context: Context, layer: Layer, differences: int) -> str:
-    """Returns text that names the attributes that determine an output; empty if there are too many
+    """Returns text such as ` with keep_dims=false`; empty for more than `MAX_EXPLAINED`
     findings."""
     if not context.reasons or differences > MAX_EXPLAINED:
         return ""
@@ -243,7 +242,7 @@ def _constants(context: Context) -> dict[Layer, Constant]:
 
 
 def _decided_by(context: Context, layer: Layer) -> str:
-    """Returns text that quotes the constants whose values determine a shape."""
+    """Returns text that quotes the small constants whose values determine a shape."""
     place = context.shared(places).get(layer)
     declaration = Declarations(context.model).of(layer)
     if place is None or isinstance(declaration, registry.UnknownOperation):
@@ -267,8 +266,7 @@ def _decided_by(context: Context, layer: Layer) -> str:
 
 
 def _reason(given: PartialShape, inferred: PartialShape) -> str:
-    """Returns text that says where two shapes differ, if they differ in rank or in a single
-    dimension."""
+    """Returns text that says how two shapes differ, if in rank or in one dimension only."""
     if given.dims is None or inferred.dims is None:
         return ""
     if len(given.dims) != len(inferred.dims):
@@ -417,8 +415,8 @@ class LooserDeclaration(Rule):
     Reports a port that declares a dynamic dimension where irshape infers a size.
 
     ## Why it matters
-    The file is correct, but less precise than it could be. The ports were written for other shapes
-    than the model has now.
+    The file is correct, but less precise than it could be. Often a Parameter was made static, but
+    the ports after it were not.
 
     ## What OpenVINO does
     Ignores the declared dimension, and uses the inferred size.
@@ -432,8 +430,7 @@ class LooserDeclaration(Rule):
     ```
 
     ## How to fix it
-    Declare the size, or leave it as it is. After an edit of a Parameter, `irshape fix` makes all
-    ports follow it.
+    Declare the size, or do nothing. After a Parameter was edited, `irshape fix` updates all ports.
 
     ## Use instead
     ```xml

@@ -1,4 +1,4 @@
-"""IR801 to IR803: reasons why the devices that the settings name may refuse a model."""
+"""IR801 to IR803: layers and inputs that a device (CPU, GPU, NPU) may refuse to compile."""
 
 from __future__ import annotations
 
@@ -53,12 +53,11 @@ class FailsOnDevice(_DeviceRule):
 
     ## What it does
     With `--device gpu` (or `[devices]` in the configuration), reports the layers and inputs that
-    the plugin of this device refused when it was measured with OpenVINO 2026.4.1. Without a device,
-    the rule reports nothing. `irshape requires MODEL` prints the verdicts of all devices.
+    the OpenVINO plugin of this device refused in measurements with OpenVINO 2026.4.1. Without a
+    device, the rule reports nothing. `irshape requires MODEL` prints a verdict for every device.
 
     ## Why it matters
-    The device on which a model is deployed can refuse it although OpenVINO reads it and infers its
-    shapes.
+    A device can refuse a model although OpenVINO reads the model and infers its shapes.
 
     ## What OpenVINO does
     Refuses the model in `compile_model`, often without naming the layer. `query_model` needs the
@@ -73,7 +72,7 @@ class FailsOnDevice(_DeviceRule):
     ```
 
     ## How to fix it
-    The message says which change would help. `docs/devices.md` explains the facts and their limits.
+    The message says which change would help. `docs/devices.md` explains what was measured.
     """
 
 
@@ -83,11 +82,11 @@ class LikelyFailsOnDevice(_DeviceRule):
     ## What it does
     With `--device`, reports layers and inputs that the device is likely to refuse. Either it
     refused them in a measurement that may have failed for another reason, or only source code or a
-    document says that it does not support them. No NPU was measured, so every refusal by NPU is at
-    most likely.
+    document says that it does not support them. No NPU was measured, so this rule reports all
+    refusals by NPUs.
 
     ## Why it matters
-    The model may be refused where it is deployed. Try it there, or change it first.
+    The model may fail where it is deployed. Try it there, or change it first.
 
     ## What OpenVINO does
     Most likely refuses it in `compile_model`.
@@ -106,7 +105,7 @@ class LikelyFailsOnDevice(_DeviceRule):
 
 
 class NotJudgedForDevice(_DeviceRule):
-    """irshape has no facts about this layer on the device.
+    """irshape does not know whether the device accepts this layer.
 
     ## What it does
     With `--device`, reports layers whose operation was not measured on the device: custom

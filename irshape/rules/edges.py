@@ -15,7 +15,7 @@ _IDS = "edges name layers and ports by their ids"
 
 
 def edge_faults(context: Context) -> list[EdgeFault]:
-    """Returns the edges that lead nowhere at one end."""
+    """Returns the edges that name a missing layer or port."""
     return [fault for body in context.bodies for fault in context.links(body).faults]
 
 
@@ -33,8 +33,7 @@ class DanglingEdge(Rule):
     ## What OpenVINO does
     Rejects it with a message that names neither edge nor line: "Cannot create layer id:0 from
     unsupported opset: ", "index '1' out of range", or "Can not find output port with id 5 in layer
-    add". An edge into a layer that does not exist is silently accepted if every input is fed by
-    another edge.
+    add". Silently accepts an edge to a missing layer if every input has another edge.
 
     ## Example
     ```xml
@@ -42,7 +41,7 @@ class DanglingEdge(Rule):
     ```
 
     ## How to fix it
-    Use the ids of the layer and of the port.
+    Write the ids of the intended layer and port.
 
     ## Use instead
     ```xml
@@ -88,7 +87,7 @@ class DanglingEdge(Rule):
 
 
 class MalformedEdge(Rule):
-    """An edge does not say where it comes from or goes to.
+    """An edge lacks one of its four ids, or has one that is not a whole number.
 
     ## What it does
     Reports an edge without `from-layer`, `from-port`, `to-layer` or `to-port`, or with a value
@@ -160,7 +159,7 @@ class UnknownEdgeAttribute(Rule):
     `to-port`.
 
     ## Why it matters
-    The attribute has no effect. Often it is one of the four, misspelt.
+    The attribute has no effect. Often it is one of these four, misspelt.
 
     ## What OpenVINO does
     Ignores it silently.
@@ -189,7 +188,7 @@ class DuplicateEdge(Rule):
     Reports the second and every later edge with the same `to-layer` and `to-port`.
 
     ## Why it matters
-    An input has one producer. The file does not say which of the two is the intended one.
+    An input has one producer. The file does not say which of the two edges is intended.
 
     ## What OpenVINO does
     Counts one input too many and rejects the layer: "layer mean with id: 2 has incorrect input with
@@ -202,8 +201,7 @@ class DuplicateEdge(Rule):
     ```
 
     ## How to fix it
-    Remove the wrong edge. One output may feed any number of inputs, but an input has only one
-    producer.
+    Remove the wrong edge. An output may feed several inputs, but an input has only one producer.
 
     ## Use instead
     ```xml
@@ -243,8 +241,7 @@ class MissingEdge(Rule):
 
     ## What OpenVINO does
     Rejects the model without naming the layer's id: "index '1' out of range", or "Argument has 0
-    outputs (1 expected)". Trailing optional inputs may be omitted, but only together with their
-    ports.
+    outputs (1 expected)". Trailing optional inputs may be omitted, together with their ports.
 
     ## Example
     ```xml
@@ -287,8 +284,8 @@ class Cycle(Rule):
     """Layers depend on each other in a cycle.
 
     ## What it does
-    Reports layers that depend on their own output, once for each body. The finding lists the layers
-    of the cycle.
+    Reports layers that depend on their own output, once for each body. The message lists the
+    layers.
 
     ## Why it matters
     There is no order in which the layers could be computed. A loop in a model is a Loop or a
@@ -338,9 +335,9 @@ class Cycle(Rule):
 
 
 def _circle(start: int, sources: list[list[OutputRef | None]], cyclic: frozenset[int]) -> list[int]:
-    """Returns a path from a layer of the cycle back to itself, in the direction of the data.
+    """Returns the positions of the layers of a cycle, in the direction of the data.
 
-    It begins and ends with the first of its layers in file order.
+    The first of them in file order is at both ends.
     """
     trail: list[int] = [start]
     seen = {start: 0}
@@ -360,8 +357,9 @@ class UnreachableLayer(Rule):
     """No path leads from the layer to a Result or an Assign.
 
     ## What it does
-    Reports the last layer of a branch that leads nowhere, and how many layers only it uses. For an
-    unused input or a single unused constant, the finding is an info.
+    Reports the last layer of a branch that reaches no Result or Assign, and the number of layers
+    that only this branch uses. For an unused input or a single unused constant, the finding is an
+    info.
 
     ## Why it matters
     The model does not compute this part, probably because an edge or a Result has been lost.
@@ -395,7 +393,7 @@ class UnreachableLayer(Rule):
             for layer, behind in context.links(body).unused():
                 if layer.is_parameter:
                     yield cls.finding(
-                        "no layer takes this input of the model",
+                        "no layer uses this input of the model",
                         layer,
                         expected="a consumer",
                         actual="none",
@@ -419,8 +417,8 @@ class UnreachableLayer(Rule):
 
 def _others(behind: int) -> str:
     if behind < 2:
-        return " and the layer that only it takes" if behind else ""
-    return f" and the {behind} layers that only it takes"
+        return " and the layer that only it uses" if behind else ""
+    return f" and the {behind} layers that only it uses"
 
 
 class MissingResult(Rule):
@@ -432,11 +430,11 @@ class MissingResult(Rule):
     nets.
 
     ## Why it matters
-    The model computes nothing that a program could read.
+    The model has no output that a program could read.
 
     ## What OpenVINO does
-    Silently reads it as a model that has only its Parameters, and drops every other layer. A model
-    that only assigns variables is valid.
+    Silently reads a model that has only its Parameters, and drops every other layer. A net with an
+    Assign and no Result is valid.
 
     ## Example
     ```xml

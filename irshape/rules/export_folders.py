@@ -26,14 +26,14 @@ CONFIGURATIONS = ("config.json", "generation_config.json", "model_index.json")
 
 
 class Member(NamedTuple):
-    """A model of a folder, with its inference. name: relative to the folder."""
+    """A model of an exported folder, with its inference. name: its path from the folder."""
 
     name: str
     model: Model
     inference: Inference
 
     def inputs(self) -> dict[str, Tensor]:
-        """Returns the inputs by all their names."""
+        """Maps every name of every input to its tensor."""
         named: dict[str, Tensor] = {}
         for layer in self.model.parameters:
             (tensor,) = self.inference.outputs(layer)
@@ -42,7 +42,7 @@ class Member(NamedTuple):
         return named
 
     def outputs(self) -> dict[str, Tensor]:
-        """Returns the outputs by all their names."""
+        """Maps every name of every output to its tensor."""
         named: dict[str, Tensor] = {}
         result = self.inference.result
         layers = result.body.layers
@@ -55,7 +55,7 @@ class Member(NamedTuple):
         return named
 
     def inputs_of(self, type_name: str) -> list[tuple[Layer, tuple[Tensor | None, ...]]]:
-        """Returns the layers of a type, with their input tensors."""
+        """Returns the layers of a type, each with its input tensors."""
         inputs = self.inference.result.inputs
         return [
             (layer, inputs.get(position, ()))
@@ -65,11 +65,11 @@ class Member(NamedTuple):
 
 
 class Export(NamedTuple):
-    """A folder of models that belong together.
+    """An exported folder: models that belong together, and their configurations.
 
-    members: by name.
-    configurations: the JSON objects by file name.
-    faults: for each file that contains no JSON object, what is wrong with it.
+    members: the models by name.
+    configurations: the content of config.json and other JSON files, by file name.
+    faults: the reason why a JSON file cannot be used, by file name.
     """
 
     members: Mapping[str, Member]
@@ -78,7 +78,7 @@ class Export(NamedTuple):
 
     @property
     def language(self) -> Member | None:
-        """The model that takes or produces tokens."""
+        """The language model; None if the folder has none."""
         return next((self.members[name] for name in LANGUAGE_MODELS if name in self.members), None)
 
     @property
@@ -88,7 +88,7 @@ class Export(NamedTuple):
 
     @property
     def rows(self) -> int | None:
-        """The rows of the embedding table, if they are known."""
+        """The number of rows of the embedding table; None if it is unknown."""
         return None if self.embedding is None else embedding_rows(self.embedding)
 
     @property
@@ -97,7 +97,7 @@ class Export(NamedTuple):
         return self.language or next(iter(self.members.values()))
 
     def number(self, name: str) -> int | None:
-        """Returns an integer of config.json, or of its `text_config`."""
+        """Returns an integer from config.json, or from its `text_config`; None if there is none."""
         config = self.configurations.get("config.json", {})
         for part in (config, config.get("text_config")):
             value = part.get(name) if isinstance(part, Mapping) else None
@@ -107,21 +107,21 @@ class Export(NamedTuple):
 
 
 def last_size(tensor: Tensor | None) -> int | None:
-    """Returns the size of the last axis if it is known."""
+    """Returns the size of the last axis; None if it is unknown."""
     if tensor is None or not tensor.shape.dims or tensor.shape[-1].is_dynamic:
         return None
     return tensor.shape[-1].low
 
 
 def channels(tensor: Tensor | None) -> int | None:
-    """Returns the channels of an image, or of a list of tokens, if they are known."""
+    """Returns the size of axis 1 of a tensor of rank 4, or of the last axis; None if unknown."""
     if tensor is None or len(tensor.shape.dims or ()) != 4:
         return last_size(tensor)
     return tensor.shape[1].low if tensor.shape[1].is_static else None
 
 
 def embedding_rows(member: Member) -> int | None:
-    """Returns the rows of the table with the embeddings of tokens."""
+    """Returns the number of rows of the table with the embeddings of tokens; None if not found."""
     result = member.inference.result
     carried: set[int] = set()
     for position, layer in enumerate(result.body.layers):
@@ -140,7 +140,8 @@ def embedding_rows(member: Member) -> int | None:
 
 
 def models_of(part: str) -> tuple[str, ...]:
-    """Returns the models among the files that an entry of model_index.json stands for."""
+    """Returns the models that a part in model_index.json needs: `unet` needs
+    `unet/openvino_model.xml`."""
     kind = part.rstrip("_0123456789")
     if kind == "vae":
         return "vae_encoder/openvino_model.xml", "vae_decoder/openvino_model.xml"

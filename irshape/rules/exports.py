@@ -1,4 +1,4 @@
-"""IR66x: folders that optimum-intel exports for OpenVINO GenAI, whose models must match."""
+"""IR66x: folders that optimum-intel exports for OpenVINO GenAI. Their models must match."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ SPECIAL_TOKENS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start
 
 
 def check_export(export: Export) -> Iterator[tuple[Member, Finding]]:
-    """Yields mismatches in a folder, each with the model at which it is reported."""
+    """Yields the findings on an exported folder, each with the model at which it is reported."""
     for rule in _ExportRule.__subclasses__():
         yield from rule.check_export(export)
 
 
 class _ExportRule(Rule):
-    """A rule about a folder."""
+    """A rule about an exported folder, not about a single model."""
 
     @classmethod
     def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
@@ -49,32 +49,32 @@ class _ExportRule(Rule):
         layer: Layer | None = None,
         **facts: Unpack[Stated],
     ) -> tuple[Member, Finding]:
-        """Returns a finding about a model: at a layer, or at its first input if it concerns the
-        whole model."""
+        """Returns a finding about a model, at a layer or, for the whole model, at its first
+        input."""
         place = layer or next(iter(member.model.parameters), None)
         return member, cls.finding(message, 0 if place is None else place.offset, layer, **facts)
 
 
 class ExportMismatch(_ExportRule):
-    """Two models of an exported folder do not go together.
+    """Two models of an exported folder do not fit together.
 
     ## What it does
     In a folder that optimum-intel exported, compares the outputs of one model with the inputs of
     the next. For the tokenizer and the language model, it compares the element types and shapes of
-    `input_ids`, `attention_mask` and other tensors. For embeddings and language model, encoder and
-    decoder, text encoders, denoiser and VAE, it compares the size of the last axis or the number of
-    channels. If a model of an image pipeline has a config.json beside it, the rule also compares
-    the sizes in it with the model; a difference is a warning.
+    `input_ids`, `attention_mask` and other tensors. For other pairs (embeddings and language model,
+    encoder and decoder, text encoders and denoiser, denoiser and VAE), it compares the size of the
+    last axis or the number of channels. If a model of an image pipeline has a config.json, the rule
+    also compares the sizes in this file with the model; a difference is a warning.
 
     ## Why it matters
-    Each model is sound, but the pipeline fails on its first request.
+    Each model is valid by itself, but the pipeline fails on its first request.
 
     ## What OpenVINO does
     Reads every model; OpenVINO GenAI fails when the pipeline runs.
 
     ## Example
     ```xml
-    <!-- openvino_model.xml, whose tokenizer gives i64 -->
+    <!-- openvino_model.xml, beside a tokenizer that outputs i64 -->
     <layer id="0" name="input_ids" type="Parameter" version="opset1">
         <data shape="?,?" element_type="i32"/>
     </layer>
@@ -97,8 +97,8 @@ class ExportMismatch(_ExportRule):
                 same_type = tensor.element_type is taken.element_type
                 if not same_type or not tensor.shape.compatible(taken.shape):
                     message = (
-                        f"the input `{name}` takes {taken.element_type}{taken.shape}, but the "
-                        f"tokenizer gives {tensor.element_type}{tensor.shape}"
+                        f"the input `{name}` is {taken.element_type}{taken.shape}, but the "
+                        f"tokenizer outputs {tensor.element_type}{tensor.shape}"
                     )
                     yield cls.about(language, message)
         for first, output, second, entry, axis in (
@@ -115,8 +115,8 @@ class ExportMismatch(_ExportRule):
 
     @classmethod
     def _text_encoders(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
-        """Yields a finding if the denoiser does not take the outputs of the text encoders, joined
-        if there are several."""
+        """Yields a finding if the last axis of the denoiser's `encoder_hidden_states` differs from
+        the sum of the last axes of the text encoders' outputs."""
         encoders = [
             member
             for name in ("text_encoder", "text_encoder_2")
@@ -130,19 +130,18 @@ class ExportMismatch(_ExportRule):
         if denoiser is None or not sizes or None in sizes or wanted in (None, given):
             return
         names = " and ".join(member.name for member in encoders)
-        gives = "give" if len(encoders) > 1 else "gives"
+        output = "output" if len(encoders) > 1 else "outputs"
         message = (
-            f"the input `encoder_hidden_states` takes {wanted} elements per token, but "
-            f"{names} {gives} {given}"
+            f"the input `encoder_hidden_states` has {wanted} elements per token, but "
+            f"{names} {output} {given}"
         )
         yield cls.about(denoiser, message)
 
     @classmethod
     def _latents(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
-        """Yields a finding if the VAE's encoder does not produce as many channels as its decoder
-        takes.
+        """Yields a finding if the channels of the VAE's encoder and decoder differ in number.
 
-        The encoder may also produce twice as many, for means and variances.
+        The encoder may also output twice this number, for means and variances.
         """
         decoder = export.members.get(_DECODER[0])
         encoder = export.members.get("vae_encoder/openvino_model.xml")
@@ -153,7 +152,7 @@ class ExportMismatch(_ExportRule):
             given = channels(tensor)
             if name.startswith("latent") and given and taken and given not in (taken, 2 * taken):
                 message = (
-                    f"the input `{_DECODER[1]}` takes {taken} channels, but `{name}` of "
+                    f"the input `{_DECODER[1]}` has {taken} channels, but `{name}` of "
                     f"{encoder.name} has {given}"
                 )
                 yield cls.about(decoder, message)
@@ -162,8 +161,7 @@ class ExportMismatch(_ExportRule):
     def _stated(
         cls, export: Export, part: str, key: str, side: str, label: str
     ) -> Iterator[tuple[Member, Finding]]:
-        """Yields a finding if an input or output has another size than the configuration beside the
-        model."""
+        """Yields a finding if an input or output has another size than config.json states."""
         for name, member in export.members.items():
             folder = name.rpartition("/")[0]
             stated = export.configurations.get(f"{folder}/config.json", {}).get(key)
@@ -192,7 +190,7 @@ class ExportMismatch(_ExportRule):
             return
         if not given.shape[axis].compatible(taken.shape[axis]):
             message = (
-                f"the input `{target[1]}` takes {taken.shape}, but `{source[1]}` of "
+                f"the input `{target[1]}` has shape {taken.shape}, but `{source[1]}` of "
                 f"{giving.name} has shape {given.shape}"
             )
             yield cls.about(taking, message)
@@ -213,8 +211,7 @@ STATED_SIZES = (
     ("vae_decoder", "latent_channels", "input", "latent_sample"),
     ("vae_decoder", "out_channels", "output", "sample"),
 )
-"""The parts of an image pipeline, the keys of their config.json, and the tensors with these
-sizes."""
+"""Parts of an image pipeline, a key of their config.json, and the input or output of this size."""
 
 
 class ExportVocabulary(_ExportRule):
@@ -223,19 +220,18 @@ class ExportVocabulary(_ExportRule):
     ## What it does
     Compares the number of rows of the embedding table with the vocabulary of the tokenizer and the
     detokenizer, with the last axis of `logits`, and with `vocab_size` of config.json. A vocabulary
-    with more entries than rows is an error. A table with more rows than entries is usual, since
-    tables are padded.
+    with more entries than rows is an error. More rows than entries are usual padding.
 
     ## Why it matters
-    For a token beyond the end of the table, the model reads other memory or stops. The wrong
-    tokenizer gives text without meaning.
+    For a token beyond the end of the table, the model reads other memory or stops. With the wrong
+    tokenizer, it writes text without meaning.
 
     ## What OpenVINO does
     Reads every model, and runs them.
 
     ## Example
     ```xml
-    <!-- openvino_model.xml, whose tokenizer has 151,665 entries -->
+    <!-- openvino_model.xml, beside a tokenizer of 151,665 entries -->
     <layer id="3" name="embed_tokens.weight" type="Const" version="opset1">
         <data element_type="f16" shape="32000,2048" offset="0" size="131072000"/>
     </layer>
@@ -270,8 +266,7 @@ class ExportVocabulary(_ExportRule):
     def _entries(
         cls, export: Export, name: str, language: Member, rows: int | None
     ) -> Iterator[tuple[Member, Finding]]:
-        """Yields a finding if the vocabulary of a tokenizer has more entries than a model's table
-        has rows."""
+        """Yields a finding if a tokenizer has more entries than a model's table has rows."""
         member = export.members.get(name)
         if member is None or rows is None:
             return
@@ -293,22 +288,22 @@ VOCABULARIES = {
     "UnigramTokenizer": 5,
     "VocabDecoder": 1,
 }
-"""The operations with a vocabulary, and the input where it begins."""
+"""The operations with a vocabulary, and the position of the first input that contains it."""
 
 
 class ExportSpecialToken(_ExportRule):
-    """A special token of a configuration lies outside the embedding table.
+    """A special token in a configuration lies outside the embedding table.
 
     ## What it does
     Compares `bos_token_id`, `eos_token_id`, `pad_token_id` and `decoder_start_token_id` of
     config.json and generation_config.json with the rows of the embedding table.
 
     ## Why it matters
-    If the model cannot produce the end token, generation never ends there. If it cannot look up a
-    token, generation fails.
+    If the model cannot produce the end token, generation does not end at it. If the model cannot
+    look up a token, generation fails.
 
     ## What OpenVINO does
-    OpenVINO GenAI uses the numbers without checking them.
+    OpenVINO GenAI uses the token ids without checking them.
 
     ## Example
     ```json
@@ -342,9 +337,9 @@ class ExportCache(_ExportRule):
     """The key and value cache of a language model does not match its configuration.
 
     ## What it does
-    Compares the states of a language model whose shapes are [batch, heads, length, size] with
-    config.json. Each of `num_hidden_layers` layers has two states, with `num_key_value_heads` heads
-    of `head_dim` elements (or `hidden_size` / `num_attention_heads`).
+    Compares the states (ReadValue) of a language model that have the shape [batch, heads, length,
+    size] with config.json. Each of `num_hidden_layers` layers has two states, with
+    `num_key_value_heads` heads of `head_dim` elements (or `hidden_size` / `num_attention_heads`).
 
     ## Why it matters
     OpenVINO GenAI plans the memory of the cache with these numbers.
@@ -358,7 +353,7 @@ class ExportCache(_ExportRule):
     ```
 
     ## How to fix it
-    Use the configuration that the model was exported with.
+    Use the configuration with which the model was exported.
     """
 
     @classmethod
@@ -431,7 +426,7 @@ class ExportIncomplete(_ExportRule):
     nor detokenizer.
 
     ## What OpenVINO does
-    OpenVINO GenAI refuses the folder when it needs the part.
+    OpenVINO GenAI refuses the folder when it needs the missing file.
 
     ## Example
     ```sh

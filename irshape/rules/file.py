@@ -48,7 +48,7 @@ class Doctype(Rule):
 
     ## Why it matters
     A DOCTYPE can define entities, which can expand without bound or refer to other files. No
-    program that writes IRs emits one.
+    program that writes IRs emits a DOCTYPE.
 
     ## What OpenVINO does
     Skips it silently, and expands nothing.
@@ -100,10 +100,11 @@ class NotAnIr(Rule):
 
 
 class SizeLimit(Rule):
-    """The file is larger than the limit.
+    """The model is larger than irshape allows.
 
     ## What it does
-    Rejects an .xml of more than 1 GiB.
+    Rejects an .xml of more than 1 GiB, and an ONNX model whose functions expand to more than
+    200,000 nodes.
 
     ## Why it matters
     The .xml contains only the structure; 35,000 layers take 17 MB. A file of more than a gigabyte
@@ -125,15 +126,15 @@ class SizeLimit(Rule):
 
 
 class NestingLimit(Rule):
-    """Elements are nested deeper than the limit.
+    """The elements of a file are nested deeper than irshape allows.
 
     ## What it does
-    Rejects a file whose elements are nested more than 256 deep. That is about 60 bodies of If, Loop
-    or TensorIterator inside each other.
+    Rejects a file whose elements are nested more than 256 deep: about 60 bodies of If, Loop or
+    TensorIterator inside each other. In an ONNX model, reports functions and graphs that are nested
+    more than 16 deep.
 
     ## Why it matters
-    Every body is processed inside the one around it. Without a limit, a small file could exhaust
-    the stack.
+    irshape processes nested bodies recursively: without a limit, a small file exhausts the stack.
 
     ## What OpenVINO does
     Has no limit, and crashes with a segmentation fault when its stack is exhausted.
@@ -156,11 +157,10 @@ class UnknownElement(Rule):
     """An element has no meaning at this place.
 
     ## What it does
-    Reports an XML element that is not part of the IR format at that place. Its contents are
-    ignored.
+    Reports an XML element that is not part of the IR format at that place. irshape ignores it.
 
     ## Why it matters
-    Whatever the author intended has no effect.
+    The element has no effect, whatever its author intended.
 
     ## What OpenVINO does
     Ignores it silently.
@@ -172,7 +172,7 @@ class UnknownElement(Rule):
     ```
 
     ## How to fix it
-    Remove it, or correct its name.
+    Remove the element, or correct its name.
 
     ## Use instead
     ```xml
@@ -183,7 +183,7 @@ class UnknownElement(Rule):
 
 
 class StrayText(Rule):
-    """Text stands between elements.
+    """There is text between elements.
 
     ## What it does
     Reports text where an IR has only elements: the marker of a merge conflict, a line number or a
@@ -191,8 +191,7 @@ class StrayText(Rule):
     rule ignores comments, white space, and the contents of `<rt_info>`.
 
     ## Why it matters
-    No writer of IRs puts text there, so the file was edited by accident, and more may have been
-    lost with it.
+    No writer of IRs puts text there. The file was edited by accident, and may have lost more.
 
     ## What OpenVINO does
     Ignores it silently.
@@ -221,12 +220,11 @@ class RepairedXml(Rule):
     ## What it does
     In a file that holds single layers instead of a network, reports each repair that irshape made
     in order to read a layer: a missing end tag, missing quotes, a missing slash. irshape makes only
-    obvious repairs; any other fault is IR001. It accepts `...` inside a tag, which the
+    obvious repairs; it reports any other fault as IR001. It accepts `...` inside a tag, which the
     documentation of operations writes for omitted parts.
 
     ## Why it matters
-    The layer can still be checked, so that its other faults show up in the same run. Other tools
-    will not read it.
+    irshape can still check the layer and report its other faults. Other tools cannot read it.
 
     ## What OpenVINO does
     Does not read files of single layers.
@@ -255,13 +253,12 @@ class LeftOut(Rule):
 
     ## What it does
     Reports an `<input>` or `<output>` of a single layer in which `...` stands for further ports.
-    irshape then checks nothing that depends on their number. Also reports a Parameter or constant
-    without `shape` or `element_type`, as the documentation prints them inside bodies. irshape then
-    uses the declaration of its output port.
+    irshape then checks nothing that depends on the number of ports. Also reports a Parameter or
+    constant without `shape` or `element_type`, as the documentation prints them inside bodies.
+    irshape then uses the declaration of its output port.
 
     ## Why it matters
-    Ports that are not there cannot be checked, and a Parameter in a model has to declare its own
-    shape.
+    irshape cannot check missing ports, and a Parameter in a model has to declare its own shape.
 
     ## What OpenVINO does
     Does not read files of single layers.
@@ -275,7 +272,7 @@ class LeftOut(Rule):
     ```
 
     ## How to fix it
-    Write the ports, or the attributes.
+    Write all ports; give the Parameter or constant its attributes.
     """
 
 
@@ -283,8 +280,8 @@ class MisspeltElement(Rule):
     """The name of an element looks like a misspelling.
 
     ## What it does
-    Reports an element that is not part of the IR format at that place, and whose name is close to
-    one that is.
+    Reports an element that is not part of the IR format at that place, if its name is similar to
+    that of an allowed element.
 
     ## Why it matters
     Its contents are lost: attributes take their defaults, and layers or edges are missing.
@@ -300,7 +297,7 @@ class MisspeltElement(Rule):
     ```
 
     ## How to fix it
-    Correct the name.
+    Correct the name of the element.
 
     ## Use instead
     ```xml
@@ -351,13 +348,13 @@ class InternalError(Rule):
     """irshape itself failed on a layer.
 
     ## What it does
-    Reports a layer for which irshape's code for its operation failed. The failure affects only that
-    layer: irshape uses the shapes that its ports declare, and checks everything else.
+    Reports a layer whose inference failed with an exception in irshape. The failure affects only
+    that layer: irshape uses the shapes that its ports declare, and checks everything else.
 
     ## Why it matters
     The layer has not been checked. The bug is in irshape or, if the message names a plugin, in the
-    plugin; it is not in the file. If a rule of a plugin fails, irshape reports it at the beginning
-    of the file.
+    plugin; it is not in the file. irshape reports a failed rule of a plugin at the start of the
+    file.
 
     ## What OpenVINO does
     OpenVINO is not involved.
@@ -369,8 +366,8 @@ class InternalError(Rule):
     ```
 
     ## How to fix it
-    Please report it together with the layer. In your own plugin, correct the line that the message
-    names. With `IRSHAPE_DEBUG=1` in the environment, the exception is raised where it occurs.
+    Please report the message together with the layer. In your own plugin, correct the line that the
+    message names. With `IRSHAPE_DEBUG=1` in the environment, irshape raises the exception.
     """
 
     fatal = True

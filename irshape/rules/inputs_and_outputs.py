@@ -1,4 +1,4 @@
-"""Rules about the names by which programs look up the inputs and outputs of a model."""
+"""IR125 and IR128: the names by which programs look up the inputs and outputs of a model."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class MissingTensorName(Rule):
 
     ## What it does
     Reports a Parameter whose port has no `names`, and a Result whose tensor has no name. If no
-    tensor of the file has a name, this is reported once.
+    tensor of the file has a name, the rule reports only the first of them.
 
     ## Why it matters
     A program that looks up the input or output by name does not find it. The program can use only
-    the number of the input or output, which changes when another is added.
+    the index of the input or output, which may change when another one is added.
 
     ## What OpenVINO does
     Reads the model silently; its own writer emits models without names. `model.input("x")` then
@@ -93,8 +93,8 @@ def ends_of(context: Context) -> Iterator[End]:
 
 
 def _unnamed(context: Context) -> Iterator[End]:
-    """Yields the inputs and outputs whose tensor has no name; if they share one, only the
-    input."""
+    """Yields the inputs and outputs whose tensor has no name. Leaves out an output that is an
+    input's tensor, since the input is reported."""
     for end in ends_of(context):
         fed_by_an_input = end.producer.is_parameter and end.layer is not end.producer
         if not (end.port.names or end.layer.output_names or fed_by_an_input):
@@ -102,7 +102,7 @@ def _unnamed(context: Context) -> Iterator[End]:
 
 
 def _name(layer: Layer) -> str:
-    """Returns the name of a layer as `names` writes it."""
+    """Returns the name of a layer, escaped as a port's `names` requires."""
     return layer.name.replace(",", "\\,") or f"{layer.type.lower()}{layer.id}"
 
 
@@ -110,20 +110,21 @@ class CollidingName(Rule):
     """In an IR of version 10, an input or output gets the name of another one.
 
     ## What it does
-    In an IR of version 10, OpenVINO gives the inputs and outputs of the model further names beside
-    their tensor names. An input gets the name of its Parameter. An output gets the name of the
-    layer that produces it, with `.0`, `.1` … if that layer has several outputs. The rule reports a
-    name of this kind if another input or output has it too. It also reports a named tensor that is
-    two inputs or outputs of the model: a Parameter that feeds a Result, or an output port that
-    feeds two Results.
+    In an IR of version 10, OpenVINO gives the inputs and outputs of the model further names, in
+    addition to their tensor names. An input gets the name of its Parameter. An output gets the name
+    of the layer that produces it, with `.0`, `.1` … if that layer has several outputs. The rule
+    reports such a further name if another input or output has it too. It also reports a named
+    tensor that is both an input and an output of the model (a Parameter that feeds a Result), or
+    two outputs (a port that feeds two Results).
 
     ## Why it matters
-    OpenVINO does not read the file. Versions 10 and 11 differ here: if a tool adds tensor names to
-    an old IR, or a Result to a named tensor, the file would be right only in version 11.
+    OpenVINO does not read the file. IR version 11 has no such names: a tool that adds tensor names
+    to an old IR, or a Result to a named tensor, writes a file that is valid only as version 11.
 
     ## What OpenVINO does
     Refuses the file: "Model operation names have collisions with tensor names", "Model tensor names
-    have collisions". Before 2025.0 it reads a tensor that is two inputs or outputs.
+    have collisions". Before 2025.0, it accepts a tensor that is an input and an output, or two
+    outputs.
 
     ## Example
     ```xml
@@ -187,7 +188,8 @@ class CollidingName(Rule):
 
     @classmethod
     def doubled(cls, end: End, first: End) -> Finding:
-        """Returns the finding about a named tensor that is two inputs or outputs."""
+        """Returns the finding about a named tensor that is an input and an output, or two
+        outputs."""
         name = end.port.tensor_names[0]
         return cls.finding(
             f"the tensor '{name}' is {end.what} of the model, but it already is {first.what}; "

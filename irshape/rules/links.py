@@ -1,8 +1,8 @@
 """Compares the edges of a body with its layers.
 
-It finds edges that lead nowhere, inputs that nothing feeds, and layers that feed nothing. It leaves
-out consequences of faults that other rules report. These are edges that may name a layer or port
-with a faulty id, and unused layers if some edge leads nowhere.
+It finds edges that name a missing layer or port, inputs without an edge, and unused layers. It
+leaves out consequences of faults that other rules report: an edge to a layer or port whose own id
+is faulty, and unused layers if some edge names a missing layer or port.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Side = Literal["from", "to"]
 
 
 class EdgeFault(NamedTuple):
-    """An edge that leads nowhere at one end."""
+    """An edge that names a missing layer or port at one end."""
 
     body: Body
     edge: Edge
@@ -44,7 +44,7 @@ class EdgeFault(NamedTuple):
 
     @property
     def ports(self) -> list[Port]:
-        """The ports that the edge could name."""
+        """The ports of the layer that the edge could name."""
         if self.layer is None:
             return []
         return self.layer.outputs if self.side == "from" else self.layer.inputs
@@ -62,7 +62,7 @@ class EdgeFault(NamedTuple):
 
     @property
     def malformed(self) -> bool:
-        """Whether the id is malformed, rather than missing in the file."""
+        """Whether the id is malformed, e.g. `+1` or `one`; otherwise no layer or port has it."""
         number = self.number
         if number is None or number == self.text:
             return number is None
@@ -82,8 +82,8 @@ class Links:
         unread: bool,
         miscounted: set[Layer],
     ) -> None:
-        """unread: whether some layers or edges were not read, or there are none. miscounted: layers
-        that are reported for a wrong number of ports."""
+        """unread: whether some layers or edges were not read, or the file has only single layers.
+        miscounted: layers that another rule reports for a wrong number of ports."""
         self.body = body
         self.wiring = wiring
         self.unread = unread
@@ -92,18 +92,19 @@ class Links:
         self.duplicates: list[Edge] = []
         """Edges into an input port that another edge already feeds."""
         self.missing: list[tuple[Layer, Port]] = []
-        """Inputs that nothing feeds."""
+        """Input ports without an edge."""
         self.sources: set[Layer] = set()
-        """Layers from which an edge leads nowhere."""
+        """Layers with an edge to a missing layer or port."""
         self.loose = False
-        """Whether some edge leads nowhere."""
+        """Whether some edge names a missing layer or port."""
         ports = {id for edge in body.edges for id in (edge.from_port, edge.to_port)}
         sound = wiring.complete and all(map(plain_id, ports))
         if not sound and not unread:
             self._follow()
 
     def _follow(self) -> None:
-        """Follows every edge, and finds the inputs that no edge names."""
+        """Looks up both ends of every edge, and collects faulty edges and inputs without an
+        edge."""
         body = self.body
         odd = not _distinct([layer.id for layer in body.layers])
         reached: set[tuple[Layer, int]] = set()
@@ -136,7 +137,8 @@ class Links:
                 ]
 
     def _end(self, edge: Edge, side: Side, text: str, odd: bool) -> Layer | None:
-        """Returns the layer that an edge names. odd: whether some layers have faulty ids."""
+        """Returns the layer that an edge names; if none has this id, adds a fault. odd: whether
+        some layers have faulty ids."""
         layer = self.body.by_id.get(text)
         if layer is None and text:
             layer = self.body.by_id.get(lenient_id(text) or "")
@@ -145,7 +147,7 @@ class Links:
         return layer
 
     def _port(self, edge: Edge, side: Side, text: str, layer: Layer | None) -> int | None:
-        """Returns the position of the port that an edge names; None if there is none."""
+        """Returns the position of the port that an edge names; if there is none, adds a fault."""
         if layer is None or not text:
             return None
         ids = [port.id for port in (layer.outputs if side == "from" else layer.inputs)]
@@ -157,9 +159,9 @@ class Links:
         return ids.index(loosely) if loosely in ids else None
 
     def unused(self) -> Iterator[tuple[Layer, int]]:
-        """Yields the last layers of branches that lead to no Result or Assign.
+        """Yields each unused layer that feeds no other layer: no Result or Assign depends on it.
 
-        Each comes with the number of layers that only it uses.
+        Each comes with the number of other layers that only it uses.
         """
         used = self.used()
         if all(used):
@@ -170,7 +172,7 @@ class Links:
 
     def used(self) -> list[bool]:
         """Returns for each layer whether it is a Result or an Assign, or one of these depends on
-        it. OpenVINO reads no others. If edges have faults, all layers count as used."""
+        it. OpenVINO drops all other layers. If edges have faults, all layers count as used."""
         layers, wiring = self.body.layers, self.wiring
         sinks = {name for name in {layer.type for layer in layers} if name.lower() in SINKS}
         if not sinks or wiring.cyclic or self.unread or self.loose or self.missing:
@@ -185,13 +187,13 @@ class Links:
         return used
 
     def _ends(self) -> list[int]:
-        """Returns the layers that feed no other layer."""
+        """Returns the positions of the layers that feed no other layer."""
         feeding = {source[0] for row in self.wiring.sources for source in row if source is not None}
         return [at for at in range(len(self.body.layers)) if at not in feeding]
 
     def _use(self, position: int, used: list[bool]) -> int:
-        """Marks the layers on which a layer depends as used. Returns how many were not marked
-        before."""
+        """Marks the layers on which a layer depends as used. Returns the number of newly marked
+        layers."""
         waiting, behind = [position], 0
         while waiting:
             for source in self.wiring.sources[waiting.pop()]:
@@ -208,6 +210,6 @@ def _distinct(ids: Sequence[str]) -> bool:
 
 
 def _is_odd(layer: Layer, body: Body) -> bool:
-    """Returns whether no edge can name a layer, since its id is malformed or belongs to another
-    one."""
+    """Returns whether no edge can name a layer, since its id is malformed or also that of another
+    layer."""
     return body.by_id[layer.id] is not layer or not plain_id(layer.id)

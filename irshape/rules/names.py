@@ -1,4 +1,4 @@
-"""IR12x: the names of variables and tensors, and run-time information."""
+"""IR12x: the names of variables and tensors, and run-time information (`<rt_info>`)."""
 
 from __future__ import annotations
 
@@ -26,16 +26,15 @@ class UnknownVariable(Rule):
     ## What it does
     Reports an Assign if no ReadValue in the same net or body has its `variable_id`, or if no path
     leads from this ReadValue to a Result or an Assign. Also warns of a second Assign of one
-    variable if some ReadValue in the same net or body has no Assign: one of the two Assigns
-    probably has the wrong `variable_id`.
+    variable if some ReadValue in the model has no Assign: one of the two Assigns probably has the
+    wrong `variable_id`.
 
     ## Why it matters
-    The assigned value is never used: one of the two names is wrong, or an edge is missing.
+    The assigned value is never used. A `variable_id` is wrong, or an edge is missing.
 
     ## What OpenVINO does
     Rejects the model: "map::at". It looks for the ReadValue only among the layers of the same body
-    on which a Result or an Assign depends. A body is not read if none depends on the layer around
-    it.
+    on which a Result or an Assign depends. It does not read the bodies of unused layers.
 
     ## Example
     ```xml
@@ -101,7 +100,7 @@ class UnknownVariable(Rule):
 
     @staticmethod
     def _unread(context: Context) -> Iterator[Layer]:
-        """Yields the Assigns that OpenVINO reads, without a ReadValue of their variable."""
+        """Yields the Assigns that OpenVINO reads but for whose variable it finds no ReadValue."""
         waiting = [context.model.net] if "assign" in context.by_type else []
         for body in waiting:
             used = list(compress(body.layers, context.links(body).used()))
@@ -113,7 +112,7 @@ class UnknownVariable(Rule):
 
 
 class VariableMismatch(Rule):
-    """An Assign gives a variable a value of another type or shape than its ReadValue declares.
+    """An Assign gives its variable another type or shape than the ReadValue declares.
 
     ## What it does
     Compares the input of an Assign with the output of each ReadValue of the same `variable_id`. The
@@ -172,7 +171,7 @@ class UnassignedVariable(Rule):
     Reports a ReadValue whose `variable_id` no Assign in the model or its bodies has.
 
     ## Why it matters
-    The variable always keeps its initial value. If it should carry a state from one call to the
+    The variable always keeps its initial value. If it should keep a state from one inference to the
     next, it does not.
 
     ## What OpenVINO does
@@ -229,13 +228,13 @@ class DuplicateTensorName(Rule):
     Programs look up inputs and outputs by tensor name; which of the two they get is undefined.
 
     ## What OpenVINO does
-    Reads the model silently, and returns one of the two tensors for the name. Converters have
-    written repeated names for layers that work in place.
+    Reads the model silently, and returns one of the two tensors for the name. Converters wrote
+    repeated names for the input and output of in-place layers.
 
     ## Example
     ```xml
-    <port id="1" precision="FP32" names="features">…</port>   <!-- of one layer -->
-    <port id="1" precision="FP32" names="features">…</port>   <!-- of another -->
+    <port id="1" precision="FP32" names="features">…</port>   <!-- output of a layer -->
+    <port id="1" precision="FP32" names="features">…</port>   <!-- output of another layer -->
     ```
 
     ## How to fix it
@@ -280,14 +279,14 @@ class DuplicateTensorName(Rule):
 
 
 MOST_NAMES = 3
-"""The rule reports at most this many repeated names individually."""
+"""The rule reports at most this number of repeated names individually."""
 
 
 def _names_given(
     context: Context, body: Body
 ) -> Iterator[tuple[str, Layer, Port, Layer, tuple[str, str] | None]]:
-    """Yields each tensor name, with the layer and port that produce the tensor, and the layer and
-    port that name it.
+    """Yields each tensor name, with the layer and port that produce the tensor, then the layer and
+    the direction and id of the port that name it.
 
     A Result names its tensor in `output_names`, not at a port.
     """
@@ -326,15 +325,15 @@ def _all_differ(context: Context, body: Body) -> bool:
 
 
 class RuntimeInfo(Rule):
-    """The `<rt_info>` of a layer repeats an attribute, or has one that cannot be read.
+    """The `<rt_info>` of a layer repeats an attribute, or has an invalid value.
 
     ## What it does
     Reports a second `<attribute>` with the name and version of an earlier one in the `<rt_info>` of
-    a layer, and invalid values of `old_api_map_order` and `old_api_map_element_type`. A repeated
-    name that OpenVINO does not know is a warning.
+    a layer, and an invalid value of `old_api_map_order` and `old_api_map_element_type`. For a
+    repeated name that OpenVINO does not know, the finding is a warning.
 
     ## Why it matters
-    One of the two is silently lost.
+    One of the two attributes is silently lost, or OpenVINO refuses the file.
 
     ## What OpenVINO does
     Rejects a repeated name that it knows, without naming the layer: "multiple rt_info attributes
@@ -350,7 +349,7 @@ class RuntimeInfo(Rule):
     ```
 
     ## How to fix it
-    Merge the two, or remove one.
+    Merge the two attributes, or remove one. Correct an invalid value.
 
     ## Use instead
     ```xml
@@ -414,8 +413,8 @@ class RuntimeInfo(Rule):
 
 
 def _repeats(data: bytes, span: tuple[int, int]) -> bool:
-    """Returns whether an rt_info needs a closer look. Most have a single attribute that no check
-    concerns."""
+    """Returns whether an <rt_info> may have a fault: it has two attributes, or an
+    `old_api_map_…`."""
     first = data.find(b"<attribute", *span)
     return first >= 0 and (
         data.find(b"<attribute", first + 1, span[1]) >= 0
@@ -441,8 +440,8 @@ _KNOWN = frozenset(
 
 
 def _unreadable(name: str, value: str) -> str | None:
-    """Returns a description of the required value if an attribute's value is invalid; None
-    otherwise."""
+    """Returns the description of a valid value, e.g. `a list of axes`, if `value` is invalid;
+    otherwise None."""
     if name == "old_api_map_order":
         order = r"\s*(?:-?[0-9]+\s*(?:,\s*-?[0-9]+\s*)*)?"
         return None if re.fullmatch(order, value) else "a list of axes"

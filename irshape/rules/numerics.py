@@ -1,6 +1,6 @@
 """IR7xx: the values of constants.
 
-These rules read the whole .bin in pieces. They run only if the user selects them.
+They are off by default, since they read the whole .bin, piece by piece.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..numpy_types import Array
 
 PIECE = 1 << 22
-"""The number of bytes that are read at a time. It is a multiple of every element's size."""
+"""The number of bytes to read at a time, a multiple of the size of every element type."""
 FLOATS = ("f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2")
 LEAST_NORMAL = 2.0**-14
 ROUNDED_TO_ZERO = 2.0**-25
@@ -30,7 +30,7 @@ class _ValuesRule(Rule):
 
     default = False
     types: ClassVar[tuple[str, ...]]
-    """The element types of the constants that it reads."""
+    """The element types of the constants that the rule reads."""
     what: ClassVar[str]
     wanted: ClassVar[str]
     advice: ClassVar[str]
@@ -84,8 +84,8 @@ class NanWeights(_ValuesRule):
     reports how many are NaN and where the first one is.
 
     ## Why it matters
-    Everything that is computed from a NaN is NaN as well. Training has diverged, or a conversion
-    has failed.
+    Nearly everything that is computed from a NaN is NaN as well. Often, training has diverged, or a
+    conversion has failed.
 
     ## What OpenVINO does
     Accepts it silently.
@@ -118,8 +118,8 @@ class InfiniteWeights(_ValuesRule):
     how many are infinite and where the first one is.
 
     ## Why it matters
-    Infinite weights become NaN when they are multiplied by 0. In an attention mask -inf is
-    intended; the usual alternative is the smallest number of the type.
+    Infinite weights become NaN when they are multiplied by 0. In an attention mask, -inf may be
+    intended; the usual alternative is the lowest finite number of the type.
 
     ## What OpenVINO does
     Accepts it silently.
@@ -150,7 +150,7 @@ class F16Overflow(_ValuesRule):
 
     ## What it does
     Counts the finite elements of f32 constants that become infinite in f16: those of magnitude
-    65520 or more. Smaller ones round to at most 65504, the largest finite f16 number.
+    65520 or more. Smaller numbers round to at most 65504, the largest finite f16 number.
 
     ## Why it matters
     In f16, the default precision on GPUs, these weights are infinite. The values computed from them
@@ -167,14 +167,14 @@ class F16Overflow(_ValuesRule):
     ```
 
     ## How to fix it
-    Keep the layer at f32, or scale it: fold the factor into the layers before and after. In a mask,
-    -65504 has the same effect as -3.4e38.
+    Keep the layer in f32, or scale its weights, and undo the scaling in the layers before or after
+    it. In a mask, -65504 has the same effect as -3.4e38.
     """
 
     types = ("f32",)
     what = "infinite in f16"
     wanted = "numbers up to 65504"
-    advice = "keep the layer at f32, or scale it"
+    advice = "keep the layer in f32, or scale its weights"
 
     @classmethod
     def unusual(cls, values: Array) -> Any:
@@ -203,13 +203,14 @@ class F16Subnormal(_ValuesRule):
     ```
 
     ## How to fix it
-    Keep the layer at f32, or scale it: fold the factor into the layers before and after.
+    Keep the layer in f32, or scale its weights, and undo the scaling in the layers before or after
+    it.
     """
 
     types = ("f32",)
     what = "subnormal in f16"
     wanted = "0, or numbers from 6.1e-5 up"
-    advice = "keep the layer at f32, or scale it"
+    advice = "keep the layer in f32, or scale its weights"
 
     @classmethod
     def unusual(cls, values: Array) -> Any:
@@ -219,10 +220,10 @@ class F16Subnormal(_ValuesRule):
 def _streams(
     context: Context, types: Collection[str]
 ) -> Iterator[tuple[Layer, Constant, Iterator[tuple[int, Array]]]]:
-    """Yields the constants of some element types, each with pieces of its elements and their
-    positions.
+    """Yields the constants of some element types, each with its elements piece by piece, and the
+    position of each piece.
 
-    Constants that share their bytes occur once.
+    Of constants that share their bytes, yields only the first.
     """
     weights = context.model.weights
     if weights is None or weights.data is None:

@@ -1,7 +1,8 @@
-"""Rules of plugins: of installed packages (entry point group `irshape.rules`), and of this process.
+"""Finds the rules of plugins: installed packages, and rules that `irshape.register` adds.
 
-A rule of a plugin is a subclass of `Rule` with a code (IR950 to IR999), a name, a severity and a
-docstring. It has a `check` method, or an operation of a plugin reports under its code.
+A package names its rules as entry points in the group `irshape.rules`. Such a rule is a subclass of
+`Rule` with a code (IR950 to IR999), a name, a severity and a docstring. It has a `check` method, or
+an operation of the plugin reports faults under its code.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ ENTRY_POINT_GROUP = "irshape.rules"
 
 
 class PluginError(ValueError):
-    """Raised for a plugin that cannot be used. The message names it."""
+    """Raised for a plugin that cannot be used. The message names the plugin."""
 
 
 def plugin_rules(own: Iterable[type[Rule]] = ()) -> tuple[type[Rule], ...]:
-    """Returns the rules of plugins. own: rules whose names they must not have. Raises
+    """Returns the rules of plugins. own: irshape's rules, whose names are taken. Raises
     `PluginError`."""
     taken = {rule.name: rule.code for rule in own}
     rules = (*(_of_packages() if declares(ENTRY_POINT_GROUP) else ()), *_registered)
@@ -31,7 +32,7 @@ def plugin_rules(own: Iterable[type[Rule]] = ()) -> tuple[type[Rule], ...]:
         if rule.name in taken:
             raise PluginError(
                 f"the plugin {rule.__module__}:{rule.__name__} declares '{rule.name}', the name of "
-                f"{taken[rule.name]}; choose another"
+                f"{taken[rule.name]}; choose another name"
             )
     return rules
 
@@ -48,7 +49,7 @@ _registered: list[type[Rule]] = []
 
 
 def register(rule: type[Rule]) -> None:
-    """Adds a rule for this process. It replaces a class with the same name and module.
+    """Adds a rule for this process; it replaces a registered class of the same name and module.
 
     Raises `PluginError` for a rule that cannot be used.
     """
@@ -72,7 +73,7 @@ def unregister() -> None:
 
 
 def forget_packages() -> None:
-    """Makes the next look-up search the installed packages again."""
+    """Makes the next search for plugins read the installed packages again."""
     for cached in (declares, entry_point_files, _of_packages):
         cached.cache_clear()
 
@@ -116,7 +117,8 @@ def _of_packages() -> tuple[type[Rule], ...]:
 
 
 def _check_rule(rule: object, entry: str, others: Iterable[type[Rule]]) -> None:
-    """Raises `PluginError` if the rule of a plugin cannot be used beside others."""
+    """Raises `PluginError` if a plugin's rule is invalid, or has the code or name of another
+    rule."""
     if not (isinstance(rule, type) and issubclass(rule, Rule)):
         raise PluginError(f"the plugin {entry} is not an irshape.rules.Rule")
     code, name, severity = (getattr(rule, key, None) for key in ("code", "name", "severity"))
@@ -138,8 +140,8 @@ def _check_rule(rule: object, entry: str, others: Iterable[type[Rule]]) -> None:
     for other in others:
         if code == other.code or name == other.name:
             raise PluginError(
-                f"the plugin {entry} declares {code} {name}, which "
-                f"{other.__module__}:{other.__name__} declares already"
+                f"the plugin {entry} declares {code} {name}, but "
+                f"{other.__module__}:{other.__name__} already has this code or name"
             )
 
 
@@ -147,14 +149,14 @@ def _check_rule(rule: object, entry: str, others: Iterable[type[Rule]]) -> None:
 def declares(group: str) -> bool:
     """Returns whether an installed package has entry points in a group.
 
-    Searching their files is much faster than `importlib.metadata`.
+    It reads the files of entry points itself: much faster than `importlib.metadata`.
     """
     return any(f"[{group}]".encode() in text for text in entry_point_files())
 
 
 @lru_cache(maxsize=1)
 def entry_point_files() -> tuple[bytes, ...]:
-    """Returns the entry_points.txt of every installed package with one for irshape.
+    """Returns the entry_points.txt of every installed package that has entry points for irshape.
 
     The text of each file follows the name of its folder.
     """

@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
 
 def _start(model: Model) -> int:
-    """Returns the offset of a finding about the whole model: of <net>, or of the first layer."""
+    """Returns the offset for a finding about the whole model: that of <net>, or of the first
+    layer."""
     if model.kind == "net":
         return max(model.source.data.find(b"<net"), 0)
     return model.layers[0].offset if model.layers else 0
 
 
 def _layers(context: Context, operation: str) -> list[Layer]:
-    """Returns the layers of an operation that a policy names as `TYPE` or `TYPE@VERSION`.
+    """Returns the layers of an operation, e.g. `Interpolate` or `Interpolate@opset1` in a policy.
 
     Types are compared without regard to case, as in OpenVINO.
     """
@@ -119,11 +120,11 @@ class ForbiddenElementType(Rule):
 
     ## What it does
     Reports every layer with an output whose element type is not among `allowed-element-types`. The
-    type is the inferred one, or the declared one if none can be inferred.
+    rule uses the inferred type, or the declared one if none can be inferred.
 
     ## Why it matters
-    It is your requirement: for instance, the target computes in other types, or has to convert this
-    one.
+    It is your requirement: for instance, the target does not support this type, or converts it at a
+    cost.
 
     ## What OpenVINO does
     Reads the model.
@@ -221,10 +222,11 @@ class ExpectedInputs(PortsRule):
     """The inputs of the model differ from the inputs that the policy expects.
 
     ## What it does
-    Compares the Parameters of the net with `inputs`, and reports an input that is missing or not
-    listed, another element type, and another shape. An input is found by tensor name, layer name or
-    id. The shapes must be equal: for a `?` in the expected shape, the dimension of the model must
-    be dynamic without bounds; for an interval, it must have the same bounds.
+    Compares the Parameters of the net with `inputs`. Reports an input that is missing, that the
+    policy does not list, or that has another element type or shape. irshape finds an input by a
+    tensor name, or by the name or id of the layer. The shapes must be equal: for a `?` in the
+    expected shape, the dimension of the model must be dynamic without bounds; for an interval, it
+    must have the same bounds.
 
     ## Why it matters
     The program that calls the model relies on these names, types and shapes.
@@ -249,9 +251,9 @@ class ExpectedOutputs(PortsRule):
     """The outputs of the model differ from the outputs that the policy expects.
 
     ## What it does
-    Compares the Results of the net with `outputs`, as `expected-inputs` does with the inputs. An
-    output is found by a tensor name of the port that feeds it, by the name or id of its Result, or
-    by the name of the layer that feeds it.
+    Compares the Results of the net with `outputs`, as the rule `expected-inputs` compares inputs.
+    irshape finds an output by a tensor name of the port that feeds it, by the name or id of its
+    Result, or by the name of the layer that feeds it.
 
     ## Why it matters
     The program that calls the model relies on these names, types and shapes.
@@ -293,7 +295,7 @@ class StaticBatch(Rule):
     A scalar has no first dimension and is not reported.
 
     ## Why it matters
-    A server that collects requests into batches needs a model that accepts any number of them.
+    A server that collects requests into batches needs a model that accepts batches of any size.
 
     ## What OpenVINO does
     Reads the model.
@@ -340,8 +342,8 @@ class WeightsLimit(Rule):
     """The weights are larger than the policy allows.
 
     ## What it does
-    Adds up the bytes of the .bin that constants use, counting shared bytes once, and compares the
-    sum with `max-weights`.
+    Adds up the bytes of the .bin that constants use, shared bytes only once. Compares the sum with
+    `max-weights`.
 
     ## Why it matters
     It is your requirement: for instance, the target has limited memory, or the download must not

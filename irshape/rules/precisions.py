@@ -1,4 +1,4 @@
-"""IR1xx: the precisions of ports, which are names of element types in a file."""
+"""IR117 and IR118: the precisions of ports, i.e. the names of their element types in the file."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .base import Rule
 from .context import Context
 
 FEW = 0.1
-"""If at most this share of the input ports has no precision, irshape takes it for an oversight."""
+"""If at most this share of the input ports has no precision, irshape warns of these ports."""
 WRITTEN_AT_INPUTS = 11
-"""The first IR version in which writers give the precisions of input ports."""
+"""The first IR version in which OpenVINO writes the precisions of input ports."""
 
 
 def inputs_unlike_others(context: Context) -> list[tuple[Layer, Port]]:
-    """Returns the input ports without a precision, if they are few: writers give precisions to all
-    or none."""
+    """Returns the input ports without a precision, if they are few: OpenVINO writes one for all or
+    for none."""
     if context.model.version < WRITTEN_AT_INPUTS or None not in context.ports.precisions:
         return []
     inputs = [(layer, port) for layer in context.every_layer for port in layer.inputs]
@@ -31,12 +31,12 @@ class MissingPrecision(Rule):
     """A port has no precision.
 
     ## What it does
-    Reports an output port without `precision`. Input ports do not need one, and IR version 10 has
-    none there. In an IR of version 11, an input port without a precision is a warning if at least
-    nine in ten input ports have one.
+    Reports an output port without `precision`. Input ports do not need a precision, and have none
+    in IR version 10. In an IR of version 11, the rule warns of an input port without a precision if
+    at least 90 % of the input ports have one.
 
     ## Why it matters
-    The file does not say which element type the layer produces, and no reader accepts it.
+    The file does not state the element type of the output, so no reader accepts it.
 
     ## What OpenVINO does
     Rejects it with a byte offset: "node <port> is missing mandatory attribute: precision at offset
@@ -98,12 +98,12 @@ class UnknownPrecision(Rule):
     """The precision of a port is not the name of an element type.
 
     ## What it does
-    Reports a `precision` that is not `FP32`, `I64`, `BOOL` or another of OpenVINO's names. On an
-    input port it is a warning.
+    Reports a `precision` that is not one of OpenVINO's names, such as `FP32`, `I64` and `BOOL`. On
+    an input port, the finding is a warning.
 
     ## Why it matters
-    An unknown precision does not say which element type the port has. Usually it is the name that
-    another framework uses for the type.
+    The element type of the port is unknown. Usually the name is that of another framework, such as
+    `float32`.
 
     ## What OpenVINO does
     Rejects it on an output port, without naming the layer: "Unsupported element type: float32".

@@ -1,4 +1,4 @@
-"""IR012 to IR015: files that could not be opened, and comments that silence findings."""
+"""IR012 to IR015: files that cannot be opened, and faults of comments that silence findings."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ class UnreadableFile(Rule):
 
     ## What it does
     If several files are checked, reports each file that cannot be opened: it does not exist, the
-    user may not read it, or it is not a regular file. irshape still checks the others; the exit
-    status is 2.
+    user may not read it, or it is not a regular file. irshape still checks the other files. The
+    exit status is 2.
 
     ## Why it matters
     The file has not been checked.
@@ -36,11 +36,11 @@ class UnusedSuppression(Rule):
     """A comment silences a rule that reports nothing there.
 
     ## What it does
-    Reports a code in `<!-- irshape: disable=… -->` that silences no finding, because none of its
-    rules reports anything in the scope of the comment.
+    Reports a code in `<!-- irshape: disable=… -->` for which there is no finding in the scope of
+    the comment.
 
     ## Why it matters
-    A comment that is no longer needed hides the next finding.
+    A comment that is no longer needed would hide a later finding.
 
     ## What OpenVINO does
     Ignores comments.
@@ -67,7 +67,7 @@ class UnknownSuppression(Rule):
 
     ## What it does
     Reports a comment that begins with `irshape:` but does not have the form `disable=CODES` or
-    `disable-file=CODES`. Also reports a code in a comment of this form that no rule has.
+    `disable-file=CODES`. Also reports a code in such a comment if no rule has this code.
 
     ## Why it matters
     irshape still reports the finding that the comment should silence.
@@ -113,7 +113,7 @@ class MisplacedSuppression(Rule):
     ```
 
     ## How to fix it
-    Move it into the layer, or write `disable-file`.
+    Move the comment into the layer, or write `disable-file`.
 
     ## Use instead
     ```xml

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class ExpectedPort(NamedTuple):
-    """An input or output that a policy expects. A property that is None may have any value."""
+    """An input or output that a policy expects. If `type` or `shape` is None, any will do."""
 
     name: str
     type: str | None = None
@@ -21,7 +21,7 @@ class ExpectedPort(NamedTuple):
 class Policy(NamedTuple):
     """A policy for the models that match `files`, or for all models if `files` is empty.
 
-    Fields that are not set require nothing."""
+    A field that is not set requires nothing."""
 
     files: tuple[str, ...] = ()
     required_operations: tuple[str, ...] = ()
@@ -39,9 +39,9 @@ class Contract(NamedTuple):
     """The required dimensions of models, from `[[contract]]`.
 
     files: patterns of the models to which the contract applies; all models if empty.
-    shapes: shapes of inputs by name. They may name dimensions.
-    assume: conditions on these names.
-    require: statements like `logits = [batch, seq, 32000]`.
+    shapes: the shapes of inputs by name, e.g. `[batch,seq]`, which may give names to dimensions.
+    assume: conditions on the named dimensions, e.g. `seq % 8 == 0`.
+    require: statements, e.g. `logits = [batch, seq, 32000]`.
     """
 
     require: tuple[str, ...]
@@ -65,7 +65,7 @@ class CustomRule(NamedTuple):
 class Devices(NamedTuple):
     """The devices for which models are judged, from `[devices]`.
 
-    max_alloc: the size of the largest buffer of the devices, in bytes; None for the usual size.
+    max_alloc: the largest buffer that a device can allocate, in bytes; None for the usual limit.
     """
 
     names: tuple[str, ...] = ()
@@ -76,14 +76,14 @@ class Settings(NamedTuple):
     """The settings for one file.
 
     enabled: the codes of the rules whose findings are reported; None for the default rules.
-    ignored: the codes that a selector ignores explicitly. A finding about an unreadable file is
-    left out only if its code is among these.
+    ignored: the codes that an `ignore` selector names. A finding about an unreadable file is left
+    out only if its code is among these.
     """
 
     enabled: frozenset[str] | None = None
     ignored: frozenset[str] = frozenset()
     also: frozenset[str] = frozenset()
-    """The codes of opt-in rules to run."""
+    """The codes of rules to run that are off by default."""
     target: Release | None = None
     extensions: tuple[str, ...] = ()
     policies: tuple[Policy, ...] = ()
@@ -93,7 +93,7 @@ class Settings(NamedTuple):
     devices: Devices = Devices()
 
     def limit(self, name: Literal["max_weights", "max_tensor", "max_layers"]) -> int | None:
-        """Returns the lowest limit of a kind in the policies; None if none sets it."""
+        """Returns the lowest value of a limit in the policies; None if no policy sets it."""
         limits = [getattr(policy, name) for policy in self.policies]
         return min((each for each in limits if each is not None), default=None)
 

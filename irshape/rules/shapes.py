@@ -1,7 +1,7 @@
 """IR208 to IR212: shapes and indices that are possible but probably not intended.
 
-The rules report constants that restrict a model to one size of a dimension, tensors that are too
-large for any memory, and indices past the end of a table.
+The rules report constants that allow only one size of a dimension, tensors that are too large for
+any memory, and indices past the end of a table.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ from .context import Context
 
 
 class LiteralBatch(Rule):
-    """A Reshape contains the batch as a literal.
+    """A constant in a Reshape fixes the batch size.
 
     ## What it does
-    Reports a Reshape whose constant pattern begins with a number, if the first dimension of its
-    data equals the first dimension of an input of the model and can have this size.
+    Reports a Reshape whose target shape is a constant that begins with a number, if this number can
+    be the batch size: the first dimension of the data is the first dimension of an input of the
+    model, and can have this size.
 
     ## Why it matters
     The model works only for this batch size. With another size, the Reshape fails or mixes the
@@ -40,19 +41,19 @@ class LiteralBatch(Rule):
 
     ## Example
     ```xml
-    <!-- the input is [1,3,224,224], the pattern [1, -1] -->
+    <!-- the input is [1,3,224,224], the target shape [1, -1] -->
     <layer id="2" name="flatten" type="Reshape" version="opset1">
         <data special_zero="true"/>…
     </layer>
     ```
 
     ## How to fix it
-    Write 0 instead of the number (with `special_zero="true"`, it keeps the dimension), or -1 if no
-    other entry of the pattern is -1.
+    Write 0 in place of the number (with `special_zero="true"`, 0 keeps the dimension of the data),
+    or -1 if no other entry of the target shape is -1.
 
     ## Use instead
     ```xml
-    <!-- the input is [1,3,224,224], the pattern [0, -1] -->
+    <!-- the input is [1,3,224,224], the target shape [0, -1] -->
     <layer id="2" name="flatten" type="Reshape" version="opset1">
         <data special_zero="true"/>…
     </layer>
@@ -66,7 +67,7 @@ class LiteralBatch(Rule):
         for layer, data, pattern, literal in context.shared(reshapes):
             if literal:
                 yield cls.finding(
-                    f"the pattern {list(pattern)} fixes the first dimension of {data} to "
+                    f"the target shape {list(pattern)} fixes the first dimension of {data} to "
                     f"{literal}: the model works only for this batch size",
                     layer,
                     port=("input", layer.inputs[1].id),
@@ -81,7 +82,8 @@ class PinnedDimension(Rule):
 
     ## What it does
     In a model with dynamic inputs, reports a Reshape, a Broadcast or an operation that broadcasts
-    (Add, Multiply …) in which a dynamic dimension meets a constant that fits only one size.
+    (Add, Multiply …) if a constant input of it fits only one size of a dynamic dimension of the
+    data.
 
     ## Why it matters
     The input declares that it accepts any size, but the model runs with only one.
@@ -96,7 +98,8 @@ class PinnedDimension(Rule):
     ```
 
     ## How to fix it
-    Compute the size (ShapeOf, Slice), or declare the input with the only size that it can have.
+    Compute the constant from the shape of the input (ShapeOf, Slice), or declare the input with the
+    only size that it can have.
     """
 
     of_nets = True
@@ -108,7 +111,7 @@ class PinnedDimension(Rule):
         for layer, data, pattern, literal in context.shared(reshapes):
             if not literal and min(pattern) > 0:
                 axis = next(_dynamic(data), None)
-                yield from cls._pinned(layer, data, f"the pattern {list(pattern)}", axis)
+                yield from cls._pinned(layer, data, f"the target shape {list(pattern)}", axis)
         yield from cls._broadcasts(context)
 
     @classmethod
@@ -190,16 +193,15 @@ class HugeTensor(Rule):
     """A tensor is too large for any memory.
 
     ## What it does
-    Reports an output of 2^40 elements or more, about a million million. Outputs that are computed
-    from a reported one are left out. If the policy sets `max-tensor`, for example to `"1GiB"`, the
-    rule instead reports the largest output that may take more bytes, as an error, and how many
-    outputs exceed the limit. The upper bounds of the sizes of the inputs count, from which
-    `irshape infer --symbols` computes a shape; elsewhere, the upper bound of each dimension. An
-    unbounded dimension counts 1. If tensors have no upper bound, an info says so.
+    Reports an output of 2^40 (about 10^12) elements or more. Outputs that are computed from a
+    reported one are left out. If the policy sets `max-tensor`, for example to `"1GiB"`, the rule
+    instead reports, as an error, the largest of the outputs that may take more bytes, and the
+    number of these outputs. It computes the sizes from the upper bounds of the inputs, as
+    `irshape infer --symbols` does; where it cannot, from the upper bound of each dimension. An
+    unbounded dimension counts as 1. If an output has unbounded dimensions, an info says so.
 
     ## Why it matters
-    The model cannot be run. A dimension has too many digits, or a product of sizes is not the
-    intended one.
+    The model cannot be run. A dimension has too many digits, or a shape is computed wrongly.
 
     ## What OpenVINO does
     Reads a dimension of 10^12 silently, and runs out of memory when the model is run.
@@ -265,8 +267,8 @@ class HugeTensor(Rule):
         if unbounded:
             layer, port, tensor, _ = unbounded[0]
             yield cls.finding(
-                f"max-tensor counts unbounded dimensions as 1; {counted(len(unbounded), 'tensor')} "
-                f"{'has' if len(unbounded) == 1 else 'have'} one, first {tensor.shape}",
+                f"{counted(len(unbounded), 'tensor')} of unbounded size, the first is "
+                f"{tensor.shape}; max-tensor counts an unbounded dimension as 1",
                 port,
                 layer,
                 severity="info",
@@ -277,7 +279,7 @@ class HugeTensor(Rule):
 
     @classmethod
     def _huge(cls, result: BodyResult) -> Iterator[Finding]:
-        """Yields findings about the first tensors that are huge. Tensors computed from them are
+        """Yields findings about tensors of `HUGE` elements or more. Tensors computed from them are
         left out."""
         layers, beyond = result.body.layers, set[int]()
         for position in result.wiring.order:
@@ -306,10 +308,11 @@ class HugeTensor(Rule):
 
 
 HUGE = 1 << 40
+"""The least number of elements of a tensor that no memory holds."""
 
 
 def _any_huge(result: BodyResult) -> bool:
-    """Returns whether a tensor of a body is huge."""
+    """Returns whether a tensor of a body has `HUGE` elements or more."""
     return any(tensor.shape.size.low >= HUGE for each in result.outputs for tensor in each)
 
 
@@ -325,8 +328,8 @@ def _most_bytes(tensor: Tensor, most: float = inf) -> int:
 
 
 def _sized_by_names(context: Context) -> Iterator[tuple[Layer, Port, Tensor, int]]:
-    """Yields every output port with its tensor and the most bytes that it can take, by the bounds
-    of the named sizes where these are known."""
+    """Yields every output port with its tensor and the most bytes that it can take: an expression
+    of the sizes of the inputs gives a lower maximum than the bounds of each dimension."""
     from ..inference.symbolic import infer_symbolic
     from ..symbols.expressions import TooLarge
 
@@ -349,17 +352,18 @@ def _sized_by_names(context: Context) -> Iterator[tuple[Layer, Port, Tensor, int
 
 
 def _is_unbounded(shape: PartialShape) -> bool:
-    """Returns whether a shape has no rank, or a dimension without an upper bound."""
+    """Returns whether a shape has a dynamic rank, or a dimension without an upper bound."""
     return shape.dims is None or any(dim.high == UNBOUNDED for dim in shape.dims)
 
 
 def _dynamic(shape: PartialShape) -> Iterator[int]:
-    """Returns the dynamic dimensions of a shape."""
+    """Returns the axes of the dynamic dimensions of a shape."""
     return (axis for axis, dim in enumerate(shape.dims or ()) if dim.is_dynamic)
 
 
 def _of_type(body: Body, source: OutputRef | None, types: frozenset[str]) -> bool:
-    """Returns whether a layer of one of these types feeds an input."""
+    """Returns whether `source`, which feeds an input, is an output of a layer of one of these
+    types."""
     return source is not None and body.layers[source[0]].type in types
 
 
@@ -381,17 +385,18 @@ def _broadcasts(name: str) -> bool:
 
 
 class IndexOutOfRange(Rule):
-    """A Gather takes elements beyond the end of its data.
+    """A Gather reads elements beyond the end of its data.
 
     ## What it does
-    Reports a Gather if irshape knows that one of its indices is out of range: a constant, or a
-    position computed from a size, such as the 512th of a table of 256.
+    Reports a Gather if irshape knows that one of its indices is out of range. The index is a
+    constant, or computed from a size: for a sequence of 512 tokens, position 511 in a table of 256
+    rows.
 
     ## Why it matters
     The table is too small for the indices, for example for the length of the sequence.
 
     ## What OpenVINO does
-    Silently uses zeros in their place.
+    Silently uses zeros in place of these elements.
 
     ## Example
     ```xml
@@ -433,17 +438,17 @@ class IndexOutOfRange(Rule):
 
 
 class Reshape(NamedTuple):
-    """A Reshape with a constant pattern."""
+    """A Reshape whose target shape (`pattern`) is a constant."""
 
     layer: Layer
     data: PartialShape
     pattern: tuple[int, ...]
     literal: int
-    """The first number of the pattern if it is the batch size; otherwise 0."""
+    """The first number of the target shape if it is the batch size; otherwise 0."""
 
 
 def reshapes(context: Context) -> list[Reshape]:
-    """Returns each Reshape with a constant pattern."""
+    """Returns each Reshape whose target shape is a constant."""
     batches: dict[Body, list[frozenset[Dimension]]] = {}
     patterns = []
     for body, position in context.by_type.get("reshape", ()):

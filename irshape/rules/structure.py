@@ -1,6 +1,6 @@
 """IR1xx: ids, attributes, dimensions and ports of layers.
 
-Faults here decide whether the file describes a graph at all.
+A file with such a fault may not describe a graph at all.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class DuplicateId(Rule):
     ```
 
     ## How to fix it
-    Give one of the two an id that no other layer has, and update the edges that belong to it.
+    Give one of the two layers an id that no other layer has, and update its edges.
 
     ## Use instead
     ```xml
@@ -86,8 +86,8 @@ class MissingLayerAttribute(Rule):
     `type`.
 
     ## Why it matters
-    Without an id, no edge can refer to the layer. Without a type or version, it is unknown what the
-    layer computes.
+    Without an id, no edge can refer to the layer. Without a type or version, its operation is
+    unknown.
 
     ## What OpenVINO does
     Rejects it with a byte offset: "node <layer> is missing mandatory attribute: version at offset
@@ -121,11 +121,10 @@ class MalformedId(Rule):
     or leading zeros; for such a number the finding is a warning.
 
     ## Why it matters
-    Edges compare ids as numbers, so no edge can refer to an id that is not one.
+    OpenVINO compares ids as numbers, so no edge can refer to an id that is not a number.
 
     ## What OpenVINO does
-    Rejects most of these ids; the whole message is "stoll". Reads some of them as a different
-    number.
+    Rejects most of these ids with the message "stoll". Reads some of them as a different number.
 
     ## Example
     ```xml
@@ -151,11 +150,11 @@ class MalformedDim(Rule):
     """A dimension is not a whole number of at least -1.
 
     ## What it does
-    Reports a `<dim>` that contains neither a size nor -1 (for an unknown one): a word, a fraction,
+    Reports a `<dim>` that contains neither a size nor -1 (a dynamic dimension): a word, a fraction,
     a smaller negative number, or nothing.
 
     ## Why it matters
-    The port declares nothing that could be checked, and readers interpret it differently.
+    irshape cannot check the shape of the port, and readers interpret the dimension differently.
 
     ## What OpenVINO does
     Rejects it in a port of a layer that it uses: "dimension (-2) in node dim must be greater or
@@ -187,8 +186,8 @@ class UnknownLayerAttribute(Rule):
     """A `<layer>` has an attribute that has no meaning there.
 
     ## What it does
-    Reports every attribute of a `<layer>` except `id`, `name`, `type` and `version`, and
-    `output_names` of a Result.
+    Reports every attribute of a `<layer>` except `id`, `name`, `type`, `version` and, on a Result,
+    `output_names`.
 
     ## Why it matters
     The attribute has no effect. Attributes of the operation belong in `<data>`.
@@ -202,7 +201,7 @@ class UnknownLayerAttribute(Rule):
     ```
 
     ## How to fix it
-    Move it into `<data>`, correct its name, or remove it.
+    Move the attribute into `<data>`, correct its name, or remove it.
 
     ## Use instead
     ```xml
@@ -220,7 +219,7 @@ class UnknownPortAttribute(Rule):
     Reports every attribute of a `<port>` except `id`, `precision` and `names`.
 
     ## Why it matters
-    The attribute has no effect. A misspelt `precision` leaves the port without one.
+    The attribute has no effect. If it is a misspelt `precision`, the port has no precision.
 
     ## What OpenVINO does
     Ignores it silently.
@@ -257,8 +256,8 @@ class DuplicatePort(Rule):
     Edges refer to ports by id, so an edge cannot distinguish the two.
 
     ## What OpenVINO does
-    Rejects the edge that names the port by its right id: "Can not find input port with id 1 in
-    layer mean". It says nothing about ports that no edge names.
+    Rejects an edge that uses the intended id: "Can not find input port with id 1 in layer mean".
+    Ignores the fault if no edge names the port.
 
     ## Example
     ```xml
@@ -310,11 +309,11 @@ class DuplicatePort(Rule):
 
 
 class OutputCount(Rule):
-    """A layer declares more outputs than its operation has, or none although it has some.
+    """A layer declares more outputs than its operation has, or no output although it has some.
 
     ## What it does
-    Reports surplus output ports, and a layer without an `<output>`. The latter is a warning unless
-    an edge comes from the layer.
+    Reports surplus output ports, and a layer without an `<output>`. Without an edge from the layer,
+    a missing `<output>` is only a warning.
 
     ## Why it matters
     A port that the operation does not have never produces anything. A layer whose `<output>` was
@@ -379,7 +378,7 @@ class OutputCount(Rule):
 
 
 class MissingBody(Rule):
-    """A control-flow layer lacks a body, or has one that it cannot use.
+    """A Loop, TensorIterator or If lacks a body, or has a body that it cannot use.
 
     ## What it does
     Reports a Loop or TensorIterator without `<body>`, and an If without `<then_body>` or
@@ -400,7 +399,7 @@ class MissingBody(Rule):
     ```
 
     ## How to fix it
-    Add the body with its `<layers>` and `<edges>`, or remove the surplus one.
+    Add the body with its `<layers>` and `<edges>`, or remove the surplus body.
     """
 
     stops_runs = True

@@ -1,4 +1,4 @@
-"""IR605 to IR608: layers that the target release refuses, ignores in part or infers otherwise."""
+"""IR605 to IR608: layers that the target release refuses, ignores in part or infers differently."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class NewerThanTarget(Rule):
     Also reports an IR version that this release does not read. Without a target, the rule reports
     nothing. `irshape requires MODEL` prints the oldest release that reads a model.
 
-    irshape knows releases from 2023.0 on from measurements. It judges older releases by their
+    For releases from 2023.0 on, the rule relies on measurements; for older releases, on their
     opsets, element types and IR versions.
 
     ## Why it matters
@@ -41,7 +41,7 @@ class NewerThanTarget(Rule):
     ```
 
     ## How to fix it
-    Convert the model with the target release, or raise the target. If the target has the same
+    Convert the model with the target release, or raise the target. If the target reads the same
     operation in an earlier opset, write that opset.
     """
 
@@ -96,12 +96,14 @@ class NewerThanTarget(Rule):
 
 
 class _DetailRule(Rule):
-    """A rule about layers that the target release ignores, does not run, or infers otherwise."""
+    """A rule about layers that the target release ignores in part, does not run, or infers
+    differently."""
 
     kind: ClassVar[Kind]
     says: ClassVar[str]
     advice: ClassVar[str]
-    """The message and the advice, which name parts of a `Detail` and releases."""
+    """Templates of the message and the advice. `check` fills in releases and parts of a
+    `Detail`."""
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -144,7 +146,7 @@ class IgnoredByTarget(_DetailRule):
     elements of an i4 or u4 constant before 2023.2.
 
     ## Why it matters
-    The model runs, and its results are wrong.
+    The model runs, but its results are wrong.
 
     ## What OpenVINO does
     The older release computes other values, without a message.
@@ -208,8 +210,8 @@ class OtherShapeInTarget(_DetailRule):
     release infers. `tests/measured/releases.md` has the list.
 
     ## Why it matters
-    A program that asks the target for the shape of an output before it runs the model gets another
-    answer than irshape gives.
+    A program that asks OpenVINO for the shape of an output before it runs the model gets another
+    shape than irshape reports.
 
     ## What OpenVINO does
     Reads and runs the model. Before 2024.1, a reduction over axes that are known only at run time
@@ -217,7 +219,7 @@ class OtherShapeInTarget(_DetailRule):
 
     ## Example
     ```xml
-    <!-- irshape validate --target 2023.1, the axes being an input of the model -->
+    <!-- irshape validate --target 2023.1; the axes are an input of the model -->
     <layer id="2" name="sum" type="ReduceSum" version="opset1">…</layer>
     ```
 
@@ -240,8 +242,8 @@ def _reads(target: Release) -> str:
 
 
 def _nearest(layer: Layer, target: Release) -> tuple[bool, str | None]:
-    """Returns whether the target reads the operation of a layer, and the newest opset in which it
-    does."""
+    """Returns whether the target reads the same operation in an older opset, and the newest opset
+    in which it reads the layer's type; None for none."""
     from ..ops.registry import UnknownOperation, find, opsets, versions
     from ..releases import newest_opset
 

@@ -52,10 +52,10 @@ class IrVersion(Rule):
 
     ## What it does
     Reports a `<net>` whose `version` OpenVINO does not read. irshape then checks nothing else in
-    the file: versions before 10 have other layers and attributes.
+    the file: IR versions before 10 have other layers and attributes.
 
-    Also reports a version that crosses byte 512 of the file, after a long comment or name. OpenVINO
-    searches only the first 512 bytes, and finds only part of the version.
+    Also reports a `version` that crosses byte 512 of the file, after a long comment or name.
+    OpenVINO searches only the first 512 bytes for the version, and finds only part of it.
 
     ## Why it matters
     No current reader accepts the file.
@@ -82,8 +82,8 @@ class IrVersion(Rule):
 
 
 def _misspelt_types(context: Context) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yields each type with unusual capitals, in small letters, with the intended type for each
-    spelling."""
+    """Yields each type with unusual capitals in lower case, with the right type for each spelling,
+    e.g. `matmul` with `{"matmul": "MatMul"}`."""
     if not context.model.format.layers_as_written:
         return
     for folded, spellings in context.spellings.items():
@@ -101,10 +101,10 @@ class UnknownType(Rule):
     Reports a `type` that is not the name of an operation, and suggests a similar name. irshape uses
     the shapes that the ports of the layer declare, and checks the rest of the model.
 
-    A type with other capitals, for example `matmul`, is a warning: OpenVINO reads it, but other
+    A type with unusual capitals, for example `matmul`, is a warning: OpenVINO reads it, but other
     tools may not.
 
-    The types `Const`, `Result` and `Assign` must be spelt exactly so.
+    For other spellings of `Const`, `Result` and `Assign`, the finding is an error.
 
     ## Why it matters
     It is unknown what the layer computes.
@@ -180,8 +180,8 @@ class UnknownVersion(Rule):
 
     ## What it does
     Reports a `version` that is not an opset, or an opset that does not contain the operation. The
-    operation is newer than the opset, or the opset is the newest, which contains only a few
-    operations.
+    operation is newer than the opset, or the opset is the newest one, which contains only a few
+    operations so far.
 
     ## Why it matters
     The version decides which attributes and inputs the layer has.
@@ -229,9 +229,9 @@ class CustomOperation(Rule):
     ## What it does
     Reports a layer with a version that is used for operations outside the opsets (`extension`,
     `experimental`, `custom_opset` …). irshape uses the shapes that the ports of the layer declare,
-    and checks the rest of the model. If the operation is known from `--extension`, `extensions` in
-    the configuration or a plugin, the finding is an info: the model needs a library. For any other
-    operation it is an error.
+    and checks the rest of the model. If the user names the operation (`--extension`, or
+    `extensions` in the configuration), or a plugin declares it, the finding is an info: the model
+    needs a library. For any other operation it is an error.
 
     ## Why it matters
     OpenVINO needs a library to run the model, and irshape cannot check the layer.
@@ -246,9 +246,9 @@ class CustomOperation(Rule):
 
     ## How to fix it
     Name the operation: `--extension MyOperation`, `--extension MyOperation@custom_opset`, or
-    `extensions = ["MyOperation"]` in the configuration. Or declare it in a class, so that its
-    shapes are inferred as well: `--plugin FILE.py`, or the entry point group `irshape.operations`
-    of a package.
+    `extensions = ["MyOperation"]` in the configuration. To have its shapes inferred, declare it in
+    a class, and load the class with `--plugin FILE.py` or the entry point group
+    `irshape.operations` of a package.
     """
 
     stops_runs = True
@@ -313,7 +313,7 @@ class CustomOperation(Rule):
                 if (layer.type, layer.version) != (type_name, version):
                     continue
                 plugin = "is declared by a plugin of irshape"
-                extension = "is an extension; its declared ports are used"
+                extension = "is an extension; irshape uses its declared ports"
                 yield cls.finding(
                     f"{layer.type} of '{layer.version}' {extension if opaque else plugin}",
                     place(layer.offset, "type"),
@@ -336,7 +336,8 @@ def _offset(layer: Layer) -> int:
 
 
 def _names_libraries(context: Context) -> bool:
-    """Returns whether a layer has a version that libraries use for their operations."""
+    """Returns whether a layer may be an operation of a library, by its version, e.g.
+    `extension`."""
     versions = {version for _, version in context.kinds}
     return any(
         library in version

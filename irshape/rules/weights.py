@@ -87,8 +87,8 @@ class ConstantOutOfRange(Rule):
     Reports a Const whose `offset` and `size` extend past the end of the .bin.
 
     ## Why it matters
-    Either the .bin was truncated or belongs to another model, so that every constant is uncertain;
-    or the offset or size is wrong.
+    If the .bin was truncated or belongs to another model, every constant may be wrong. Otherwise,
+    the offset or the size is wrong.
 
     ## What OpenVINO does
     Rejects the model without saying which constant it is or how many bytes are missing: "Incorrect
@@ -139,11 +139,12 @@ class ConstantSize(Rule):
     """The size of a constant does not fit its shape and element type.
 
     ## What it does
-    Compares `size` with the number of elements and the width of the element type, packed types
-    included. For strings, compares the number and the offsets in the .bin with shape and size.
+    Compares `size` with the number of elements and the width of the element type, also of packed
+    types such as u4. For strings, compares their number and their offsets, both stored in the .bin,
+    with the shape and the size.
 
     ## Why it matters
-    One of the three is wrong, so the values are not the intended ones.
+    The size, the shape or the element type is wrong, so the values are not the intended ones.
 
     ## What OpenVINO does
     Rejects a size that is too small, without naming the layer: "Attribute and shape size are
@@ -156,7 +157,7 @@ class ConstantSize(Rule):
     ```
 
     ## How to fix it
-    Correct whichever of the three is wrong.
+    Correct the size, the shape or the element type.
 
     ## Use instead
     ```xml
@@ -201,7 +202,7 @@ class ConstantSize(Rule):
 
 
 class UnusedWeights(Rule):
-    """The .bin is longer than its constants need.
+    """The .bin is longer than the constants need.
 
     ## What it does
     Reports bytes after the last constant.
@@ -243,14 +244,13 @@ class UnusedWeights(Rule):
 
 
 class MisalignedConstant(Rule):
-    """Constants do not begin at a multiple of their element's size.
+    """Constants do not begin at a multiple of the size of their elements.
 
     ## What it does
     Reports, once for each file, that constants are not aligned in the .bin, and how many.
 
     ## Why it matters
-    Reading them may be slower, and a reader that maps the file may not be able to use them in
-    place.
+    Reading them may be slower, and a program that maps the .bin into memory may have to copy them.
 
     ## What OpenVINO does
     Accepts it silently; its own writer packs constants of different types without gaps.
@@ -382,8 +382,8 @@ class ConstantType(Rule):
     ```
 
     ## How to fix it
-    Write the `element_type` that the ports declare, if the bytes have that type. If they have the
-    type that OpenVINO reads, declare it in the ports. Only the latter is a safe fix.
+    If the bytes have the type that the ports declare, write it as `element_type`. If they have the
+    type in `element_type`, declare it in the ports; only this is a safe fix.
 
     ## Use instead
     ```xml

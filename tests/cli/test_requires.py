@@ -267,7 +267,7 @@ def test_extensions(
     ((code, found, message, hint),) = findings(*options, str(path))
     assert found == severity
     if severity == "info":
-        assert (code, "its declared ports are used" in message) == ("IR604", True)
+        assert (code, "uses its declared ports" in message) == ("IR604", True)
     else:
         assert code in ("IR602", "IR604")
         assert f"--extension {type}" in hint

@@ -127,7 +127,7 @@ def test_a_sound_export_has_no_findings(tmp_path: Path) -> None:
             {}, {"eos_token_id": [1200]}, (), [("IR663", "error", "`eos_token_id` of config.json")],
             id="special token",
         ),
-        pytest.param({"ids": "i32"}, {}, (), [("IR661", "error", "`input_ids` takes "
+        pytest.param({"ids": "i32"}, {}, (), [("IR661", "error", "`input_ids` is "
         "i32")], id="type"),
         pytest.param(
             {"heads": 4}, {}, (), [("IR664", "warning", "requires 2 heads")],
@@ -275,12 +275,12 @@ def make_image_export(
         pytest.param({"vae_encoder": 4}, {}, (), [], id="no variances"),
         pytest.param(
             {"tokens": 24}, {"unet": {"cross_attention_dim": 24}}, (),
-            [("IR661", "error", "`encoder_hidden_states` takes 24 elements")],
+            [("IR661", "error", "`encoder_hidden_states` has 24 elements")],
             id="text encoder and denoiser",
         ),
         pytest.param(
             {"vae_decoder": 16, "vae_encoder": 32}, {"vae_decoder": {"latent_channels": 16}}, (),
-            [("IR661", "error", "`latent_sample` takes [?,16,?,?]")],
+            [("IR661", "error", "`latent_sample` has shape [?,16,?,?]")],
             id="denoiser and decoder",
         ),
         pytest.param(

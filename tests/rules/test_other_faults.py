@@ -246,7 +246,7 @@ ROWS = {
         reshape("?,3,4", [0, -1], "-1,12"),
     ),
     "a pattern that fits one size": Row(
-        "IR209 2 info: ?, not the pattern [8, 12]",
+        "IR209 2 info: ?, not the target shape [8, 12]",
         reshape("2,?,4", [8, 12], "8,12"),
         reshape("2,?,4", [8, -1], "8,-1"),
     ),

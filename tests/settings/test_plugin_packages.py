@@ -114,7 +114,7 @@ NO_LAYER = "x = bad_plugin:NoLayerNamedLayer"
         (
             RULE.format(code="IR950", name="mine"),
             f"{NO_LAYER}\ny{NO_LAYER[1:]}",
-            "declares already",
+            "already has this code or name",
         ),
         (RULE.format(code="IR950", name="cycle"), NO_LAYER, "'cycle', the name of IR114; choose"),
         ("raise OSError('no')", "x = bad_plugin:Rule", "cannot be loaded: OSError: no"),
@@ -316,8 +316,8 @@ class Odd(Rule):
             "MemoryError)",
             "IR950",
         ),
-        (FAILING_RULE.format("yield 3"), "TypeError: check yields findings, not 3)", ""),
-        (FAILING_RULE.format("yield cls.finding(None, 0)"), "TypeError: a finding has a ", ""),
+        (FAILING_RULE.format("yield 3"), "TypeError: check must yield Finding objects, not 3)", ""),
+        (FAILING_RULE.format("yield cls.finding(None, 0)"), "TypeError: a Finding needs a ", ""),
     ],
     ids=[
         *("infer-raises", "infer-returns-none", "check-returns-a-number"),

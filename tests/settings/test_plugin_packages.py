@@ -308,7 +308,7 @@ class Odd(Rule):
             "RuntimeError: no",
             "IR604",
         ),
-        (FAILING_OPERATION.format("infer", "return None"), "TypeError: infer returns a ", "IR604"),
+        (FAILING_OPERATION.format("infer", "return None"), "TypeError: infer must ", "IR604"),
         (FAILING_OPERATION.format("check", "return 3"), "TypeError: ", "IR604"),
         (FAILING_RULE.format('raise KeyError("no")'), "KeyError: 'no')", ""),
         (

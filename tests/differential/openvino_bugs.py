@@ -1,15 +1,15 @@
-"""What is wrong in OpenVINO, each reduced to the smallest IR that shows it.
+"""Bugs of OpenVINO, each reduced to the smallest IR that shows it.
 
     python tests/differential/openvino_bugs.py       # writes tests/measured/openvino-bugs.md
     python tests/differential/openvino_bugs.py --only lrn-whole-bias
     python tests/differential/openvino_bugs.py --environments FOLDER --releases 2023.0 2025.4
 
-With `--environments` (`environments.py`), older releases are asked about each of the small IRs.
+With `--environments` (`environments.py`), older releases also run each of the small IRs.
 
-The models to begin with are the rows of the differential tests that name a known difference of the
-kinds `values` and `crash`. `irshape.reduce` makes them small; the property that is kept is that
-OpenVINO crashes, or that its values are far from those of the specification. Rows infer once;
-`stateful` has models that are wrong from the second inference on.
+The script starts from the rows of the differential tests that name a known difference of the kind
+`values` or `crash`. `irshape.reduce` makes their models small, as long as OpenVINO crashes, or its
+values are far from those of the specification. Rows run one inference; `stateful` has models that
+are wrong from the second inference on.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from irshape.numpy_types import element_type_of, pack  # noqa: E402
 PAGE = ROOT / "tests" / "measured" / "openvino-bugs.md"
 
 CRASHES = ("signal-size", "multinomial-too-many", "ctc-numbers")
-"""Rows that break the specification, at which the CPU plugin crashes."""
+"""Known differences whose models break the specification, and crash the CPU plugin."""
 
 NO_BUGS = (
     "i64-as-i32",
@@ -57,11 +57,11 @@ NO_BUGS = (
     "round-just-below-half",
     "explicit-broadcast",
 )
-"""Differences that are not to be reported: narrowing that is documented, and an order that is
+"""Differences that are no bugs: documented narrowing, and an order that the specification leaves
 open."""
 
 FAR = 1e-3
-"""Values are wrong that differ by more than this, absolutely and relatively."""
+"""Values that differ by more than this, absolutely and relatively, are wrong."""
 
 Array = np.ndarray[Any, Any]
 
@@ -72,15 +72,15 @@ class Bug(NamedTuple):
     inputs: list[Array]
     ours: list[Array]
     theirs: list[Array]
-    """Nothing where OpenVINO crashes."""
+    """Empty if OpenVINO crashes."""
     where: str
     """`reading` or `running`, for a crash."""
     version: str
     releases: dict[str, str]
-    """By older release: `seen`, `not seen`, `does not read` or `does not run`."""
+    """For each older release: `seen`, `not seen`, `does not read` or `does not run`."""
     reason: str
     times: int = 1
-    """After how many inferences it is seen."""
+    """The number of inferences after which the bug is seen."""
 
 
 class Stateful(NamedTuple):
@@ -93,7 +93,7 @@ class Stateful(NamedTuple):
     times: int = 2
 
     def bug(self, oracle: Oracle, older: Mapping[str, Oracle]) -> Bug | None:
-        """None where OpenVINO's results are those of the specification."""
+        """Returns the bug; None if OpenVINO's results agree with the specification."""
         with tempfile.TemporaryDirectory() as folder:
             model = self.net.load(Path(folder))
             session = irshape.Session(model)
@@ -121,19 +121,19 @@ def stateful() -> Iterator[Stateful]:
     net.result(state)
     yield Stateful(
         "constant-not-stored",
-        "a variable of dynamic shape is not set to a constant; set to another value of static "
-        "shape, it ends the inference with an exception",
+        "an Assign of a constant to a variable of dynamic shape has no effect; after an Assign of "
+        "another value of static shape, the inference raises an exception",
         net,
         {"in0": np.zeros(2, np.float32)},
     )
 
 
 class Witness:
-    """Asks OpenVINO about models, and remembers the last answer that shows the bug.
+    """Runs models in OpenVINO, and remembers the last result that shows the bug.
 
-    So that one bug does not become another on the way, constants keep their values, inputs keep
-    their shapes if the row gives values or integers, and the answer stays of one kind: what is
-    wrong in which output.
+    Reducing must not turn one bug into another. Therefore constants keep their values, inputs keep
+    their shapes if the row gives values or integers, and the same outputs stay wrong in the same
+    way.
     """
 
     def __init__(self, oracle: Oracle, case: Case, model: Model) -> None:
@@ -176,7 +176,7 @@ class Witness:
         return any(wrong) and self._same_kind(wrong) and self._note(inputs, ours, theirs, "")
 
     def _same_kind(self, kind: Sequence[str]) -> bool:
-        """Whether an answer is wrong as the first one was."""
+        """Returns whether a result is wrong in the same way as the first result."""
         if self.kind is None:
             self.kind = tuple(kind)
         return self.kind == tuple(kind)
@@ -186,7 +186,7 @@ class Witness:
         return True
 
     def _inputs(self, model: Model) -> list[Array]:
-        """The inputs of the row where they fit, and random ones."""
+        """Returns the inputs of the row where they fit, else random inputs."""
         drawn = random_inputs(model)
         inputs = []
         for layer in model.parameters:
@@ -207,7 +207,7 @@ def _crash(answer: Answer) -> str:
 
 
 def _wrongness(ours: Array, theirs: Array) -> str:
-    """In what way an output of OpenVINO is wrong; empty where it is right."""
+    """Returns in what way an output of OpenVINO is wrong; "" if it is right."""
     if ours.dtype.kind == "O" or theirs.dtype.kind == "O":
         return "" if ours.tolist() == theirs.tolist() else "texts"
     if ours.shape != theirs.shape:
@@ -234,7 +234,7 @@ def rows(key: str) -> Iterator[Case]:
 
 
 def reduced(key: str, oracle: Oracle, older: dict[str, Oracle]) -> Bug | None:
-    """The smallest model that shows a known difference; None where no row does."""
+    """Returns the smallest model that shows a known difference; None if no row shows it."""
     for case in list(rows(key))[:6]:
         xml, weights = build(case)
         with tempfile.TemporaryDirectory() as folder:
@@ -263,7 +263,7 @@ def reduced(key: str, oracle: Oracle, older: dict[str, Oracle]) -> Bug | None:
 def _seen(
     model: Model, inputs: list[Array], ours: list[Array], where: str, oracle: Oracle, times: int = 1
 ) -> str:
-    """Whether a release shows a bug that the newest one shows with these inputs."""
+    """Returns whether a release shows a bug that the newest release shows with these inputs."""
     answer = asked(oracle, model, inputs, times)
     if answer.status == "refused":
         return "does not read"
@@ -278,7 +278,7 @@ def _seen(
 
 
 def asked(oracle: Oracle, model: Model, inputs: list[Array], times: int = 1) -> Answer:
-    """What an OpenVINO makes of a model with inputs in the order of its Parameters."""
+    """Returns OpenVINO's answer on a model, with inputs in the order of its Parameters."""
     fed = {
         layer.name: Tensor(
             element_type_of(array).name, array.shape, pack(array, element_type_of(array))
@@ -296,21 +296,21 @@ def asked(oracle: Oracle, model: Model, inputs: list[Array], times: int = 1) -> 
 
 
 MEASURED = "Measured with OpenVINO "
-"""Where the page begins that is not written by hand."""
+"""The beginning of the part of the page that this script writes."""
 
 
 def page(bugs: list[Bug]) -> str:
     head = PAGE.read_text(encoding="utf-8").partition(MEASURED)[0]
     version = bugs[0].version.partition("-")[0]
-    lines = [f"{head}{MEASURED}{version}. {_asked(bugs)} were asked.", "", *_table(bugs), ""]
+    lines = [f"{head}{MEASURED}{version}{_asked(bugs)}.", "", *_table(bugs), ""]
     for bug in bugs:
-        lines += [f"## {bug.key}", "", f"{bug.reason}.", "", *_shown(bug)]
+        lines += [f"## {bug.key}", "", f"**The bug:** {bug.reason}.", "", *_shown(bug)]
     return "\n".join(lines)
 
 
 def _asked(bugs: list[Bug]) -> str:
     older = list(bugs[0].releases)
-    return f"{len(older) + 1} releases from {older[0]} on" if older else "No other releases"
+    return f" and {len(older)} older releases, from {older[0]} on" if older else ""
 
 
 def _table(bugs: list[Bug]) -> Iterator[str]:
@@ -325,7 +325,7 @@ def _table(bugs: list[Bug]) -> Iterator[str]:
 
 
 def _others(answers: dict[str, str]) -> str:
-    """The releases that do not show a bug, with what they do, in spans."""
+    """Returns the releases that do not show a bug, in spans, with what they do."""
     spans = []
     for answer, span in groupby(answers.items(), key=lambda item: item[1]):
         releases = [release for release, _ in span]
@@ -341,17 +341,18 @@ def _happens(bug: Bug) -> str:
 
 def _shown(bug: Bug) -> Iterator[str]:
     if bug.where:
-        yield f"OpenVINO crashes while {bug.where} this model"
-        yield f"(`{'read_model' if bug.where == 'reading' else 'infer'}`; the process dies)."
+        call = "read_model" if bug.where == "reading" else "infer"
+        yield f"With this model, `{call}` crashes: the process dies."
+        yield ""
     if bug.times > 1:
-        yield f"- inferences by one request, each of these inputs: {bug.times}"
+        yield f"- run {bug.times} inferences with one InferRequest, each with these inputs"
     for layer, array in zip(bug.model.parameters, bug.inputs, strict=True):
         yield f"- input `{layer.name}`: `{_whole(array)}`"
     for ours, theirs in zip(bug.ours, bug.theirs, strict=True):
         if not _wrongness(ours, theirs):
             continue
-        yield f"- expected: `{_text(ours)}`"
-        yield f"- OpenVINO: `{_text(theirs)}`"
+        yield f"- expected output: `{_text(ours)}`"
+        yield f"- OpenVINO's output: `{_text(theirs)}`"
     for layer in bug.model.walk():
         if layer.is_constant:
             yield f"- constant `{layer.name}`: `{_text(bug.model.constant(layer).array())}`"
@@ -365,13 +366,13 @@ def _shown(bug: Bug) -> Iterator[str]:
 
 
 def _whole(array: Array) -> str:
-    """An array in one line, each number as its type tells it apart from all others."""
+    """Returns an array as a line, with enough digits to tell all numbers of its type apart."""
     numbers = ", ".join(map(str, array.reshape(-1)))
     return f"{element_type_of(array)} {list(array.shape)}: {numbers}"
 
 
 def _text(array: Array) -> str:
-    """An array in one line; only the beginning of a long one."""
+    """Returns an array as a line; of a long array, only the first 16 elements."""
     flat = array.reshape(-1).tolist()
     numbers = [f"{each:.6g}" if isinstance(each, float) else str(each) for each in flat[:16]]
     more = ", …" if len(flat) > 16 else ""

@@ -56,7 +56,8 @@ def report_on(diagnosis: Diagnosis) -> FileReport:
             trace.append(Trace(told.line, told.column, told.code, told.message, trials))
         diagnostics.append(told)
     layers = len(context.every_layer)
-    return FileReport(context.model.path, layers, diagnostics, source, tuple(trace))
+    foreign = not context.model.format.layers_as_written
+    return FileReport(context.model.path, layers, diagnostics, source, tuple(trace), foreign)
 
 
 def _told(

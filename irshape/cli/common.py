@@ -72,6 +72,14 @@ def expand(
     return list(dict.fromkeys(chain.from_iterable(models)))
 
 
+def unjudged(files: int) -> str:
+    """Returns a note on files that are not judged for a release or a device."""
+    return (
+        f"the target and the devices apply only to IRs, not to {counted(files, 'file')} of other "
+        "formats; `irshape convert` converts them to IRs"
+    )
+
+
 def _described_by(path: str) -> str:
     """Returns the .xml beside a .bin, even if the .bin was deleted; any other path unchanged."""
     stem, extension = os.path.splitext(path)

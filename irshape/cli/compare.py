@@ -10,7 +10,7 @@ import click
 from ..spelling import counted, first_of
 from .arguments import Command
 from .common import keep_apart, load_or_exit
-from .comparing import answer_options, cell, error_table, number, place, row, write_answer
+from .comparing import answer_options, cell, error_table, in_words, number, place, row, write_answer
 from .pages import view_option, write_beside
 from .running import (
     force_option,
@@ -148,7 +148,8 @@ def _outputs(comparison: ModelComparison) -> list[str]:
             errors = pair.errors
             size = f"error up to {number(errors.max_abs)} of values up to {number(errors.scale)}"
             cosine = "" if errors.cosine is None else f", cosine {errors.cosine:.6f}"
-            lines.append(f"  output '{pair.name}': {pair.state}, {pair.reason or size + cosine}")
+            state = in_words(pair.state, errors)
+            lines.append(f"  output '{pair.name}': {state}, {pair.reason or size + cosine}")
     return [*lines[:5], *([f"  and {len(lines) - 5} more outputs"] if len(lines) > 5 else [])]
 
 

@@ -53,6 +53,11 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3g}"
 
 
+def in_words(state: str, errors: Errors) -> str:
+    """Returns a verdict in words. Values are called equal without more only if none differs."""
+    return "equal within the tolerance" if state == "equal" and errors.max_abs else state
+
+
 def row(errors: Errors, verdict: str, what: str) -> tuple[str, ...]:
     """Returns a row of the table. Different counts of NaN or infinity are written `3/4`."""
     counts = [
@@ -68,6 +73,7 @@ def row(errors: Errors, verdict: str, what: str) -> tuple[str, ...]:
         else f"{errors.ulp:.1e}"
     )
     sizes = (errors.max_abs, errors.mean_abs, errors.max_rel, errors.mean_rel)
+    verdict = "close" if verdict == "equal" and errors.max_abs else verdict
     return (*map(number, sizes), ulp, cosine, *counts, verdict, what)
 
 

@@ -10,7 +10,7 @@ import click
 from ..spelling import counted
 from .arguments import Command
 from .common import keep_apart, load_or_exit, weights_option
-from .comparing import answer_options, cell, error_table, place, row, write_answer
+from .comparing import answer_options, cell, error_table, in_words, place, row, write_answer
 from .pages import view_option, write_result
 from .running import (
     force_option,
@@ -147,7 +147,8 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
     wrong = comparison.count("differs", values=False)
     shapes += f", {wrong} different" if wrong else ""
     compared = [output for output in rows if output.value_verdict != "not compared"]
-    values = f"{comparison.count('equal')} equal"
+    close = any(output.state == "equal" and output.errors.max_abs for output in rows)
+    values = f"{comparison.count('equal')} equal{' within the tolerance' if close else ''}"
     words = {
         "explained": "explained",
         "merged": "merged by the device",
@@ -189,9 +190,9 @@ def _outputs(comparison: Comparison, verbose: bool) -> list[str]:
             error = f", largest error {output.error:.3g}" if output.error is not None else ""
             explanation = output.explanation
             kind = "" if explanation is None else f" ({explanation.kind})"
+            state = in_words(output.state, output.errors)
             lines.append(
-                f"  {output.state}{kind}: {place(output.layer, output.port)}: {output.inferred}"
-                + error
+                f"  {state}{kind}: {place(output.layer, output.port)}: {output.inferred}{error}"
             )
     for each in comparison.explanations:
         first, more = each.rows[0], len(each.rows) - 1

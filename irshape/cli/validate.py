@@ -14,12 +14,12 @@ from ..diagnostics.renderers.common import plain, plain_path
 from ..spelling import counted, suggestion
 from .arguments import Command, value_option
 from .common import (
-    FOREIGN,
     colour_option,
     expand,
     keep_apart,
     pairs,
     silent_option,
+    unjudged,
     usage_errors,
     weights_option,
 )
@@ -286,12 +286,9 @@ def notes(finished: Finished, wanted: Chosen, lacking: list[str]) -> Iterator[st
             "--update-baseline removes stale entries"
         )
     yield from forbidden_in_vain(wanted.configuration)
-    others = sum(each.path.endswith(tuple(FOREIGN)) for each in finished.report.files)
+    others = sum(each.foreign for each in finished.report.files)
     if others and (wanted.configuration.target or wanted.configuration.devices.names):
-        yield (
-            "the target and the devices apply only to IRs, not to "
-            f"{counted(others, 'file')} of other formats; `irshape convert` converts them to IRs"
-        )
+        yield unjudged(others)
     if finished.cut or finished.unchecked:
         yield (
             f"stopped after {wanted.configuration.max_errors} errors: {finished.cut} more findings "

@@ -10,7 +10,7 @@ import click
 from ..garbage_collection import collection_paused
 from ..spelling import counted
 from .arguments import Command, device_option, target_option
-from .common import echo, keep_apart, weights_option
+from .common import echo, keep_apart, unjudged, weights_option
 from .pages import lay_over, not_a_result, read_result, write_view
 
 if TYPE_CHECKING:
@@ -119,6 +119,10 @@ def command(
     else:
         other = Subject(beside, "beside", settings=settings, **shown)
         write_view(output, subject, other, beside=_beside(subject, other, compare))
+    shown_models = [subject.model] if beside is None else [subject.model, other.model]
+    foreign = sum(each is not None and not each.format.layers_as_written for each in shown_models)
+    if foreign and (target or devices):
+        click.echo(f"irshape: {unjudged(foreign)}", err=True)
     if output != "-":
         echo(output)
     if opens:

@@ -336,12 +336,12 @@ class ModelRun(LayerwiseRun):
             if pair.first.attribute("element_type") == pair.second.attribute("element_type")
         ]
         equal = [
-            (each.name, each.errors)
+            (each.name, each.errors, (each.errors.max_abs or 0.0) / (each.excess or 1.0))
             for each in comparison.pairs
             if each.verdict == "equal"
             and not (each.constant or self.kept[each.first.id][each.first_port].dtype.kind == "O")
         ]
-        comparison.notes += doubtful(equal, self.atol)
+        comparison.notes += doubtful(equal, self.atol, exact=self.exact)
         first = {pair.first.id for pair in comparison.pairs}
         second = {pair.second.id for pair in comparison.pairs}
         constant = {self.layers[position] for position in self.constant}

@@ -271,11 +271,11 @@ class Comparison:
         return self.first is None and not self.problems
 
     @property
-    def equal(self) -> list[tuple[str, Errors]]:
+    def equal(self) -> list[tuple[str, Errors, float]]:
         """The layers whose outputs of numbers are equal within the tolerance, with the errors of
-        these."""
+        these and the tolerance."""
         return [
-            (row.layer.name, row.errors)
+            (row.layer.name, row.errors, row.allowed or 0.0)
             for row in self.rows
             if row.value == "equal" and row.inferred.element_type != "string"
         ]

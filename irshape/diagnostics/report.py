@@ -112,6 +112,8 @@ class FileReport(NamedTuple):
     diagnostics: list[Diagnostic]
     source: Source | None = None
     trace: tuple[Trace, ...] = ()
+    foreign: bool = False
+    """Whether the file is of another format than IR: no rule judges it for a release or device."""
 
     def count(self, severity: Severity) -> int:
         """Returns the number of findings with a severity, including related ones."""

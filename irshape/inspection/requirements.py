@@ -39,7 +39,8 @@ class Requirements:
         model = inference.model
         if not model.format.layers_as_written:
             raise ValueError(
-                f"'{model.path}' is not an OpenVINO IR: its operations are of another format"
+                f"'{model.path}' is not an OpenVINO IR: its operations are of another format; "
+                "`irshape convert` converts it to an IR"
             )
         self.model = model
         self.needs = list(requirements(inference))

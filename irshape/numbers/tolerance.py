@@ -103,7 +103,7 @@ def difference(
     size = np.abs(a)
     no_scale = 60_000 if "f16" in (name, rounded) else NO_SCALE
     scale = float(np.max(size, where=finite & (size < no_scale), initial=0.0))
-    floor = min(FLOOR, scale / 10) if exact else FLOOR
+    floor = _floor(scale, exact=exact)
     bound = (relative if rtol is None else rtol) * size + (
         part * scale + floor if atol is None else atol
     )
@@ -122,22 +122,32 @@ def difference(
     return float(error.flat[worst]), float(np.where(finite, bound, 0.0).flat[worst]), same
 
 
-def doubtful(compared: Iterable[tuple[str, Errors]], atol: float | None) -> list[str]:
-    """Returns notes on tensors that are equal only because they have no elements, or are near
-    `FLOOR`: their errors exceed a tenth of their largest magnitude.
+def _floor(scale: float, *, exact: bool) -> float:
+    return min(FLOOR, scale / 10) if exact else FLOOR
 
-    compared: the names and errors of equal tensors of numbers.
+
+def doubtful(
+    compared: Iterable[tuple[str, Errors, float]], atol: float | None, *, exact: bool = False
+) -> list[str]:
+    """Returns notes on tensors that are equal only because they have no elements, or are so small
+    that the floor of the tolerance decides.
+
+    compared: the names and errors of equal tensors of numbers, and the tolerances where the errors
+    are largest.
+    exact: as of `difference`.
     """
-    empty, small = [], []
-    for name, errors in compared:
-        scale = errors.scale or 0.0
+    empty, small, share = [], [], 0.0
+    for name, errors, allowed in compared:
+        scale, error = errors.scale or 0.0, errors.max_abs or 0.0
+        floor = _floor(scale, exact=exact)
         if errors == Errors():
             empty.append(f"'{name}'")
-        elif atol is None and errors.max_abs and scale < 10 * min(FLOOR, errors.max_abs):
+        elif atol is None and error > max(allowed - floor, 0) and floor > allowed / 2:
             small.append(f"'{name}'")
+            share = max(share, error / scale if scale else 1.0)
     texts = (
-        f" so close to 0 that the {FLOOR:g} of the tolerance hides errors of a tenth and more; "
-        "--atol 0 compares them",
+        f" so close to 0 that the {FLOOR:g} of the tolerance decides (errors up to {share:.2g} × "
+        "the largest value); --atol 0 compares them",
         " without elements in this run",
     )
     return [

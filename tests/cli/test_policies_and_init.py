@@ -95,6 +95,16 @@ def test_the_largest_tensor_is_judged_by_named_sizes(
     assert bool(codes("m.xml")) is over
 
 
+@pytest.mark.parametrize("how", ["m.onnx", "m.bytes", "-", "view"])
+def test_a_target_that_judges_no_onnx_model_says_so(how: str, folder: Path) -> None:
+    model = (folder / "models" / "vit.onnx").read_bytes()
+    Path("m.onnx").write_bytes(model)
+    Path("m.bytes").write_bytes(model)
+    command = ["view", "m.onnx", "-o", "m.html"] if how == "view" else ["validate", how]
+    status, _, error = calling.call(*command, "--target", "2023.0", stdin=model)
+    assert (status, "irshape convert" in error) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("table", "key", "value"),
     [

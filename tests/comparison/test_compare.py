@@ -217,7 +217,7 @@ def test_a_half_precision_copy_agrees_within_its_precision(tmp_path: Path) -> No
     assert "equal within the tolerance of f16\n" in output
     assert f"{len(apart)} tensors equal only within the tolerance" in output
     assert f"{largest.excess:.2g} of it, at '{largest.name}'" in output
-    assert "output 'sentence_embedding': equal, error up to" in output
+    assert "output 'sentence_embedding': equal within the tolerance, error up to" in output
     rounded = [pair.name for pair in found.pairs if pair.errors.max_abs and pair.constant]
     assert f"{len(rounded)} constants equal only within the tolerance: {rounded[0]}, " in output
     widened = said("compare", str(path), str(tmp_path / "half.xml"), "--rtol", "1")[1]
@@ -226,6 +226,26 @@ def test_a_half_precision_copy_agrees_within_its_precision(tmp_path: Path) -> No
 
 def tiny(graph: irshape.Graph, x: Any, altered: bool) -> Any:
     return graph.add("Multiply", x, np.float32(2e-8 if altered else 1e-8), name="seen")
+
+
+@pytest.mark.parametrize(
+    ("factor", "output", "noted"),
+    [
+        (1e-8, "1 equal\n", False),
+        (1.09e-8, "1 equal within the tolerance", True),  # its floor alone allows 9 %
+        (1.0, "1 equal\n", False),
+        (1.0000002, "1 equal within the tolerance", False),
+    ],
+)
+def test_equal_is_said_of_equal_values_alone(
+    factor: float, output: str, noted: bool, tmp_path: Path
+) -> None:
+    for name, number in (("a", 1e-8 if factor < 1 else 1.0), ("b", factor)):
+        graph = irshape.Graph()
+        graph.result(graph.add("Multiply", graph.parameter("f32", "[2]"), np.float32(number)), "y")
+        graph.save(tmp_path / f"{name}.xml")
+    status, text = said("compare", tmp_path / "a.xml", tmp_path / "b.xml", "-i", "[1,2]")
+    assert (status, output in text, "--atol 0" in text) == (0, True, noted)
 
 
 def exchanged(graph: irshape.Graph, x: Any, altered: bool) -> Any:

@@ -1,1 +1,1 @@
-"""A model as its file describes it: layers, ports, edges, bodies and constants."""
+"""The contents of a model file: layers, ports, edges, bodies and constants, not yet inferred."""

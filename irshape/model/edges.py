@@ -14,9 +14,9 @@ class Edge(NamedTuple):
     to_layer: str
     to_port: str
     offset: int = -1
-    """The byte at which the element begins; -1 if the edge is in no file."""
+    """The byte offset of the `<edge>` in the file; -1 if it is in no file."""
 
     @property
     def ends(self) -> tuple[str, str, str, str]:
-        """A layer and its output port, a layer and its input port."""
+        """The ids of the producer, its output port, the consumer and its input port."""
         return self[:4]

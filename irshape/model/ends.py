@@ -1,4 +1,4 @@
-"""The inputs and outputs of a model, with their tensors and names."""
+"""Lists the inputs and outputs of a model, with the ports that hold their tensors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .wiring import OutputRef, Wiring
 
 
 class End(NamedTuple):
-    """An input or output of a model: a Parameter or a Result, with its tensor."""
+    """An input or output of a model: its Parameter or Result, and the port of its tensor."""
 
     layer: Layer
     producer: Layer
@@ -20,20 +20,20 @@ class End(NamedTuple):
 
     @property
     def what(self) -> str:
-        """The text for messages, for example `the input 'x'`."""
+        """A name for messages, for example `the input 'x'`."""
         return f"the {'input' if self.layer.is_parameter else 'output'} '{self.layer.name}'"
 
     @property
     def name_of_layer(self) -> str:
-        """The name that OpenVINO adds to the tensor in an IR of version 10."""
+        """The tensor name that OpenVINO derives from the layer in an IR of version 10."""
         name = self.producer.name
         return name if len(self.producer.outputs) == 1 else f"{name}.{self.ref[1]}"
 
 
 def ends(net: Body, wiring: Wiring, positions: Iterable[int]) -> Iterator[End]:
-    """Yields the inputs and outputs of a net, except those that nothing feeds.
+    """Yields the inputs and outputs of a net, except Results without a producer.
 
-    positions: the positions of layers, including all Parameters and Results.
+    positions: positions of layers; those that are neither Parameters nor Results are skipped.
     """
     for position in positions:
         layer = net.layers[position]

@@ -1,4 +1,4 @@
-"""The properties of a format on which other modules depend."""
+"""The properties of an input format that code outside the format's reader needs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import NamedTuple
 class Format(NamedTuple):
     """The properties of an input format.
 
-    Each format is declared in its own folder of `formats/`. Other modules decide by a property,
-    never by the name.
+    Each format is declared in its own folder of `formats/`. Other modules check a property, never
+    the name.
     """
 
     name: str
     """The name in messages, for example `ONNX`."""
     layers_as_written: bool = False
     """Whether the file itself contains OpenVINO's layers, with their opsets and bodies. Otherwise
-    the reader makes the layers from the nodes of another format."""
+    the reader converts the nodes of another format to layers."""
     ports_as_written: bool = False
     """Whether the file declares ports as elements, with a `precision` and a `<dim>` for each
     dimension."""
@@ -25,15 +25,14 @@ class Format(NamedTuple):
     comments: bool = False
     """Whether comments in the file may disable rules."""
     listed: bool = False
-    """Whether the reader replaces the bytes of the file by a listing. Findings then point into the
-    listing."""
+    """Whether the reader replaces the bytes of the file by a readable listing. Findings then have
+    lines of the listing."""
     xml: bool = False
     """Whether the file is XML with one `<layer>` for each layer."""
     self_contained: bool = False
-    """Whether findings depend only on the file and the .bin beside it, so that they may be
-    cached."""
+    """Whether findings depend only on the file and the .bin beside it. Then they may be cached."""
     runtimes: tuple[str, ...] = ()
-    """The format's own runtimes that can cross-check a model, the default first. Without any,
-    OpenVINO cross-checks it, on each of its devices."""
+    """Runtimes of the format, e.g. onnxruntime, that can cross-check a model, the default first. If
+    there are none, OpenVINO cross-checks the model, on each of its devices."""
     comparing_runtime: str | None = None
-    """The runtime with which `irshape compare` runs models of the format, if it is installed."""
+    """The runtime with which `irshape compare` runs models of this format, if it is installed."""

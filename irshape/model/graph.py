@@ -1,8 +1,8 @@
-"""A model as its file describes it: layers, ports, edges, bodies and constants.
+"""A model as its file describes it: layers, ports, edges and bodies.
 
-This module infers and corrects nothing. A model may be broken in any way that XML can express:
-repeated ids, edges to nowhere, unknown types. `rules` finds these faults. Places are byte offsets
-into the `Source`, which turns them into lines and columns on demand.
+This module neither infers nor corrects anything. A model may have any fault that XML can express:
+repeated ids, edges to missing layers, unknown types. `rules` finds these faults. Places are byte
+offsets into the file; its `Source` converts them to lines and columns.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .weights import Constant, Weights
 
 
 class PortMap(NamedTuple):
-    """An entry of a `port_map`. It connects a port of the layer with a layer of its body."""
+    """An entry of a `port_map`: connects a port of a layer with a Parameter or Result inside."""
 
     direction: Literal["input", "output"]
     attributes: dict[str, str]
@@ -37,7 +37,7 @@ NO_ATTRIBUTES: tuple[str, ...] = ()
 class Layer:
     """A layer as the file declares it.
 
-    `items` are the attributes of `<data>` as written: name, value, name, value …
+    `items` has the attributes of `<data>` as written: name, value, name, value …
     """
 
     __slots__ = (
@@ -75,7 +75,7 @@ class Layer:
         self.bodies: dict[str, Body] | None = None
         self.port_maps: dict[str, list[PortMap]] | None = None
         self.output_names: str | None = None
-        """The tensor names that IR v11 writes on a Result."""
+        """The tensor names on a Result, in its attribute `output_names` (IR version 11)."""
         self.rt_info_span: tuple[int, int] | None = None
         """The start and end of the layer's `<rt_info>` in the file."""
 
@@ -95,9 +95,9 @@ class Layer:
 
     @property
     def folded_type(self) -> str:
-        """The type as OpenVINO's reader compares it: in lower case.
+        """The type in lower case, as OpenVINO's reader compares it.
 
-        Both spellings of Const give `const`.
+        Both `Const` and `Constant` become `const`.
         """
         return folded_type(self.type)
 
@@ -113,22 +113,22 @@ class Layer:
 
     @property
     def is_constant(self) -> bool:
-        """Whether the layer is a constant."""
+        """Whether the layer is a constant: a Const."""
         return self.type.lower() in ("const", "constant")
 
     @property
     def is_sink(self) -> bool:
-        """Whether the layer is needed although it feeds no other layer: a Result or an Assign."""
+        """Whether the layer is needed even if no layer uses its output: a Result or an Assign."""
         return self.type.lower() in ("result", "assign")
 
     @property
     def label(self) -> str:
-        """The layer as messages name it: type, name and id."""
+        """The type, name and id of the layer, for messages."""
         return f"{self.type} '{self.name}' (id {self.id})"
 
     @property
     def reference(self) -> dict[str, Any]:
-        """The layer as reports and listings name it in JSON."""
+        """The type, name, id, opset and path of the layer, for reports in JSON."""
         return {
             "id": self.id,
             "name": self.name,
@@ -162,15 +162,15 @@ class BackEdge(NamedTuple):
 
 
 PORT_MAPS = {"body": "port_map", "then_body": "then_port_map", "else_body": "else_port_map"}
-"""The elements of a layer that contain a body, each with the element that contains its port map."""
+"""The elements of a layer that contain a body, each with the element that holds its port map."""
 
 
 PURPOSES = {"input": "current_iteration", "output": "execution_condition"}
-"""The purposes of entries in a Loop's port map that connect no port of the layer."""
+"""The values of `purpose` in a Loop's port map, for entries that connect no port of the layer."""
 
 
 class Body:
-    """Layers and the edges between them: the net itself, or the body of a control-flow layer."""
+    """Layers and the edges between them: the net itself, or a body of an If, Loop or the like."""
 
     __slots__ = ("_by_id", "back_edges", "edges", "layers", "offset", "path")
 
@@ -185,13 +185,13 @@ class Body:
 
     @property
     def by_id(self) -> dict[str, Layer]:
-        """The layers by id. If several layers share an id, the first counts."""
+        """The layers by id. If several layers have the same id, the first one."""
         if self._by_id is None:
             self._by_id = {layer.id: layer for layer in reversed(self.layers)}
         return self._by_id
 
     def reindex(self) -> None:
-        """Rebuilds the look-up by id, also in bodies. Call it after changing layers or ids."""
+        """Rebuilds `by_id`, also in inner bodies. Call it after changing layers or ids."""
         for body in self.all_bodies():
             body._by_id = None
 
@@ -214,7 +214,7 @@ class Body:
 
 
 class Finding(NamedTuple):
-    """A fault with its place: a byte offset and, if known, the layer and the port."""
+    """A fault and its place: a byte offset and, if known, the layer and the port."""
 
     fault: Fault
     offset: int
@@ -222,7 +222,7 @@ class Finding(NamedTuple):
     port: tuple[str, str] | None = None
     """The direction (`input` or `output`) and the id of the port."""
     related: tuple[Finding, ...] = ()
-    """Findings that are consequences of this one."""
+    """Findings that one change would remove together with this one."""
 
     @property
     def rule(self) -> RuleId:
@@ -250,21 +250,21 @@ class Finding(NamedTuple):
 
 
 class NotReadable(Exception):
-    """Raised if a file cannot be read as a model. `finding` says why."""
+    """Raised if a file cannot be read as a model. `finding` has the reason."""
 
     def __init__(self, finding: Finding, source: Source, begun: Model | None = None) -> None:
         super().__init__(finding.message)
         self.finding = finding
         self.source = source
         self.begun = begun
-        """The part of the model before the place where reading stopped. Its last layer may be
+        """The part of the model that was read before the fault. Its last layer may be
         incomplete."""
 
 
 class Model:
-    """A file in memory: its net, its constants, and the findings of its reader.
+    """A model file in memory: its net, its constants, and the findings of its reader.
 
-    The .bin is memory-mapped; constants are read only on demand.
+    The .bin is memory-mapped. The bytes of constants are only read when they are needed.
     """
 
     def __init__(
@@ -274,23 +274,23 @@ class Model:
         self.name = name
         self.version = version
         self.kind: Literal["net", "layers"] = "net"
-        """`layers` for a file of single layers, without edges."""
+        """`layers` for a file of single layers without edges, as in documents about operations."""
         self.format = format
-        """The format of the file. The readers of other formats than the IR translate a model into
+        """The format of the file. A reader for another format than the IR converts the model to
         OpenVINO's operations."""
         self.net = Body()
         self.findings: list[Finding] = []
-        """The findings of the reader."""
+        """The faults that the reader found."""
         self.weights: Weights | None = None
         self.rt_info_span: tuple[int, int] | None = None
         self.subtracts_means = False
         """Whether OpenVINO subtracts the means in a `<pre-process>` from an input of the net."""
         self.dimension_names: dict[Layer, tuple[str | None, ...]] = {}
-        """The file's names for the dimensions of an input, if its format names dimensions."""
+        """For a Parameter, the names of its dimensions in the file, e.g. `dim_param` of ONNX."""
 
     @property
     def path(self) -> str:
-        """The path of the file, as it was given."""
+        """The path of the file, as the caller gave it."""
         return self.source.path
 
     @property
@@ -299,30 +299,30 @@ class Model:
         return self.net.layers
 
     def walk(self) -> Iterator[Layer]:
-        """Yields every layer, also those in bodies."""
+        """Yields every layer, including layers in bodies."""
         return self.net.walk()
 
     @property
     def parameters(self) -> list[Layer]:
-        """The inputs of the net."""
+        """The inputs of the net: its Parameters."""
         return [layer for layer in self.net.layers if layer.type.lower() == "parameter"]
 
     @property
     def results(self) -> list[Layer]:
-        """The outputs of the net."""
+        """The outputs of the net: its Results."""
         return [layer for layer in self.net.layers if layer.type.lower() == "result"]
 
     @property
     def rt_info(self) -> dict[str, object]:
-        """The net's `rt_info` as nested dictionaries; the leaves are texts."""
+        """The `rt_info` of the net as nested dictionaries of texts."""
         from .rt_info import parse
 
         return parse(self.source, self.rt_info_span)
 
     def constant(self, layer: Layer) -> Constant:
-        """Returns the constant that a Const layer describes; `.array()` gives its elements.
+        """Returns the constant of a Const layer. `.array()` returns its elements.
 
-        Raises `ValueError` for another layer, and if its attributes describe no constant.
+        Raises `ValueError` for a layer of another type, and for faulty attributes.
         """
         if not layer.is_constant:
             raise ValueError(f"{layer!r} is not a Const")

@@ -1,4 +1,4 @@
-"""Addresses several buffers as one, without copying, for constants from more than one place."""
+"""Joins buffers from several files or objects into one address space, without copying them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .ranges import Ranges
 
 _ALIGNMENT = 64
 _LARGE = 1 << 20
-"""Buffers of at least this size are moved to a temporary file."""
+"""The size in bytes from which a buffer in parts is written to a temporary file."""
 
 
 class Pieces:
-    """Buffers in one address space, each at a multiple of 64 bytes.
+    """Buffers in one address space, each at a multiple of 64 bytes: constants of an ONNX model.
 
-    A missing piece occupies its range, but has no bytes.
+    Bytes that are missing also have an address range.
     """
 
     def __init__(self) -> None:
@@ -24,10 +24,10 @@ class Pieces:
         self._views: list[memoryview | None] = []
         self._end = 0
         self._known: dict[bytes, int] = {}
-        """The start of each buffer that was given as `bytes`, by the bytes or their digest."""
+        """The address of each buffer that was added as `bytes`, by the bytes or their digest."""
 
     def add(self, data: bytes | bytearray | memoryview | mmap.mmap) -> int:
-        """Appends a buffer and returns the address of its first byte. Equal `bytes` are kept
+        """Adds a buffer, and returns the address of its first byte. Equal `bytes` are stored
         once."""
         if isinstance(data, bytes):
             return self.add_parts((data,), len(data))
@@ -35,10 +35,10 @@ class Pieces:
         return self._place(view, len(view))
 
     def add_parts(self, parts: Iterable[bytes], size: int) -> int:
-        """Appends `size` bytes that come in parts, and returns the address of the first one.
+        """Adds `size` bytes that are given in parts, and returns the address of the first byte.
 
-        Equal bytes are kept once. Many bytes are never in memory together: they go to a temporary
-        file, which disappears with its mapping.
+        Equal bytes are stored once. Large buffers are written to a temporary file part by part, and
+        mapped. The file disappears with the mapping.
         """
         kept: bytes | mmap.mmap
         if size < _LARGE:
@@ -61,18 +61,18 @@ class Pieces:
         return start
 
     def release(self, offset: int, size: int) -> None:
-        """Lets the system reclaim the memory of mapped bytes that have been read."""
+        """Lets the system reclaim the memory of a mapped buffer that has been read."""
         index = bisect_right(self._starts, offset) - 1
         view = self._views[index] if index >= 0 else None
         if view is not None and isinstance(view.obj, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
             view.obj.madvise(mmap.MADV_DONTNEED)
 
     def miss(self, size: int) -> int:
-        """Reserves a range for bytes that are not available, and returns its first address."""
+        """Reserves an address range for missing bytes, and returns its first address."""
         return self._place(None, size)
 
     def extend(self, other: bytes | mmap.mmap | Pieces | Ranges | None) -> None:
-        """Takes over the bytes of a .bin with their addresses; this object must be empty."""
+        """Adds the bytes of a .bin without changing their addresses. This object must be empty."""
         if not isinstance(other, Pieces):
             if other:
                 self.add(other[:] if isinstance(other, Ranges) else other)
@@ -83,7 +83,7 @@ class Pieces:
 
     @property
     def mark(self) -> tuple[int, int]:
-        """The state of the buffers so far. Assigning an earlier state forgets the buffers added
+        """The current end of the buffers. Assigning an earlier value removes the buffers added
         since."""
         return len(self._starts), self._end
 
@@ -118,12 +118,12 @@ class Pieces:
         self._known = {}
 
     def spans(self) -> list[tuple[int, int]]:
-        """Returns the address and the size of each available buffer."""
+        """Returns the address and the size of each buffer that is available."""
         views = zip(self._starts, self._views, strict=True)
         return [(start, len(view)) for start, view in views if view is not None]
 
     def holds(self, offset: int, size: int) -> bool:
-        """Whether one piece contains `size` bytes at `offset`."""
+        """Whether one buffer contains all `size` bytes at `offset`."""
         if not size:
             return 0 <= offset <= self._end
         index = bisect_right(self._starts, offset) - 1
@@ -131,13 +131,13 @@ class Pieces:
         return view is not None and size > 0 and offset - self._starts[index] + size <= len(view)
 
     def view(self, offset: int, size: int) -> memoryview:
-        """Returns `size` bytes at `offset`. Raises `ValueError` unless one piece contains them."""
+        """Returns `size` bytes at `offset`. Raises `ValueError` unless one buffer has them all."""
         if not size:
             return memoryview(b"")
         index = bisect_right(self._starts, offset) - 1
         view = self._views[index] if index >= 0 else None
         if view is None or not self.holds(offset, size):
-            raise ValueError(f"no {size} bytes at {offset}")
+            raise ValueError(f"no buffer has {size} bytes at address {offset}")
         start = offset - self._starts[index]
         return view[start : start + size]
 

@@ -1,4 +1,4 @@
-"""Finds the input, output or tensor that a name stands for, and names each input and output."""
+"""Finds the input or output of a model that a name means, and gives each of them a name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Names(NamedTuple):
 
     result: the `output_names` of a Result.
     tensor: the names of the port.
-    layers: the names of the layer that computes it, and of the Result.
+    layers: the names of the layer that computes the tensor, and of the Parameter or Result.
     """
 
     id: str
@@ -32,9 +32,9 @@ class Names(NamedTuple):
 class Ends(Generic[T]):
     """The inputs of a model, or its outputs, in the order of the Parameters or Results.
 
-    The look-up tries tensor names, then layer names, then positions; the first that matches counts.
-    `id:3` stands for the layer with the id 3. The `output_names` of a Result are its tensor names,
-    as in OpenVINO; the names of the port come after them.
+    A name is looked up among tensor names, then layer names, then positions. `id:3` means the layer
+    with the id 3. The `output_names` of a Result are its tensor names, as in OpenVINO; the names of
+    the port come after them.
     """
 
     def __init__(self, kind: Literal["input", "output"], ends: Iterable[tuple[T, Names]]) -> None:
@@ -64,18 +64,18 @@ class Ends(Generic[T]):
             )
             for position, (end, row) in enumerate(pairs)
         ]
-        """A name for each: the first of its names that stands for no other."""
+        """For each input or output, its first name that does not mean another one."""
 
     def __contains__(self, name: object) -> bool:
         return name in self._known
 
     def find(self, name: object) -> T:
-        """Returns the input or output that a name, a position, `id:` with an id, or the object
-        itself stands for. Raises `ValueError`."""
+        """Returns the input or output that a name, a position or `id:ID` means, or that is itself
+        given. Raises `ValueError`."""
         meant = self._known.get(name)
         if meant is not None:
             return meant
-        by_id = f"; the one with that id is 'id:{name}'" if f"id:{name}" in self._known else ""
+        by_id = f"; the one with this id is 'id:{name}'" if f"id:{name}" in self._known else ""
         known = ", ".join(self.names) or "none"
         raise ValueError(
             f"the model has no {self.kind} '{name}' (its {self.kind}s: {known})"
@@ -83,7 +83,7 @@ class Ends(Generic[T]):
         )
 
     def given(self, values: Mapping[Any, V]) -> dict[T, V]:
-        """Returns values by input or output, from values by name. Raises `ValueError`."""
+        """Returns a mapping by input or output, from a mapping by name. Raises `ValueError`."""
         by_end: dict[T, V] = {}
         for name, value in values.items():
             end = self.find(name)
@@ -94,7 +94,7 @@ class Ends(Generic[T]):
 
 
 def inputs_of(model: Model) -> Ends[Layer]:
-    """Returns the Parameters of a model by name."""
+    """Returns the Parameters of a model, to be found by name."""
     return Ends(
         "input",
         (
@@ -113,7 +113,7 @@ def inputs_of(model: Model) -> Ends[Layer]:
 
 
 def outputs_of(model: Model) -> Ends[Layer]:
-    """Returns the Results of a model by name."""
+    """Returns the Results of a model, to be found by name."""
     layers, sources = model.net.layers, wire(model.net).sources
     rows = []
     for position, layer in enumerate(layers):
@@ -133,9 +133,9 @@ def outputs_of(model: Model) -> Ends[Layer]:
 def end_names(
     layers: Sequence[Layer], sources: Sequence[Sequence[OutputRef | None]], position: int
 ) -> list[str]:
-    """Returns the names of the tensor of an input or output of a model, those of its Result first.
+    """Returns the tensor names of an input or output of a model, first those in `output_names`.
 
-    position: of the Parameter or Result. sources: what feeds each layer.
+    position: the position of the Parameter or Result. sources: see `Wiring.sources`.
     """
     layer = layers[position]
     producer, index = next(iter(sources[position]), None) or (position, 0)
@@ -154,12 +154,12 @@ class NamedLayer(Protocol):
 
 
 def port_name(layer: NamedLayer, index: int) -> str:
-    """Returns the name of an output without a tensor name: the name of the layer, or `LAYER:INDEX`
+    """Returns the name for an output without a tensor name: the name of the layer, or `LAYER:INDEX`
     if the layer has several outputs."""
     return layer.name if len(layer.outputs) <= 1 else f"{layer.name}:{index}"
 
 
 def layer_and_index(name: str) -> tuple[str, int] | None:
-    """Returns the two parts of a name of the form `LAYER:INDEX`; None for another name."""
+    """Splits a name of the form `LAYER:INDEX`. Returns None for another name."""
     layer, colon, index = name.rpartition(":")
     return (layer, int(index)) if colon and is_number(index) else None

@@ -9,7 +9,7 @@ from .source import Passage
 
 
 class Port:
-    """A port of a layer as the file declares it. `dims` are the written dimensions, -1 for a
+    """A port of a layer as the file declares it. `dims` has the written dimensions, -1 for a
     dynamic one.
 
     `value` is set only in files that describe single layers instead of a model.
@@ -30,23 +30,22 @@ class Port:
         self.names = names
         self.offset = offset
         self.dims = dims
-        """None if a dimension is malformed, which the reader has reported."""
+        """The dimensions; None if one of them is malformed, which the reader reports."""
         self.value: str | None = None
 
     @property
     def element_type(self) -> ElementType | None:
-        """The element type that `precision` names; None without a precision, or if it names no
-        type."""
+        """The element type that `precision` names; None if it is missing or names no type."""
         return ElementType.of_precision(self.precision) if self.precision is not None else None
 
     @property
     def tensor_names(self) -> list[str]:
-        """The tensor names, with `\\,` inside a name unescaped."""
+        """The tensor names. In the file, commas separate them, and `\,` is a comma in a name."""
         return names_in(self.names)
 
 
 class PortElsewhere(Port):
-    """A port from another file, with its `rt_info` in that file."""
+    """A port that was copied from another file. Its `rt_info` is read from that file."""
 
     __slots__ = ("rt_info",)
 
@@ -59,5 +58,5 @@ _NAMES = re.compile(r"(?:\\,|[^,])+")
 
 
 def names_in(text: str | None) -> list[str]:
-    """Returns the tensor names in an attribute `names` or `output_names`."""
+    """Returns the tensor names in the text of an attribute `names` or `output_names`."""
     return [part.replace("\\,", ",") for part in _NAMES.findall(text)] if text else []

@@ -1,4 +1,4 @@
-"""Reads a remote .bin, and fetches only the ranges that callers need."""
+"""Reads a remote .bin by ranges, so that only the needed bytes are fetched."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable
 
 GAP = 1 << 14
-"""Two ranges with a smaller gap between them are fetched as one."""
+"""Two ranges with at most this many bytes between them are fetched as one."""
 
 TOGETHER = 8
-"""The maximum number of ranges to fetch at once."""
+"""The maximum number of ranges to fetch in parallel."""
 
 Fetch = Callable[[int, int], bytes]
-"""A function that returns the bytes at an offset. Its arguments are the offset and the number of
-bytes. Raises `OSError`."""
+"""A function that fetches bytes. Its arguments are the offset and the number of bytes. Raises
+`OSError`."""
 
 
 class Ranges:
-    """The bytes of a remote file, fetched in ranges. Nearby expected ranges are fetched
+    """The bytes of a remote file, fetched when they are read. Expected ranges are fetched
     together."""
 
     def __init__(self, size: int, fetch: Fetch) -> None:
@@ -26,10 +26,10 @@ class Ranges:
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._fetched: list[bytes] = []
-        """The bytes of the expected ranges that were fetched."""
+        """The bytes of the expected ranges; empty until one of them is read."""
 
     def expect(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Announces ranges that will be read, by offset and size. Other ranges can be read too."""
+        """Announces ranges, by offset and size, that are best fetched together."""
         self._starts, self._ends, self._fetched = [], [], []
         for offset, size in sorted(spans):
             if size <= 0 or not self.holds(offset, size):
@@ -44,7 +44,7 @@ class Ranges:
         return self._size
 
     def holds(self, offset: int, size: int) -> bool:
-        """Whether the file has `size` bytes at `offset`."""
+        """Whether the file contains `size` bytes at `offset`."""
         return offset >= 0 and size >= 0 and offset + size <= self._size
 
     def view(self, offset: int, size: int) -> memoryview:

@@ -1,4 +1,4 @@
-"""Reads the `rt_info` of a net or a layer, which converters and transformations write."""
+"""Reads `rt_info`: what converters and transformations write about a net or a layer."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ _MAX_DEPTH = 64
 
 
 def parse(source: Source, span: tuple[int, int] | None) -> dict[str, object]:
-    """Returns the elements in a span of the file, by name, as nested dictionaries; empty without a
-    span.
+    """Returns the elements in a span of the file, by name, as nested dictionaries; {} for None.
 
-    An element that has only a `value` becomes the text of the value. The key of a layer's
-    `<attribute name=…>` is its `name`.
+    An element with only a `value` becomes the text of the value. An `<attribute name=…>` of a layer
+    gets its `name` as the key.
     """
     if span is None:
         return {}

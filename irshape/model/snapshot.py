@@ -1,4 +1,4 @@
-"""Detects whether a model has changed since something was computed from it."""
+"""Detects whether a model has changed since a result was computed from it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _INPUTS, _OUTPUTS = attrgetter("inputs"), attrgetter("outputs")
 
 
 class Snapshot:
-    """The layers, attributes, edges, bytes and, on demand, ports of a model at one time.
+    """The state of a model at one time: its layers, attributes, edges, bytes and, on demand, ports.
 
-    A snapshot does not copy texts and tuples. So the comparison with an unchanged model compares
-    identities, and takes a small part of the time of a run.
+    A snapshot does not copy texts and tuples, so comparing it with an unchanged model mostly
+    compares identities. This takes a small part of the time of a run.
 
-    The bytes of constants are unchanged if the `Weights` object is the same. A mapped .bin has
-    changed if its size or its time of modification has.
+    The bytes of constants count as unchanged if the `Weights` object is the same, and size and
+    modification time of the .bin are the same.
 
-    ports: whether the declarations of ports count. No computed value depends on them, but the
-    verdict of a check does.
+    ports: whether a changed port counts as a change. Findings depend on ports; computed values do
+    not.
     """
 
     __slots__ = ("_ports", "_state")
@@ -33,7 +33,7 @@ class Snapshot:
         self._state = self._state_of(model)
 
     def matches(self, model: Model) -> bool:
-        """Whether the model is unchanged."""
+        """Whether the model is still in the state of the snapshot."""
         return self._state == self._state_of(model)
 
     def _state_of(self, model: Model) -> list[object]:
@@ -41,7 +41,7 @@ class Snapshot:
 
 
 def _bytes(model: Model) -> tuple[object, ...]:
-    """Returns a key that is equal if the bytes of the constants are the same."""
+    """Returns a key that changes if the bytes of the constants may have changed."""
     weights = model.weights
     if weights is None:
         return ()
@@ -57,7 +57,7 @@ def _bytes(model: Model) -> tuple[object, ...]:
 
 
 def _of_body(body: Body, with_ports: bool) -> list[object]:
-    """Returns a list for each field, so that nothing is allocated for each layer, port or edge."""
+    """Returns the state of a body as a list for each field, not for each layer, to save memory."""
     layers, edges = body.layers, body.edges
     state: list[object] = [body, list(layers), list(edges), list(body.back_edges)]
     state += [list(map(field, layers)) for field in _OF_LAYER]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 class Source:
-    """The bytes of a file; gives the line and column of an offset."""
+    """The bytes of a file. Converts offsets in them to lines and columns."""
 
     __slots__ = (
         "_column",
@@ -32,21 +32,20 @@ class Source:
         self._begin()
 
     def _begin(self) -> None:
-        """Resets the caches of places."""
+        """Clears the caches of lines and columns."""
         self._counted = (0, 1)
-        """An offset and its line. Counting continues from there, so places in file order take one
-        pass over the file."""
+        """An offset, and its line. For a later offset, counting lines continues from here."""
         self._column = (0, 0, 0)
-        """The start of a line, an offset in it, and the number of characters between them.
+        """The start of a line, an offset in it, and the number of characters between both.
 
         With this, one very long line takes no more time than many short ones.
         """
         self._line = (0, "")
-        """The number and the text of the last line that `line` returned."""
+        """The number and the text of the line that `line` returned last."""
         self._starts: dict[int, int] = {}
         self._element: tuple[int, dict[str, int]] = (-1, {})
-        """The last element for which `attribute` was called, and the places of its attributes'
-        names."""
+        """The offset of the last element for which `attribute` was called, and the offset of each
+        attribute's name in it."""
 
     def line_number(self, offset: int) -> int:
         """Returns the line of a byte offset; lines start at 1."""
@@ -95,9 +94,9 @@ class Source:
         return raw.decode(self.encoding, "replace").rstrip("\r")
 
     def attribute(self, element: int, name: str) -> int:
-        """Returns the offset of the name of an attribute of the element at `element`.
+        """Returns the offset of the attribute `name` in the element at offset `element`.
 
-        If the element has no attribute with this name, returns the offset of the element.
+        If the element has no such attribute, returns the offset of the element.
         """
         if element != self._element[0]:
             places: dict[str, int] = {}
@@ -107,8 +106,8 @@ class Source:
         return self._element[1].get(name, element)
 
     def attributes(self, element: int) -> Iterator[tuple[str, int, int, int]]:
-        """Yields the name, the offset of the name, and the start and end of the value of each
-        attribute."""
+        """Yields each attribute of an element: its name, the offset of the name, and the start and
+        end of the value."""
         position = element + 1
         while match := _ATTRIBUTE.match(self.data, position):
             group = match.lastindex or 0
@@ -124,20 +123,20 @@ class Source:
 _ATTRIBUTE = re.compile(
     rb"""((?:[^\s<>/="']*+\s++)+?)([^\s=<>/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>/]+))"""
 )
-"""Matches an attribute after the name of its element or after another attribute.
+"""Matches an attribute after the element's name, or after another attribute.
 
 In single layers, values may have no quotes.
 """
 
 
 class Passage(tuple[int, int]):
-    """A span (start and end) in another source than the source of its model."""
+    """A span (start and end) with its own source, which is not the source of the model."""
 
     source: Source
 
     @classmethod
     def of(cls, span: tuple[int, int], source: Source) -> Passage:
-        """Returns the span as a passage of a source. A passage keeps its own source."""
+        """Returns a span with its source. A `Passage` keeps its source."""
         if isinstance(span, Passage):
             return span
         passage = cls(span)
@@ -146,12 +145,12 @@ class Passage(tuple[int, int]):
 
     @classmethod
     def text(cls, text: str) -> Passage:
-        """Returns a passage that consists of its own text."""
+        """Returns a passage whose source is this text alone."""
         data = text.encode()
         return cls.of((0, len(data)), Source("", data))
 
 
 def passage_bytes(source: Source, span: tuple[int, int]) -> bytes:
-    """Returns the bytes of a span of a source. For a `Passage`, the span is in its own source."""
+    """Returns the bytes of a span in a source. A `Passage` is a span in its own source."""
     data = span.source.data if isinstance(span, Passage) else source.data
     return data[span[0] : span[1]]

@@ -1,7 +1,7 @@
 """Reads the .bin beside an IR. It maps the file, unpacks packed element types, and decodes strings.
 
-A constant occupies `size` bytes at `offset`, little-endian. OpenVINO 2026.4 packs the elements as
-follows:
+A constant has `size` bytes at `offset`, in little-endian order. OpenVINO 2026.4 packs the elements
+as follows:
 
 - u4, i4, nf4, f4e2m1: two elements to a byte, the first in the low half
 - u2: four to a byte, the first in the low bits
@@ -50,8 +50,7 @@ _FORMATS = {
 
 
 def identity_of(file: int) -> tuple[int, ...]:
-    """Returns a key that distinguishes an open file from other files, and from its earlier
-    contents."""
+    """Returns a key that identifies an open file and its contents at this time."""
     status = os.fstat(file)
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
@@ -59,8 +58,8 @@ def identity_of(file: int) -> tuple[int, ...]:
 class Weights:
     """The bytes of a .bin, or the reason why there are none.
 
-    `state` is `ready`, `absent` (the caller wants no .bin), `missing` (the file does not exist),
-    `empty`, `lfs` (the file is a Git LFS pointer) or `unreadable`.
+    `state` is `ready`, `absent` (the caller asked for no .bin), `missing` (the file does not
+    exist), `empty`, `lfs` (the file is a Git LFS pointer) or `unreadable`.
     """
 
     def __init__(
@@ -75,16 +74,16 @@ class Weights:
         self.state = state
         self.detail = detail
         self.identity: tuple[int, ...] | None = None
-        """The identity of the file at `path` if `data` is mapped from it."""
+        """The mapped file's `identity_of`; None if `data` is not mapped from a file."""
         self.reads: set[tuple[int, int]] | None = None
-        """The offset and size of every read. They are recorded only if a set is assigned here."""
+        """A set to which the offset and size of every read are added; None to record nothing."""
 
     def __repr__(self) -> str:
         return f"<Weights {self.path or 'in memory'}, {self.state}>"
 
     @staticmethod
     def open(path: str | os.PathLike[str] | None) -> Weights:
-        """Maps a .bin. Never raises: `state` says what is wrong."""
+        """Maps a .bin into memory. Never raises an exception: `state` says what is wrong."""
         if path is None:
             return Weights(None, None, "absent")
         text = os.fspath(path)
@@ -111,11 +110,11 @@ class Weights:
         return weights
 
     def __deepcopy__(self, memo: dict[int, object]) -> Weights:
-        """Returns a copy that shares the bytes, which are never written."""
+        """Returns a copy that shares the bytes, since no code changes them."""
         return Weights(self.path, self.data, self.state, self.detail)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickles only the path of a mapped .bin, which is mapped again later. Pickles other bytes
+        """Pickles a mapped .bin as its path, and maps it again later. Pickles other bytes
         themselves."""
         if isinstance(self.data, mmap.mmap):
             if self.path is not None:
@@ -159,7 +158,7 @@ class Weights:
 
     @contextmanager
     def read_sparsely(self) -> Iterator[None]:
-        """Keeps the system from reading ahead, for callers that read a few bytes here and there.
+        """Keeps the system from reading ahead while a caller reads a few bytes in many places.
 
         Reading ahead takes up to 0.2 ms for each place, and increases the memory of the process.
         """
@@ -174,7 +173,7 @@ class Weights:
             mapped.madvise(mmap.MADV_NORMAL)
 
     def view(self, offset: int, size: int) -> memoryview:
-        """Returns `size` bytes at `offset`, without copying them."""
+        """Returns `size` bytes at `offset` without copying them."""
         assert self.data is not None
         if self.reads is not None:
             self.reads.add((offset, size))
@@ -186,12 +185,12 @@ class Weights:
 
 
 def is_lfs_pointer(data: bytes) -> bool:
-    """Whether a file that begins with these bytes is a pointer of Git LFS."""
+    """Whether a file that begins with these bytes is a Git LFS pointer."""
     return data.startswith(_LFS)
 
 
 def raw_bytes(constant: Constant) -> bytes | None:
-    """Returns the bytes of a constant; None if the .bin has fewer than its shape needs."""
+    """Returns the bytes of a constant; None if the .bin has fewer bytes than the shape needs."""
     weights = constant.weights
     needed = (
         constant.size
@@ -227,8 +226,8 @@ def small_values(constant: Constant) -> tuple[int | float, ...] | None:
 def number_bytes(values: Any, element_type: ElementType) -> tuple[tuple[int, ...], bytes] | None:
     """Returns the shape and the bytes of a Python number, or of a list of numbers, without NumPy.
 
-    Returns None if NumPy has to do this: for other element types, nested lists, and numbers that
-    the type cannot represent.
+    Returns None in cases that need NumPy: other element types, nested lists, and numbers that the
+    type cannot represent.
     """
     numbers = list(values) if isinstance(values, (list, tuple)) else [values]
     code = _FORMATS.get(element_type.name)
@@ -288,30 +287,30 @@ def array(constant: Constant) -> np.ndarray | None:
 
 
 def _strings(raw: bytes | memoryview, count: int) -> list[bytes] | str:
-    """Returns the strings of a constant, or a text that says what is wrong with its bytes.
+    """Returns the strings of a constant or, if its bytes are faulty, a message about the fault.
 
     The bytes begin with the number of strings, the offset of each string, and the offset of the
-    end. All are int32.
+    end, all as int32.
     """
     if len(raw) < 4:
-        return f"strings begin with their count, which takes 4 bytes, but there are {len(raw)}"
+        return f"strings begin with their number in 4 bytes, but the constant has {len(raw)} bytes"
     (stored,) = struct.unpack_from("<i", raw)
     if stored < 0 or stored != count:
         return f"the .bin holds {stored} strings, but the shape has {count} elements"
     if len(raw) < 4 * (count + 2):
-        return f"{count} strings need {count + 1} offsets, of 4 bytes each, but size is {len(raw)}"
+        return f"{count} strings need {count + 1} offsets of 4 bytes, but `size` is {len(raw)}"
     text = bytes(raw[4 * (count + 2) :])
     spans = list(pairwise(struct.unpack_from(f"<{count + 1}i", raw, 4)))
     for number, (start, end) in enumerate(spans):
         if not 0 <= start <= end <= len(text):
-            return f"string {number} lies at bytes {start} to {end} of {len(text)}"
+            return f"string {number} is at bytes {start} to {end}, but only {len(text)} follow"
     return [text[start:end] for start, end in spans]
 
 
 def strings_fault(constant: Constant) -> str | None:
-    """Returns what is wrong with the bytes of a constant of strings.
+    """Returns a message about faulty bytes of a constant of strings.
 
-    Returns None if nothing is wrong, or if the .bin does not contain the bytes.
+    Returns None if there is no fault, or if the .bin does not contain the bytes.
     """
     raw = raw_bytes(constant)
     strings = [] if raw is None else _strings(raw, constant.elements)
@@ -330,9 +329,9 @@ _INTEGER = re.compile(r"\s*[-+]?[0-9]+", re.ASCII)
 
 
 def _number(text: str) -> int:
-    """Returns an integer. Raises `ValueError` for another text.
+    """Returns the integer in a text. Raises `ValueError` for another text.
 
-    For a number with more digits than Python reads, returns a number beyond every limit.
+    For a number with too many digits for `int`, returns 10^30 or -10^30.
     """
     if not _INTEGER.fullmatch(text):
         raise ValueError(text)
@@ -342,7 +341,7 @@ def _number(text: str) -> int:
 
 
 def moved_to(offset: int, items: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns `Layer.items` of a Const with another offset."""
+    """Returns the attributes of a Const with another `offset`."""
     at = items.index("offset") + 1
     return items if items[at] == str(offset) else (*items[:at], str(offset), *items[at + 1 :])
 
@@ -358,7 +357,7 @@ class Constant(NamedTuple):
 
     @staticmethod
     def of(items: tuple[str, ...], weights: Weights | None) -> Constant:
-        """Returns the constant that `Layer.items` of a Const describe.
+        """Returns the constant that the attributes of a Const (`Layer.items`) describe.
 
         Raises `ValueError` if they do not describe one.
         """

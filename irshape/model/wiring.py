@@ -1,4 +1,4 @@
-"""Resolves the edges of a body to positions, and finds a topological order of its layers."""
+"""Resolves the edges of a body to positions of layers and ports, and sorts the layers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .graph import Body, Layer
 from .ids import lenient_id
 
 OutputRef = tuple[int, int]
-"""An output port: the position of its layer in the body, and of the port in the layer."""
+"""An output port: the position of its layer in the body, and of the port among its outputs."""
 
 Sources = list[list[OutputRef | None]]
 
 
 class User(NamedTuple):
-    """An input port that an output feeds: the positions of the layer and of the port, and the
-    output."""
+    """An input port that uses an output: the positions of its layer and of the port, and the
+    position of the output among its layer's outputs."""
 
     position: int
     input: int
@@ -31,25 +31,25 @@ class User(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Wiring:
-    """The connections of the layers of a body, each by its position in `body.layers`."""
+    """The connections between the layers of a body, each given by position in `body.layers`."""
 
     sources: Sources
-    """For each layer, the output that feeds each of its input ports; None for nothing."""
+    """For each layer, the output that feeds each input port; None for an unconnected one."""
     order: list[int]
-    """The layers, producers first. Layers on a cycle, or that depend on one, come last, in file
-    order."""
+    """The layers in topological order. Layers on a cycle, and layers that depend on a cycle, come
+    last, in file order."""
     cyclic: frozenset[int]
     """The layers on a cycle."""
     unlike: Sequence[tuple[int, int]] = ()
-    """The inputs whose declaration differs from the outputs that feed them: the positions of the
-    layer and of the port, in file order."""
+    """The inputs whose declared type or shape differs from that of the connected output: the
+    positions of the layer and of the port, in file order."""
     complete: bool = False
-    """Whether the edges have no faults: ids are unique, every edge names its ends by the ids as
-    written, and exactly one edge feeds every input."""
+    """Whether the edges have no faults: all ids are unique, edges use ids exactly as written, and
+    exactly one edge feeds every input."""
 
     @cached_property
     def users(self) -> list[list[User]]:
-        """For each layer, the inputs that take its outputs, in the order of the consumers."""
+        """For each layer, the input ports that use its outputs, in the order of the consumers."""
         users: list[list[User]] = [[] for _ in self.sources]
         for position, row in enumerate(self.sources):
             for index, source in enumerate(row):
@@ -58,7 +58,7 @@ class Wiring:
         return users
 
     def upstream(self, position: int) -> Iterator[int]:
-        """Yields the layers that a layer depends on, nearest first."""
+        """Yields the layers on which a layer depends, nearest first."""
         waiting, seen = deque([position]), {position}
         while waiting:
             for source in self.sources[waiting.popleft()]:
@@ -69,7 +69,7 @@ class Wiring:
 
 
 def wire(body: Body) -> Wiring:
-    """Returns the resolved edges of a body.
+    """Resolves the edges of a body.
 
     An edge that names a missing layer or port is ignored. Of two edges into one port, the first
     counts. Ids are compared as text and, if none matches, as the numbers that OpenVINO reads from
@@ -113,8 +113,8 @@ def wire(body: Body) -> Wiring:
 
 
 def _positions(layers: list[Layer], edges: list[Edge]) -> tuple[list[int], list[int], bool]:
-    """Returns the layers at both ends of each edge, with -1 for a missing layer. Also returns
-    whether no layer is missing and no id repeats."""
+    """Returns the positions of the producer and of the consumer of each edge, -1 for a missing
+    layer. Also returns whether all layers exist and all ids are unique."""
     ids = [layer.id for layer in layers]
     texts = [edge.from_layer for edge in edges], [edge.to_layer for edge in edges]
     positions = dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))
@@ -135,7 +135,7 @@ NO_SOURCES: list[OutputRef | None] = []
 
 
 def port_of(ids: Sequence[str], text: str) -> int | None:
-    """Returns the position of an id, or of the id that OpenVINO reads as the same number."""
+    """Returns the position of an id. OpenVINO reads ids as numbers, so `07` matches `7`."""
     if text in ids:
         return ids.index(text)
     number = lenient_id(text)
@@ -167,9 +167,9 @@ def _sorted(sources: Sources) -> tuple[list[int], frozenset[int]]:
 
 
 def _on_cycle(left: set[int], sources: Sources) -> set[int]:
-    """Returns the layers of `left` that are on a cycle, without the layers that only depend on one.
+    """Returns the layers in `left` that are on a cycle, without layers that only depend on a cycle.
 
-    The function removes layers that feed no other layer of `left`, until every layer feeds another.
+    It removes layers that feed no other layer in `left`, until every layer feeds another one.
     """
     producers = {at: [each[0] for each in sources[at] if each is not None] for at in left}
     fed = dict.fromkeys(left, 0)

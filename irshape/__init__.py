@@ -10,8 +10,8 @@
 
     graph = irshape.Graph.load("model.xml")
 
-The functions take a path, a loaded `Model` or a `Graph`; `load` and `fix` take a path. The import
-of this module is fast: it imports no NumPy, and each function imports the modules that it uses.
+The functions take a path, a loaded `Model` or a `Graph`; `load` and `fix` take a path. Importing
+irshape is fast: it does not import NumPy, and each function imports the modules that it uses.
 """
 
 from __future__ import annotations
@@ -138,13 +138,13 @@ def load(
     weights: WeightsChoice | bytes = "beside",
     values: Mapping[str, object] | None = None,
 ) -> Model:
-    """Reads an IR, single layers, an ONNX model or a oneDNN graph. Returns the model.
+    """Reads an IR, a file of single `<layer>`s, an ONNX model or a oneDNN graph. Returns the model.
 
     path: the model file, `-` for standard input, or an open file of text or bytes.
     weights: the .bin; `"beside"` looks for it beside the .xml, `"none"` reads the model without
     one. irshape maps the .bin, and reads its bytes only when it needs them. For an open file,
     `weights` can also be the content of the .bin, and `"beside"` means no .bin.
-    values: the values of inputs of single layers, by operand name, position or port id.
+    values: in a file of single layers, the values of inputs, by operand name, position or port id.
 
     Raises `OSError` if a file cannot be opened, `LoadError` with the diagnostics if the file
     contains no model, and `ValueError` for a value that fits no input.
@@ -162,7 +162,7 @@ def loads(
 ) -> Model:
     """Reads a model from memory. Returns the model.
 
-    text: the text of an .xml with a net or with single layers, or the bytes of an ONNX model.
+    text: the text of an .xml with a `<net>` or single `<layer>`s, or the bytes of an ONNX model.
     weights: the content of the .bin, or its path. values: as for `load`.
     Raises `LoadError` and `ValueError` as `load` does.
     """
@@ -172,7 +172,7 @@ def loads(
 
 
 def _with_values(model: Model, values: Mapping[str, object] | None) -> Model:
-    """Returns the model, after setting the values of inputs of single layers. Raises
+    """Sets the values of inputs of single layers in a model, and returns it. Raises
     `ValueError`."""
     if values:
         from .formats.ir.fragments import give_values, value_texts
@@ -185,12 +185,12 @@ def register(declared: _Declared) -> _Declared:
     """Declares your own operation or rule for this process. It is also a class decorator.
 
     declared: a subclass of `irshape.ops.Operation` or of `irshape.rules.Rule`, or the name of an
-    operation, `"TYPE"` or `"TYPE@VERSION"`. If only the name is given, irshape takes the types and
-    shapes that the ports of its layers declare. A class that is registered again, for example in a
+    operation, `"TYPE"` or `"TYPE@VERSION"`. If only a name is given, irshape uses the types and
+    shapes that ports of its layers declare. A class that is registered again, for example in a
     notebook, replaces its predecessor. Packages use entry points instead; the command line has
     `--plugin FILE.py`.
 
-    Raises `ValueError` for an operation, a code or a name that exists already.
+    Raises `ValueError` if the operation, or the code or name of the rule, exists already.
     """
     from .ops import registry
     from .ops.declaration import Operation
@@ -222,10 +222,11 @@ def validate(
     """Checks one model or several. Returns a report on all faults.
 
     target: a path, a `Model`, an open file, or an iterable of them.
-    weights, values: as for `load`. Values are set in a given `Model`.
+    weights, values: as for `load`. If the target is a `Model`, its values are changed.
     also: rules to run that are off by default, by code or name: for example the rules that read the
     whole .bin.
-    config: a `Configuration`, or the path of a configuration file. Without it, no file is read.
+    config: a `Configuration`, or the path of a configuration file. Without it, no configuration
+    file is read.
     executor: an executor of `concurrent.futures` that runs the checks of several files. It does not
     change the report.
 
@@ -263,7 +264,7 @@ def fix(
 
     path: the file. It stays unchanged.
     weights: the .bin, as for `load`.
-    unsafe: also make the likeliest of the changes with which OpenVINO reads another model.
+    unsafe: also make likely corrections that change the model that OpenVINO reads.
     config: the configuration, which selects the findings to fix, as for `validate`.
 
     The result has the `edits` by byte offset, the fixed `data` and `text`, a `diff()`, the
@@ -292,9 +293,10 @@ def infer(
 
     model: a path or a `Model`.
     shapes: replaces the shapes of inputs, by their names as for `run`: `{"x": "[1,3,?,?]"}`.
-    values: the values of inputs of single layers, as for `load`. They are set in a given `Model`.
-    symbols: also express every dynamic dimension by the dimensions of the inputs. `shapes` may then
-    name dimensions, as in `{"input_ids": "[batch,seq]"}`.
+    values: the values of inputs of single layers, as for `load`. If `model` is a `Model`, its
+    values are changed.
+    symbols: also express dynamic dimensions by dimensions of the inputs, e.g. `past + seq`.
+    `shapes` may then name dimensions, as in `{"input_ids": "[batch,seq]"}`.
     assume: conditions on these names, for example `"seq % 8 == 0"`.
 
     Raises `ValueError` for a name that no input has, and for a condition that is malformed or
@@ -321,11 +323,11 @@ def run(
     """Executes a model in NumPy. Returns the outputs by name, in the order of its Results.
 
     model: a path or a `Model`.
-    inputs: arrays in the order of the Parameters, or by tensor name, layer name, position or id,
-    written `"id:3"`.
+    inputs: arrays in the order of the Parameters, or by tensor name, layer name, position, or id in
+    the form `"id:3"`.
     outputs: `"all"` returns the outputs of every layer, named `name` or `name:port`.
-    max_memory: the number of bytes that the tensors alive at one time may take; by default three
-    quarters of the machine's memory.
+    max_memory: the maximum number of bytes of all tensors that exist at the same time; by default
+    three quarters of the machine's memory.
     force: run a model although `validate` reports errors that affect types, shapes or bytes.
 
     irshape keeps the plan of the first run of a `Model` for later runs, until the model changes. A
@@ -370,12 +372,13 @@ def crosscheck(
     device: OpenVINO's name of the device; for an ONNX model `"onnxruntime"` or `"reference"`.
     hint: the precision that irshape requests from the device; f32 by default. The tolerance depends
     on the precision in which the device really computes.
-    layers: `"outputs"` compares only the outputs of the model, and blames no layer.
+    layers: `"outputs"` compares only the outputs of the model, and finds no layer at fault.
     config: further properties of OpenVINO for compiling the model.
     rtol, atol: replace the tolerances; `atol` is then absolute.
-    save: a folder for the blamed layer, saved as a separate IR with its inputs and outputs.
+    save: a folder in which to save the layer at fault as a separate IR, with its inputs and
+    outputs.
     record: a file in which to record all answers of the device.
-    replay: a recorded file, which then answers in place of the device. OpenVINO is not needed.
+    replay: a recorded file, whose answers are used instead of the device's. OpenVINO is not needed.
     Inputs, device, hint and configuration come from the recording.
     max_memory: as for `run`.
     extension_libraries: library files with custom operations of the model (`Core.add_extension`).
@@ -583,7 +586,7 @@ def _targets(
     weights: WeightsChoice,
     values: Mapping[str, object] | None,
 ) -> str | os.PathLike[str] | Model | Iterable[str | os.PathLike[str] | Model]:
-    """Returns the targets of a validation: paths, and models for everything else."""
+    """Returns the targets of `validate`: paths unchanged, and everything else as models."""
     from .model.graph import Model
 
     def plain(each: ModelLike) -> str | os.PathLike[str] | Model:
@@ -598,7 +601,7 @@ def _targets(
 
 
 def _model(model: ModelLike, weights: WeightsChoice = "beside") -> Model:
-    """Returns the model: itself, read from a path, or made from a graph."""
+    """Returns a model unchanged; reads a path, and converts a graph."""
     from .model.graph import Model
 
     if isinstance(model, Model):
@@ -616,13 +619,13 @@ def _is_graph(value: object) -> TypeGuard[Graph]:
 
 
 def _several(texts: Iterable[str]) -> list[str]:
-    """Returns the texts as a list. A single string becomes a list of one text, not of its
-    letters."""
+    """Returns the texts as a list. A single string becomes a list with this string."""
     return [texts] if isinstance(texts, str) else list(texts)
 
 
 def _sound(model: ModelLike, force: bool) -> Model:
-    """Returns a model that is sound enough to be computed. Raises `ExecutionError`."""
+    """Returns the model. Raises `ExecutionError` if `validate` finds errors that affect its
+    values."""
     from .checking.soundness import require_sound
 
     loaded = _model(model)

@@ -1,4 +1,4 @@
-"""`python -m irshape`."""
+"""Runs the command line: `python -m irshape`."""
 
 from .cli import main
 

@@ -7,15 +7,15 @@ import re
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:([KMGT])(i?B)?|B)?", re.IGNORECASE)
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 MOST = 1 << 63
-"""8 EiB: more than any memory has."""
+"""The largest size: 8 EiB, more than any memory has."""
 _STEPS = ((1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
 def parse_size(text: str) -> int:
-    """Returns the number of bytes that a text such as `100MB` names. Raises `ValueError`.
+    """Returns the number of bytes in a text such as `100MB`. Raises `ValueError`.
 
-    As in the GNU tools, MB stands for a power of 1000; MiB and a bare M stand for powers of 1024.
-    The case of the letters does not matter. For a size above 8 EiB, returns 8 EiB.
+    As in the GNU tools, MB is a power of 1000; MiB and M alone are powers of 1024. Upper and lower
+    case are the same. For a size above 8 EiB, returns 8 EiB.
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None:

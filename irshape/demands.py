@@ -1,21 +1,20 @@
-"""The requirements of layers on dynamic dimensions, beyond their intervals."""
+"""Collects the conditions of layers on dynamic dimensions, e.g. that a size is a multiple of 8."""
 
 from __future__ import annotations
 
 from contextvars import ContextVar
 
 Demand = tuple[str, int]
-"""A relation and a number. A dynamic dimension has to be equal to the number (`==`), at least the
-number (`>=`), a multiple of it (`%`), or either 1 or the number (`1|`). The relation `=`, with the
-number 0, says that two dynamic dimensions have to be equal.
-"""
+"""A condition on a dynamic dimension: a relation and a number. The dimension must be equal to the
+number (`==`), at least the number (`>=`), a multiple of it (`%`), or either 1 or the number (`1|`).
+The relation `=`, with the number 0, means that two dynamic dimensions must be equal."""
 NOTED: ContextVar[list[Demand] | None] = ContextVar("noted", default=None)
-"""The list that collects the requirements of the layer that is being inferred; None if no caller
+"""The list that collects the conditions of the layer that is being inferred; None if no caller
 needs them."""
 
 
 def note(relation: str, number: int) -> None:
-    """Records a requirement of the layer that is being inferred, if a caller collects them."""
+    """Records a condition of the layer that is being inferred, if a caller collects conditions."""
     noted = NOTED.get()
     if noted is not None:
         noted.append((relation, number))
@@ -26,14 +25,13 @@ WIDER: Demand = ("wider", 0)
 
 
 def note_wider() -> None:
-    """Records that OpenVINO infers a narrower shape than is possible, so that a port which declares
-    it is not an error."""
+    """Records that OpenVINO infers a shape that is too narrow, so that a port with this shape is
+    not an error."""
     note(*WIDER)
 
 
 def excludes(size: int, relation: str, number: int) -> bool:
-    """Whether a size does not meet a requirement. Every size meets the requirement that two sizes
-    are equal."""
+    """Whether a size breaks a condition. No size breaks the condition that two sizes are equal."""
     if relation == "==":
         return size != number
     if relation == ">=":

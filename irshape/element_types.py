@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 
 class ElementType:
-    """An element type of OpenVINO: its name (`f32`), its width in bits, its kind of number.
+    """An element type of OpenVINO, with its name (`f32`), its width in bits and its kind of number.
 
     There is one object for each type (`ElementType.of("f32")`), so types are compared by identity.
     """
@@ -26,7 +26,7 @@ class ElementType:
 
     @staticmethod
     def of(name: str) -> ElementType:
-        """Returns the type with a name: `f32`, `i64`, `boolean`, in any case.
+        """Returns the type with a name such as `f32`, `i64` or `boolean`, in upper or lower case.
 
         Raises `ValueError` for an unknown name.
         """
@@ -42,13 +42,13 @@ class ElementType:
 
     @staticmethod
     def of_precision(text: str) -> ElementType | None:
-        """Returns the type that a port's `precision` names (`FP32`, `I64`, `BOOL`, also `f32`), or
-        None."""
+        """Returns the type that the `precision` of a port means (`FP32`, `I64`, `BOOL`, also
+        `f32`), or None."""
         return ElementType._by_precision.get(text)
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether the type is not known."""
+        """Whether this is the `dynamic` type: the element type is not known."""
         return self.kind == "dynamic"
 
     @property
@@ -63,7 +63,7 @@ class ElementType:
 
     @property
     def is_packed(self) -> bool:
-        """Whether several elements share a byte in memory and in a .bin."""
+        """Whether elements are narrower than a byte, so that several share bytes in a .bin."""
         return 0 < self.bits < 8
 
     def byte_size(self, elements: int) -> int:
@@ -139,7 +139,7 @@ DYNAMIC_TYPE: Final = ElementType.of("dynamic")
 
 
 def types(*names: str) -> frozenset[ElementType]:
-    """Returns the set of the element types with these names. A text may contain several names."""
+    """Returns a set of element types. A text may contain several names: `"f32 f16"`."""
     return frozenset(ElementType.of(name) for name in (" ".join(names)).split())
 
 

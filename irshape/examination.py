@@ -1,4 +1,4 @@
-"""Examines a model with all rules, and applies the selection and the comments to the findings."""
+"""Checks a model with all rules, then applies the selection and the comments in the file."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .settings.selection import Filter
 
 
 class Examination(NamedTuple):
-    """The reported findings on a model, in file order, and the context of the rules."""
+    """The findings to report on a model, in file order, and the context in which the rules ran."""
 
     findings: list[Finding]
     context: Context
 
 
 def examine(model: Model, settings: Settings = PLAIN, *, reasons: bool = True) -> Examination:
-    """Infers a model, runs the rules, and applies the selection and the comments in the model.
+    """Infers a model, runs the rules, and drops findings by the selection and by comments.
 
-    reasons: explain in messages what determines a shape. This takes time.
+    reasons: say in messages which layers determine a shape. This takes time.
     """
     with collection_paused(), extensions_known(settings.extensions):
         context = Context(model, infer(model, compare=True), settings, reasons=reasons)

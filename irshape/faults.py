@@ -1,7 +1,7 @@
-"""A fault: its place, the relation that fails, the expected and actual values, and advice.
+"""The facts about a fault: the input or attribute, the failed relation, and the values.
 
-The code that detects a fault states only facts. `rules.context` adds the place in the file, and
-`wording` the English text. `Violation` carries a fault as an exception.
+Code that detects a fault gives only these facts. `rules.context` adds the line in the file, and
+`wording` writes the sentence. `Violation` is the exception with a fault.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Relation = Literal[
     "same size",
     "other",
 ]
-"""The relation that must hold between `expected` and `actual`."""
+"""The relation that `expected` and `actual` should have, e.g. `equal` or `within`."""
 
 RULES: Final[dict[str, RuleId]] = {
     "equal": INPUT_SHAPES,
@@ -53,13 +53,13 @@ RULES: Final[dict[str, RuleId]] = {
     "same size": INPUT_SHAPES,
     "other": OPERATION_CONSTRAINT,
 }
-"""The rule that reports a relation that does not hold, if the fault names no other rule."""
+"""The rule that reports a failed relation, if the fault names no other rule."""
 
 Number = int | float
 
 
 class Between(NamedTuple):
-    """The numbers from `low` to `high`, both included. None means no limit."""
+    """The numbers from `low` to `high`, including both. None means no limit."""
 
     low: Number | None
     high: Number | None
@@ -84,29 +84,29 @@ def _written(limit: Number | None) -> str:
 
 
 class Fault(NamedTuple):
-    """A fault, independent of its place in a file."""
+    """The facts about a fault of a layer, without the place in the file."""
 
     rule: RuleId
     says: str | None
-    """A sentence about the fault; None if the sentence of the relation is good enough."""
+    """A sentence about the fault; None to use the sentence of `wording` for the relation."""
     at: str = ""
-    """The operand or attribute at fault; empty if the fault concerns the whole layer."""
+    """The input or attribute at fault; empty if the fault concerns the whole layer."""
     expected: Any = None
     """The expected value: a number, a dimension, a shape, an element type or a set of them, a tuple
     of numbers, or `Between`. It is text if no value can express it."""
     actual: Any = None
     """The actual value."""
     help: str | None = None
-    """Advice; None for the advice of the rule."""
+    """Advice on what to do; None to use the advice of the rule."""
     severity: Severity | None = None
-    """The severity of the fault; None for the severity of the rule."""
+    """The severity; None for the severity of the rule."""
     relation: Relation = "other"
     position: int | None = None
-    """The index of the list element, or the axis of the shape, at fault."""
+    """The index of the element in a list, or the axis of a shape, at which the fault is."""
     of: str = ""
-    """The operand or attribute that determines `expected`."""
+    """The input or attribute that determines `expected`."""
     given: Any = None
-    """The shape, rank or value of the operand or attribute `of`."""
+    """The shape, rank or value of the input or attribute `of`."""
     accepted: bool = False
     """Whether OpenVINO accepts the fault, although the specification forbids it."""
 
@@ -123,8 +123,8 @@ class Fault(NamedTuple):
 
     @property
     def refuses(self) -> bool:
-        """Whether the layer cannot be computed. Repeated values, which OpenVINO accepts, do not
-        prevent it."""
+        """Whether the fault means that the layer cannot be computed. Repeated values do not:
+        OpenVINO accepts them."""
         return self.rule != DUPLICATE_VALUES
 
     @property
@@ -139,7 +139,7 @@ class Fault(NamedTuple):
 
 
 class Stated(TypedDict, total=False):
-    """The facts that the code which detects a fault may state. `Fault` explains them."""
+    """The facts that code can give about a fault. `Fault` explains each of them."""
 
     at: str
     relation: Relation
@@ -154,9 +154,9 @@ class Stated(TypedDict, total=False):
 
 
 def fault(says: str | None = None, *, rule: RuleId | None = None, **facts: Unpack[Stated]) -> Fault:
-    """Returns a fault of a layer. Only the relation `other` needs `says`.
+    """Returns a fault of a layer. `says`: a sentence, needed only for the relation `other`.
 
-    The sentence has its nouns in the plural. A noun after the number 1 becomes singular.
+    Write nouns of the sentence in the plural: `1 elements` becomes `1 element`.
     """
     if "expected" in facts:
         facts["expected"] = _fact(facts["expected"])
@@ -172,8 +172,7 @@ _KEPT: Final = (type(None), str, bool, int, float, Between, ElementType, frozens
 
 
 def _fact(value: Any) -> Any:
-    """Returns a value in the form that a fault stores: small, hashable, and without the symbols of
-    a model."""
+    """Returns a value as a fault stores it: short, hashable, and without symbolic dimensions."""
     kind = value.__class__
     if kind in _KEPT or kind is Dimension:
         return value
@@ -194,9 +193,9 @@ def _fact(value: Any) -> Any:
 
 
 class Violation(Exception):
-    """Raised if a layer violates a condition. It carries the `fault`.
+    """Raised if a layer violates a condition. `fault` has the facts.
 
-    `raise Violation(at="order", relation="count", expected=rank, actual=count, of="data")` states
+    `raise Violation(at="order", relation="count", expected=rank, actual=count, of="data")` gives
     facts. If no relation describes the fault well, give a sentence as the first argument.
     """
 
@@ -211,7 +210,7 @@ class Violation(Exception):
 
     @staticmethod
     def of(fault: Fault) -> Violation:
-        """Returns the exception that carries a fault."""
+        """Returns the exception for a fault."""
         violation = Violation("")
         violation.fault = fault
         return violation
@@ -233,8 +232,8 @@ def require(
 
 
 def bug_of_plugin(declared: type, error: Exception) -> str:
-    """Returns advice about an operation or a rule of a plugin that failed, with the line of its
-    file."""
+    """Returns advice about a plugin's operation or rule that raised an exception, with the line in
+    its file."""
     path = getattr(sys.modules.get(declared.__module__), "__file__", None)
     place, trace = "", error.__traceback__
     while trace is not None:

@@ -1,8 +1,8 @@
-"""The NumPy types of element types, and the conversion between packed bytes and arrays.
+"""Converts between element types and NumPy types, and between packed bytes and arrays.
 
-bf16, the f8 types, f4e2m1, i4, u4 and u2 are types of ml_dtypes. ml_dtypes has no types for u1, u3,
-u6 and nf4. Their elements take a byte each (for nf4, its code of four bits) in a `uint8` array. The
-dtype of the array carries the name of the type as metadata, from which `element_type_of` reads it.
+For bf16, the f8 types, f4e2m1, i4, u4 and u2, ml_dtypes has NumPy types. For u1, u3, u6 and nf4 it
+has none: their elements are in `uint8` arrays, one byte for each (for nf4, its code of four bits).
+The metadata of the array's dtype has the name of the element type for `element_type_of`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PLAIN = {
     "string": "O",
 }
 PLAIN = _PLAIN.keys() - {"string"}
-"""The element types for which NumPy has a type of its own, which an .npy can hold."""
+"""The element types for which NumPy itself has a type, so that an .npy file can contain them."""
 _ML = {
     "bf16": "bfloat16",
     "f8e4m3": "float8_e4m3fn",
@@ -48,7 +48,7 @@ _ML = {
 
 @cache
 def dtype_of(element_type: ElementType) -> Any:
-    """Returns the NumPy type (an `np.dtype`) for arrays of an element type.
+    """Returns the `np.dtype` for arrays of an element type.
 
     Raises `ValueError` for the dynamic type.
     """
@@ -73,8 +73,8 @@ def element_type_of(array: np.ndarray[Any, Any]) -> ElementType:
 
 @cache
 def _of_plain(dtype: Any) -> ElementType:
-    """Returns the element type of an `np.dtype` without metadata. Metadata is not part of its
-    hash."""
+    """Returns the element type of an `np.dtype`, ignoring its metadata, which the cache cannot
+    see."""
     if dtype.kind in "US":
         return ElementType.of("string")
     by_dtype = {np.dtype(code).name: name for name, code in _PLAIN.items()}
@@ -88,7 +88,7 @@ def _of_plain(dtype: Any) -> ElementType:
 def unpack(
     packed: np.ndarray[Any, Any], element_type: ElementType, count: int
 ) -> np.ndarray[Any, Any]:
-    """Returns the first `count` elements of packed bytes as an array with one item for each."""
+    """Returns the first `count` elements in packed bytes, as an array with one item for each."""
     name, bits = element_type.name, element_type.bits
     if bits in _HALVES:
         low, high = _HALVES[bits]
@@ -128,23 +128,23 @@ def pack(array: np.ndarray[Any, Any], element_type: ElementType) -> bytes:
 
 
 _HALVES = {3: (2, 1), 6: (4, 2)}
-"""By the bits of an element in groups of three bytes: how many low bits the first two bytes hold,
-and how many high bits the third holds."""
+"""For elements of 3 or 6 bits, stored in groups of three bytes: the number of low bits in the first
+two bytes, and of high bits in the third byte."""
 
 
 def _shifts(bits: int, first_high: bool) -> list[int]:
-    """Returns the places of the elements in a byte. first_high: the first has the highest bits."""
+    """Returns the position of each element in a byte. `first_high`: begin at the highest bits."""
     return list(range(0, 8, bits))[:: -1 if first_high else 1]
 
 
 def _split(packed: Any, bits: int, first_high: bool) -> Any:
-    """Returns the elements of bytes, with one item for each."""
+    """Splits bytes into elements of so many `bits`, one array item for each."""
     mask = (1 << bits) - 1
     return np.stack([packed >> at & mask for at in _shifts(bits, first_high)], axis=-1).ravel()
 
 
 def _joined(codes: Any, bits: int, first_high: bool) -> Any:
-    """Returns the bytes of elements; the inverse of `_split`."""
+    """Joins elements into bytes; the inverse of `_split`."""
     groups = codes.reshape(-1, 8 // bits)
     places = enumerate(_shifts(bits, first_high))
     return reduce(np.bitwise_or, [groups[:, index] << at for index, at in places])

@@ -1,6 +1,6 @@
 """The opsets, IR versions and element types that each OpenVINO release reads.
 
-`inference.requirements` applies these tables. Their sources:
+`inference.requirements` uses these tables. Their sources:
 
 - OPSETS to opset15: the table of "Available Operation Sets" in OpenVINO's documentation
   (docs.openvino.ai/2024/documentation/openvino-ir-format/operation-sets/available-opsets.html),
@@ -42,27 +42,26 @@ OPSETS: dict[int, tuple[int, int]] = {
     16: (2026, 0),
     17: (2026, 2),
 }
-"""The first release that supports an opset in full. From opset 13 on, releases added operations to
-an opset one after another: `Operation.released` names the releases of those that came earlier or
-later."""
+"""For each opset, the first release that supports all of it. From opset 13 on, releases added the
+operations of an opset gradually: `Operation.released` has the release of each operation that was
+added earlier or later."""
 
 PARTIAL_OPSETS: dict[int, frozenset[str]] = {17: frozenset(("Convert", "Parameter", "ShapeOf"))}
-"""Opsets without all earlier operations: the earlier types that they contain."""
+"""Opsets that lack most earlier operations, each with the earlier types that it contains."""
 
 ABSENT: dict[int, frozenset[str]] = {2: frozenset(("RNNCell", "ShuffleChannels"))}
-"""The types that an opset lacks although an earlier and a later opset have them. Measured: every
-release refuses them.
-"""
+"""The types that an opset lacks, although earlier and later opsets have them. Measured: all
+releases refuse them in this opset."""
 
 
 def lacks(opset: int, type_name: str) -> bool:
-    """Returns whether an opset lacks a type that earlier opsets have."""
+    """Whether an opset lacks a type that earlier opsets have."""
     partial = PARTIAL_OPSETS.get(opset)
     return type_name in ABSENT.get(opset, ()) or (partial is not None and type_name not in partial)
 
 
 IR_VERSIONS: dict[int, tuple[int, int]] = {10: (2020, 1), 11: (2022, 1)}
-"""The first release that reads an IR version."""
+"""For each IR version, the first release that reads it."""
 
 ELEMENT_TYPES: dict[str, tuple[int, int]] = {
     "i4": (2021, 4),
@@ -77,7 +76,7 @@ ELEMENT_TYPES: dict[str, tuple[int, int]] = {
     "f4e2m1": (2024, 3),
     "f8e8m0": (2024, 3),
 }
-"""The first release that reads an element type, if it is not the oldest release."""
+"""For each element type that the oldest release lacks, the first release that reads it."""
 
 FIRST = (2020, 1)
 
@@ -85,17 +84,16 @@ Release = tuple[int, int]
 
 
 class Detail(NamedTuple):
-    """A part of a model that older releases refuse, ignore, do not run, or infer differently. These
-    are the releases from `since` up to the one before `right`.
-    """
+    """A property of a model for which some releases refuse it, ignore a part, do not run it, or
+    infer it differently: the releases from `since` up to the one before `right`."""
 
     right: Release
-    """The first release that treats this part as the newest release does."""
+    """The first release that treats the property as the newest release does."""
     what: str
-    """The part of the model, as a noun phrase."""
+    """The property, as a noun phrase: `an .xml of at most 513 bytes`."""
     since: Release = FIRST
     consequence: str = ""
-    """The effect in these releases, as a verb phrase; empty if they refuse the model."""
+    """What these releases do, as a verb phrase; empty if they refuse the model."""
 
 
 SHORT_FILE = Detail((2024, 5), "an .xml of at most 513 bytes")
@@ -107,11 +105,11 @@ TENSOR_NAMES = Detail(
 # `Operation.differs` states how older releases treat an operation
 
 HEADER_BYTES = 512
-"""The bytes in which OpenVINO looks for the version of the IR before it parses the file."""
+"""The number of bytes in which OpenVINO looks for the version, before it parses the file."""
 
 
 def shows(detail: Detail, release: Release) -> bool:
-    """Whether a release is one of the releases that a detail concerns."""
+    """Whether a release is among those that treat a property differently."""
     return detail.since <= release < detail.right
 
 
@@ -131,7 +129,7 @@ Source: github.com/openvinotoolkit/openvino/releases
 
 
 def parse_release(text: str) -> Release:
-    """Returns `2023.3` or `2023.3.0` as a pair of numbers, for comparisons.
+    """Parses a release such as `2023.3` or `2023.3.0`. Returns year and number, to compare them.
 
     Raises `ValueError` for another text, and for a release that irshape does not know.
     """
@@ -143,7 +141,7 @@ def parse_release(text: str) -> Release:
     if not first <= minor <= last:
         newest = max(MINOR_RELEASES)
         raise ValueError(
-            f"there is no OpenVINO release '{text}' that irshape knows; they go from "
+            f"irshape does not know an OpenVINO release '{text}'; it knows those from "
             f"{written(FIRST)} to {newest}.{MINOR_RELEASES[newest][1]}"
         )
     return year, minor
@@ -154,6 +152,5 @@ def written(release: Release) -> str:
 
 
 def newest_opset(release: Release) -> int:
-    """Returns the newest opset that a release supports in full; 0 for a release before the first
-    opset."""
+    """Returns the newest opset that a release supports in full; 0 if it supports none."""
     return max((opset for opset, since in OPSETS.items() if since <= release), default=0)

@@ -1,6 +1,6 @@
 """The code, name, severity and default help of every rule.
 
-The documentation page and the check of each rule are in `rules/`.
+The documentation and the check of each rule are in `rules/`.
 
 A code never changes its meaning.
 """
@@ -17,15 +17,15 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
 class RuleId(NamedTuple):
-    """The identity of a rule, under which a fault is reported."""
+    """The code, name, severity and default help of a rule."""
 
     code: str
     """The code, for example `IR201`. Codes of plugins begin at `IR950`."""
     name: str
-    """The name, for example `output-shape-mismatch`, for selectors, comments and readers."""
+    """The name, for example `output-shape-mismatch`. It can be used in place of the code."""
     severity: Severity
     help: str | None = None
-    """The advice for faults without advice."""
+    """The advice in findings whose fault has no advice of its own."""
 
 
 MALFORMED_XML = RuleId("IR001", "malformed-xml", "error")
@@ -179,5 +179,5 @@ RETIRED = {
     "IR609": "contradicted-operation: a layer that does not fit its operation is reported as "
     "IR301, IR302, IR402 to IR404, or at its ports as IR2xx",
 }
-"""The codes that irshape no longer reports, with their names and replacements. They stay valid as
-selectors, in comments and in baselines, but match no finding."""
+"""Codes that irshape no longer reports, each with its name and what replaced it. Selectors,
+comments and baselines may still contain them; they match no finding."""

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final, Union, overload
 from .demands import note
 
 UNBOUNDED: Final = 2**63 - 1
-"""Stands for the upper bound of a dimension that has none. Arithmetic on bounds saturates there."""
+"""The upper bound of a dimension without one. Arithmetic on bounds never exceeds it."""
 
 INT64_MIN: Final = -(2**63)
 
@@ -29,7 +29,7 @@ class Dimension:
     """The size of one axis as an interval `[low, high]`. It is static if both are equal.
 
     Operators follow OpenVINO's interval arithmetic: bounds saturate at `UNBOUNDED`, and a
-    difference is never negative. A subclass also knows the size as an expression.
+    difference is never negative. A subclass also has an expression such as `past + seq`.
     """
 
     __slots__ = ("high", "low")
@@ -37,10 +37,10 @@ class Dimension:
     low: int
     high: int
     symbolic: ClassVar[bool] = False
-    """Whether the size is known as an expression. In an operation on two dimensions, a symbolic one
-    then determines the result."""
+    """Whether the dimension has an expression. The result of an operation with such a dimension is
+    computed by it."""
     expression: Any
-    """The expression of a symbolic dimension."""
+    """The expression of a dimension that has one, e.g. `past + seq`."""
 
     def __init__(self, low: int, high: int | None = None) -> None:
         if high is None:
@@ -52,8 +52,7 @@ class Dimension:
 
     @staticmethod
     def of(size: DimensionLike) -> Dimension:
-        """Returns a dimension from a size (-1 and None give `?`), a pair `(low, high)`, a text or a
-        dimension."""
+        """Converts a size (-1 and None mean `?`), a pair `(low, high)` or a text to a dimension."""
         if isinstance(size, Dimension):
             return size
         if isinstance(size, int):
@@ -75,17 +74,17 @@ class Dimension:
 
     @property
     def is_static(self) -> bool:
-        """Whether the dimension has a single size."""
+        """Whether the dimension allows exactly one size."""
         return self.low == self.high
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether the dimension allows several sizes."""
+        """Whether the dimension allows more than one size."""
         return self.low != self.high
 
     @property
     def is_unbounded(self) -> bool:
-        """Whether the dimension has no bounds: `?`."""
+        """Whether the dimension allows every size: `?`."""
         return self.low == 0 and self.high == UNBOUNDED
 
     def contains(self, size: int) -> bool:
@@ -97,7 +96,7 @@ class Dimension:
         return self.low <= other.low and other.high <= self.high
 
     def merge(self, other: Dimension) -> Dimension | None:
-        """Returns the sizes that both dimensions allow, or None if there are none."""
+        """Returns the dimension of all sizes that both dimensions allow; None if there are none."""
         if self is other:
             return self
         if other.symbolic and not self.symbolic:
@@ -109,11 +108,11 @@ class Dimension:
         return Dimension(low, high) if low <= high else None
 
     def compatible(self, other: Dimension) -> bool:
-        """Whether both dimensions allow a common size."""
+        """Whether a size exists that both dimensions allow."""
         return self.low <= other.high and other.low <= self.high
 
     def agrees(self, other: Dimension) -> bool:
-        """Whether both dimensions allow a common size. Records that the layer requires equal
+        """Whether a size exists that both dimensions allow. Records that the layer needs equal
         sizes."""
         if other.symbolic and not self.symbolic:
             return other.agrees(self)
@@ -122,8 +121,7 @@ class Dimension:
         return self.low <= other.high and other.low <= self.high
 
     def broadcast(self, other: Dimension) -> Dimension | None:
-        """Returns the dimension that NumPy's broadcasting makes of both, or None if they do not
-        broadcast."""
+        """Returns the result of broadcasting both dimensions as NumPy does; None if it fails."""
         if other.symbolic and not self.symbolic:
             return other.broadcast(self)
         if self.low == self.high and other.low == other.high:
@@ -144,33 +142,33 @@ class Dimension:
         return self.merge(other)
 
     def at_least(self, other: Dimension | int) -> Dimension:
-        """Returns this dimension. Records that the layer requires it to be at least `other`."""
+        """Returns this dimension, and records that the layer needs it to be at least `other`."""
         if self.low != self.high:
             note(">=", other if isinstance(other, int) else other.low)
         return self
 
     def one_or(self, size: int) -> None:
-        """Records that the layer requires this dimension to be 1 or `size`."""
+        """Records that the layer needs this dimension to be 1 or `size`."""
         if self.low != self.high:
             note("1|", size)
 
     def multiple_of(self, divisor: int) -> Dimension:
-        """Returns this dimension. Records that the layer requires it to be a multiple of
+        """Returns this dimension, and records that the layer needs it to be a multiple of
         `divisor`."""
         if self.low != self.high:
             note("%", divisor)
         return self
 
     def followed(self, interval: Dimension, rule: Callable[[Any], Any]) -> Dimension:
-        """Returns the dimension that a rule computes from this one. `interval` is its known
-        interval.
+        """Returns a dimension with `interval`, and with the expression that a rule computes.
 
-        The rule is applied only if this size is known as an expression. It gets the expression.
+        rule: computes it from the expression of this dimension. Without one, the result has only
+        the interval.
         """
         return interval
 
     def union(self, other: Dimension) -> Dimension:
-        """Returns the smallest interval that contains the sizes of both."""
+        """Returns the smallest interval that contains all sizes of both dimensions."""
         return Dimension(min(self.low, other.low), max(self.high, other.high))
 
     def __add__(self, other: Dimension | int) -> Dimension:
@@ -196,17 +194,17 @@ class Dimension:
     __rmul__ = __mul__
 
     def __floordiv__(self, divisor: int) -> Dimension:
-        """Returns the dimension of every `n // divisor`, rounded down."""
+        """Returns the dimension of all `n // divisor` for sizes `n` of this one."""
         high = UNBOUNDED if self.high == UNBOUNDED else self.high // divisor
         return Dimension(self.low // divisor, high)
 
     def ceil_div(self, divisor: int) -> Dimension:
-        """Returns the dimension of every `n / divisor`, rounded up."""
+        """Returns the dimension of all `n / divisor`, rounded up, for sizes `n` of this one."""
         high = UNBOUNDED if self.high == UNBOUNDED else -(-self.high // divisor)
         return Dimension(-(-self.low // divisor), high)
 
     def divided(self, divisor: int) -> Dimension | None:
-        """Returns the sizes `n` with `n * divisor` in this dimension; None if there are none.
+        """Returns the dimension of all `n` with `n * divisor` in this one; None if there are none.
 
         This is OpenVINO's `Dimension / int`.
         """
@@ -242,7 +240,7 @@ class Dimension:
 
 
 def _note_agreement(one: Dimension, other: Dimension) -> None:
-    """Records that two sizes have to be equal. At least one of them is dynamic."""
+    """Records that the layer needs two dimensions to be equal, unless both are static."""
     if one.low == one.high:
         note("==", one.low)
     elif other.low == other.high:
@@ -257,8 +255,8 @@ DYNAMIC: Final = Dimension(0, UNBOUNDED)
 
 
 class _Sizes(dict[int, Dimension]):
-    """The dimensions by their sizes, with -1 for `?`. Dimensions smaller than `_FEW_SIZES` occur
-    often, so each is stored once."""
+    """A cache that maps a written size (-1 for `?`) to its dimension. It keeps only small sizes,
+    which occur often."""
 
     def __missing__(self, size: int) -> Dimension:
         known = Dimension(size)
@@ -277,8 +275,8 @@ def parse_dimension(text: str) -> Dimension:
     """Returns a dimension from its text in the `shape` of a Parameter: `3`, `?`, `-1`, `1..10`,
     `2..`, `..5`.
 
-    Raises `ValueError`, also for an empty interval (`4..2`), which OpenVINO 2026.4 reads as `?`,
-    and for a bound past int64, which it reads as 0.
+    Raises `ValueError` also for an empty interval (`4..2`), which OpenVINO 2026.4 reads as `?`, and
+    for a bound that exceeds int64, which OpenVINO reads as 0.
     """
     text = text.strip()
     if text in ("?", "-1"):
@@ -318,8 +316,8 @@ _FEW_AXES: Final = 16
 
 
 def merged_dims(dims: Sequence[Dimension], others: Sequence[Dimension]) -> list[Dimension] | None:
-    """Returns the dimensions that both lists allow, axis by axis; None if they contradict each
-    other, or if their numbers differ."""
+    """Returns for each axis the dimension of all sizes that both lists allow; None if an axis
+    allows none, or if the ranks differ."""
     if len(dims) != len(others):
         return None
     merged: list[Dimension] = []
@@ -338,10 +336,9 @@ class PartialShape:
 
     dims: tuple[Dimension, ...] | None
     declared: tuple[int, ...]
-    """The sizes with which a port declares the shape: -1 for a dynamic dimension; empty for a
-    dynamic rank."""
+    """The shape as a port writes it: -1 for a dynamic dimension; empty for a dynamic rank."""
     rank: int | None
-    """The number of dimensions; None if it is dynamic."""
+    """The number of dimensions; None for a dynamic rank."""
     _size: Dimension
 
     def __init__(self, dims: Iterable[DimensionLike] | None) -> None:
@@ -358,7 +355,7 @@ class PartialShape:
     def parse(text: str) -> PartialShape:
         """Returns a shape from the text in the `shape` of a Parameter: `1..10,3,?` or `[2,3]`.
 
-        `...` gives a dynamic rank, an empty text a scalar. Raises `ValueError`.
+        `...` means a dynamic rank, an empty text a scalar. Raises `ValueError`.
         """
         inner = text.strip()
         if inner.startswith("[") and inner.endswith("]"):
@@ -371,8 +368,7 @@ class PartialShape:
 
     @staticmethod
     def of(shape: ShapeLike) -> PartialShape:
-        """Returns a shape from a shape, a text, or a sequence of dimensions. None gives a dynamic
-        rank."""
+        """Converts a text or a sequence of dimensions to a shape. None means a dynamic rank."""
         if isinstance(shape, PartialShape):
             return shape
         if shape is not None and (
@@ -383,7 +379,7 @@ class PartialShape:
 
     @staticmethod
     def of_rank(rank: int) -> PartialShape:
-        """Returns a shape of this rank in which every dimension is dynamic."""
+        """Returns a shape with this number of dimensions, all dynamic."""
         return PartialShape((DYNAMIC,) * rank)
 
     @property
@@ -393,12 +389,12 @@ class PartialShape:
 
     @property
     def static(self) -> tuple[int, ...] | None:
-        """The sizes if all of them are known, else None."""
+        """The sizes of a static shape; None for a dynamic one."""
         return None if self.rank is None or -1 in self.declared else self.declared
 
     @property
     def size(self) -> Dimension:
-        """The number of elements."""
+        """The number of elements, as a dimension."""
         try:
             return self._size
         except AttributeError:
@@ -415,7 +411,7 @@ class PartialShape:
 
     @property
     def text(self) -> str:
-        """The shape as the `shape` of a Parameter writes it; see `parse`."""
+        """The text of the shape in the `shape` of a Parameter; see `parse`."""
         return str(self)[1:-1]
 
     @overload
@@ -439,7 +435,7 @@ class PartialShape:
         return iter(self.dims)
 
     def merge(self, other: PartialShape) -> PartialShape | None:
-        """Returns the shape that both allow, or None if they contradict each other."""
+        """Returns the shape of all that both shapes allow; None if they contradict each other."""
         if self.rank is None or self is other:
             return other
         if other.rank is None or (self.declared == other.declared and -1 not in self.declared):
@@ -450,7 +446,7 @@ class PartialShape:
         return None if dims is None else PartialShape(dims)
 
     def compatible(self, other: PartialShape) -> bool:
-        """Whether both allow a common shape."""
+        """Whether a shape exists that both allow."""
         if self.dims is None or other.dims is None:
             return True
         return len(self.dims) == len(other.dims) and all(
@@ -458,7 +454,7 @@ class PartialShape:
         )
 
     def agrees(self, other: PartialShape) -> bool:
-        """Whether both allow a common shape. Records that the layer requires equal shapes."""
+        """Whether a shape exists that both allow. Records that the layer needs equal shapes."""
         if self.rank is None or other.rank is None:
             return True
         if self.declared == other.declared and -1 not in self.declared:
@@ -478,8 +474,7 @@ class PartialShape:
         return all(a.encloses(b) for a, b in zip(self.dims, other.dims, strict=True))
 
     def broadcast(self, other: PartialShape) -> PartialShape | None:
-        """Returns the shape that NumPy's broadcasting makes of both, or None if they do not
-        broadcast."""
+        """Returns the result of broadcasting both shapes as NumPy does; None if it fails."""
         if self.rank is None or other.rank is None:
             return DYNAMIC_SHAPE
         if self.declared == other.declared and -1 not in self.declared:
@@ -497,8 +492,7 @@ class PartialShape:
         return PartialShape(dims)
 
     def union(self, other: PartialShape) -> PartialShape:
-        """Returns the smallest shape that contains both. It has a dynamic rank if their ranks
-        differ."""
+        """Returns the smallest shape that contains both; of dynamic rank if their ranks differ."""
         if self.dims is None or other.dims is None or len(self.dims) != len(other.dims):
             return DYNAMIC_SHAPE
         return PartialShape([a.union(b) for a, b in zip(self.dims, other.dims, strict=True)])
@@ -525,8 +519,7 @@ class PartialShape:
 
 
 ShapeLike = Union[PartialShape, str, Iterable[DimensionLike], None]
-"""An argument that stands for a shape: a text such as `[1,?,3..]`, its dimensions, or None for any
-rank."""
+"""What can be given as a shape: a text such as `[1,?,3..]`, dimensions, or None for any rank."""
 
 DYNAMIC_SHAPE: Final = PartialShape(None)
 SCALAR: Final = PartialShape(())

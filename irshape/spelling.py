@@ -1,4 +1,4 @@
-"""Parts of messages: suggestions for misspelt names, numbers with nouns, and lists of words."""
+"""Helps to write messages: suggests names for misspelt ones, adds nouns to numbers, joins lists."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def enumerated(words: Iterable[str]) -> str:
 
 
 def first_of(words: Sequence[str], most: int) -> str:
-    """Returns the first words: `a, b`, or `a, b, c … and 9 more`."""
+    """Returns the first words of a list as text: `a, b`, or `a, b, c … and 9 more`."""
     more = len(words) - most
     return ", ".join(words[:most]) + (f" … and {more} more" if more > 0 else "")
 
 
 def with_article(noun: str) -> str:
-    """Returns a noun with its article: `a list`, `an int`."""
+    """Returns a noun with an indefinite article: `a list`, `an int`."""
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
 
 
@@ -36,14 +36,14 @@ _SINGULARS = {"axe": "axis", "bodie": "body"}
 
 
 def agreeing(text: str) -> str:
-    """Returns a text with `1 element` in place of `1 elements`, and the same for other nouns."""
+    """Returns a text with singular nouns after 1: `1 element` in place of `1 elements`."""
     if "1 " not in text:
         return text
     return re.sub(_ONE_OF_SEVERAL, lambda one: f"1 {one[1]}{_SINGULARS.get(one[2], one[2])}", text)
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """Returns `; did you mean X?`, or an empty text if no known name is similar."""
+    """Returns `; did you mean 'X'?` for the most similar known name; empty if none is similar."""
     from difflib import get_close_matches
 
     begun = [each for each in known if len(name) > 2 and each.lower().startswith(name.lower())]

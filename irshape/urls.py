@@ -1,4 +1,4 @@
-"""Handles URLs in place of paths: recognises them, removes credentials, and replaces suffixes."""
+"""Handles URLs given in place of paths: recognizes them, removes credentials, changes suffixes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-"""Matches a scheme of at least two letters, since `C:` is a drive."""
+"""Matches a URL scheme of at least two letters: `C:` is a drive."""
 
 
 def is_url(path: str | os.PathLike[str]) -> bool:
@@ -15,9 +15,9 @@ def is_url(path: str | os.PathLike[str]) -> bool:
 
 
 def without_credentials(path: str) -> str:
-    """Returns a path unchanged, and a URL without user, password, query and fragment, for messages.
+    """Returns a URL without user, password, query and fragment, for messages; a path unchanged.
 
-    Signed URLs carry their signature in the query.
+    The query of a signed URL contains its signature.
     """
     if not is_url(path):
         return path
@@ -28,7 +28,7 @@ def without_credentials(path: str) -> str:
 
 
 def with_suffix(path: str, suffix: str) -> str:
-    """Returns a path or a URL with another suffix of its file name. The query of a URL stays."""
+    """Returns a path or a URL with another suffix of the file name. Keeps the query of a URL."""
     if not is_url(path):
         return os.path.splitext(path)[0] + suffix
     end = re.search(r"[?#]|$", path)

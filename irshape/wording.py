@@ -1,4 +1,4 @@
-"""Writes faults in English: a sentence for a relation that does not hold, and text for values."""
+"""Writes the English text of faults: a sentence for each relation, and values as text."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .shapes import Dimension, PartialShape
 from .spelling import agreeing
 
 MAX_LISTED: Final = 64
-"""The largest number of elements of a list that a fault stores as values. It stores longer lists as
+"""The maximum number of elements of a list that a fault keeps as values. A longer list is kept as
 text."""
 
 
 def in_words(value: Any) -> str:
-    """Returns a value of a fault as text: numbers, lists, shapes, element types."""
+    """Returns a value of a fault as text: a number, a list, a shape, or a set of element types."""
     if isinstance(value, frozenset):
         return describe_types(value)
     if value.__class__ is tuple:  # but not a named tuple
@@ -39,7 +39,7 @@ def _ranks(value: Any) -> str:
 
 
 def expectation(relation: str, expected: Any) -> str | None:
-    """Returns the expected value as a short text."""
+    """Returns the expected value of a fault as a short text for reports."""
     if relation == "distinct" and expected is None:
         return "distinct values"
     if relation == "within" and isinstance(expected, tuple):
@@ -50,7 +50,7 @@ def expectation(relation: str, expected: Any) -> str | None:
 
 
 def short(relation: str, value: Any) -> str | None:
-    """Returns an expected or actual value as a short text."""
+    """Returns an expected or actual value of a fault as a short text; None for None."""
     if value is None:
         return None
     text = _ranks(value) if relation == "rank" else in_words(value)
@@ -72,7 +72,7 @@ def sentence(
     of: str = "",
     given: Any = None,
 ) -> str:
-    """Returns the sentence for a relation that does not hold; see `faults.Fault` for the facts."""
+    """Returns the sentence about a failed relation; `faults.Fault` explains the arguments."""
     wanted = _ranks(expected) if relation == "rank" else in_words(expected)
     if relation == "count" and isinstance(actual, PartialShape):
         wanted += " elements"
@@ -86,7 +86,7 @@ def sentence(
     elif relation == "sum":
         origin = f", the size of {source}" if of else ""
         total = f"; they sum up to {sum(actual)}" if actual.__class__ is tuple else ""
-        text = f"{name} {seen} must sum up to {wanted}{origin}{total}"
+        text = f"the elements of {name} {seen} must sum up to {wanted}{origin}{total}"
     elif relation == "broadcast":
         origin = f" of `{of}`" if of else ""
         text = f"{name} has shape {seen}, which does not broadcast with shape {wanted}{origin}"
@@ -111,7 +111,7 @@ def _is_axis(relation: str, position: int | None, actual: Any) -> bool:
 
 
 def _seen(relation: str, position: int | None, actual: Any, seen: str) -> str:
-    """Returns a phrase that says what an operand or attribute is or has."""
+    """Returns the part of a sentence that says what an input or attribute is or has."""
     if relation in ("count", "same size") and not isinstance(actual, PartialShape):
         return f"has {seen} elements"
     if isinstance(actual, PartialShape):
@@ -134,12 +134,11 @@ _ORIGINS: Final[dict[str, Callable[[str], str]]] = {
     "same size": lambda source: f", as many as {source} has" if source else "",
     "other": lambda source: f" for {source}" if source else "",
 }
-"""By relation, a function that returns the phrase with the origin of the expected value, if this
-is not `_as_in`."""
+"""For a relation, a function that says where the expected value comes from; by default `_as_in`."""
 
 
 def describe_types(allowed: frozenset[ElementType]) -> str:
-    """Returns a set of element types as text."""
+    """Returns the text for a set of element types, e.g. `an integer` or `f32 or f16`."""
     for words, group in (
         ("any type", ANY),
         ("a number or boolean", NUMERIC_OR_BOOLEAN),

@@ -24,8 +24,8 @@ from .result import LayerResult
 class LayerEngine:
     """Infers layers without bodies, only once for the same operation, attributes and inputs.
 
-    The model supplies the bytes of small constants. memory: a cache shared with other models; None
-    for a new one. Inference with named sizes needs a new one, since they belong to one model.
+    The model supplies the bytes of small constants.
+    memory: a cache shared with other models; None for a new one, as named sizes need it.
     """
 
     def __init__(self, model: Model, memory: Memory | None = None) -> None:

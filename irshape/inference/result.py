@@ -379,8 +379,8 @@ class Inference:
     def explain(self, tensor: str, axis: int | None = None) -> list[Explanation]:
         """Returns an explanation for each dimension of a tensor: why it is what it is.
 
-        tensor: a tensor name, a layer by name or id, or `LAYER:INDEX` if the layer has several
-        outputs. axis: explain only this axis; a negative axis counts from the end.
+        tensor: a tensor name, a layer by name or id, or `LAYER:INDEX` for one of several outputs.
+        axis: explain only this axis; a negative axis counts from the end.
         Raises `ValueError` for a tensor or an axis that the model does not have, and for an
         inference without symbols.
         """

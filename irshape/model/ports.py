@@ -40,7 +40,7 @@ class Port:
 
     @property
     def tensor_names(self) -> list[str]:
-        """The tensor names. In the file, commas separate them, and `\,` is a comma in a name."""
+        r"""The tensor names. In the file, commas separate them, and `\,` is a comma in a name."""
         return names_in(self.names)
 
 

@@ -141,7 +141,7 @@ def parse_release(text: str) -> Release:
     if not first <= minor <= last:
         newest = max(MINOR_RELEASES)
         raise ValueError(
-            f"irshape does not know an OpenVINO release '{text}'; it knows those from "
+            f"there is no OpenVINO release '{text}' among those that irshape knows: "
             f"{written(FIRST)} to {newest}.{MINOR_RELEASES[newest][1]}"
         )
     return year, minor

@@ -186,7 +186,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Sum; integers wrap around.
+        """`a + b`; integers wrap around.
         Specification: Add-1.
 
         a: an input.
@@ -287,7 +287,7 @@ class Operations:
         opset: Literal[16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """The mean of each window, which may be dilated.
+        """The mean of each window. `dilations` set the distance of a window's elements.
         Specification: AvgPool-16.
 
         data: rank 3 or 4 or 5.
@@ -381,7 +381,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Elements of the batch rearranged into spatial blocks, and the result cropped.
+        """Rearranges elements of the batch into spatial blocks, and crops the result.
         Specification: BatchToSpace-2.
 
         data: rank 2 or more.
@@ -398,7 +398,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, ...]:
-        """Like RGBtoNV12, but from an image with blue first.
+        """Like RGBtoNV12, but blue is the first channel of the image.
         Specification: BGRtoNV12-17.
 
         image: shape [batch,height,width,3].
@@ -560,7 +560,7 @@ class Operations:
         opset: Literal[3, "opset3", 4, "opset4", 5, "opset5", 6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` broadcast to `target_shape`; in mode `bidirectional`, to their common shape.
+        """`data` broadcast to `target_shape`, or, in mode `bidirectional`, to their common shape.
         Specification: Broadcast-3.
 
         data: an input.
@@ -609,7 +609,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The smallest whole number not below the input.
+        """The smallest whole number that is not less than the input.
         Specification: Ceiling-1.
 
         data: an input.
@@ -645,7 +645,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """An image assembled from sliding blocks. Overlapping blocks are added.
+        """An image assembled from sliding blocks. Where blocks overlap, their elements are added.
         Specification: Col2Im-15.
 
         data: rank 2 or 3.
@@ -820,7 +820,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The best path through the classes, without blanks.
+        """The most probable class at each step, without blanks.
 
         `sequence_mask` is 0 from the end of a sequence on.
         Specification: CTCGreedyDecoder-1.
@@ -842,7 +842,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """The best path through the classes, without blanks, and its length.
+        """The most probable class at each step, without blanks, and the number of these classes.
         Specification: CTCGreedyDecoderSeqLen-6.
 
         data: shape [batch,time,classes].
@@ -892,9 +892,9 @@ class Operations:
     ) -> Output:
         """Cumulative sums along an axis.
 
-        `exclusive` leaves out the element itself; `reverse` sums from the end. The specification
-        makes
-        `axis` optional; OpenVINO does not.
+        `exclusive` leaves out the element itself; `reverse` sums from the end. `axis` is optional
+        in
+        the specification, but not in OpenVINO.
         Specification: CumSum-3.
 
         data: an input.
@@ -1003,7 +1003,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Channels rearranged into spatial blocks.
+        """Rearranges channels into spatial blocks.
         Specification: DepthToSpace-1.
 
         data: rank 3 or more.
@@ -1102,7 +1102,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The spectrum of a complex signal.
+        """The spectrum of a complex signal: its discrete Fourier transform.
         Specification: DFT-7.
 
         data: shape [...,?,2].
@@ -1121,7 +1121,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Quotient. For integers it is rounded down, or towards zero with `m_pythondiv="false"`.
+        """`a / b`. An integer quotient is rounded down, or towards zero with `m_pythondiv="false"`.
         Specification: Divide-1.
 
         a: an input.
@@ -1138,9 +1138,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Einstein summation: axes of one label are multiplied elementwise, and labels that the
-        output
-        does not have are summed over.
+        """Einstein summation: axes with the same label are multiplied elementwise. The result is the
+        sum over all labels that the output does not have.
         Specification: Einsum-7.
 
         inputs: an input.
@@ -1304,7 +1303,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Inverse of the error function; infinite at -1 and 1, NaN outside.
+        """The inverse of the error function. It is infinite at -1 and 1, and NaN outside this range.
         Specification: ErfInv-17.
 
         data: an input.
@@ -1494,7 +1493,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Matrices with ones on a diagonal.
+        """Matrices with ones on a diagonal and zeros elsewhere.
         Specification: Eye-9.
 
         num_rows: an input.
@@ -1559,7 +1558,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The largest whole number not above the input.
+        """The largest whole number that is not greater than the input.
         Specification: Floor-1.
 
         data: an input.
@@ -1575,7 +1574,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Remainder of floor division. It has the sign of `b`, as in Python.
+        """The remainder of `a / b` rounded down. It has the sign of `b`, as in Python.
         Specification: FloorMod-1.
 
         a: an input.
@@ -1595,9 +1594,9 @@ class Operations:
         opset: Literal[8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """Slices of `data` along `axis` at `indices`, batch by batch.
+        """Slices of `data` along `axis` at `indices`. The first `batch_dims` axes are batches.
 
-        Negative indices count from the end; those out of range give zeros.
+        Negative indices count from the end. Indices out of range select zeros.
         Specification: Gather-8.
 
         data: an input.
@@ -1638,7 +1637,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The elements of `data` at `indices` along `axis`; along other axes the position is kept.
+        """The elements of `data` at `indices` along `axis`. Other axes keep their positions.
         Specification: GatherElements-6.
 
         data: rank 1 or more.
@@ -1656,7 +1655,7 @@ class Operations:
         opset: Literal[8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """Slices of `data` at tuples of indices.
+        """Slices of `data` at the tuples along the last axis of `indices`.
         Specification: GatherND-8.
 
         data: rank 1 or more.
@@ -1685,7 +1684,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The beams of a beam search, each assembled backwards from parent to parent.
+        """The sequences of a beam search, each followed backwards from parent to parent.
         Specification: GatherTree-1.
 
         step_ids: an input.
@@ -1801,7 +1800,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Samples of an NCHW image at normalized points, from -1 at one border to 1 at the other.
+        """Samples of an NCHW image at points, with -1 and 1 as coordinates of the image borders.
         Specification: GridSample-9.
 
         data: shape [batch,channels,height,width].
@@ -1914,8 +1913,11 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """A matrix product for each group: of pairs of matrices `[G,M,K]` and `[G,N,K]`, or of rows
-        `[T,K]`, which `offsets` assign to groups, with `[G,N,K]`.
+        """A matrix product for each group.
+
+        The groups are pairs of matrices `[G,M,K]` and `[G,N,K]`. Otherwise, `offsets` assigns the
+        rows
+        `[T,K]` of the left matrix to the matrices `[G,N,K]`.
         Specification: GroupedMatMul-17.
 
         mat_a: an input.
@@ -1940,7 +1942,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """One step of gated recurrent units.
+        """One step of a gated recurrent unit (GRU).
         Specification: GRUCell-3.
 
         X: shape [batch,input_size].
@@ -1975,7 +1977,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """Gated recurrent units along time.
+        """A gated recurrent unit (GRU) applied along time.
         Specification: GRUSequence-5.
 
         X: shape [batch,time,input_size].
@@ -2045,7 +2047,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Like I420toRGB, but with blue first.
+        """Like I420toRGB, but blue is the first channel.
         Specification: I420toBGR-8.
 
         y: shape [batch,height,width,1].
@@ -2062,7 +2064,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """An image with three planes, of luma and of each chroma, as RGB.
+        """An RGB image from I420: a plane of luma, and two planes of chroma.
         Specification: I420toRGB-8.
 
         y: shape [batch,height,width,1].
@@ -2092,7 +2094,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The complex signal of a spectrum.
+        """The complex signal that has a given spectrum: the inverse of DFT.
         Specification: IDFT-7.
 
         data: shape [...,?,2].
@@ -2134,7 +2136,7 @@ class Operations:
         opset: Literal[11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """Like Interpolate-4, but with one input for sizes or scales, and with the modes of Pillow.
+        """Like Interpolate-4, but one input has the sizes or scales, and there are modes of Pillow.
         Specification: Interpolate-11.
 
         image: an input.
@@ -2216,7 +2218,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The real signal of half a spectrum.
+        """The real signal that has the given half of a spectrum: the inverse of RDFT.
         Specification: IRDFT-9.
 
         data: shape [...,?,2].
@@ -2280,7 +2282,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The real signal whose frames have the given spectra.
+        """The real signal whose frames have the given spectra: the inverse of STFT.
 
         Overlapping frames are added. The sum is divided by the sum of the squared windows.
         Specification: ISTFT-16.
@@ -2491,7 +2493,7 @@ class Operations:
         opset: Literal[4, "opset4", 5, "opset5", 6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """One step of long short-term memory: the new hidden state and the new cell state.
+        """One step of an LSTM: the new hidden state and the new cell state.
         Specification: LSTMCell-4.
 
         X: shape [batch,input_size].
@@ -2550,7 +2552,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """Long short-term memory along time.
+        """A long short-term memory (LSTM) applied along time.
         Specification: LSTMSequence-5.
 
         X: shape [batch,time,input_size].
@@ -2578,8 +2580,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The product of the matrices in the last two axes of `a` and `b`. The axes before are
-        broadcast. A vector is a row on the left and a column on the right.
+        """The product of the matrices in the last two axes of `a` and `b`.
+
+        The other axes are broadcast. A vector is a row on the left and a column on the right.
         Specification: MatMul-1.
 
         a: an input.
@@ -2643,7 +2646,7 @@ class Operations:
         opset: Literal[14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """The largest element of each window and its index; with `ceil_torch` no window starts in
+        """The largest element of each window and its index. With `ceil_torch`, no window starts in
         the
         padding at the end.
         Specification: MaxPool-14.
@@ -2703,7 +2706,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The larger of the two inputs.
+        """The larger of the two inputs, element by element.
         Specification: Maximum-1.
 
         a: an input.
@@ -2722,7 +2725,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The smaller of the two inputs.
+        """The smaller of the two inputs, element by element.
         Specification: Minimum-1.
 
         a: an input.
@@ -2754,7 +2757,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Remainder of division rounded towards zero. It has the sign of `a`, as in C.
+        """The remainder of `a / b` rounded towards zero. It has the sign of `a`, as in C.
         Specification: Mod-1.
 
         a: an input.
@@ -2838,7 +2841,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Classes drawn by their probabilities, `num_samples` for each row of `probs`.
+        """Indices of classes, drawn by the probabilities in `probs`: `num_samples` for each row.
         Specification: Multinomial-13.
 
         probs: rank 2.
@@ -2860,7 +2863,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Product; integers wrap around.
+        """`a * b`; integers wrap around.
         Specification: Multiply-1.
 
         a: an input.
@@ -3105,7 +3108,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Like NV12toRGB, but with blue first.
+        """Like NV12toRGB, but blue is the first channel.
         Specification: NV12toBGR-8.
 
         y: shape [batch,height,width,1].
@@ -3120,7 +3123,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """An image with a plane of luma and a plane of interleaved chroma, as RGB.
+        """An RGB image from NV12: a plane of luma, and a plane of interleaved chroma.
         Specification: NV12toRGB-8.
 
         y: shape [batch,height,width,1].
@@ -3140,7 +3143,7 @@ class Operations:
         opset: Literal[16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """OneHot in which negative indices may count from the end.
+        """OneHot in which negative indices can count from the end.
         Specification: OneHot-16.
 
         indices: an input.
@@ -3209,7 +3212,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`a` to the power of `b`. Integers wrap around; their negative powers are truncated.
+        """`a` to the power of `b`. Integers wrap around; negative powers of integers are truncated.
         Specification: Power-1.
 
         a: an input.
@@ -3451,13 +3454,11 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Random numbers from `min_val` to below `max_val`, drawn as by TensorFlow (Philox) or
-        PyTorch
-        (Mersenne Twister).
+        """Random numbers from `min_val` up to, but not including, `max_val`.
 
-        A session of OpenVINO draws the next numbers at each inference. This operation always
-        draws the
-        numbers of the first inference.
+        The generator is that of TensorFlow (Philox) or PyTorch (Mersenne Twister). In OpenVINO,
+        each
+        inference draws the next numbers. irshape always draws the numbers of the first inference.
         Specification: RandomUniform-8.
 
         out_shape: rank 1.
@@ -3480,8 +3481,9 @@ class Operations:
         opset: Literal[4, "opset4", 5, "opset5", 6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """The numbers from `start` to before `stop`, `step` apart, in `output_type`. For an integer
-        type, the three inputs are first rounded towards zero.
+        """The numbers from `start` to before `stop`, `step` apart, in `output_type`.
+
+        For an integer type, the three inputs are first rounded towards zero.
         Specification: Range-4.
 
         start: rank 0.
@@ -3510,7 +3512,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The spectrum of a real signal.
+        """Half the spectrum of a real signal; the other half is redundant.
         Specification: RDFT-9.
 
         data: rank 1 or more.
@@ -3793,7 +3795,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The elements in reverse order along the axes of a list or a mask.
+        """The elements in reverse order along some axes, given as a list or as a mask.
         Specification: Reverse-1.
 
         data: an input.
@@ -3811,9 +3813,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The first elements along `seq_axis` in reverse order, for each position of `batch_axis`.
+        """Reverses the first elements along `seq_axis`, for each position of `batch_axis`.
 
-        `seq_lengths` gives the number of reversed elements.
+        `seq_lengths` are the numbers of elements to reverse.
         Specification: ReverseSequence-1.
 
         data: rank 2 or more.
@@ -3886,7 +3888,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """A plain recurrent network along time.
+        """A plain recurrent network applied along time.
         Specification: RNNSequence-5.
 
         X: shape [batch,time,input_size].
@@ -4016,7 +4018,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The elements shifted along `axes`; those shifted beyond the end return at the beginning.
+        """The elements shifted along `axes`. Those shifted beyond the end return at the beginning.
         Specification: Roll-7.
 
         data: an input.
@@ -4032,7 +4034,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The nearest whole number; halves go to the even one or away from zero.
+        """The nearest whole number. By `mode`, halves go to the even number or away from zero.
         Specification: Round-5.
 
         data: an input.
@@ -4052,12 +4054,13 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`softmax(query · keyᵀ · scale + attention_mask) · value`, over `query` `[N…, L, E]`, `key`
-        `[N…, S, E]` and `value` `[N…, S, Ev]`.
+        """`softmax(query · keyᵀ · scale + attention_mask) · value`.
 
-        With `causal`, a query sees the keys up to its own position, whatever the mask. `sink`
-        adds to
-        each softmax a score without a value.
+        `query` is `[N…, L, E]`, `key` `[N…, S, E]` and `value` `[N…, S, Ev]`. With `causal`, a
+        query
+        attends to keys up to its own position, and the mask is ignored. `sink` adds a score
+        without a
+        value to each softmax.
         Specification: ScaledDotProductAttention-13.
 
         query: rank 3 or more.
@@ -4116,7 +4119,7 @@ class Operations:
         opset: Literal[15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` with slices at tuples of indices replaced by, or combined with, those of `updates`.
+        """`data` with slices at tuples of indices replaced by `updates`, or combined with them.
         Specification: ScatterNDUpdate-15.
 
         data: rank 1 or more.
@@ -4338,7 +4341,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The part of `data` from `start` to `stop` by `step` along `axes`.
+        """The part of `data` from `start` to `stop`, in steps of `step`, along `axes`.
         Specification: Slice-8.
 
         data: rank 1 or more.
@@ -4433,7 +4436,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input padded with zeros, with its spatial blocks rearranged into the batch.
+        """Pads the input with zeros, and rearranges its spatial blocks into the batch.
         Specification: SpaceToBatch-2.
 
         data: rank 2 or more.
@@ -4451,7 +4454,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Spatial blocks rearranged into channels.
+        """Rearranges spatial blocks into channels.
         Specification: SpaceToDepth-1.
 
         data: rank 3 or more.
@@ -4518,7 +4521,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Square of the difference.
+        """The square of `a - b`.
         Specification: SquaredDifference-1.
 
         a: an input.
@@ -4569,7 +4572,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The spectrum of each frame of a real signal.
+        """The spectrum of each frame of a real signal (short-time Fourier transform).
         Specification: STFT-15.
 
         signal: rank 1 or 2.
@@ -4594,7 +4597,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The part of `data` from `begin` to `end` by `strides`.
+        """The part of `data` from `begin` to `end`, in steps of `strides`.
 
         The masks insert, remove or keep axes.
         Specification: StridedSlice-1.
@@ -4650,7 +4653,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Difference; integers wrap around.
+        """`a - b`; integers wrap around.
         Specification: Subtract-1.
 
         a: an input.
@@ -4790,7 +4793,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input with its axes in another order; reversed where `order` is empty.
+        """The input with its axes in the order `order`, or in reverse order if `order` is empty.
         Specification: Transpose-1.
 
         data: an input.
@@ -4843,7 +4846,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, ...]:
-        """Parts of the given lengths along `axis`; a length of -1 is the rest of the axis.
+        """Parts of the given lengths along `axis`. A length of -1 means the rest of the axis.
         Specification: VariadicSplit-1.
 
         data: an input.

@@ -132,12 +132,10 @@ class Operation:
     moves: ClassVar[tuple[str, ...]] = ()
     """Operands whose elements the result contains unchanged, but at other positions. The engine
     infers the bounds of the result by passing the lower and the upper bounds through `evaluate`
-    separately.
-    """
+    separately."""
     opaque: ClassVar[bool] = False
     """Whether irshape knows only the name of the operation. Its outputs then have the types and
-    shapes that the layer's ports declare.
-    """
+    shapes that the layer's ports declare."""
     keeps_state: ClassVar[bool] = False
     """Whether `evaluate` reads or writes the model's variables, which it gets as `state=`."""
 
@@ -343,8 +341,7 @@ class Operation:
 
     infer_value: Callable[..., Value | tuple[Value | None, ...] | None] | None = None
     """`infer_value(*inputs, outputs=…)` returns bounds of the outputs' values from the bounds of
-    the inputs' values. Without it, the engine folds constants with `evaluate`.
-    """
+    the inputs' values. Without it, the engine folds constants with `evaluate`."""
 
     evaluate: Callable[..., Any] | None = None
     """`evaluate(*arrays)` returns the outputs as NumPy arrays, in the declared element types.
@@ -362,8 +359,7 @@ class Operation:
 
     arranged: Callable[..., Any] | None = None
     """`arranged(index, array)` returns the constant of an input, laid out in memory so that
-    `evaluate` is fastest. It returns the array itself if its layout is already right.
-    """
+    `evaluate` is fastest. It returns the array itself if its layout is already right."""
 
     spares_outputs: ClassVar[bool] = False
     """Whether `evaluate` has a parameter `wanted=` with a flag for each output. It may return any

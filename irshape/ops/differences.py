@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["refused", "ignored", "not run", "inferred"]
 """The behaviour of older releases: they refuse a layer, ignore a part of it, do not run it on the
-CPU, or infer it differently.
-"""
+CPU, or infer it differently."""
 
 
 _MOVING = {

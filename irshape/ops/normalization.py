@@ -216,8 +216,7 @@ class MVN_6(Operation):
 
 class LRN(Operation):
     """`data / (bias + alpha / sizeⁿ · s)^beta`, where `s` is the sum of squares over a
-    neighbourhood of `size` elements along each of the n `axes`.
-    """
+    neighbourhood of `size` elements along each of the n `axes`."""
 
     since = 1
     data = operand(NUMERIC_OR_BOOLEAN)

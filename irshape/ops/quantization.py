@@ -21,8 +21,7 @@ LIMITS = ("input_low", "input_high", "output_low", "output_high")
 
 class FakeQuantize(Broadcasting):
     """`data` clipped to the range from `input_low` to `input_high`, rounded to one of `levels`
-    equally spaced values, and mapped to the range from `output_low` to `output_high`.
-    """
+    equally spaced values, and mapped to the range from `output_low` to `output_high`."""
 
     since = 1
     data = operand(NUMERIC_OR_BOOLEAN)

@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from ...symbols.expressions import Expression
 
 LARGEST_EXPONENT = 64
-"""The largest exponent for which inference computes bounds."""
+"""The largest absolute exponent for which inference computes values."""
 
 
 def _is_positive(divisor: Expression) -> bool:
     """Returns whether a divisor can be assumed to be 1 or more.
 
-    The only other case is a division by 0.
+    Otherwise the layer would divide by 0.
     """
     facts = divisor.facts
     return divisor.is_whole and facts.assume_at_least(divisor, facts.number(1))
 
 
 class Add(Binary):
-    """Sum; integers wrap around."""
+    """`a + b`; integers wrap around."""
 
     since = 1
     decompresses = "rounding"
@@ -43,7 +43,7 @@ class Add(Binary):
 
 
 class Subtract(Binary):
-    """Difference; integers wrap around."""
+    """`a - b`; integers wrap around."""
 
     since = 1
     decompresses = "rounding"
@@ -57,7 +57,7 @@ class Subtract(Binary):
 
 
 class Multiply(Binary):
-    """Product; integers wrap around."""
+    """`a * b`; integers wrap around."""
 
     since = 1
     decompresses = "rounding"
@@ -73,14 +73,14 @@ class Multiply(Binary):
 
 
 class Division(Binary):
-    """Quotients and remainders."""
+    """The base class of operations that divide: quotients and remainders."""
 
     def source_of_nan(self, a: Array, b: Array) -> str | None:
         return zero_by_zero(b)
 
 
 class Divide(Division):
-    """Quotient. For integers it is rounded down, or towards zero with `m_pythondiv="false"`."""
+    """`a / b`. An integer quotient is rounded down, or towards zero with `m_pythondiv="false"`."""
 
     since = 1
     function = "divide"
@@ -125,7 +125,7 @@ class Divide(Division):
 
 
 class Mod(Division):
-    """Remainder of division rounded towards zero. It has the sign of `a`, as in C."""
+    """The remainder of `a / b` rounded towards zero. It has the sign of `a`, as in C."""
 
     since = 1
     function = "fmod"
@@ -146,7 +146,7 @@ class Mod(Division):
 
 
 class FloorMod(Division):
-    """Remainder of floor division. It has the sign of `b`, as in Python."""
+    """The remainder of `a / b` rounded down. It has the sign of `b`, as in Python."""
 
     since = 1
     function = "remainder"
@@ -167,7 +167,7 @@ class FloorMod(Division):
 
 
 def _below(size: Number, divisor: Interval) -> Number:
-    """Returns the largest magnitude of a remainder, from the largest magnitude of the divisor.
+    """Returns the largest magnitude of a remainder. size: the largest magnitude of the divisor.
 
     The remainder is smaller than the divisor; for integers, by at least one.
     """
@@ -175,7 +175,7 @@ def _below(size: Number, divisor: Interval) -> Number:
 
 
 class Power(Binary):
-    """`a` to the power of `b`. Integers wrap around; their negative powers are truncated."""
+    """`a` to the power of `b`. Integers wrap around; negative powers of integers are truncated."""
 
     since = 1
 
@@ -216,7 +216,7 @@ def _integer_power(a: Array, b: Array) -> Array:
 
 
 class Maximum(Binary):
-    """The larger of the two inputs."""
+    """The larger of the two inputs, element by element."""
 
     since = 1
     leaves_nan_open = True
@@ -230,7 +230,7 @@ class Maximum(Binary):
 
 
 class Minimum(Binary):
-    """The smaller of the two inputs."""
+    """The smaller of the two inputs, element by element."""
 
     since = 1
     leaves_nan_open = True
@@ -244,7 +244,7 @@ class Minimum(Binary):
 
 
 class SquaredDifference(Binary):
-    """Square of the difference."""
+    """The square of `a - b`."""
 
     since = 1
 

@@ -1,4 +1,4 @@
-"""Cumulative arithmetic along an axis, which keeps the shape."""
+"""Cumulative sums along an axis, which keep the shape."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..tensors import Tensor
 class CumSum(Operation):
     """Cumulative sums along an axis.
 
-    `exclusive` leaves out the element itself; `reverse` sums from the end. The specification makes
-    `axis` optional; OpenVINO does not.
+    `exclusive` leaves out the element itself; `reverse` sums from the end. `axis` is optional in
+    the specification, but not in OpenVINO.
     """
 
     since = 3

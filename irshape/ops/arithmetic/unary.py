@@ -65,9 +65,9 @@ class Sign(UnaryWithValue):
 
 
 class WholeNumber(UnaryWithValue):
-    """Operations that round to whole numbers. Integers and unknown bounds stay unchanged.
+    """The base class of operations that round to whole numbers. Integers stay unchanged.
 
-    The functions of `math` and NumPy have one name, `function`.
+    `function` is the name of a function in both `math` and NumPy.
     """
 
     keeps_integers = True
@@ -87,7 +87,7 @@ class WholeNumber(UnaryWithValue):
 
 
 class Floor(WholeNumber):
-    """The largest whole number not above the input."""
+    """The largest whole number that is not greater than the input."""
 
     since = 1
     function = "floor"
@@ -97,7 +97,7 @@ class Floor(WholeNumber):
 
 
 class Ceiling(WholeNumber):
-    """The smallest whole number not below the input."""
+    """The smallest whole number that is not less than the input."""
 
     since = 1
     function = "ceil"
@@ -107,7 +107,7 @@ class Ceiling(WholeNumber):
 
 
 class Round(WholeNumber):
-    """The nearest whole number; halves go to the even one or away from zero."""
+    """The nearest whole number. By `mode`, halves go to the even number or away from zero."""
 
     since = 5
     data = operand(NUMERIC_OR_BOOLEAN)
@@ -154,7 +154,7 @@ class Erf(Unary):
 
 
 class ErfInv(Unary):
-    """Inverse of the error function; infinite at -1 and 1, NaN outside."""
+    """The inverse of the error function. It is infinite at -1 and 1, and NaN outside this range."""
 
     since = 17
     data = operand(FLOATING)

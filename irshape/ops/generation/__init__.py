@@ -1,1 +1,1 @@
-"""Generation operations, which make tensors from a few numbers."""
+"""Generation operations: they make tensors from a few numbers, e.g. Range and Eye."""

@@ -1,4 +1,4 @@
-"""Eye: matrices with ones on a diagonal."""
+"""Eye: matrices with ones on a diagonal and zeros elsewhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..tensors import Tensor
 
 
 class Eye(Operation):
-    """Matrices with ones on a diagonal."""
+    """Matrices with ones on a diagonal and zeros elsewhere."""
 
     since = 9
     num_rows = operand(I32_I64, known_type=True, value=True)

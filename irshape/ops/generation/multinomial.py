@@ -18,7 +18,7 @@ from ..tensors import Tensor
 
 
 class Multinomial(Operation):
-    """Classes drawn by their probabilities, `num_samples` for each row of `probs`."""
+    """Indices of classes, drawn by the probabilities in `probs`: `num_samples` for each row."""
 
     since = 13
     differs = facts(
@@ -51,7 +51,7 @@ class Multinomial(Operation):
         known, classes = single(num_samples), DYNAMIC if probs.rank is None else probs.shape[1]
         if known is not None and known > classes.high and not self.with_replacement:
             yield fault(
-                f"`num_samples` is {known}, but there are {classes} classes to draw, each once",
+                f"`num_samples` is {known}, but without replacement only {classes} can be drawn",
                 at="num_samples",
                 relation="within",
                 expected=Between(None, classes.high),
@@ -84,10 +84,10 @@ class Multinomial(Operation):
 
 
 def standard_uniform(seed: int, second: int, count: int) -> Array:
-    """Returns numbers from 0 to 1 as the CPU plugin draws them.
+    """Returns numbers from 0 to 1, drawn as by the CPU plugin.
 
-    The generator is C++'s mt19937, seeded by a seed_seq of both seeds. Two seeds of 0 draw
-    different numbers each time.
+    The generator is C++'s mt19937, seeded by a seed_seq of both seeds. If both seeds are 0, the
+    numbers differ each time.
     """
     generator = np.random.MT19937()
     if seed or second:

@@ -21,7 +21,7 @@ PHILOX_KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
 
 
 def philox(key: int, counter: int, blocks: int) -> Array:
-    """Returns the words of Philox 4x32-10, four for each of `blocks` draws.
+    """Returns the words of the generator Philox 4x32-10, four words for each of `blocks` draws.
 
     `key` and `counter` are the two seeds.
     """
@@ -45,7 +45,7 @@ def philox(key: int, counter: int, blocks: int) -> Array:
 
 
 def mersenne_twister(seed: int, words: int) -> Array:
-    """Returns words of MT19937, seeded as in PyTorch."""
+    """Returns 32-bit words of the generator MT19937, seeded as in PyTorch."""
     return np.random.RandomState(seed & 0xFFFFFFFF).randint(0, 1 << 32, words, dtype=np.uint32)
 
 
@@ -54,11 +54,10 @@ def _alignment(site: Site) -> bool:
 
 
 class RandomUniform(Operation):
-    """Random numbers from `min_val` to below `max_val`, drawn as by TensorFlow (Philox) or PyTorch
-    (Mersenne Twister).
+    """Random numbers from `min_val` up to, but not including, `max_val`.
 
-    A session of OpenVINO draws the next numbers at each inference. This operation always draws the
-    numbers of the first inference.
+    The generator is that of TensorFlow (Philox) or PyTorch (Mersenne Twister). In OpenVINO, each
+    inference draws the next numbers. irshape always draws the numbers of the first inference.
     """
 
     since = 8
@@ -130,10 +129,10 @@ MANTISSA = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7}
 
 
 def tensorflow_real(bits: Array, low: Array, high: Array) -> Array:
-    """Maps random words to numbers from `low` to `high`, as TensorFlow does.
+    """Converts random words to numbers from `low` to `high`, as TensorFlow does.
 
     The last bits of a word are the fraction of a number from 1 to 2. The part above 1 is scaled to
-    the range, rounded at each step.
+    the range, and rounded at each step.
     """
     digits = MANTISSA[element_type_of(low).name]
     fraction = ((bits & np.uint64((1 << digits) - 1)).astype(np.float64) / (1 << digits)).astype(
@@ -143,10 +142,10 @@ def tensorflow_real(bits: Array, low: Array, high: Array) -> Array:
 
 
 def torch_real(bits: Array, low: Array, high: Array) -> Array:
-    """Maps random words to numbers from `low` to `high`, as PyTorch does.
+    """Converts random words to numbers from `low` to `high`, as PyTorch does.
 
-    The last bits of a word are a fraction, which has one bit more than the mantissa of the type.
-    The fraction is scaled to the range in f32, or in f64 for f64, and converted to the type.
+    The last bits of a word are a fraction with one bit more than the mantissa of the type. The
+    fraction is scaled to the range in f32, or in f64 for f64, and converted to the type.
     """
     digits = MANTISSA[element_type_of(low).name] + 1
     wide = np.float64 if digits == 53 else np.float32

@@ -1,4 +1,4 @@
-"""Range, which makes evenly spaced numbers."""
+"""Range: evenly spaced numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..tensors import Number, Tensor, Value
 
 
 def count(start: Number, stop: Number, step: Number) -> int:
-    """Returns the number of elements from `start` to before `stop`."""
+    """Returns how many numbers a Range from `start` to before `stop` contains."""
     if (stop - start) * (1 if step > 0 else -1) <= 0:
         return 0
     if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
@@ -32,7 +32,8 @@ def number(array: Array) -> Number:
 
 
 class RangeBase(Operation):
-    """The base of both versions of Range: the number of elements, and the elements."""
+    """The base class of both versions of Range. It infers the number of elements, and their
+    values."""
 
     differs = facts(
         refused("2025.0", "a layer that leaves its element type undefined", no_type),
@@ -44,7 +45,7 @@ class RangeBase(Operation):
     def bounds(
         self, start: Tensor, stop: Tensor, step: Tensor
     ) -> list[tuple[Number, Number]] | None:
-        """Returns bounds of the three numbers in the result's type; None where one is unknown."""
+        """Returns bounds of the three inputs, in the result's type; None if one is unknown."""
         integral = self.result_type(start, stop, step).is_integer
         bounds: list[tuple[Number, Number]] = []
         for tensor in (start, stop, step):
@@ -78,8 +79,7 @@ class RangeBase(Operation):
     def size(self, bounds: list[tuple[Number, Number]] | None) -> Dimension:
         """Returns the number of elements.
 
-        The number grows with the distance and falls with the step, so the bounds of the inputs
-        determine its bounds.
+        It grows with the distance and falls with the step. So bounds of the inputs determine it.
         """
         if bounds is None:
             return DYNAMIC
@@ -158,8 +158,9 @@ class Range_1(RangeBase):
 
 
 class Range_4(RangeBase):
-    """The numbers from `start` to before `stop`, `step` apart, in `output_type`. For an integer
-    type, the three inputs are first rounded towards zero.
+    """The numbers from `start` to before `stop`, `step` apart, in `output_type`.
+
+    For an integer type, the three inputs are first rounded towards zero.
     """
 
     since = 4

@@ -1,1 +1,1 @@
-"""Image processing operations."""
+"""Image processing operations: resizing, sampling and colour conversion."""

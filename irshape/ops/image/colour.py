@@ -19,7 +19,7 @@ AXES: Final = ("batch", "height", "width")
 
 
 def plane(tensor: Tensor) -> tuple[Dimension, Dimension, Dimension]:
-    """Returns batch, height and width of an NHWC input."""
+    """Returns the batch, the height and the width of an NHWC input."""
     if tensor.rank is None:
         return DYNAMIC, DYNAMIC, DYNAMIC
     batch, height, width, _ = tensor.shape
@@ -27,14 +27,16 @@ def plane(tensor: Tensor) -> tuple[Dimension, Dimension, Dimension]:
 
 
 def halves(height: Dimension, width: Dimension, name: str) -> list[Dimension]:
-    """Returns half the height and half the width. Raises `Violation` unless both can be even, as
-    four pixels share their chroma."""
+    """Returns half the height and half the width. Raises `Violation` unless both can be even.
+
+    Four pixels have the same chroma.
+    """
     sides = (("height", height), ("width", width))
     return [divided(size, 2, f"the {what} of `{name}`", name, INPUT_SHAPES) for what, size in sides]
 
 
 class FromPlanes(Operation):
-    """The base of conversions to RGB or BGR.
+    """The base class of conversions to RGB or BGR.
 
     One input contains all planes, luma first, or each plane is a separate input.
     """
@@ -67,7 +69,7 @@ class FromPlanes(Operation):
     def with_chroma(
         self, sizes: tuple[Dimension, Dimension, Dimension], name: str, chroma: Tensor
     ) -> tuple[Dimension, Dimension, Dimension]:
-        """Returns batch, height and width of the image, narrowed by one more chroma plane."""
+        """Returns batch, height and width of the image, narrowed by the shape of a chroma plane."""
         batch, height, width = plane(chroma)
         merged = []
         for what, ours, theirs in zip(AXES, sizes, (batch, height * 2, width * 2), strict=True):
@@ -79,7 +81,7 @@ class FromPlanes(Operation):
         return merged[0], merged[1], merged[2]
 
     def coloured(self, y: Array, u: Array, v: Array) -> Array:
-        """Returns the image from its planes. Chroma planes have half the height and width."""
+        """Returns the image from its planes. Chroma planes have half its height and width."""
         real = np.float64 if y.dtype == np.float64 else np.float32
         luma = y.astype(real) - real(16)
         d, e = (
@@ -95,13 +97,13 @@ class FromPlanes(Operation):
 
 
 def rounded_up(values: Array, like: Array) -> Array:
-    """Returns values clipped to 0 to 255. For an integer type, halves are rounded up."""
+    """Returns values clipped to 0 to 255. For an integer type, they are rounded, halves up."""
     clipped = np.clip(values, 0, 255)
     return computed(np.floor(clipped + 0.5) if like.dtype.kind == "u" else clipped, like)
 
 
 class NV12toRGB(FromPlanes):
-    """An image with a plane of luma and a plane of interleaved chroma, as RGB."""
+    """An RGB image from NV12: a plane of luma, and a plane of interleaved chroma."""
 
     since = 8
     chroma_names = ("uv",)
@@ -117,14 +119,14 @@ class NV12toRGB(FromPlanes):
 
 
 class NV12toBGR(NV12toRGB):
-    """Like NV12toRGB, but with blue first."""
+    """Like NV12toRGB, but blue is the first channel."""
 
     since = 8
     blue_first = True
 
 
 class I420toRGB(FromPlanes):
-    """An image with three planes, of luma and of each chroma, as RGB."""
+    """An RGB image from I420: a plane of luma, and two planes of chroma."""
 
     since = 8
     chroma_names = ("u", "v")
@@ -146,7 +148,7 @@ class I420toRGB(FromPlanes):
 
 
 class I420toBGR(I420toRGB):
-    """Like I420toRGB, but with blue first."""
+    """Like I420toRGB, but blue is the first channel."""
 
     since = 8
     blue_first = True
@@ -191,7 +193,7 @@ class RGBtoNV12(Operation):
 
 
 class BGRtoNV12(RGBtoNV12):
-    """Like RGBtoNV12, but from an image with blue first."""
+    """Like RGBtoNV12, but blue is the first channel of the image."""
 
     since = 17
     blue_first = True

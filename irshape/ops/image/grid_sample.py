@@ -17,7 +17,7 @@ CUBIC_A: Final = -0.75
 
 
 class GridSample(Operation):
-    """Samples of an NCHW image at normalized points, from -1 at one border to 1 at the other."""
+    """Samples of an NCHW image at points, with -1 and 1 as coordinates of the image borders."""
 
     since = 9
     data = operand(ANY, shape=("batch", "channels", "height", "width"))
@@ -61,14 +61,14 @@ class GridSample(Operation):
         return computed(total, data)
 
     def denormalized(self, places: Array, size: int) -> Array:
-        """Returns normalized coordinates in units of pixels."""
+        """Returns coordinates in pixels, from coordinates in which the borders are -1 and 1."""
         one, two = places.dtype.type(1), places.dtype.type(2)
         if self.align_corners:
             return (places + one) * places.dtype.type(size - 1) / two
         return ((places + one) * places.dtype.type(size) - one) / two
 
     def pixels(self, data: Array, y: Array, x: Array) -> Array:
-        """Returns the pixels at whole coordinates. Outside the image, the padding mode decides."""
+        """Returns the pixels at integer coordinates. `padding_mode` determines those outside."""
         rows, columns = self.inside(y, data.shape[2]), self.inside(x, data.shape[3])
         items = np.arange(len(data))[:, None, None]
         pixels = data[items, :, rows, columns].transpose(0, 3, 1, 2)
@@ -78,7 +78,7 @@ class GridSample(Operation):
         return np.where(within[:, None], pixels, np.zeros((), data.dtype))
 
     def inside(self, places: Array, size: int) -> Array:
-        """Returns whole coordinates as indices into an axis."""
+        """Returns integer coordinates as indices into an axis of this size."""
         limit = float(2**53)
         finite = np.nan_to_num(places.astype(np.float64), nan=-1, posinf=limit, neginf=-limit)
         whole = np.clip(finite, -limit, limit).astype(np.int64)
@@ -93,5 +93,5 @@ class GridSample(Operation):
 
 
 def linear_weights(share: Array) -> tuple[Array, ...]:
-    """Returns the weights of the pixels before and after a point."""
+    """Returns the weights of the pixel before and the pixel after a point."""
     return 1 - share, share

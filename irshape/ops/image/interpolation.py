@@ -1,8 +1,8 @@
 """Interpolate, which resizes an image along some of its axes.
 
 Every mode is separable, so `evaluate` resizes one axis after the other. An output element is a
-weighted sum of a few input elements (`Taps`), or a single one in the mode `nearest`. As in
-OpenVINO, coordinates are computed in f32 for every type of image, because their rounding decides
+weighted sum of a few input elements (`Taps`), or a single input element in the mode `nearest`. As
+in OpenVINO, coordinates are computed in f32 for every type of image, because their rounding decides
 which element is nearest.
 """
 
@@ -38,7 +38,7 @@ SCALE_TYPES: Final = types("f32 f16 bf16")
 SIZE_TYPES: Final = types("i32 i64 u32 u64")
 F32: Final = ElementType.of("f32")
 MAX_DENOMINATOR: Final = 64
-"""The largest denominator of the fraction that a scale can stand for. Both must be equal in f32."""
+"""The largest denominator of a fraction that a scale may represent. Both must be equal in f32."""
 SCALE_PRECISION: Final = 2**-23
 SMALL_INTEGERS: Final = ("int8", "uint8")
 Steps = list[tuple[int, int, float]]
@@ -48,7 +48,7 @@ Steps = list[tuple[int, int, float]]
 def scaled(dim: Dimension, scale: float) -> Dimension:
     """Returns a dimension times a scale, rounded down.
 
-    As in OpenVINO, it is computed in f32, with 1e-6 added to the scale.
+    As in OpenVINO, it is computed in f32, after 1e-6 is added to the scale.
     """
     if scale == 1:
         return dim
@@ -65,10 +65,9 @@ def scaled(dim: Dimension, scale: float) -> Dimension:
 
 
 def scaled_expression(size: Expression, scale: float) -> Expression | None:
-    """Returns an expression times a scale, rounded down; None if the scale is not a simple
-    fraction.
+    """Returns `size * scale`, rounded down, as an expression, if the scale is a simple fraction.
 
-    The 1e-6 added to the scale makes a difference only for sizes in the hundred thousands.
+    The 1e-6 that OpenVINO adds to the scale matters only for sizes in the hundred thousands.
     """
     from fractions import Fraction
 
@@ -84,14 +83,14 @@ def _whole(number: float) -> int:
 
 
 def default_axes(image: Tensor, axes: Tensor | None) -> tuple[int, ...] | None:
-    """Returns the axes where they are known; all axes where the input is absent."""
+    """Returns the value of `axes`, or None if it is unknown; all axes if the input is absent."""
     if axes is not None:
         return axes.known
     return None if image.rank is None else tuple(range(image.rank))
 
 
 def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> Iterator[Fault]:
-    """Yields faults of axes, sizes or scales that OpenVINO accepts against the specification."""
+    """Yields faults in axes, sizes or scales which OpenVINO accepts, but not the specification."""
     if axes is not None and len(set(axes)) < len(axes):
         yield duplicate_axes(axes)
     count = given.shape.size
@@ -109,7 +108,7 @@ def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> I
 
 
 class InterpolateAttributes(Operation):
-    """The base of Interpolate-4 and Interpolate-11."""
+    """The base class of Interpolate-4 and Interpolate-11."""
 
     differs = facts(
         refused("2026.3", "an Interpolate of f64", lambda site: site.type_name() == "f64"),
@@ -153,7 +152,7 @@ class InterpolateAttributes(Operation):
         return tuple(zip(before, after, strict=True))
 
     def resized(self, image: Tensor, given: Tensor, name: str, axes: Tensor | None) -> Tensor:
-        """Returns the result, with `axes` resized by the scales or to the sizes in `given`."""
+        """Returns the result: `axes` are resized to the sizes, or by the scales, in `given`."""
         if image.rank is None:
             return Tensor(image.element_type, DYNAMIC_SHAPE)
         along = default_axes(image, axes)
@@ -199,7 +198,7 @@ class InterpolateAttributes(Operation):
         return self.nearest(image, steps) if self.mode == "nearest" else self.mixed(image, steps)
 
     def nearest(self, image: Array, steps: Steps) -> Array:
-        """Returns the image resized in the mode `nearest`."""
+        """Returns the image resized in the mode `nearest`. steps: axes, new sizes and scales."""
         for axis, size, scale in steps:
             before = image.shape[axis]
             coordinates = self.coordinates(size, before, scale)
@@ -208,7 +207,7 @@ class InterpolateAttributes(Operation):
         return image
 
     def mixed(self, image: Array, steps: Steps) -> Array:
-        """Returns the image resized in another mode, from the last axis to the first."""
+        """Returns the image resized in the other modes, from the last axis to the first."""
         distinct([axis for axis, _, _ in steps], at="axes", rank=image.ndim)
         with_pillow = self.mode.endswith("pillow")
         data = numbers = plain(image)
@@ -226,7 +225,7 @@ class InterpolateAttributes(Operation):
         return computed(data, image)
 
     def taps(self, size: int, before: int, scale: float, stretch: float) -> Taps:
-        """Returns the taps of an axis that is resized from `before` to `size`."""
+        """Returns the taps for an axis that is resized from `before` to `size`."""
         if self.mode.endswith("pillow"):
             return pillow(size, before, self.mode, self.cube_coeff)
         coordinates = self.coordinates(size, before, scale)
@@ -241,7 +240,7 @@ class InterpolateAttributes(Operation):
 
 
 class Interpolate_1(Operation):
-    """Resizes the axes that the attribute `axes` names."""
+    """Resizes the axes that the attribute `axes` lists to `target_spatial_shape`."""
 
     since = 1
     differs = InterpolateAttributes.differs
@@ -305,7 +304,7 @@ class Interpolate_1(Operation):
 
 
 class Interpolate_4(InterpolateAttributes):
-    """Resizes axes to `sizes`, or by `scales`."""
+    """Resizes `axes` to `sizes`, or by `scales`."""
 
     since = 4
     sizes = operand(SIZE_TYPES, known_type=True, value=True)
@@ -329,7 +328,7 @@ class Interpolate_4(InterpolateAttributes):
 
 
 class Interpolate_11(InterpolateAttributes):
-    """Like Interpolate-4, but with one input for sizes or scales, and with the modes of Pillow."""
+    """Like Interpolate-4, but one input has the sizes or scales, and there are modes of Pillow."""
 
     since = 11
     mode: str = attribute(

@@ -1,4 +1,4 @@
-"""Computes the weights with which elements of an axis contribute to elements of the resized axis.
+"""Computes the weights of input elements in each element of a resized axis.
 
 Coordinates are computed in f32, as in OpenVINO.
 """
@@ -12,9 +12,10 @@ from ..lazy import Array, np
 
 
 class Taps(NamedTuple):
-    """The contributions to each element of a resized axis.
+    """The input elements that contribute to each element of a resized axis.
 
-    Each array has a row for each element: positions on the original axis, and their weights.
+    Both arrays have a row for each element of the resized axis: positions on the original axis, and
+    the weights of the elements there.
     """
 
     positions: Array
@@ -34,7 +35,7 @@ def mixed(data: Array, axis: int, taps: Taps) -> Array:
 
 
 def original(transformation: str, size: int, before: int, scale: Any) -> Array:
-    """Returns the coordinates of a resized axis's elements on the original axis."""
+    """Returns the coordinates on the original axis for each element of the resized axis."""
     places = np.arange(size, dtype=np.float32)
     half = np.float32(0.5)
     if scale == 1 or size == before:
@@ -87,7 +88,7 @@ def linear(coordinates: Array, before: int, stretch: float) -> Taps:
 
 
 def linear_onnx(coordinates: Array, before: int) -> Taps:
-    """Returns the two neighbours of each coordinate, clipped to the image."""
+    """Returns the two neighbours of each coordinate, and their weights, clipped to the image."""
     inside = np.clip(coordinates, 0, before - 1)
     left = inside.astype(np.int64)
     right = np.minimum(left + 1, before - 1)
@@ -96,7 +97,7 @@ def linear_onnx(coordinates: Array, before: int) -> Taps:
 
 
 def cubic(coordinates: Array, before: int, a: float) -> Taps:
-    """Returns four neighbours of each coordinate. Those outside become the border element."""
+    """Returns the four neighbours of each coordinate. Outside the image, the border counts."""
     left = np.floor(coordinates)
     weights = cubic_weights((coordinates - left).astype(np.float64), a)
     positions = left.astype(np.int64)[:, None] + np.arange(-1, 3)
@@ -114,7 +115,7 @@ def cubic_weights(s: Array, a: float) -> tuple[Array, ...]:
 
 
 def pillow(size: int, before: int, mode: str, a: float) -> Taps:
-    """Returns Pillow's filters, widened by the reduction and truncated at the border."""
+    """Returns the weights of Pillow's filters, widened by the reduction, cut off at the border."""
     scale = before / size
     stretch = max(scale, 1.0)
     support = (1.0 if mode == "bilinear_pillow" else 2.0) * stretch

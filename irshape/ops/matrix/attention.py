@@ -1,4 +1,4 @@
-"""ScaledDotProductAttention, evaluated for some of the queries at a time."""
+"""ScaledDotProductAttention, evaluated for a part of the queries at a time."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from ..lazy import Array, np
 from ..tensors import Tensor
 
 MAX_SCORES: Final = 1 << 19
-"""The number of scores (one for each pair of a query and a key) that are computed at a time, or the
-scores of 16 queries if these are more.
-"""
+"""The number of scores (one for each pair of a query and a key) that are computed at a time, unless
+16 queries have more scores."""
 
 
 def _narrow_mask(site: Site) -> bool:
@@ -35,7 +34,7 @@ def _narrow_mask(site: Site) -> bool:
 
 
 def _wide_mask(site: Site) -> bool:
-    """Returns whether a mask has more rows than the query. A causal attention ignores its mask."""
+    """Returns whether a mask has more rows than the query. Causal attention ignores its mask."""
     query, mask = dimensions(site.shape(0)), dimensions(site.shape(3))
     if site.attribute("causal") or len(query) < 2 or len(mask) < 2:
         return False
@@ -47,12 +46,12 @@ def _sink(site: Site) -> bool:
 
 
 def _stored_keys(site: Site) -> bool:
-    """Returns whether a mask of booleans is used for keys that a variable holds."""
+    """Returns whether there is a boolean mask, and the keys come from a variable."""
     return site.type_name(3) == "boolean" and site.feeding[1] in site.around.stored
 
 
 def _boolean_mask(site: Site) -> bool:
-    """Returns whether an attention with a mask of booleans is not decomposed by the plugin."""
+    """Returns whether the CPU plugin does not decompose an attention with a boolean mask."""
     shapes = [tensor.shape for tensor in site.inputs if tensor]
     return (
         site.type_name(3) == "boolean"
@@ -63,11 +62,11 @@ def _boolean_mask(site: Site) -> bool:
 
 
 class ScaledDotProductAttention(Operation):
-    """`softmax(query · keyᵀ · scale + attention_mask) · value`, over `query` `[N…, L, E]`, `key`
-    `[N…, S, E]` and `value` `[N…, S, Ev]`.
+    """`softmax(query · keyᵀ · scale + attention_mask) · value`.
 
-    With `causal`, a query sees the keys up to its own position, whatever the mask. `sink` adds to
-    each softmax a score without a value.
+    `query` is `[N…, L, E]`, `key` `[N…, S, E]` and `value` `[N…, S, Ev]`. With `causal`, a query
+    attends to keys up to its own position, and the mask is ignored. `sink` adds a score without a
+    value to each softmax.
     """
 
     since = 13
@@ -185,8 +184,7 @@ class ScaledDotProductAttention(Operation):
     def by_parts(
         self, factor: Array, query: Array, keys: Array, values: Array, *others: Any
     ) -> Array:
-        """Returns the attention of queries that are not scaled yet. Computes at most `MAX_SCORES`
-        scores at a time.
+        """Returns the attention of unscaled queries, with at most `MAX_SCORES` scores at a time.
 
         Heads are computed one by one, and each head for some queries at a time.
         others: the mask and the sink.
@@ -262,8 +260,7 @@ class ScaledDotProductAttention(Operation):
 
 
 def _exponentials(scores: Array) -> Array:
-    """Replaces scores by exp of their difference from the row's maximum. Returns the sums of the
-    rows."""
+    """Replaces scores by exp(score - maximum of the row). Returns the sum of each row."""
     width = scores.shape[-1]
     rows = np.ascontiguousarray(scores).reshape(math.prod(scores.shape[:-1]), width)
     totals = np.empty((len(rows), 1), scores.dtype)
@@ -281,7 +278,7 @@ def _exponentials(scores: Array) -> Array:
 
 
 def _split(shape: PartialShape) -> tuple[PartialShape, Dimension, Dimension]:
-    """Returns batch axes, sequence and embedding of a shape."""
+    """Returns the batch axes, the sequence length and the embedding size of a shape."""
     return (
         (DYNAMIC_SHAPE, DYNAMIC, DYNAMIC)
         if shape.rank is None
@@ -292,7 +289,7 @@ def _split(shape: PartialShape) -> tuple[PartialShape, Dimension, Dimension]:
 def _broadcast(
     axes: PartialShape, own: PartialShape, at: str, what: str = "batch axes"
 ) -> PartialShape:
-    """Returns axes broadcast with those of an input. Axes of unknown number change nothing."""
+    """Returns `axes` broadcast with the axes of an input. Axes of unknown rank change nothing."""
     both = axes if axes.rank is None or own.rank is None else axes.broadcast(own)
     if both is None:
         says = f"`{at}` has {what} {own}, not compatible with {axes}"

@@ -1,4 +1,4 @@
-"""Einsum: products and sums over named axes."""
+"""Einsum: products and sums over axes with labels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ELLIPSIS: Final = "..."
 
 
 def _einsum_sizes(site: Site) -> bool:
-    """Returns whether axes of one label differ, or an ellipsis has an unknown number of axes."""
+    """Returns whether axes with one label differ, or an ellipsis has an unknown number of axes."""
     parts = (site.attribute("equation") or "").partition("->")[0].split(",")
     sizes: dict[str, Dimension] = {}
     for part, tensor in zip(parts, site.inputs, strict=False):
@@ -40,7 +40,7 @@ def _einsum_sizes(site: Site) -> bool:
 
 
 def _einsum_ellipsis(site: Site) -> bool:
-    """Returns whether an ellipsis stands on one side of the arrow only, or for no axis."""
+    """Returns whether an ellipsis is on one side of the arrow only, or matches no axis."""
     equation = (site.attribute("equation") or "").replace(" ", "")
     inputs, arrow, output = equation.partition("->")
     if arrow and ("..." in inputs) != ("..." in output):
@@ -58,15 +58,14 @@ def _einsum_scalar(site: Site) -> bool:
 
 
 def _repeated_labels(site: Site) -> bool:
-    """Returns whether an equation has a label twice in one input, or an ellipsis."""
+    """Returns whether a label occurs twice in one input, or an ellipsis occurs."""
     inputs = (site.attribute("equation") or "").replace(" ", "").partition("->")[0]
     return "..." in inputs or any(len({*part}) < len(part) for part in inputs.split(","))
 
 
 class Einsum(Operation):
-    """Einstein summation: axes of one label are multiplied elementwise, and labels that the output
-    does not have are summed over.
-    """
+    """Einstein summation: axes with the same label are multiplied elementwise. The result is the
+    sum over all labels that the output does not have."""
 
     since = 7
     differs = facts(
@@ -79,11 +78,11 @@ class Einsum(Operation):
     equation: str = attribute(STRING)
 
     def subscripts(self) -> tuple[list[list[str]], list[str]]:
-        """Returns the labels, with `...`, of each input and of the output. Raises `Violation`."""
+        """Returns the labels, including `...`, of each input and the output. Raises `Violation`."""
         left, arrow, right = self.equation.partition("->")
         parts = left.split(",")
         for part in [*parts, right]:
-            says = f"the subscript '{part}' of `equation` is not letters with one `...` at most"
+            says = f"the subscript '{part}' of `equation` may have only letters and one `...`"
             require(_SUBSCRIPT.fullmatch(part), says, at="equation", rule=ATTRIBUTE_VALUE)
         labels = [_LABEL.findall(part) for part in parts]
         if arrow:
@@ -127,7 +126,7 @@ class Einsum(Operation):
         return Tensor(inputs[0].element_type, result)
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Returns multiply-adds, as if all inputs were multiplied for each set of labels."""
+        """Returns the multiply-adds if all inputs are multiplied for each set of labels."""
         subscripts, _ = self.subscripts()
         sizes: dict[str, Dimension] = {}
         for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):
@@ -144,7 +143,7 @@ class Einsum(Operation):
     ) -> dict[str, PartialShape]:
         """Returns the dimension of each label of an input, or several dimensions for the ellipsis.
 
-        Raises `Violation`.
+        Raises `Violation` if the labels do not fit the shape.
         """
         if shape.rank is None:
             return {
@@ -153,7 +152,7 @@ class Einsum(Operation):
             }
         more = shape.rank - len(labels)
         if more != 0 and (more < -1 or ELLIPSIS not in labels):
-            says = f"input {index} has shape {shape}, but the subscript '{''.join(labels)}'"
+            says = f"input {index} {shape} does not fit its subscript '{''.join(labels)}'"
             raise Violation(
                 says, at="inputs", relation="rank", expected=len(labels), actual=shape.rank
             )
@@ -183,5 +182,5 @@ class Einsum(Operation):
 
 def _unequal(index: int, label: str, shape: PartialShape, known: PartialShape) -> Violation:
     seen, wanted = (str(each[0]) if each.rank == 1 else str(each) for each in (shape, known))
-    says = f"the label '{label}' of `equation` is {seen} in input {index}, but {wanted} before"
+    says = f"the label '{label}' of `equation` is {seen} in input {index}, but first {wanted}"
     return Violation(says, at="inputs", relation="equal", expected=wanted, actual=seen)

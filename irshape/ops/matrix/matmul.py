@@ -25,8 +25,9 @@ def _product_of_nothing(site: Site) -> bool:
 
 
 class MatMul(Operation):
-    """The product of the matrices in the last two axes of `a` and `b`. The axes before are
-    broadcast. A vector is a row on the left and a column on the right.
+    """The product of the matrices in the last two axes of `a` and `b`.
+
+    The other axes are broadcast. A vector is a row on the left and a column on the right.
     """
 
     since = 1
@@ -88,7 +89,8 @@ class MatMul(Operation):
         return outputs[0].shape.size * inner
 
     def batch(self, here: tuple[Dimension, ...], there: tuple[Dimension, ...]) -> list[Dimension]:
-        """Returns the axes before the matrices. As in OpenVINO, disjoint intervals pass."""
+        """Returns the broadcast axes before the matrices. As in OpenVINO, disjoint intervals
+        fit."""
         result: list[Dimension] = []
         ones = (ONE,) * max(len(here), len(there))
         for axis, (left, right) in enumerate(
@@ -122,13 +124,12 @@ class MatMul(Operation):
 
 
 def transposable(array: Array) -> Array:
-    """Returns an array of floats with a contiguous transposed view, which is fast in BLAS."""
+    """Returns an array of floats laid out for a contiguous transposed view, fast in BLAS."""
     return np.asfortranarray(array) if array.dtype.char in "fd" else array
 
 
 def product(a: Array, b: Array) -> Array:
-    """Returns `np.matmul`. If all matrices on the left share the right one, computes a single
-    product.
+    """Returns `np.matmul`, as a single product if all matrices on the left have the same right one.
 
     NumPy would multiply them one by one, which takes several times longer for small matrices.
     """
@@ -140,8 +141,10 @@ def product(a: Array, b: Array) -> Array:
 
 
 class GroupedMatMul(Operation):
-    """A matrix product for each group: of pairs of matrices `[G,M,K]` and `[G,N,K]`, or of rows
-    `[T,K]`, which `offsets` assign to groups, with `[G,N,K]`.
+    """A matrix product for each group.
+
+    The groups are pairs of matrices `[G,M,K]` and `[G,N,K]`. Otherwise, `offsets` assigns the rows
+    `[T,K]` of the left matrix to the matrices `[G,N,K]`.
     """
 
     since = 17

@@ -1,1 +1,1 @@
-"""Data movement: operations that return elements of their input in other places."""
+"""Data movement: operations that return elements of their inputs at other positions."""

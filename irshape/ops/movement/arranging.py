@@ -1,4 +1,4 @@
-"""Operations that put elements into another order."""
+"""Operations that change the order of elements, e.g. Transpose and Roll."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..tensors import Tensor, Value
 
 
 class Transpose(Operation):
-    """The input with its axes in another order; reversed where `order` is empty."""
+    """The input with its axes in the order `order`, or in reverse order if `order` is empty."""
 
     since = 1
     decompresses = "exactly"
@@ -67,7 +67,7 @@ class Transpose(Operation):
 
 
 class Reverse(Operation):
-    """The elements in reverse order along the axes of a list or a mask."""
+    """The elements in reverse order along some axes, given as a list or as a mask."""
 
     since, until = 1, 1
     moves = ("data",)
@@ -104,7 +104,7 @@ class Reverse(Operation):
 
 
 class Roll(Operation):
-    """The elements shifted along `axes`; those shifted beyond the end return at the beginning."""
+    """The elements shifted along `axes`. Those shifted beyond the end return at the beginning."""
 
     since = 7
     moves = ("data",)
@@ -129,9 +129,9 @@ class Roll(Operation):
 
 
 class ReverseSequence(Operation):
-    """The first elements along `seq_axis` in reverse order, for each position of `batch_axis`.
+    """Reverses the first elements along `seq_axis`, for each position of `batch_axis`.
 
-    `seq_lengths` gives the number of reversed elements.
+    `seq_lengths` are the numbers of elements to reverse.
     """
 
     since = 1

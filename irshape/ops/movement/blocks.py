@@ -1,4 +1,4 @@
-"""Operations that move blocks of elements between dimensions, or work on patches of images."""
+"""Operations that move blocks of elements between axes, or use patches of images."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .padding import blank
 
 
 class DepthOrSpace(Operation):
-    """The base of DepthToSpace and SpaceToDepth.
+    """The base class of DepthToSpace and SpaceToDepth.
 
-    Blocks of `block_size` along each spatial axis become channels, or the reverse.
+    DepthToSpace moves channels into spatial blocks of `block_size`, SpaceToDepth does the reverse.
     """
 
     moves = ("data",)
@@ -43,12 +43,12 @@ class DepthOrSpace(Operation):
         return Tensor(data.element_type, self.moved(data.shape, block, block ** (data.rank - 2)))
 
     def moved(self, shape: PartialShape, block: int, count: int) -> list[Dimension]:
-        """Returns the dimensions of the result. `count` is the number of elements of a block."""
+        """Returns the dimensions of the result. `count` is the number of elements in a block."""
         raise NotImplementedError
 
 
 class DepthToSpace(DepthOrSpace):
-    """Channels rearranged into spatial blocks."""
+    """Rearranges channels into spatial blocks."""
 
     since = 1
 
@@ -71,7 +71,7 @@ class DepthToSpace(DepthOrSpace):
 
 
 class SpaceToDepth(DepthOrSpace):
-    """Spatial blocks rearranged into channels."""
+    """Rearranges spatial blocks into channels."""
 
     since = 1
 
@@ -93,10 +93,11 @@ class SpaceToDepth(DepthOrSpace):
 
 
 class BatchBlocks(Operation):
-    """The base of BatchToSpace and SpaceToBatch.
+    """The base class of BatchToSpace and SpaceToBatch.
 
-    Elements of the batch become blocks of the spatial axes, or the reverse. `block_shape` and the
-    two lists after it have an element for each axis; those for the batch are 1, 0 and 0.
+    BatchToSpace moves elements of the batch into spatial blocks, SpaceToBatch does the reverse.
+    `block_shape` and the next two inputs have an element for each axis. For the batch axis, the
+    elements are 1, 0 and 0.
     """
 
     data = operand(ANY, rank=at_least(2))
@@ -106,7 +107,7 @@ class BatchBlocks(Operation):
     ) -> None:
         """Raises `Violation` unless the lists have the same length, which is the rank of `data`.
 
-        longer: whether they may have more elements.
+        longer: whether the lists may have more elements than `data` has axes.
         """
         shared = DYNAMIC_SHAPE
         for declared, tensor in zip(self.operands[1:], lists, strict=True):
@@ -132,7 +133,7 @@ def _blocks_in_space(block_shape: Array) -> list[int]:
 
 
 class BatchToSpace(BatchBlocks):
-    """Elements of the batch rearranged into spatial blocks, and the result cropped."""
+    """Rearranges elements of the batch into spatial blocks, and crops the result."""
 
     since = 2
     moves = ("data",)
@@ -189,7 +190,7 @@ class BatchToSpace(BatchBlocks):
 
 
 class SpaceToBatch(BatchBlocks):
-    """The input padded with zeros, with its spatial blocks rearranged into the batch."""
+    """Pads the input with zeros, and rearranges its spatial blocks into the batch."""
 
     since = 2
     block_shape = operand(INTEGER, rank=1, value=True)
@@ -277,7 +278,7 @@ class ExtractImagePatches(Operation):
         return Tensor(data.element_type, (batch, depth * prod(self.sizes), *patches))
 
     def patches(self, axis: int, dim: Dimension) -> Dimension:
-        """Returns the number of patches along an axis."""
+        """Returns the number of patches along a spatial axis."""
         counts = sorted((self.count(axis, dim.low), self.count(axis, dim.high)))
         interval = Dimension(counts[0], UNBOUNDED if dim.high == UNBOUNDED else counts[1])
         reach = self.rates[axis] * (self.sizes[axis] - 1) if self.auto_pad == "valid" else 0
@@ -285,7 +286,7 @@ class ExtractImagePatches(Operation):
         return dim.followed(interval, lambda size: ((size - 1 - reach) // stride + 1).maximum(0))
 
     def count(self, axis: int, size: int) -> int:
-        """Returns the number of patches along an axis of known size."""
+        """Returns the number of patches along a spatial axis of known size."""
         room = size - 1
         if self.auto_pad == "valid":
             room -= self.rates[axis] * (self.sizes[axis] - 1)
@@ -309,7 +310,7 @@ _PER_AXIS = ("strides", "dilations", "pads_begin", "pads_end")
 
 
 class Col2Im(Operation):
-    """An image assembled from sliding blocks. Overlapping blocks are added."""
+    """An image assembled from sliding blocks. Where blocks overlap, their elements are added."""
 
     since = 15
     released = ((15, "2024.2"),)
@@ -382,7 +383,7 @@ class Col2Im(Operation):
         yield from negative_sizes(output_size, "output_size")
 
     def frame(self, kernel: Sequence[int]) -> Frame:
-        """Returns the positions of a kernel of known size."""
+        """Returns the geometry of a sliding kernel of this size."""
         pads = self.pads_begin[:2], self.pads_end[:2]
         return Frame(tuple(kernel), self.strides[:2], self.dilations[:2], *pads)
 

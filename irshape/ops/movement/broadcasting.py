@@ -17,7 +17,7 @@ from ..tensors import Tensor, Value
 
 
 def wanted_dimensions(sizes: Tensor, minus_one: Dimension = DYNAMIC) -> list[Dimension] | None:
-    """Returns a list of sizes as dimensions; None where its value is unknown.
+    """Returns the elements of `sizes` as dimensions; None if the value is unknown.
 
     As in OpenVINO, -1 becomes `minus_one` and any other negative number becomes 0.
     """
@@ -31,18 +31,18 @@ def wanted_dimensions(sizes: Tensor, minus_one: Dimension = DYNAMIC) -> list[Dim
 
 
 def wanted_shape(sizes: Tensor) -> PartialShape:
-    """Returns the shape that a list of sizes describes, which may be unknown."""
+    """Returns the shape with these sizes; dynamic dimensions if their values are unknown."""
     dims = wanted_dimensions(sizes)
     return of_length(sizes) if dims is None else PartialShape(dims)
 
 
 def negative_sizes(sizes: Tensor, at: str) -> Iterator[Fault]:
-    """Yields a fault for the first negative size."""
+    """Yields a fault for the first negative size, which OpenVINO accepts."""
     return doubted(at_least, sizes.known or (), 0, at=at, accepted=True)
 
 
 def _require_one_or(size: Dimension, target: Dimension) -> None:
-    """Records that a size must be 1 or the size of the target."""
+    """Records the condition that `size` is 1 or `target`."""
     if size.contains(1):
         size.one_or(target.low)
     else:
@@ -50,7 +50,7 @@ def _require_one_or(size: Dimension, target: Dimension) -> None:
 
 
 class Broadcast(Operation):
-    """`data` broadcast to `target_shape`."""
+    """The base class of all versions: `data` broadcast to `target_shape`."""
 
     differs = facts(NO_LOWER_BOUNDS)
 
@@ -62,7 +62,7 @@ class Broadcast(Operation):
     axis: int = 0
 
     def mode_for(self, axes_mapping: object) -> str:
-        """Returns the mode in effect, with or without the third input."""
+        """Returns the mode that applies with, or without, the input `axes_mapping`."""
         return self.mode
 
     def infer(self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None) -> Tensor:
@@ -90,7 +90,7 @@ class Broadcast(Operation):
         return Tensor(data.element_type, result)
 
     def require_mapping_input(self, needed: bool, axes_mapping: object) -> None:
-        """Raises `Violation` unless the third input is there if needed, and else absent."""
+        """Raises `Violation` unless `axes_mapping` is present if needed, and absent otherwise."""
         if needed == (axes_mapping is None):
             raise Violation(
                 f"mode {self.mode} {'needs the' if needed else 'takes no'} input `axes_mapping`",
@@ -140,10 +140,10 @@ class Broadcast(Operation):
     def require_mapping(
         self, data: Tensor, target: PartialShape, axes_mapping: Tensor, *, known: bool
     ) -> None:
-        """Raises `Violation` unless `axes_mapping` maps the axes of `data` to those of the target.
+        """Raises `Violation` unless `axes_mapping` maps the axes of `data` to axes of the target.
 
-        The order must be ascending, and the dimensions must fit. known: whether the value of
-        `target_shape` is known.
+        The axes must ascend, and the dimensions must fit.
+        known: whether the value of `target_shape` is known.
         """
         # not declared: OpenVINO does not check `axes_mapping` in the other modes
         rank(axes_mapping.rank, 1, at="axes_mapping")
@@ -200,7 +200,7 @@ class Broadcast(Operation):
     def laid_out(
         self, sizes: tuple[int, ...], rank: int, axes_mapping: Sequence[int] | None
     ) -> list[int]:
-        """Returns the sizes of `data`, with 1 for axes of the result that it does not have."""
+        """Returns the sizes of `data`, with 1 for axes of the result that `data` does not have."""
         mode = self.mode_for(axes_mapping)
         if mode == "explicit":
             assert axes_mapping is not None
@@ -259,7 +259,7 @@ class Broadcast_1(Broadcast):
 
 
 class Broadcast_3(Broadcast):
-    """`data` broadcast to `target_shape`; in mode `bidirectional`, to their common shape."""
+    """`data` broadcast to `target_shape`, or, in mode `bidirectional`, to their common shape."""
 
     since = 3
     mode: str = attribute(

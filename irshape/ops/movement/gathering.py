@@ -30,7 +30,7 @@ from .padding import blank
 def from_start(indices: Array, size: int, at: str = "indices") -> Array:
     """Returns indices along an axis of this size, counted from the start.
 
-    Raises `Violation` for an index beyond either end.
+    Raises `Violation` for an index beyond either end of the axis.
     """
     counted = indices.astype(np.int64)
     outside = (counted < -size) | (counted >= size)
@@ -40,7 +40,7 @@ def from_start(indices: Array, size: int, at: str = "indices") -> Array:
 
 
 class Gather(Operation):
-    """The slices of `data` along `axis` at `indices`."""
+    """The base class of all versions: the slices of `data` along `axis` at `indices`."""
 
     decompresses = "exactly"
     data = operand(ANY)
@@ -48,7 +48,7 @@ class Gather(Operation):
     axis = operand(INTEGER, value=True)
     batch_dims: int = 0
     counts_from_end = False
-    """Whether a negative index counts from the end, and an index out of range gives zeros."""
+    """Whether a negative index counts from the end, and an index out of range selects zeros."""
 
     def infer(self, data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
         if axis.shape.is_static:  # OpenVINO does not check an `axis` of unknown shape
@@ -70,7 +70,7 @@ class Gather(Operation):
         return Tensor(data.element_type, (*shared, *before, *indices.shape[batch:], *after))
 
     def leading(self, rank: int | None, axis: int | None) -> int:
-        """Returns `batch_dims`, counted from the front where the rank of `indices` is known."""
+        """Returns `batch_dims`, counted from the front if the rank of `indices` is known."""
         batch = self.batch_dims
         if rank is not None:
             between(batch, -rank, rank, at="batch_dims", rule=OPERATION_CONSTRAINT)
@@ -125,7 +125,7 @@ class Gather(Operation):
 
 
 def _merged(data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
-    """Returns the shared leading dimensions. Raises `Violation` where they differ."""
+    """Returns the shared leading dimensions of both inputs. Raises `Violation` if they differ."""
     pairs = zip(indices.shape[:batch], data.shape[:batch], strict=True)
     return [
         equal(one, other, at="indices", axis=axis, of="data", given=data.shape)
@@ -142,16 +142,16 @@ class Gather_1(Gather):
 
 
 class Gather_7(Gather):
-    """Slices of `data` along `axis` at `indices`, batch by batch."""
+    """Slices of `data` along `axis` at `indices`. The first `batch_dims` axes are batches."""
 
     since = 7
     batch_dims: int = attribute(INT, default=0)
 
 
 class Gather_8(Gather):
-    """Slices of `data` along `axis` at `indices`, batch by batch.
+    """Slices of `data` along `axis` at `indices`. The first `batch_dims` axes are batches.
 
-    Negative indices count from the end; those out of range give zeros.
+    Negative indices count from the end. Indices out of range select zeros.
     """
 
     since = 8
@@ -160,7 +160,7 @@ class Gather_8(Gather):
 
 
 class GatherElements(Operation):
-    """The elements of `data` at `indices` along `axis`; along other axes the position is kept."""
+    """The elements of `data` at `indices` along `axis`. Other axes keep their positions."""
 
     since = 6
     moves = ("data",)
@@ -183,7 +183,7 @@ class GatherElements(Operation):
 
 
 def require_tuples(indices: PartialShape, rank: int) -> None:
-    """Raises `Violation` for tuples with more indices than there are axes to index."""
+    """Raises `Violation` if tuples have more indices than there are axes to index."""
     length = indices[-1].low
     if length > rank:
         raise Violation(
@@ -196,7 +196,10 @@ def require_tuples(indices: PartialShape, rank: int) -> None:
 
 
 class GatherND(Operation):
-    """Slices of `data` at the tuples of indices along the last axis of `indices`."""
+    """The base class of all versions: slices of `data` at tuples of indices.
+
+    The tuples lie along the last axis of `indices`.
+    """
 
     moves = ("data",)
     data = operand(ANY, rank=at_least(1))
@@ -236,7 +239,7 @@ class GatherND(Operation):
 
 
 class GatherND_5(GatherND):
-    """Slices of `data` at tuples of indices; the batch dimensions become one."""
+    """Slices of `data` at the tuples along the last axis of `indices`. Batch axes are flattened."""
 
     since = 5
 
@@ -245,13 +248,13 @@ class GatherND_5(GatherND):
 
 
 class GatherND_8(GatherND):
-    """Slices of `data` at tuples of indices."""
+    """Slices of `data` at the tuples along the last axis of `indices`."""
 
     since = 8
 
 
 class GatherTree(Operation):
-    """The beams of a beam search, each assembled backwards from parent to parent."""
+    """The sequences of a beam search, each followed backwards from parent to parent."""
 
     since = 1
     step_ids = operand(NUMERIC, like="step_ids")

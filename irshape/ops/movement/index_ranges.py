@@ -13,9 +13,9 @@ INT32_MAX: Final = 2**31 - 1
 
 
 def bounds_of(tensor: Tensor) -> list[Bounds] | None:
-    """Returns the bounds of each element; None where the value is unknown.
+    """Returns the bounds of each element of a tensor; None if its value is unknown.
 
-    The extreme values of i32 stand for the end of an axis, as those of i64 do.
+    The extreme values of i32, as those of i64, mean the end of an axis.
     """
     value = tensor.value
     if value is None:
@@ -37,7 +37,7 @@ def _end(bound: Number) -> int:
 
 
 class Run(NamedTuple):
-    """The indices in a slice of an axis: the first index, their number, and the step."""
+    """The indices in a slice of an axis: the first index, the number of indices, and the step."""
 
     first: int
     taken: int
@@ -69,7 +69,7 @@ class Run(NamedTuple):
 
 
 _HUGE: Final = 1 << 66
-"""Represents an unbounded size."""
+"""A size that represents "no upper bound"."""
 
 
 def _extreme(
@@ -77,8 +77,8 @@ def _extreme(
 ) -> int:
     """Returns the smallest (`of` is min) or largest (`of` is max) number of elements in a slice.
 
-    The number is monotonic between the bounds of the size and the sizes at which an end of the
-    slice meets an end of the axis. The extremes are at these points.
+    Between the bounds of the size, and the sizes at which an end of the slice meets an end of the
+    axis, this number is monotonic. So the extremes are at these sizes.
     """
     start, stop = _far(start), _far(stop)
     high = _HUGE if dim.high == UNBOUNDED else dim.high
@@ -101,13 +101,13 @@ def _far(end: int) -> int:
 
 
 def _one_sided(bounds: Bounds) -> tuple[Bounds, ...]:
-    """Returns bounds of negative and of other indices separately, where an index may be either."""
+    """Splits bounds of an index that may have either sign into negative and other indices."""
     low, high, _ = bounds
     return (Bounds(low, -1), Bounds(0, high)) if low < 0 <= high else (bounds,)
 
 
 def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
-    """Returns the size of a slice of an axis."""
+    """Returns the size of the slice `start:stop:step` of an axis."""
     if dim.low == dim.high < UNBOUNDED and start[0] == start[1] and stop[0] == stop[1]:
         return Dimension.of(Run.of(dim.low, start[0], stop[0], step).taken)
     lows, highs = [], []

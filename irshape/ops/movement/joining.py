@@ -17,7 +17,7 @@ from ..lazy import Array, np
 from ..tensors import UNKNOWN, Tensor, Value
 
 MAX_OUTPUTS = 1 << 20
-"""The largest number of outputs of a split. A larger number is treated as an error."""
+"""The largest number of outputs of a split. A larger number is reported as an error."""
 
 
 class Concat(Operation):
@@ -89,7 +89,7 @@ class Concat(Operation):
 
 
 def _named_parts(length: Dimension, lengths: Tensor, count: int) -> list[Dimension]:
-    """Returns the lengths of parts that are known as expressions; dynamic ones otherwise."""
+    """Returns the lengths of parts: expressions where they have one, else dynamic dimensions."""
     value = lengths.value
     if value is None or not lengths.known_by_name:
         return [DYNAMIC] * count
@@ -107,7 +107,7 @@ def _named_parts(length: Dimension, lengths: Tensor, count: int) -> list[Dimensi
 
 
 def _with(shape: PartialShape, axis: int, dim: Dimension) -> PartialShape:
-    """Returns the shape with another dimension at an axis."""
+    """Returns the shape with `dim` at an axis."""
     if shape.dims is None:
         return shape
     dims = list(shape.dims)
@@ -116,13 +116,13 @@ def _with(shape: PartialShape, axis: int, dim: Dimension) -> PartialShape:
 
 
 def _of_rank(data: Tensor) -> Tensor:
-    """Returns a tensor with the type and rank of `data` and unknown dimensions."""
+    """Returns a tensor with the type and rank of `data` and dynamic dimensions."""
     shape = DYNAMIC_SHAPE if data.rank is None else PartialShape.of_rank(data.rank)
     return Tensor(data.element_type, shape)
 
 
 class Splitting(Operation):
-    """The base of Split and VariadicSplit, whose outputs are consecutive parts along an axis."""
+    """The base class of Split and VariadicSplit. Outputs are consecutive parts along an axis."""
 
     data = operand(ANY)
 
@@ -178,7 +178,7 @@ class Split(Splitting):
 
 
 class VariadicSplit(Splitting):
-    """Parts of the given lengths along `axis`; a length of -1 is the rest of the axis."""
+    """Parts of the given lengths along `axis`. A length of -1 means the rest of the axis."""
 
     since = 1
     axis = operand(NUMERIC, specified=INTEGER, value=True)

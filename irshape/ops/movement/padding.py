@@ -25,7 +25,7 @@ def blank(sizes: Sequence[int], dtype: np.dtype[Any]) -> Array:
 
 
 def padded_below_nothing(site: Site) -> bool:
-    """Returns whether pads remove more than an axis has; OpenVINO then infers no size."""
+    """Returns whether pads remove more elements than an axis has. OpenVINO then infers no size."""
     shape = site.shape(0)
     if site.layer.type != "Pad" or shape is None or shape.rank is None:
         return False
@@ -45,7 +45,7 @@ def _strings_without_value(site: Site) -> bool:
 
 
 class Pad(Operation):
-    """`data` with elements added at the beginning and end of each axis.
+    """The base class of all versions: `data` with elements added at both ends of each axis.
 
     A negative number removes elements.
     """
@@ -97,7 +97,7 @@ class Pad(Operation):
         )
 
     def padded(self, shape: PartialShape, axis: int, before: Bounds, after: Bounds) -> Dimension:
-        """Returns the padded dimension, from the bounds of the padding at its beginning and end."""
+        """Returns the padded dimension, from the bounds of the padding at its two ends."""
         dim = shape[axis]
         (begin, most_begin, _), (end, most_end, _) = before, after
         padded = begin > 0 or end > 0
@@ -136,7 +136,7 @@ class Pad(Operation):
             if dim.high + first + last < 0:
                 yield fault(
                     f"padding of {first} and {last} removes more elements than axis {axis} of "
-                    f"`data` {data.shape} has, although OpenVINO accepts it",
+                    f"`data` {data.shape} has; OpenVINO accepts this",
                     at="pads_begin",
                     expected=f"at least {-dim.high} together",
                     actual=first + last,
@@ -170,8 +170,7 @@ class Pad(Operation):
         return data
 
     def mirrored(self, index: Array, size: int) -> Array:
-        """Returns indices, with those out of range replaced by the indices that the mode repeats
-        there."""
+        """Returns indices; those out of range become the indices that the mode repeats there."""
         if self.pad_mode == "reflect":
             index = np.where(index < 0, -index, index)
             index = np.where(index >= size, 2 * (size - 1) - index, index)

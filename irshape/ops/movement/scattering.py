@@ -1,4 +1,4 @@
-"""Operations that copy a tensor and replace some of its elements, or combine them with others."""
+"""Operations that copy a tensor and replace some elements, or combine them with updates."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from .slicing import require_lists, selected, sliced_dims
 
 
 def _shared_type(data: Tensor, updates: Tensor) -> Tensor:
-    """Returns `data` with the element type of `updates` where its own is dynamic."""
+    """Returns `data`, with the element type of `updates` if its own is dynamic."""
     return Tensor(common_type(data, updates), data.shape)
 
 
 def combined(
     data: Array, at: tuple[Array, ...], updates: Array, reduction: str, *, initial: bool = True
 ) -> Array:
-    """Returns `data` after combining each update, one by one, with the element at its place.
+    """Returns `data` after each update, one by one, is combined with the element at its position.
 
-    Without `initial`, only the updates are combined with each other.
+    initial: whether the element of `data` counts. Otherwise only the updates are combined.
     """
     if reduction == "none":
         result = data.copy()
@@ -99,9 +99,9 @@ def _scalar_update(site: Site) -> bool:
 
 
 class ScatterNDUpdate(Operation):
-    """`data` with slices replaced by the slices of `updates`.
+    """The base class of all versions: `data` with slices replaced by the slices of `updates`.
 
-    Each tuple of indices along the last axis of `indices` names a slice.
+    Each tuple along the last axis of `indices` is the position of a slice.
     """
 
     differs = facts(
@@ -140,13 +140,13 @@ class ScatterNDUpdate(Operation):
 
 
 class ScatterNDUpdate_4(ScatterNDUpdate):
-    """`data` with slices at tuples of indices replaced. Specification: ScatterNDUpdate-3."""
+    """`data` with the slices at tuples of indices replaced. Specification: ScatterNDUpdate-3."""
 
     since = 4
 
 
 class ScatterNDUpdate_15(ScatterNDUpdate):
-    """`data` with slices at tuples of indices replaced by, or combined with, those of `updates`."""
+    """`data` with slices at tuples of indices replaced by `updates`, or combined with them."""
 
     since = 15
     released = ((15, "2024.2"),)
@@ -154,7 +154,7 @@ class ScatterNDUpdate_15(ScatterNDUpdate):
 
 
 class ScatterElementsUpdate(Operation):
-    """`data` with the elements at `indices` along `axis` replaced by the elements of `updates`."""
+    """The base class of all versions: `data` with elements along `axis` replaced or combined."""
 
     data = operand(ANY, like="data")
     indices = operand(INTEGER | BOOLEAN_TYPE)
@@ -215,7 +215,7 @@ class ScatterElementsUpdate(Operation):
 
 
 def _neutral(dtype: np.dtype[np.generic], reduction: str) -> float | int | bool:
-    """Returns the neutral element of a reduction."""
+    """Returns the neutral element of a reduction, e.g. 0 for `sum`."""
     if reduction in ("sum", "prod"):
         return int(reduction == "prod")
     if dtype.kind == "b":
@@ -226,7 +226,7 @@ def _neutral(dtype: np.dtype[np.generic], reduction: str) -> float | int | bool:
 
 
 class ScatterElementsUpdate_3(ScatterElementsUpdate):
-    """`data` with elements along an axis replaced."""
+    """`data` with the elements at `indices` along `axis` replaced by elements of `updates`."""
 
     since = 3
 

@@ -1,4 +1,4 @@
-"""Slices: the part of a tensor between a start and a stop index, by a step."""
+"""Slices: the parts of a tensor from a start to a stop index, in steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def sliced_dims(
 ) -> list[Dimension]:
     """Returns the dimensions of the slice of `data` that Slice and SliceScatter select.
 
-    Raises `Violation` for axes that `data` does not have, and where a step is 0.
+    Raises `Violation` for axes that `data` does not have, and for a step of 0.
     """
     places: dict[int, int] | None = None  # the position of each axis in the lists, if known
     if axes is None:
@@ -82,7 +82,7 @@ def selected(sizes: Sequence[int], lists: Sequence[Array | None]) -> tuple[slice
 
 
 class Slice(Operation):
-    """The part of `data` from `start` to `stop` by `step` along `axes`."""
+    """The part of `data` from `start` to `stop`, in steps of `step`, along `axes`."""
 
     since = 8
     data = operand(ANY, rank=at_least(1))
@@ -131,7 +131,7 @@ def _added_axes(site: Site) -> bool:
 
 
 class StridedSlice(Operation):
-    """The part of `data` from `begin` to `end` by `strides`.
+    """The part of `data` from `begin` to `end`, in steps of `strides`.
 
     The masks insert, remove or keep axes.
     """
@@ -210,17 +210,17 @@ class StridedSlice(Operation):
             )
 
     def marked(self, mask: str, at: int) -> bool:
-        """Returns whether a mask is 1 at a position in the lists."""
+        """Returns whether a mask is 1 at this position of the lists."""
         bits = getattr(self, mask)
         return at < len(bits) and bits[at] == 1
 
     def positions(self, mask: str, count: int) -> set[int]:
-        """Returns the positions, among the first `count` of the lists, at which a mask is 1."""
+        """Returns the positions below `count` at which a mask is 1."""
         bits = getattr(self, mask)[:count]
         return {at for at, bit in enumerate(bits) if bit == 1} if 1 in bits else set()
 
     def length(self, begin: Tensor, end: Tensor, strides: Tensor | None) -> int | None:
-        """Returns the number of elements of the lists, or None where it is unknown."""
+        """Returns the length of the lists, or None if it is unknown."""
         length: int | None = None
         for name, tensor in (("begin", begin), ("end", end), ("strides", strides)):
             if (
@@ -262,7 +262,7 @@ class StridedSlice(Operation):
     def ends(
         self, size: int, begin: Bounds | None, end: Bounds | None, step: int, at: int
     ) -> tuple[Bounds | None, Bounds | None]:
-        """Returns the ends of the slice of an axis; a masked end becomes the end of the axis."""
+        """Returns the ends of the slice of an axis. A masked end becomes the end of the axis."""
         front, behind = (0, size) if step > 0 else (size, -1 - size)
         return (
             Bounds(front, front) if self.marked("begin_mask", at) else begin,
@@ -278,7 +278,7 @@ class StridedSlice(Operation):
     ) -> list[Run | None]:
         """Returns the indices that are selected along each axis of the result.
 
-        They are None for an inserted axis, and a single index for a removed one.
+        They are None for an inserted axis, and a single index for a removed axis.
         """
         runs: list[Run | None] = []
         for axis, at in self.plan(len(sizes), len(begin)):

@@ -1,1 +1,1 @@
-"""Pooling operations: one value, the mean or the largest, for each window of the spatial axes."""
+"""Pooling operations: the mean or the largest element of each window along the spatial axes."""

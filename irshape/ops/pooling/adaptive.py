@@ -20,8 +20,9 @@ from .base import I64, Share, largest
 
 
 class AdaptivePooling(Operation):
-    """Pooling to the spatial sizes in `output_shape`. Window `i` of an axis goes from
-    `floor(i·in/out)` to `ceil((i+1)·in/out)`.
+    """The base class of pooling to the spatial sizes in `output_shape`.
+
+    Along an axis, window `i` goes from `floor(i·in/out)` to `ceil((i+1)·in/out)`.
     """
 
     data = operand(NUMERIC_OR_BOOLEAN, rank=(3, 4, 5))

@@ -16,7 +16,7 @@ from .base import ROUNDING_TORCH, Along, Pooling, over_windows
 class AveragePooling(Pooling):
     """The mean of each window.
 
-    Padding counts as zeros, or with `exclude-pad` not at all. The mean of integers is rounded to
+    Padding counts as zeros, or not at all with `exclude-pad`. The mean of integers is rounded to
     the nearest integer, ties to even.
     """
 
@@ -61,14 +61,14 @@ class AvgPool_1(AveragePooling):
 
 
 class AvgPool_14(AveragePooling):
-    """The mean of each window; with `ceil_torch` no window starts in the padding at the end."""
+    """The mean of each window. With `ceil_torch`, no window starts in the padding at the end."""
 
     since = 14
     rounding_type: str = attribute(ROUNDING_TORCH, default="floor")
 
 
 class AvgPool_16(AveragePooling):
-    """The mean of each window, which may be dilated."""
+    """The mean of each window. `dilations` set the distance of a window's elements."""
 
     since = 16
     released = ((16, "2025.3"),)

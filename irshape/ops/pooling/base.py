@@ -42,7 +42,7 @@ class Along(NamedTuple):
         return (self.kernel - 1) * self.dilation + 1
 
     def met(self, at: int, count: int) -> slice:
-        """Returns the slice of the elements that kernel position `at` covers in `count` steps."""
+        """Returns the slice of the elements under kernel position `at` in `count` windows."""
         start = at * self.dilation
         return slice(start, start + (count - 1) * self.stride + 1, self.stride)
 
@@ -72,13 +72,13 @@ class Share(NamedTuple):
     def met(self, at: int, parts: int | None = None) -> Array:
         """Returns the index of the element at position `at` of each window.
 
-        Where a window is shorter, it is the index of its last element.
+        For a shorter window, it is the index of the last element.
         """
         return np.asarray(np.minimum(self.starts + at, np.maximum(self.ends - 1, 0)))
 
 
 class Pooling(Operation):
-    """A window of size `kernel` that slides along the axes after batch and channels."""
+    """The base class of pooling with a window `kernel` that slides along the spatial axes."""
 
     differs = facts(refused("2024.1", 'rounding_type="ceil_torch"', ceil_torch))
 
@@ -96,7 +96,7 @@ class Pooling(Operation):
         return Tensor(data.element_type, self.pooled(data.shape))
 
     def pooled(self, data: PartialShape) -> PartialShape:
-        """Returns the shape of the result. Raises `Violation`."""
+        """Returns the shape of the result. Raises `Violation` if the window does not fit."""
         axes = len(self.kernel)
         if data.rank is not None:
             conditions.count(axes, data.rank - 2, at="kernel", rule=OPERATION_CONSTRAINT)
@@ -114,7 +114,7 @@ class Pooling(Operation):
         )
 
     def check_window(self, axis: int, along: Along) -> None:
-        """Raises `Violation` for a window whose padding the operation does not allow."""
+        """Raises `Violation` if the operation does not allow the padding of a window."""
 
     def along(self, axis: int, size: int) -> Along:
         """Returns the window along a spatial axis of this size, with the padding of `auto_pad`."""
@@ -144,7 +144,7 @@ class Pooling(Operation):
                 )
                 raise Violation(
                     f"the window spans {along.span} along axis {axis + 2} (kernel {along.kernel}, "
-                    f"dilation {along.dilation}), but `data` {data} has only {room} there{padding}",
+                    f"dilation {along.dilation}), but `data` {data} has only {room}{padding}",
                     at="kernel",
                     relation="within",
                     expected=f"at most {room}",
@@ -165,7 +165,7 @@ class Pooling(Operation):
         )
 
     def symbolic_count(self, along: Along, size: Expression) -> Expression | None:
-        """Returns `count` for a size that is an expression."""
+        """Returns the number of windows for a size that is an expression, e.g. `width`."""
         room = (size + (along.begin + along.end - along.span)).maximum(0)
         if self.rounding_type == "floor":
             return room // along.stride + 1
@@ -181,7 +181,7 @@ class Pooling(Operation):
         return count.minimum(starts.maximum(1))
 
     def symbolic_same(self, axis: int, size: Expression) -> Expression | None:
-        """Returns the number of windows for a `same` mode of `auto_pad`, as an expression."""
+        """Returns the number of windows as an expression, for `same_upper` and `same_lower`."""
         kernel, stride, facts = self.kernel[axis], self.strides[axis], size.facts
         span = (kernel - 1) * (self.dilations[axis] if self.dilations else 1) + 1
         if stride < 1 or not facts.assume_at_least(size, facts.number(1)):
@@ -210,8 +210,9 @@ class Pooling(Operation):
         return count
 
     def laid_out(self, data: Array, filler: Any) -> tuple[Array, list[tuple[Along, int]]]:
-        """Returns the data with all padding that the windows reach, and the windows and their
-        number along each spatial axis.
+        """Returns the data with all padding that windows cover, and the windows along each axis.
+
+        A window is given as its geometry along the axis and the number of its positions.
         """
         ways = []
         for axis, size in enumerate(data.shape[2:]):
@@ -225,7 +226,7 @@ class Pooling(Operation):
         return padded(data, begins, ends, filler), ways
 
     def largest_values(self, data: Array) -> Array:
-        """Returns the largest element of each window, NaN left out."""
+        """Returns the largest element of each window. NaN is left out."""
         numbers = plain(data)
         bottom = lowest(numbers.dtype)
         area, ways = self.laid_out(numbers, bottom)
@@ -235,7 +236,7 @@ class Pooling(Operation):
 
 
 def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any) -> Array:
-    """Returns each window along an axis of padded data, combined into one value by a ufunc."""
+    """Returns padded data in which a ufunc combines each window along an axis into one element."""
     before: tuple[Any, ...] = (slice(None),) * axis
     if count == 1:
         return np.asarray(
@@ -250,10 +251,9 @@ def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any)
 
 
 def lowest(dtype: np.dtype[Any]) -> Any:
-    """Returns the lowest number of a type, which is the maximum of no elements.
+    """Returns the lowest number of a type, which is the maximum of zero elements.
 
-    It fills the padding. In OpenVINO, a window that contains only NaN or negative infinity has this
-    result, too.
+    It fills the padding. OpenVINO also returns it for windows of only NaN or -infinity.
     """
     if dtype.kind == "b":
         return False

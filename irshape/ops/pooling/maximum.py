@@ -76,9 +76,8 @@ class MaxPool_8(Pooling):
 
 
 class MaxPool_14(MaxPool_8):
-    """The largest element of each window and its index; with `ceil_torch` no window starts in the
-    padding at the end.
-    """
+    """The largest element of each window and its index. With `ceil_torch`, no window starts in the
+    padding at the end."""
 
     since = 14
     rounding_type: str = attribute(ROUNDING_TORCH, default="floor")

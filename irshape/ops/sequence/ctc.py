@@ -17,18 +17,18 @@ from ..tensors import Tensor
 
 I32 = ElementType.of("i32")
 NO_CLASS = -1
-"""The padding of a decoded sequence, and the best class where there are no classes."""
+"""The padding of a decoded sequence; also the best class if there are no classes."""
 
 
 def outside(name: str, tensor: Tensor | None, most: int) -> Iterator[Fault]:
-    """Yields a fault for the first known number outside the range 0 to `most`."""
+    """Yields a fault for the first known number outside the range from 0 to `most`."""
     return doubted(between, (tensor and tensor.known) or (), 0, most, at=name)
 
 
 def decoded(classes: Array, lengths: Array, blank: int, *, merge: bool) -> tuple[Array, Array]:
     """Returns the best paths `[N, T]` without blanks, moved to the front, and the length of each.
 
-    With `merge`, repetitions are removed, too.
+    If `merge`, repeated classes are removed, too.
     """
     kept = (
         (classes != blank)
@@ -48,12 +48,12 @@ def packed(numbers: Array, kept: Array, rest: int) -> Array:
 
 
 def best_path(logits: Array) -> Array:
-    """Returns the most probable class at each step; the first of equally probable classes."""
+    """Returns the most probable class at each step; of equally probable classes, the first."""
     return np.argmax(logits, axis=-1) if logits.shape[-1] else np.full(logits.shape[:-1], NO_CLASS)
 
 
 class CTCGreedyDecoder(Operation):
-    """The best path through the classes, without blanks.
+    """The most probable class at each step, without blanks.
 
     `sequence_mask` is 0 from the end of a sequence on.
     """
@@ -77,7 +77,7 @@ class CTCGreedyDecoder(Operation):
 
 
 class CTCGreedyDecoderSeqLen(Operation):
-    """The best path through the classes, without blanks, and its length."""
+    """The most probable class at each step, without blanks, and the number of these classes."""
 
     since = 6
     data = operand(NUMERIC, shape=("batch", "time", "classes"))
@@ -157,7 +157,7 @@ class CTCLoss(Operation):
         for index, (taken, most) in enumerate(zip(label_length.known or (), steps, strict=False)):
             if taken > most:
                 yield fault(
-                    f"sequence {index} has {taken} labels for {most} steps",
+                    f"sequence {index} has {taken} labels, but only {most} steps",
                     at="label_length",
                     relation="within",
                     expected=Between(None, most),
@@ -206,7 +206,7 @@ class CTCLoss(Operation):
         return (-np.logaddexp(ends[:, 0], ends[:, 1])).astype(logits.dtype)
 
     def targets(self, labels: Array, lengths: Array) -> tuple[Array, Array]:
-        """Returns the labels to decode, moved to the front of each row, and their number."""
+        """Returns the labels to decode, moved to the front of each row, and their numbers."""
         kept = np.arange(labels.shape[1]) < lengths[:, None]
         if self.unique:
             apart = np.where(kept, labels, labels.min(initial=0) - 1)
@@ -221,6 +221,6 @@ class CTCLoss(Operation):
 
 
 def log_softmax(logits: Array) -> Array:
-    """Returns the logarithms of the probabilities of the classes."""
+    """Returns the logarithms of the probabilities of the classes, from their logits."""
     shifted = logits - logits.max(axis=-1, keepdims=True, initial=-np.inf)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))

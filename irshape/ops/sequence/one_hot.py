@@ -1,4 +1,4 @@
-"""OneHot, which turns indices into rows with `on_value` in one place and `off_value` elsewhere."""
+"""OneHot, which turns an index into a row: `on_value` at the index, `off_value` elsewhere."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from ..tensors import Tensor
 
 
 class OneHot_1(Operation):
-    """A tensor with a new axis of size `depth`, which has `on_value` at the index and `off_value`
-    elsewhere.
+    """A tensor with a new axis of size `depth`: `on_value` at the index, `off_value` elsewhere.
 
-    An index out of range sets nothing.
+    An index out of range sets no `on_value`.
     """
 
     since = 1
@@ -48,12 +47,12 @@ class OneHot_1(Operation):
         return result
 
     def wanted(self, indices: Array, places: int) -> Array:
-        """Returns the positions on the new axis that the indices name."""
+        """Returns the positions of `on_value` on the new axis."""
         return indices
 
 
 class OneHot_16(OneHot_1):
-    """OneHot in which negative indices may count from the end."""
+    """OneHot in which negative indices can count from the end."""
 
     since = 16
     released = ((16, "2025.4"),)

@@ -1,6 +1,6 @@
 """Recurrent cells: one step of an LSTM, a GRU or a plain recurrent network.
 
-`recurrent_sequences` builds on them.
+`recurrent_sequences` applies their steps along time.
 """
 
 from __future__ import annotations
@@ -24,16 +24,15 @@ ACTIVATIONS = ("sigmoid", "tanh", "relu", "hardsigmoid")
 
 
 class Recurrent(Operation):
-    """The base of all cells and sequences.
+    """The base class of all cells and sequences.
 
-    The states and weights of a sequence have the same shapes as those of a cell, but with a leading
-    axis of directions.
+    A sequence has states and weights like those of a cell, with an axis of directions in front.
     """
 
     gates: ClassVar[int] = 1
     """The number of gates in `W` and `R`."""
     directional: ClassVar[int] = 0
-    """The number of leading axes for directions: 1 for a sequence, 0 for a cell."""
+    """The number of axes of directions before the others: 1 for a sequence, 0 for a cell."""
 
     hidden_size: int = attribute(NATURAL, default=0, required=True)
     activations: tuple[str, ...] = attribute(STRINGS, default=("tanh",))
@@ -54,7 +53,7 @@ class Recurrent(Operation):
         }
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Returns the multiply-adds of input and state with their weights, for all steps of `X`."""
+        """Returns the multiply-adds of inputs and states with their weights, for all steps."""
         named = self.named(tuple(inputs))
         steps = named["X"].shape
         if steps.rank is None:
@@ -63,13 +62,13 @@ class Recurrent(Operation):
         return PartialShape(steps[: 1 + self.directional]).size * weights
 
     def states(self, named: dict[str, Tensor]) -> list[str]:
-        """Returns the names of the initial states."""
+        """Returns the names of the operands that are initial states."""
         return [name for name in ("initial_hidden_state", "initial_cell_state") if name in named]
 
     def hidden(self, named: dict[str, Tensor], hidden: Dimension) -> Dimension:
         """Returns the size of the state, from the states, `R` and the rows of the weights.
 
-        Raises `Violation`.
+        Raises `Violation` if they contradict each other.
         """
         axis = self.directional
         for name, gates in (("W", self.gates), ("R", self.gates), ("B", self.bias_gates)):
@@ -92,7 +91,7 @@ class Recurrent(Operation):
         return hidden
 
     def unfit_activations(self) -> Fault | None:
-        """Returns the fault of `activations`, or None."""
+        """Returns the fault of the attribute `activations`, or None."""
         count = len(self.attributes["activations"].default)
         used = self.activations[:count]
         if len(used) == count and all(name.lower() in ACTIVATIONS for name in used):
@@ -161,7 +160,7 @@ def result_type(named: dict[str, Tensor]) -> ElementType:
 
 
 def computing(*arrays: Array) -> list[Array]:
-    """Returns the arrays in the type of the computation: f32 for narrower types."""
+    """Returns the arrays in the type of the computation: f64 stays, other types become f32."""
     return [
         array if array.dtype in (np.float32, np.float64) else array.astype(np.float32)
         for array in arrays
@@ -169,7 +168,7 @@ def computing(*arrays: Array) -> list[Array]:
 
 
 class Cell(Recurrent):
-    """A recurrent operation that computes one step."""
+    """The base class of recurrent operations that compute a single step."""
 
     def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
         unfit = self.unfit_activations()
@@ -191,7 +190,7 @@ class Cell(Recurrent):
 
 
 class PlainStep(Recurrent):
-    """A step of a plain recurrent network: H = f(X W + H R + B)."""
+    """The step of a plain recurrent network: H = f(X W + H R + B)."""
 
     def step(
         self, projected: Array, states: list[Array], recurrence: Array, bias: Array
@@ -200,7 +199,7 @@ class PlainStep(Recurrent):
 
 
 class GatedStep(Recurrent):
-    """A step of gated recurrent units: H = (1 - z) h + z H.
+    """The step of a gated recurrent unit (GRU): H = (1 - z) h + z H.
 
     The gates are the update gate z, the reset gate r and the candidate h, in this order.
     """
@@ -231,10 +230,9 @@ class GatedStep(Recurrent):
 
 
 class LongShortTermStep(Recurrent):
-    """A step of long short-term memory: C = f C + i c, H = o h(C).
+    """The step of a long short-term memory (LSTM): C = f C + i c, H = o h(C).
 
-    The gates are the forget gate f, the input gate i, the candidate c and the output gate o, in
-    this order.
+    The order of the gates is forget gate f, input gate i, candidate c, output gate o.
     """
 
     gates = 4
@@ -271,7 +269,7 @@ class RNNCell(Cell, PlainStep):
 
 
 class GRUCell(Cell, GatedStep):
-    """One step of gated recurrent units."""
+    """One step of a gated recurrent unit (GRU)."""
 
     since = 3
     also_under = ("experimental", "extension")
@@ -292,7 +290,7 @@ class GRUCell(Cell, GatedStep):
 
 
 def _cell_input(site: Site) -> bool:
-    """Returns whether the input of a cell differs in size from its weights."""
+    """Returns whether the input size of a cell differs from that of its weights."""
     data, weights = site.shape(0), site.shape(3)
     if data is None or weights is None or not data.rank or not weights.rank:
         return False
@@ -300,7 +298,7 @@ def _cell_input(site: Site) -> bool:
 
 
 class LSTMCell_4(Cell, LongShortTermStep):
-    """One step of long short-term memory: the new hidden state and the new cell state."""
+    """One step of an LSTM: the new hidden state and the new cell state."""
 
     since = 4
     differs = facts(
@@ -324,10 +322,10 @@ class LSTMCell_4(Cell, LongShortTermStep):
 
 
 class LSTMCell_1(LSTMCell_4):
-    """One step of long short-term memory with peepholes `P` (for f, i and o).
+    """One step of an LSTM with peepholes `P` (for the gates f, i and o).
 
     With `input_forget` the gates are coupled: i = 1 - f. The order of the gates is f, i, c, o, as
-    in the specification; OpenVINO writes `weights_format` and ignores it.
+    in the specification. OpenVINO writes `weights_format` and ignores it.
     """
 
     since = 1

@@ -1,4 +1,4 @@
-"""Sequences of recurrent cells, applied along the time axis: forwards, backwards or both."""
+"""Recurrent cells applied along the time axis: forwards, backwards or both."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .recurrent import GatedStep, LongShortTermStep, PlainStep, Recurrent, compu
 
 
 class Recurrence(Recurrent):
-    """A cell applied along time. It returns every hidden state, and the last states.
+    """The base class of cells applied along time. It returns all hidden states, and the last ones.
 
-    Beyond the `sequence_lengths` of a batch item, the output is zero and the states do not change.
+    Beyond the `sequence_lengths` of a batch item, the output is zero and the states stay the same.
     """
 
     directional = 1
@@ -116,7 +116,7 @@ class Recurrence(Recurrent):
 
 
 class RNNSequence(Recurrence, PlainStep):
-    """A plain recurrent network along time."""
+    """A plain recurrent network applied along time."""
 
     since = 5
     X = operand(ANY, shape=("batch", "time", "input_size"))
@@ -128,7 +128,7 @@ class RNNSequence(Recurrence, PlainStep):
 
 
 class GRUSequence(Recurrence, GatedStep):
-    """Gated recurrent units along time."""
+    """A gated recurrent unit (GRU) applied along time."""
 
     since = 5
     activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh"))
@@ -142,7 +142,7 @@ class GRUSequence(Recurrence, GatedStep):
 
 
 class LSTMSequence(Recurrence, LongShortTermStep):
-    """Long short-term memory along time."""
+    """A long short-term memory (LSTM) applied along time."""
 
     since = 5
     activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh", "tanh"))

@@ -1,1 +1,1 @@
-"""Signal processing operations: Fourier transforms, whole and frame by frame."""
+"""Signal processing operations: Fourier transforms of whole signals and of frames."""

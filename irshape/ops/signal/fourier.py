@@ -1,6 +1,6 @@
 """Discrete Fourier transforms along some axes.
 
-A complex number is a pair of reals, its real and imaginary part, along the last axis.
+A complex number is a pair of reals along the last axis: its real and its imaginary part.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from ..windows import dimension_of
 
 TRANSFORMED = types("f32 f16 bf16")
 FULL = -1
-"""The signal size that stands for the whole axis."""
+"""The signal size that means the whole axis."""
 
 
 def as_complex(pairs: Array) -> Array:
-    """Returns pairs along the last axis as complex numbers, in double precision."""
+    """Returns pairs along the last axis as complex numbers, in f64."""
     numbers = np.empty(pairs.shape[:-1], np.complex128)
     numbers.real, numbers.imag = pairs[..., 0], pairs[..., 1]
     return numbers
 
 
 def as_pairs(numbers: Array) -> Array:
-    """Returns complex numbers as pairs along a new last axis."""
+    """Returns complex numbers as pairs of real and imaginary parts, along a new last axis."""
     return np.stack([numbers.real, numbers.imag], axis=-1)
 
 
 def spectrum_size(signal: int) -> int:
-    """Returns the number of complex numbers in the spectrum of a real signal.
+    """Returns the number of complex numbers in the spectrum of a real signal of this size.
 
     The other half of the spectrum is redundant.
     """
@@ -47,7 +47,7 @@ def spectrum_size(signal: int) -> int:
 
 
 class Transform(Operation):
-    """The base of all Fourier transforms: `axes`, `signal_size`, and the constraints on them."""
+    """The base class of all Fourier transforms: `axes`, `signal_size` and their constraints."""
 
     pairs: ClassVar[int] = 1
     """The number of axes at the end of `data` that contain real and imaginary parts."""
@@ -70,7 +70,7 @@ class Transform(Operation):
         return Tensor(data.element_type, PartialShape(dims))
 
     def along(self, data: Tensor, axes: Tensor) -> tuple[int, ...] | None:
-        """Returns the axes counted from the front, or None where they are unknown."""
+        """Returns the axes counted from the front, or None if they are unknown."""
         assert data.rank is not None
         count = data.rank - self.pairs
         if axes.shape.is_static and axes.shape[0].low > count:
@@ -91,7 +91,7 @@ class Transform(Operation):
     def sizes(
         self, dims: Sequence[Dimension], along: tuple[int, ...] | None, signal_size: Tensor | None
     ) -> list[Dimension]:
-        """Returns the dimensions of the result from the dimensions of `data`."""
+        """Returns the dimensions of the result, from the dimensions of `data`."""
         raise NotImplementedError
 
     def check(self, data: Tensor, axes: Tensor, signal_size: Tensor | None) -> Iterator[Fault]:
@@ -112,9 +112,9 @@ class Transform(Operation):
 
 
 def transformed(function: str, data: Array, axis: int, size: int) -> Array:
-    """Returns NumPy's transform of this name along an axis, truncated or zero-padded to `size`.
+    """Returns NumPy's transform `function` along an axis, truncated or padded with zeros to `size`.
 
-    Where there is nothing to transform, the result is empty.
+    If there is nothing to transform, the result is empty.
     """
     shape = list(data.shape)
     shape[axis] = spectrum_size(size) if function == "rfft" else max(size, 0)
@@ -127,7 +127,7 @@ def transformed(function: str, data: Array, axis: int, size: int) -> Array:
 
 
 class ComplexTransform(Transform):
-    """Transforms from complex numbers to complex numbers."""
+    """The base class of transforms from complex numbers to complex numbers."""
 
     function: ClassVar[str] = "fft"
 
@@ -160,20 +160,23 @@ class ComplexTransform(Transform):
 
 
 class DFT(ComplexTransform):
-    """The spectrum of a complex signal."""
+    """The spectrum of a complex signal: its discrete Fourier transform."""
 
     since = 7
 
 
 class IDFT(ComplexTransform):
-    """The complex signal of a spectrum."""
+    """The complex signal that has a given spectrum: the inverse of DFT."""
 
     since = 7
     function = "ifft"
 
 
 class RealTransform(Transform):
-    """Transforms between a real signal and half of its spectrum, along the last of `axes`."""
+    """The base class of transforms between a real signal and half of its spectrum.
+
+    The spectrum is halved along the last of `axes`.
+    """
 
     halves = True
 
@@ -195,18 +198,21 @@ class RealTransform(Transform):
         return result
 
     def last(self, dim: Dimension, *, full: bool) -> Dimension:
-        """Returns the last axis's size, from its size in `data` (`full`) or signal size."""
+        """Returns the size of the last axis in the result.
+
+        dim: the signal size, or, if `full`, the size of the axis in `data`.
+        """
         raise NotImplementedError
 
 
 def _spectrum(size: Expression) -> Expression | None:
-    """Returns the size of half the spectrum of a signal that is not empty."""
+    """Returns the size of half the spectrum, as an expression, of a signal that is not empty."""
     facts = size.facts
     return size // 2 + 1 if facts.assume_at_least(size, facts.number(1)) else None
 
 
 class RDFT(RealTransform):
-    """The spectrum of a real signal."""
+    """Half the spectrum of a real signal; the other half is redundant."""
 
     since = 9
     pairs = 0
@@ -232,7 +238,7 @@ class RDFT(RealTransform):
 
 
 class IRDFT(RealTransform):
-    """The real signal of half a spectrum."""
+    """The real signal that has the given half of a spectrum: the inverse of RDFT."""
 
     since = 9
 

@@ -1,4 +1,4 @@
-"""Short-time Fourier transforms: the spectra of the frames of a signal, which may overlap."""
+"""Short-time Fourier transforms: the spectra of a signal's frames, which may overlap."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .fourier import as_complex, as_pairs, spectrum_size, transformed
 
 
 def frame_faults(window: Tensor, size: int | None, step: int | None) -> Iterator[Fault]:
-    """Yields the faults of frames that do not depend on the signal."""
+    """Yields the faults of frames that do not depend on the signal: size, step and window."""
     for name, number in (("frame_size", size), ("frame_step", step)):
         if number is not None and number < 1:
             yield fault(at=name, relation="at least", expected=Between(1, None), actual=number)
@@ -47,7 +47,7 @@ def centred(window: Array, size: int) -> Array:
 
 
 class STFT(Operation):
-    """The spectrum of each frame of a real signal."""
+    """The spectrum of each frame of a real signal (short-time Fourier transform)."""
 
     since = 15
     signal = operand(REAL, rank=(1, 2))
@@ -90,7 +90,7 @@ class STFT(Operation):
 
 
 class ISTFT(Operation):
-    """The real signal whose frames have the given spectra.
+    """The real signal whose frames have the given spectra: the inverse of STFT.
 
     Overlapping frames are added. The sum is divided by the sum of the squared windows.
     """
@@ -128,9 +128,9 @@ class ISTFT(Operation):
     def length(
         self, frames: Dimension, size: int | None, step: int | None, signal_length: Tensor | None
     ) -> Dimension:
-        """Returns the length of the signal: `signal_length`, or the length that the frames span.
+        """Returns the length of the signal: `signal_length`, or the length that the frames cover.
 
-        With `center`, half a frame at each end does not count.
+        With `center`, half a frame at each end is left out.
         """
         if signal_length is not None:
             value = signal_length.value

@@ -1,4 +1,4 @@
 """The operations of OpenVINO's extension library openvino_tokenizers.
 
-They work on strings and ragged tensors. They belong to no opset; their version is `extension`.
+They process strings and ragged tensors. They belong to no opset; their version is `extension`.
 """

@@ -1,8 +1,8 @@
 """Shared code of the operations of openvino_tokenizers.
 
-A string tensor is decomposed into three tensors. Two hold the begin and the end of each string
+A string tensor is represented by three tensors. Two contain the begin and the end of each string
 (i32, of the shape of the string tensor), and one the bytes of all strings (u8, one axis). A ragged
-tensor has two more tensors in front: the begin and the end of each row among the elements.
+tensor has two more tensors in front: the positions where each row begins and ends.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ONE_AXIS = PartialShape([DYNAMIC])
 
 
 class TokenizerOperation(LibraryOperation):
-    """An operation of openvino_tokenizers.
+    """The base class of the operations of openvino_tokenizers.
 
     Source of all attributes, types, shapes and values: the C++ code of openvino_tokenizers 2026.4.
     Its files have the names of the operations.
@@ -40,7 +40,7 @@ class TokenizerOperation(LibraryOperation):
 
 
 def i32_operand() -> Operand:
-    """Declares an input of i32."""
+    """Declares an input of element type i32."""
     return operand(types("i32"), known_type=True)
 
 
@@ -50,7 +50,10 @@ def string_tensor() -> tuple[Operand, Operand, Operand]:
 
 
 class StringOperation(TokenizerOperation):
-    """An operation on a string tensor. By default it returns a string tensor of the same shape."""
+    """The base class of operations on a string tensor.
+
+    By default, an operation returns a string tensor of the same shape.
+    """
 
     begins, ends, chars = string_tensor()
 
@@ -68,7 +71,7 @@ def require_types(tensors: Sequence[Tensor], *names: str) -> None:
 
 
 def require_bytes(name: str, tensor: Tensor) -> None:
-    """Raises `Violation` unless the input is one text: a list of u8."""
+    """Raises `Violation` unless the input is a single text: a list of u8."""
     if tensor.element_type is not DYNAMIC_TYPE:
         of_type(tensor.element_type, U8, at=name)
     rank(tensor.rank, 1, at=name)
@@ -87,49 +90,52 @@ def require_count(operation: TokenizerOperation, count: int, *allowed: int) -> N
 
 
 def string_outputs(shape: PartialShape) -> tuple[Tensor, ...]:
-    """Returns the three tensors of a string tensor."""
+    """Returns the abstract tensors of a string tensor: begins, ends and bytes."""
     places = Tensor(I32, shape)
     return places, places, Tensor(U8, ONE_AXIS)
 
 
 def ragged_outputs(shape: PartialShape, element_type: ElementType) -> tuple[Tensor, ...]:
-    """Returns the three tensors of a ragged tensor of numbers."""
+    """Returns the abstract tensors of a ragged tensor of numbers: begins, ends and elements."""
     rows = Tensor(I32, shape)
     return rows, rows, Tensor(element_type, ONE_AXIS)
 
 
 def ragged_string_outputs(shape: PartialShape) -> tuple[Tensor, ...]:
-    """Returns the five tensors of a ragged tensor of strings."""
+    """Returns the five abstract tensors of a ragged tensor of strings."""
     rows, places = Tensor(I32, shape), Tensor(I32, ONE_AXIS)
     return rows, rows, places, places, Tensor(U8, ONE_AXIS)
 
 
 def texts(begins: Array, ends: Array, chars: Array) -> list[bytes]:
-    """Returns the strings of a decomposed string tensor, in row-major order."""
+    """Returns the strings of a string tensor that is given as begins, ends and bytes.
+
+    The strings are in row-major order.
+    """
     run = chars.tobytes()
     places = zip(begins.ravel().tolist(), ends.ravel().tolist(), strict=True)
     return [run[begin:end] for begin, end in places]
 
 
 def packed(strings: Sequence[bytes], shape: tuple[int, ...]) -> tuple[Array, Array, Array]:
-    """Returns the three arrays of a string tensor of this shape, its strings concatenated."""
+    """Returns the arrays of a string tensor of this shape: begins, ends and concatenated bytes."""
     return (*_bounds(strings, shape), np.frombuffer(b"".join(strings), np.uint8))
 
 
 def _bounds(parts: Sequence[Sequence[int]], shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """Returns the begins and ends of concatenated parts."""
+    """Returns the begins and ends of parts that are concatenated, as arrays of this shape."""
     lengths = np.fromiter(map(len, parts), np.int32, len(parts))
     ends = np.cumsum(lengths, dtype=np.int32)
     return (ends - lengths).reshape(shape), ends.reshape(shape)
 
 
 def rows(ragged_begins: Array, ragged_ends: Array) -> Iterable[range]:
-    """Returns the positions of the elements of each row."""
+    """Returns, for each row, the positions of its elements."""
     places = zip(ragged_begins.ravel().tolist(), ragged_ends.ravel().tolist(), strict=True)
     return (range(begin, end) for begin, end in places)
 
 
 def ragged(lists: Sequence[Sequence[int]], shape: tuple[int, ...]) -> tuple[Array, Array, Array]:
-    """Returns the three arrays of a ragged tensor of i32 from its rows."""
+    """Returns the arrays of a ragged tensor of i32, from its rows: begins, ends and elements."""
     flat = np.fromiter((number for row in lists for number in row), np.int32)
     return (*_bounds(lists, shape), flat)

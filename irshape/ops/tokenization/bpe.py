@@ -1,4 +1,4 @@
-"""Byte-pair encoding, which applies the merges of a vocabulary to a text, by rank."""
+"""Byte-pair encoding: merges pairs of vocabulary entries in a text, in the order of their ranks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .tries import Trie
 
 
 class BytePairs:
-    """A vocabulary with its merges.
+    """A vocabulary and its merges, e.g. of `b"t"` and `b"h"` to `b"th"`.
 
     Raises `ValueError` for a merge of texts that the vocabulary does not contain.
 
@@ -90,9 +90,9 @@ class BytePairs:
         return tokens
 
     def _symbols(self, text: bytes) -> list[int]:
-        """Returns the symbols before any merge.
+        """Returns the tokens of a text before any merge.
 
-        At each position, it is the longest entry that is not the result of a merge.
+        At each position, the longest entry is taken that is not the result of a merge.
         """
         symbols: list[int] = []
         place = 0

@@ -1,7 +1,7 @@
-"""Normalization of strings by a map of characters, as SentencePiece does it.
+"""Normalization of strings by a map of characters, as in SentencePiece.
 
 At each position of a string, the longest entry of the map is replaced. A precompiled map contains a
-double-array trie and the replacements. Other maps are made here from Python's Unicode data.
+double-array trie and the replacements. The other maps are computed here from Python's Unicode data.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from functools import cache, lru_cache
 from typing import Literal
 
 Prefix = Callable[[bytes, int], tuple[int, bytes]]
-"""Returns the number of bytes to replace at a position, and their replacement; 0 for none."""
+"""A function that returns the number of bytes to replace at a position, and their replacement. The
+number is 0 if no entry matches."""
 
 _LATER = (
     (0xA7CB, 0xA7CF),
@@ -28,15 +29,14 @@ _LATER = (
     (0x1CC00, 0x1CEBF),
     (0x1E030, 0x1E08F),
 )
-"""Code points that got a decomposition or a case in Unicode 15 or later. The maps of the library
-are of an earlier version and leave these code points unchanged.
-"""
+"""Code points that got a decomposition or a case in Unicode 15 or later. The maps of
+openvino_tokenizers are older and leave these code points unchanged."""
 
 _SPACE_SYMBOL = "\u2581".encode()
 
 
 class PrecompiledMap:
-    """A map as SentencePiece stores it: the size of the trie, the trie, texts that end in NUL."""
+    """A map as SentencePiece stores it: size of the trie, trie, and texts that end in NUL."""
 
     def __init__(self, blob: bytes) -> None:
         if len(blob) <= 4:
@@ -75,14 +75,15 @@ def _offset(unit: int) -> int:
 
 @lru_cache(maxsize=8)
 def precompiled(blob: bytes) -> Prefix:
-    """Returns the entries of a precompiled map. Raises `ValueError`."""
+    """Returns the look-up function of a precompiled map. Raises `ValueError` if it is malformed."""
     return PrecompiledMap(blob).prefix if blob else lambda text, start: (0, b"")
 
 
 @lru_cache(maxsize=16)
 def unicode_map(form: str, fold: bool) -> Prefix:
-    """Returns the map of a normalization form (`NFC`, `NFD`, `NFKC`, `NFKD`; `identity`).
+    """Returns the look-up function of a normalization form.
 
+    form: `NFC`, `NFD`, `NFKC`, `NFKD`, or `identity`.
     fold: whether simple case folding follows.
     """
     form = form.upper()
@@ -118,7 +119,7 @@ def unicode_map(form: str, fold: bool) -> Prefix:
 
 @lru_cache(maxsize=2)
 def _compositions(form: str) -> dict[str, str]:
-    """Maps sequences of characters to their compositions, as SentencePiece enumerates them.
+    """Returns the composition of each sequence of characters, as SentencePiece enumerates them.
 
     The sequences are all ways to write the full decomposition of a character.
     """
@@ -157,9 +158,9 @@ def folded(text: str) -> str:
 
 
 def character_size(text: bytes, start: int) -> int:
-    """Returns the size in bytes of the character at a position, at most up to the end of the text.
+    """Returns the size of the character at a position, in bytes, clipped to the end of the text.
 
-    The first byte of the character determines it.
+    The first byte of the character determines the size.
     """
     first = text[start]
     size = 1 if first < 0xC0 else 2 if first < 0xE0 else 3 if first < 0xF0 else 4
@@ -196,7 +197,7 @@ def normalized(
 
 
 def _replaced(text: bytes, prefix: Prefix) -> list[bytes]:
-    """Returns the replacement of each piece of a text."""
+    """Returns the pieces of a text, with those that the map contains replaced."""
     pieces = []
     start = 0
     while start < len(text):

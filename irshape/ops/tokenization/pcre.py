@@ -1,7 +1,7 @@
 """Regular expressions of PCRE2, as openvino_tokenizers compiles them (UTF and UCP).
 
-The package `regex` evaluates them, after a translation from the notation of PCRE2. Patterns that
-the two may interpret differently raise `NotImplementedError`.
+The package `regex` evaluates them, after a translation from the notation of PCRE2. A pattern that
+PCRE2 and `regex` may interpret differently raises `NotImplementedError`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ESCAPES = {"w": f"[{_WORD}]", "W": f"[^{_WORD}]", "h": r"[\t\p{Zs}]", "e": r"\x
             "b": _WORD_EDGE, "B": f"(?!{_WORD_EDGE})"}  # fmt: skip
 _ESCAPES_IN_CLASS = {"w": _WORD, "h": r"\t\p{Zs}", "e": r"\x1b"}
 _SAME_LETTERS = frozenset("tnrfasSdD0123456789")
-"""Letters and digits that have the same meaning after a backslash in both."""
+"""Letters and digits that have the same meaning after a backslash in PCRE2 and in `regex`."""
 _TOKEN = re.compile(
     r"""\\(?:x\{(?P<point>[0-9A-Fa-f]{1,6})\}|x(?P<hex>[0-9A-Fa-f]{2})
       |(?P<property>[pP](?:\{\^?[A-Za-z_]+\}|[A-Z]))|(?P<escaped>.))
@@ -34,7 +34,7 @@ _REWRITTEN = {
     "(^)(.)": r"(^)([\s\S])",
     "(^)(.+)": r"(^)([\s\S])",
 }
-"""Patterns of old tokenizers that the library replaces."""
+"""Patterns of old tokenizers, each with the pattern by which openvino_tokenizers replaces it."""
 
 
 def _refuse(what: str) -> NotImplementedError:
@@ -44,7 +44,7 @@ def _refuse(what: str) -> NotImplementedError:
 
 
 def _translated(pattern: str) -> str:
-    """Returns the pattern in the notation of the package `regex`."""
+    """Returns a PCRE2 pattern in the notation of the package `regex`."""
     parts: list[str] = []
     in_class = False
     for token in _TOKEN.finditer(pattern):
@@ -89,7 +89,7 @@ def _property(text: str) -> str:
 
 
 def spans(pattern: Any, text: str) -> Iterator[tuple[int, int]]:
-    """Yields the matches in order, up to the first empty one."""
+    """Yields the matches in order, up to the first empty match."""
     start = 0
     while (match := pattern.search(text, start)) and match.end() > match.start():
         yield match.span()
@@ -97,7 +97,7 @@ def spans(pattern: Any, text: str) -> Iterator[tuple[int, int]]:
 
 
 def replaced(pattern: Any, text: str, replacement: str, *, everywhere: bool) -> str:
-    """Returns the result of `pcre2_substitute`, or the text itself if the library gives up.
+    """Returns the result of `pcre2_substitute`, or the text itself if openvino_tokenizers gives up.
 
     It gives up on an unset group, and on a result longer than the memory that it reserves.
     """
@@ -136,15 +136,15 @@ def _replacement(text: str) -> list[str | int]:
 
 
 def replacement_of(text: str) -> str:
-    """Returns a replacement as the library passes it on: `\\1` to `\\9` become `$1` to `$9`."""
+    """Returns a replacement in the form for PCRE2: `\\1` to `\\9` become `$1` to `$9`."""
     return re.sub(r"\\([1-9])", r"$\1", text)
 
 
 @lru_cache(maxsize=64)
 def compiled(pattern: str) -> Any:
-    """Returns a compiled pattern of PCRE2.
+    """Returns the compiled form of a PCRE2 pattern.
 
-    Raises `NotImplementedError` for a pattern that cannot be evaluated.
+    Raises `NotImplementedError` for a pattern that irshape cannot evaluate.
     """
     pattern, engine = _REWRITTEN.get(pattern, pattern), _engine()
     try:
@@ -154,7 +154,7 @@ def compiled(pattern: str) -> Any:
 
 
 def _engine() -> Any:
-    """Returns the package regex. Raises `NotImplementedError` where it is not installed."""
+    """Returns the package `regex`. Raises `NotImplementedError` if it is not installed."""
     from importlib import import_module
 
     try:

@@ -1,4 +1,4 @@
-"""Operations on ragged tensors: rows of different lengths, as begins, ends and elements."""
+"""Operations on ragged tensors: rows of different lengths, given as begins, ends and elements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ from .base import (
 
 
 def _require_segment(segments: tuple[Tensor, ...], first: int) -> Tensor:
-    """Returns the begins of the ragged tensor in three inputs from `first`. Raises `Violation`."""
+    """Returns the begins of the ragged tensor in the three inputs from `first`.
+
+    Raises `Violation` if the inputs are not a ragged tensor.
+    """
     begins, ends, data = segments[first : first + 3]
     require_types((begins, ends), "begins", "ends")
     rank(data.rank, 1, at="segments")
@@ -33,7 +36,7 @@ def _require_segment(segments: tuple[Tensor, ...], first: int) -> Tensor:
 
 
 class RaggedTensorPack(TokenizerOperation):
-    """The elements of a ragged tensor, without its rows."""
+    """The elements of a ragged tensor, without the begins and ends of its rows."""
 
     introduced = "2023.3"
     begins, ends = i32_operand(), i32_operand()
@@ -47,7 +50,7 @@ class RaggedTensorPack(TokenizerOperation):
 
 
 class FuzeRagged(TokenizerOperation):
-    """One string for each row of a ragged string tensor, from its first string to its last."""
+    """For each row of a ragged string tensor, a string from its first string to its last."""
 
     introduced = "2024.1"
     ragged_begins, ragged_ends = i32_operand(), i32_operand()
@@ -67,8 +70,9 @@ class FuzeRagged(TokenizerOperation):
 
 
 class RaggedToDense(TokenizerOperation):
-    """A ragged tensor as a matrix. Rows are truncated or padded to one length. The second result
-    tells which elements are not padding.
+    """A ragged tensor as a matrix. Rows are truncated or padded to one length.
+
+    The second output is true for elements that are not padding.
     """
 
     introduced = "2023.3"
@@ -124,7 +128,7 @@ class RaggedToDense(TokenizerOperation):
 
 
 class RaggedToSparse(TokenizerOperation):
-    """The indices of the elements of a ragged tensor: the row, and the position in the row."""
+    """The row of each element of a ragged tensor, and its position in the row."""
 
     introduced = "2024.1"
     begins, ends = i32_operand(), i32_operand()
@@ -174,8 +178,10 @@ class RaggedToRagged(TokenizerOperation):
 
 
 class CombineSegments(TokenizerOperation):
-    """Several ragged tensors concatenated row by row. The last three results give the number of the
-    tensor of each element, from the last input.
+    """Several ragged tensors concatenated row by row.
+
+    The last input has a number for each tensor. The last three outputs are the numbers of the
+    tensors from which the elements come.
     """
 
     introduced = "2023.3"
@@ -184,7 +190,7 @@ class CombineSegments(TokenizerOperation):
     def infer(self, *segments: Tensor) -> tuple[Tensor, ...]:
         require(
             segments and len(segments) % 3 == 1,
-            "CombineSegments takes three inputs for each ragged tensor, and their numbers; got "
+            "CombineSegments takes 3 inputs for each ragged tensor, and 1 with numbers; got "
             f"{len(segments)}",
             expected="3n + 1",
             actual=len(segments),
@@ -216,9 +222,9 @@ class CombineSegments(TokenizerOperation):
 
 
 class Truncate(TokenizerOperation):
-    """One or two ragged tensors, truncated to a length. For two, it is their total length.
+    """One or two ragged tensors, truncated to a length. For two, it is the total length.
 
-    Inputs after the ragged tensors: the length, the side (`left` or `right`) and the mode
+    After the ragged tensors come the length, the side (`left` or `right`) and optionally the mode
     (`only_first`, `only_second` or `longest_first`).
     """
 
@@ -238,7 +244,7 @@ class Truncate(TokenizerOperation):
         return tuple(outputs)
 
     def _segments(self, inputs: tuple[Tensor, ...]) -> int:
-        """Returns the number of ragged tensors, which the length, an i32 scalar, follows."""
+        """Returns the number of ragged tensors: after them comes the length, an i32 scalar."""
         for count in (1, 2):
             length = inputs[3 * count] if len(inputs) > 3 * count else None
             if length is not None and length.element_type is I32 and length.rank == 0:
@@ -273,7 +279,7 @@ class Truncate(TokenizerOperation):
 
 
 def _cut(first: Array, second: Array, length: int, mode: str) -> list[Array]:
-    """Returns the lengths to which two ragged tensors are truncated."""
+    """Returns the lengths of the rows of two ragged tensors after truncation."""
     if mode == "only_first":
         kept = np.minimum(first, length), second
     elif mode == "only_second":

@@ -1,4 +1,4 @@
-"""Tokenizers with a SentencePiece model, which need its library and are not evaluated."""
+"""Tokenizers with a SentencePiece model. irshape infers them but cannot evaluate them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .base import (
 
 
 class SentencepieceTokenizer(TokenizerOperation):
-    """The tokens of strings by a SentencePiece model, as a sparse tensor: indices, values, shape.
+    """The tokens of strings, by a SentencePiece model, as a sparse tensor: indices, values, shape.
 
     After the model come the strings, as one input or three (begins, ends, chars), and optionally
     special tokens (begins, ends, chars, numbers).
@@ -66,8 +66,6 @@ class SentencepieceDetokenizer(TokenizerOperation):
 
 
 class SentencepieceStreamDetokenizer(SentencepieceDetokenizer):
-    """The strings of tokens, piece by piece, with the bytes of byte tokens. irshape does not
-    evaluate it.
-    """
+    """The strings of tokens, piece by piece, with the bytes of byte tokens; not evaluated."""
 
     introduced = "2023.3"

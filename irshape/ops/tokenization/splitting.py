@@ -38,14 +38,14 @@ MODES = {
 
 
 class RaggedStringOperation(TokenizerOperation):
-    """An operation on a ragged string tensor."""
+    """The base class of operations on a ragged string tensor."""
 
     ragged_begins, ragged_ends = i32_operand(), i32_operand()
     begins, ends, chars = string_tensor()
 
 
 def decoded(text: bytes) -> str:
-    """Returns a string as text. Raises `ValueError` for bytes that are not UTF-8."""
+    """Returns the bytes of a string as text. Raises `ValueError` if they are not UTF-8."""
     try:
         return text.decode()
     except UnicodeDecodeError:
@@ -55,7 +55,7 @@ def decoded(text: bytes) -> str:
 
 
 def byte_places(text: str) -> list[int]:
-    """Returns the byte at which each character begins, and the end."""
+    """Returns the position, in bytes, of each character in a text, and of the end of the text."""
     places = [0]
     for character in text:
         places.append(places[-1] + len(character.encode()))
@@ -63,7 +63,7 @@ def byte_places(text: str) -> list[int]:
 
 
 Piece = tuple[int, int, bool]
-"""The begin and the end of a piece of a string in bytes, and its flag."""
+"""The begin and the end of a piece of a string, in bytes, and its flag."""
 
 
 def split(
@@ -71,7 +71,7 @@ def split(
 ) -> tuple[Array, ...]:
     """Returns a ragged string tensor with each string replaced by its pieces, and their flags.
 
-    pieces: returns the pieces of a string, from its position and its text.
+    pieces: a function that returns the pieces of a string, from its position and its text.
     """
     ragged_begins, ragged_ends, begins, ends, chars = inputs[:5]
     strings, firsts = texts(begins, ends, chars), begins.ravel().tolist()
@@ -94,8 +94,8 @@ def split(
 class RegexSplit(RaggedStringOperation):
     """Strings split where a pattern matches.
 
-    After the strings come, in order: optional flags of strings that stay whole, the pattern, and
-    optional texts that stay whole (three inputs). Flags and texts are not given together.
+    After the strings come, in order: optional flags of strings that are not split, the pattern, and
+    optional texts that are not split (three inputs). A layer has flags or texts, not both.
     """
 
     introduced = "2023.3"
@@ -137,7 +137,7 @@ class RegexSplit(RaggedStringOperation):
         return outputs[:5] if skips is None else outputs
 
     def _pieces(self, text: bytes, expression: Any) -> list[tuple[int, int]]:
-        """Returns the pieces of one string, as begin and end in bytes."""
+        """Returns the pieces of one string, each as its begin and its end in bytes."""
         string = decoded(text)
         place, length, mode = byte_places(string), len(text), MODES[self.behaviour]
         pieces: list[tuple[int, int]] = []
@@ -173,9 +173,9 @@ class RegexSplit(RaggedStringOperation):
 
 
 class SpecialTokensSplit(RaggedStringOperation):
-    """Strings split at special tokens. The last result tells which pieces are special tokens.
+    """Strings split at special tokens. The last output is true for pieces that are special tokens.
 
-    After the strings come, in order: optional flags of strings that stay whole, and the pattern.
+    After the strings come, in order: optional flags of strings that are not split, and the pattern.
     """
 
     introduced = "2024.5"
@@ -201,9 +201,9 @@ class SpecialTokensSplit(RaggedStringOperation):
 
 
 def _special_pieces(text: bytes, expression: Any) -> list[Piece]:
-    """Returns the pieces of a string, and whether each is a special token.
+    """Returns the pieces of a string, each with a flag: whether it is a special token.
 
-    If a match has a group, only the group is the token.
+    If a match has a group, only the text of the group is the token.
     """
     string = decoded(text)
     place = byte_places(string)
@@ -224,9 +224,9 @@ def _special_pieces(text: bytes, expression: Any) -> list[Piece]:
 
 
 def byte_alphabet() -> list[bytes]:
-    """Returns the UTF-8 character of each byte in byte-level BPE.
+    """Returns the UTF-8 characters that represent the 256 bytes in byte-level BPE.
 
-    Printable bytes stand for themselves. The others have the characters from U+0100.
+    Printable bytes represent themselves. The other bytes have the characters from U+0100.
     """
     printable = {*range(33, 127), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = count(0x100)
@@ -235,7 +235,10 @@ def byte_alphabet() -> list[bytes]:
 
 
 class BytesToChars(RaggedStringOperation):
-    """Every byte as a printable character of byte-level BPE. Flagged strings stay unchanged."""
+    """Each byte replaced by its printable character in byte-level BPE.
+
+    Flagged strings stay unchanged.
+    """
 
     introduced = "2023.3"
     skips = operand(ANY, optional=True)
@@ -258,7 +261,7 @@ class BytesToChars(RaggedStringOperation):
 
 
 class CharsToBytes(RaggedStringOperation):
-    """The bytes of the characters of byte-level BPE. The strings of a row are joined."""
+    """The bytes that characters of byte-level BPE represent. The strings of a row are joined."""
 
     introduced = "2023.3"
 
@@ -278,7 +281,7 @@ class CharsToBytes(RaggedStringOperation):
                     value = ord(character) if character < "\x80" else values.get(character)
                     if value is None:
                         raise ValueError(
-                            f"{character!r} stands for no byte, so irshape does not evaluate it"
+                            f"{character!r} represents no byte, so irshape does not evaluate it"
                         )
                     result.append(value)
             joined.append(bytes(result))

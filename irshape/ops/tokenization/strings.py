@@ -42,7 +42,7 @@ MODE = Choice("begins_ends", case_sensitive=True)
 
 
 class StringTensorPack(TokenizerOperation):
-    """Strings cut out of one array of bytes; superseded by StringTensorPack-15."""
+    """Strings that are parts of one array of bytes. StringTensorPack-15 supersedes it."""
 
     introduced = "2023.3"
     begins = operand(I32_I64, known_type=True, value=True)
@@ -58,9 +58,10 @@ class StringTensorPack(TokenizerOperation):
 
 
 class StringTensorUnpack(TokenizerOperation):
-    """The bytes of all strings in one array, and the begin and end of each string; superseded by
-    StringTensorUnpack-15. It also reads strings packed into u8: their number, the begin of each,
-    the end of the last, and the bytes.
+    """The bytes of all strings in one array, and the begin and the end of each string.
+
+    StringTensorUnpack-15 supersedes it. It also reads strings packed into u8: their number, the
+    begin of each, the end of the last, and the bytes.
     """
 
     differs = UnpackOfOpset15.differs
@@ -108,7 +109,7 @@ class EqualStr(StringOperation):
 
 
 class NumericToString(TokenizerOperation):
-    """Numbers as decimal text. A float has at most six digits."""
+    """Numbers as decimal text. Floating-point numbers are rounded to six significant digits."""
 
     custom_version = "openvino_tokenizers"
     introduced = "2026.2"
@@ -144,7 +145,7 @@ class StringToHashBucket(StringOperation):
 
 
 class ContribStringJoin(StringOperation):
-    """The strings along an axis, joined with a separator (ai.onnx.contrib StringJoin)."""
+    """The strings along an axis, joined with a separator (StringJoin of ai.onnx.contrib)."""
 
     introduced = "2026.3"
     separator = operand(U8_ONLY, rank=1)
@@ -180,8 +181,9 @@ class ContribStringJoin(StringOperation):
 
 
 class ContribStringSplit(StringOperation):
-    """Strings split at a separator, as a sparse tensor (ai.onnx.contrib StringSplit). The tensor is
-    given by indices, strings and shape.
+    """Strings split at a separator (StringSplit of ai.onnx.contrib).
+
+    The result is a sparse tensor: indices, strings and shape.
     """
 
     introduced = "2026.3"
@@ -219,8 +221,9 @@ class ContribStringSplit(StringOperation):
 
 
 class UTF8Validate(StringOperation):
-    """Strings with bytes that are not UTF-8 removed, or replaced by U+FFFD. Unlike the library,
-    irshape takes surrogates for such bytes.
+    """Strings with bytes that are not UTF-8 removed, or replaced by U+FFFD.
+
+    Unlike openvino_tokenizers, irshape does so for surrogates, too.
     """
 
     introduced = "2024.4"
@@ -233,7 +236,7 @@ class UTF8Validate(StringOperation):
 
 
 class ByteFallback(StringOperation):
-    """Byte tokens such as `<0x0A>`, replaced by their bytes."""
+    """Byte tokens such as `<0x0A>` replaced by their bytes; other strings stay unchanged."""
 
     introduced = "2024.3"
 
@@ -247,16 +250,18 @@ class ByteFallback(StringOperation):
 
 
 def _like_byte_token(text: bytes) -> bool:
-    """Returns whether a text has the form of a byte token. Invalid ones become the byte 255."""
+    """Returns whether a text looks like a byte token. Invalid byte tokens become the byte 255."""
     return len(text) == 6 and text.rfind(b"<") == 0 and text.rfind(b">") == 5
 
 
 class Normalization(StringOperation):
-    """An operation that rewrites each string, unless a flag says that it stays unchanged. The flags
-    are the last output."""
+    """The base class of operations that rewrite strings, except those with a flag.
+
+    The flags are the last output.
+    """
 
     def flags(self, inputs: tuple[Any, ...]) -> Any:
-        """Returns the flags among the inputs; None without flags."""
+        """Returns the input with the flags, or None if there is none."""
         return inputs[3]
 
     def infer(self, *inputs: Any) -> tuple[Tensor, ...]:
@@ -276,7 +281,7 @@ class Normalization(StringOperation):
 
 
 class CaseFold(Normalization):
-    """Strings in lower case by simple case folding, or in one case for ASCII only."""
+    """Strings in lower case, by simple case folding; or, for ASCII only, in lower or upper case."""
 
     introduced = "2023.3"
     skips = operand(ANY, optional=True)
@@ -322,7 +327,7 @@ class CharsMapNormalization(Normalization):
     """Strings rewritten by a map of characters, as by SentencePiece's normalizer.
 
     After the strings come optional flags of strings that stay unchanged, and an optional
-    precompiled map. A normalization form replaces the map.
+    precompiled map. The attribute `normalization_form` replaces the map.
     """
 
     differs = facts(
@@ -362,10 +367,9 @@ class CharsMapNormalization(Normalization):
 
 
 class RegexNormalization(Normalization):
-    """Strings with matches of a pattern replaced.
+    """Strings in which the matches of a pattern are replaced.
 
-    After the strings come optional flags of strings that stay unchanged, then the pattern and the
-    replacement.
+    After the strings come optional flags of strings that stay unchanged, pattern, replacement.
     """
 
     introduced = "2023.3"

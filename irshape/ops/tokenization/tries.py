@@ -1,4 +1,4 @@
-"""Tries, which find the longest entry of a vocabulary at a position of a text."""
+"""Tries, which find the longest entry of a vocabulary at a position in a text."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class Trie:
         self.prefixes = {text[:end] for text in self.values for end in range(1, len(text) + 1)}
 
     def longest(self, text: bytes, start: int) -> tuple[int, int]:
-        """Returns the number of the longest entry at a position, and the end of the entry.
+        """Returns the number of the longest entry at a position, and the position after the entry.
 
-        Without an entry, it returns -1 and the position.
+        If no entry matches, it returns -1 and `start`.
         """
         number, reached = -1, start
         end = start + 1

@@ -1,4 +1,4 @@
-"""The Unigram language model, which splits a text into entries with the highest score."""
+"""The Unigram language model, which splits a text into entries with the highest total score."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from .charsmaps import character_size
 from .tries import Trie
 
 UNKNOWN_PENALTY = 10.0
-"""The difference between the lowest score and the score of the unknown token."""
+"""The difference between the lowest score in the vocabulary and the score of the unknown token."""
 
 
 class UnigramModel:
-    """A vocabulary with a score for each entry, in f32."""
+    """A vocabulary with a score in f32 for each entry."""
 
     def __init__(self, vocabulary: Sequence[bytes], scores: Array, unknown: int) -> None:
         entries = [text.split(b"\0")[0] for text in vocabulary]
@@ -23,7 +23,7 @@ class UnigramModel:
         self.unknown_score = np.float32(float(min(self.scores)) - UNKNOWN_PENALTY)
 
     def tokens(self, text: bytes) -> list[int]:
-        """Returns the tokens of one text. Adjacent unknown tokens become one."""
+        """Returns the tokens of one text. Adjacent unknown tokens become a single one."""
         size = len(text)
         best = [np.float32(0)] * (size + 1)
         came_from = [-1] * (size + 1)

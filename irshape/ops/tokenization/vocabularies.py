@@ -1,4 +1,4 @@
-"""Operations between strings and tokens: BPE, WordPiece, Unigram and plain vocabularies."""
+"""Operations that convert between strings and tokens: BPE, WordPiece, Unigram, vocabularies."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .unigram import UnigramModel
 
 
 class VocabEncoder(StringOperation):
-    """The number of each string in a vocabulary, or a default for a string that is not in it."""
+    """The number of each string in a vocabulary, or a default for other strings."""
 
     introduced = "2024.1"
     vocab_begins, vocab_ends, vocab_chars = string_tensor()
@@ -64,8 +64,9 @@ def _skipped_tokens(site: Site) -> bool:
 
 
 class VocabDecoder(TokenizerOperation):
-    """The texts of tokens, with a row of texts for each row of tokens. Tokens that are skipped, or
-    that the vocabulary does not contain, have an empty text.
+    """The texts of tokens, with a row of texts for each row of tokens.
+
+    Tokens that are skipped, or that the vocabulary does not contain, have an empty text.
     """
 
     differs = facts(
@@ -102,7 +103,7 @@ Tokens = Callable[[bytes], Sequence[int]]
 
 
 class TokenizingOperation(RaggedStringOperation):
-    """An operation that converts ragged strings to ragged tokens."""
+    """The base class of operations that convert ragged strings to ragged tokens."""
 
     vocab_begins, vocab_ends, vocab_chars = string_tensor()
     built: tuple[tuple[bytes, ...], Tokens] | None = None
@@ -112,7 +113,7 @@ class TokenizingOperation(RaggedStringOperation):
         return ragged_outputs(inputs[0].shape, I32)
 
     def model(self, *inputs: Array) -> Tokens:
-        """Returns a function from a string to its tokens. inputs: those after the strings."""
+        """Returns a function from a string to its tokens. inputs: the inputs after the strings."""
         raise NotImplementedError
 
     def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
@@ -128,11 +129,11 @@ class TokenizingOperation(RaggedStringOperation):
 
 
 class BPETokenizer(TokenizingOperation):
-    """The tokens of strings by byte-pair encoding.
+    """The tokens of strings, by byte-pair encoding.
 
-    After the strings and the vocabulary come the merges. The merges are three inputs
-    of texts with a space in each, or six inputs for their left and right halves. Then come optional
-    added tokens (three inputs) with their numbers.
+    After the strings and the vocabulary come the merges: three inputs of texts with a space in
+    each, or six inputs for their left and right halves. Then come optional added tokens (three
+    inputs) with their numbers.
     """
 
     introduced = "2023.3"
@@ -177,7 +178,8 @@ class BPETokenizer(TokenizingOperation):
 
 
 class WordpieceTokenizer(TokenizingOperation):
-    """The tokens of words by WordPiece, which takes the longest vocabulary entry at each position.
+    """The tokens of words by WordPiece: the longest vocabulary entry at each position.
+
     A word that entries do not cover, or that is too long, becomes the unknown token.
     """
 
@@ -211,7 +213,7 @@ class WordpieceTokenizer(TokenizingOperation):
 
 
 class UnigramTokenizer(TokenizingOperation):
-    """The tokens of strings by a Unigram language model, with the highest total score."""
+    """The tokens of strings with the highest total score in a Unigram language model."""
 
     introduced = "2025.1"
     scores = operand(ANY)
@@ -225,7 +227,7 @@ class UnigramTokenizer(TokenizingOperation):
 
 
 class TrieTokenizer(TokenizingOperation):
-    """The tokens of strings by the longest vocabulary entry at each position (RWKV)."""
+    """The tokens of strings: the longest vocabulary entry at each position (RWKV)."""
 
     introduced = "2024.1"
     values = i32_operand()
@@ -238,7 +240,7 @@ class TrieTokenizer(TokenizingOperation):
             while place < len(text):
                 token, reached = trie.longest(text, place)
                 if token == -1:
-                    raise ValueError(f"the vocabulary does not cover {text[place : place + 8]!r}")
+                    raise ValueError(f"no vocabulary entry matches {text[place : place + 8]!r}")
                 result.append(token)
                 place = reached
             return result

@@ -1,1 +1,1 @@
-"""The input formats, a folder for each, and the writing of files."""
+"""Reads the input formats, one folder for each, and writes files."""

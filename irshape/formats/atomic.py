@@ -1,4 +1,4 @@
-"""Writes files so that they appear complete or not at all."""
+"""Writes files so that they appear complete, or not at all."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from .file_copy import FileSpan, copied, is_plain
 
 
 class Hole(NamedTuple):
-    """A run of zeros. It takes no space if the file system supports sparse files."""
+    """A run of zeros in a file. It takes no disk space if the file system supports sparse files."""
 
     size: int
 
 
 Piece = bytes | FileSpan | Hole
 Content = bytes | Iterable[Piece]
-"""The content of a file, in consecutive pieces."""
+"""The content of a file: bytes, or pieces in order."""
 
 
 def write_atomically(path: Path, data: Content) -> None:
-    """Writes a file beside its target, then renames it. Raises `OSError` and then leaves nothing
-    behind."""
+    """Writes a temporary file beside the target, then renames it to the target. Raises `OSError`;
+    then no file is left behind."""
     write_together({path: data})
 
 
 def write_together(files: Mapping[Path, Content]) -> None:
-    """Writes several files beside their targets, and renames them once all are written.
+    """Writes temporary files beside the targets, and renames them when all are written.
 
-    The last file refers to the others. It is moved away first and put in place last, so that a
-    killed process never leaves it with files that do not belong to it. Leftovers of killed
-    processes for these targets are removed. If it raises `OSError`, nothing has changed.
-    A link stays, and its target is replaced. A device or pipe is written directly.
+    The last file, such as an .xml, refers to the others. Its old version is moved away first, and
+    the new one put in place last: a killed process never leaves it beside files of another version.
+    Temporary files of killed processes are removed. If this raises `OSError`, nothing has changed.
+    If a path is a link, its target is replaced. A device or pipe is written directly.
     """
     written: dict[str, str] = {}
     former: dict[str, str] = {}
@@ -84,12 +84,12 @@ def write_together(files: Mapping[Path, Content]) -> None:
 
 
 def _temporary(folder: str, name: str) -> tuple[int, str]:
-    """Creates a new file for a target, with the id of this process in its name."""
+    """Creates a temporary file for a target, with the id of this process in its name."""
     return tempfile.mkstemp(prefix=f".{name[:60]}.{os.getpid()}.", dir=folder)
 
 
 def _remove_debris(folder: str, name: str) -> None:
-    """Removes the temporary files that dead processes left for a target."""
+    """Removes temporary files for a target whose processes no longer run."""
     prefix = f".{name[:60]}."
     for entry in os.listdir(folder) if os.name == "posix" else ():
         process, dot, rest = entry.removeprefix(prefix).partition(".")
@@ -104,11 +104,11 @@ def _remove_debris(folder: str, name: str) -> None:
 
 
 _RANDOM = 8
-"""How many random characters `mkstemp` puts into a name."""
+"""The number of random characters that `mkstemp` puts into a name."""
 
 
 def write_pieces(file: IO[bytes], data: Content) -> None:
-    """Writes to an open file. Zeros take no space if possible."""
+    """Writes pieces to an open file. A `Hole` takes no disk space if possible."""
     if isinstance(file, io.RawIOBase):  # which may write only a part of what it is given
         buffered = io.BufferedWriter(file)
         write_pieces(buffered, data)

@@ -1,6 +1,6 @@
-"""Builds a `Model` from a graph in another format.
+"""Builds a `Model` from a graph in another format, such as ONNX.
 
-Each layer is inferred as it is added, so that the next one can be chosen by type and rank.
+Each layer is inferred when it is added, so that conversions can depend on types and ranks.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ..shapes import PartialShape
 
 @dataclass(slots=True, eq=False)
 class NodeOutput:
-    """An output port of an added layer, with its inferred tensor."""
+    """An output of a layer in the model that is being built, with its inferred tensor."""
 
     layer: Layer
     port: int
@@ -52,12 +52,12 @@ class NodeOutput:
 
     @property
     def known(self) -> tuple[int, ...] | None:
-        """The elements as integers; None unless all are known."""
+        """The elements as integers if all are known; else None."""
         return self.tensor.known
 
 
 class Builder:
-    """A model being built. `offset` and `name` belong to the node being converted."""
+    """Builds a model. `offset` and `name` are those of the node that is being converted."""
 
     def __init__(self, source: Source, name: str, format: Format) -> None:
         self.model = Model(source, name, format=format)
@@ -68,12 +68,12 @@ class Builder:
         self.offset = 0
         self.name = ""
         self._outputs: set[Port] = set()
-        """The ports whose first name is that of an output of the model."""
+        """The ports that are outputs of the model."""
         self._constants: dict[tuple[str, tuple[int, ...], bytes], NodeOutput] = {}
 
     def inner(self) -> Builder:
-        """Returns a builder of a body. It has its own layers and edges, and shares everything
-        else."""
+        """Returns a builder for a body, with its own layers and edges. Everything else is
+        shared."""
         builder = copy(self)
         builder.body = Body((), self.offset)
         builder._constants = {}
@@ -90,7 +90,7 @@ class Builder:
         *,
         name: str = "",
     ) -> Layer:
-        """Adds a layer without outputs, and the edges to it."""
+        """Adds a layer without output ports, and the edges that feed it."""
         layers = self.body.layers
         layer = Layer(
             str(len(layers)), name or f"{self.name}/{type}", type, version, self.offset, ()
@@ -122,9 +122,9 @@ class Builder:
         name: str = "",
         **attributes: Any,
     ) -> tuple[NodeOutput, ...]:
-        """Adds a layer and returns its outputs. Attributes have their Python names.
+        """Adds a layer and returns its outputs. `attributes` are named as in the class in `ops/`.
 
-        version: an opset; by default the first that has the type. Raises `Violation` if the layer
+        version: an opset; by default the first with this type. Raises `Violation` if the layer
         cannot be inferred.
         """
         outputs = self._added(type, inputs, version, name, attributes)
@@ -142,7 +142,7 @@ class Builder:
     ) -> NodeOutput:
         """Adds a layer and returns its first output.
 
-        If the layer cannot be inferred, this is reported when the whole model is inferred.
+        A layer that cannot be inferred is reported later, when the whole model is inferred.
         """
         outputs = self._added(type, inputs, version, name, attributes)
         return (
@@ -179,7 +179,7 @@ class Builder:
         *,
         name: str = "",
     ) -> tuple[Layer, tuple[NodeOutput, ...]]:
-        """Adds a layer that cannot be inferred, with the outputs that it declares."""
+        """Adds a layer that is not inferred. Its outputs are the given tensors."""
         layer = self.layer(type, version, inputs, name=name)
         return layer, tuple(self.output(layer, tensor) for tensor in outputs)
 
@@ -198,7 +198,7 @@ class Builder:
         port_maps: dict[str, list[PortMap]],
         outputs: int,
     ) -> tuple[NodeOutput, ...]:
-        """Adds a layer with bodies: If or Loop."""
+        """Adds an If or Loop with its bodies, and infers it."""
         layer = self.layer(type, registry.versions(type)[0].version_name(), inputs)
         layer.bodies, layer.port_maps = bodies, port_maps
         values = tuple(self.output(layer, UNKNOWN) for _ in range(outputs))
@@ -215,13 +215,12 @@ class Builder:
     def bound(
         self, value: NodeOutput, name: str, said: Tensor, *, is_output: bool, first: bool
     ) -> NodeOutput:
-        """Gives an output of the current node a tensor name, and what the file says about it.
+        """Gives an output of the current node its tensor name, and its declared type and shape.
 
-        The name becomes a further one if the port has names, since only OpenVINO from 2025.0 on
-        knows Identity; that of an output of the model becomes the first one. An Identity is added
-        if the port declares another tensor, or if an input, a constant or an output of the model
-        is to be another output.
-        first: whether this is the first output, after which the layer is named.
+        If the port has names, the name is added to them, that of a model output in front. An
+        Identity gets the name only if the declarations differ, or if an input, a constant or a
+        model output would become another output: OpenVINO before 2025.0 does not know Identity.
+        first: whether this is the first output of the node, from which the layer gets its name.
         """
         full, name = completed(said, value.tensor), name.replace(",", "\\,")
         layer, port = value.layer, value.layer.outputs[value.port]
@@ -249,9 +248,9 @@ class Builder:
         return value
 
     def finish(self) -> None:
-        """Drops unused layers that were added for a node.
+        """Removes layers that were added during conversion and are not used.
 
-        Inputs, layers whose outputs are named in the file, and layers with a finding are kept.
+        Keeps inputs, layers with tensor names from the file, and layers with a finding.
         """
         _tidy(self.model.net, (), {id(problem.layer) for problem in self.model.findings})
 
@@ -277,7 +276,7 @@ class Builder:
         *,
         name: str = "",
     ) -> NodeOutput:
-        """Adds a Const layer whose bytes are already in the .bin."""
+        """Adds a Const layer for `size` bytes that are already in the .bin, at `offset`."""
         items = (
             *("element_type", str(element_type), "shape", ", ".join(map(str, shape))),
             *("offset", str(offset), "size", str(size)),
@@ -289,9 +288,9 @@ class Builder:
     def numbers(
         self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None
     ) -> NodeOutput:
-        """Returns a constant of Python numbers. Equal constants are added once.
+        """Returns the output of a Const with Python numbers. Equal constants are added once.
 
-        Without a shape, it is a scalar or a list of rank 1. Raises `Violation` for a dynamic type.
+        Without a `shape`, it has the shape of `values`. Raises `Violation` for a dynamic type.
         """
         kind = ElementType.of(element_type)
         if kind.is_dynamic:
@@ -312,29 +311,29 @@ class Builder:
         layer: Layer | None = None,
         **facts: Unpack[Stated],
     ) -> None:
-        """Reports a fault of the current node."""
+        """Records a finding about the node that is being converted."""
         self.place(Fault(rule, message, **facts), layer)
 
     def place(self, fault: Fault, layer: Layer | None = None) -> None:
-        """Reports a fault at the current node, or at the attribute that the fault names."""
+        """Records a finding about the current node, or about the attribute that the fault names."""
         source = self.model.source
         offset = source.attribute(self.offset, fault.at) if fault.at else self.offset
         self.model.findings.append(Finding(fault, offset, layer))
 
 
 def written(declared: Attribute, value: Any) -> str:
-    """Returns the text of an attribute of `<data>`."""
+    """Returns the text for a value in an attribute of `<data>`."""
     return value if isinstance(value, str) else declared.kind.write(value)
 
 
 def declare(port: Port, tensor: Tensor) -> None:
-    """Makes a port declare the type and shape of a tensor."""
+    """Sets the type and shape that a port declares."""
     port.precision = tensor.element_type.precision
     port.dims = tensor.shape.declared
 
 
 def completed(said: Tensor, inferred: Tensor) -> Tensor:
-    """Returns the declared tensor, with the inferred type and shape where it leaves them open."""
+    """Returns the declared tensor. A dynamic type or rank is replaced by the inferred one."""
     return Tensor(
         inferred.element_type if said.element_type.is_dynamic else said.element_type,
         inferred.shape if said.shape.dims is None else said.shape,
@@ -342,7 +341,7 @@ def completed(said: Tensor, inferred: Tensor) -> Tensor:
 
 
 def _declare_all(result: BodyResult) -> None:
-    """Makes the outputs of a body, and of bodies inside it, declare what was inferred."""
+    """Sets the types and shapes of the output ports in a body to the inferred ones."""
     for position, layer in enumerate(result.body.layers):
         for port, tensor in zip(layer.outputs, result.outputs[position], strict=False):
             declare(port, tensor)
@@ -351,9 +350,9 @@ def _declare_all(result: BodyResult) -> None:
 
 
 def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
-    """Drops unused layers of a body and of bodies inside it. Maps the old ids to the new ones.
+    """Removes unused layers from a body and its inner bodies. Maps old ids to new ones.
 
-    Input ports take the declarations of the outputs that feed them.
+    Input ports get the types and shapes of the outputs that feed them.
     """
     feeding: dict[str, list[str]] = {}
     for edge in body.edges:
@@ -403,7 +402,7 @@ def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
 def shape_and_bytes(
     values: Any, kind: ElementType, shape: tuple[int, ...] | None = None
 ) -> tuple[tuple[int, ...], bytes]:
-    """Converts numbers to the shape and bytes of a constant of this type and, if given, this
+    """Returns the shape and bytes of a constant with these numbers. `shape` replaces their
     shape."""
     plain = number_bytes(values, kind)
     if plain is not None and (shape is None or math.prod(shape) == math.prod(plain[0])):

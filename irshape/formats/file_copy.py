@@ -1,4 +1,4 @@
-"""Copies bytes from file to file in the kernel, without passing through this process."""
+"""Copies bytes from file to file in the kernel, without reading them into this process."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _PIECE = 1 << 24
 
 
 class FileSpan(NamedTuple):
-    """A range of bytes in a file. buffer: the same bytes in memory, mapped from the file.
+    """A range of bytes in a file. buffer: the same bytes, memory-mapped.
 
-    identity: identifies the file, in case its path now names another one.
+    identity: a key of the file, to notice if the path now leads to another file.
     """
 
     path: str
@@ -25,15 +25,15 @@ class FileSpan(NamedTuple):
     buffer: memoryview
 
     def pieces(self) -> Iterator[memoryview]:
-        """Yields the bytes, a piece at a time."""
+        """Yields the bytes in pieces of limited size."""
         for start in range(0, self.size, _PIECE):
             yield self.buffer[start : start + _PIECE]
 
 
 def copied(span: FileSpan, target: IO[bytes]) -> None:
-    """Writes the bytes at the target's position, in the way that suits the file system.
+    """Writes the bytes at the current position of the target, by the fastest way available.
 
-    A file system that can share blocks between files copies nothing. Raises `OSError`.
+    A file system that can share blocks between files need not copy them. Raises `OSError`.
     """
     target.flush()
     done = _by_the_kernel(span, target)
@@ -44,12 +44,12 @@ def copied(span: FileSpan, target: IO[bytes]) -> None:
 
 
 def is_plain(file: IO[bytes]) -> bool:
-    """Whether an open file is a seekable file on disk that stores the written bytes unchanged."""
+    """Whether an open file is a seekable file on disk that stores bytes as they are written."""
     return isinstance(file, io.BufferedWriter) and file.seekable()
 
 
 def _by_the_kernel(span: FileSpan, target: IO[bytes]) -> int:
-    """Lets the kernel copy the bytes. Returns how many it copied; 0 if it cannot."""
+    """Makes the kernel copy the bytes. Returns how many it copied; 0 if it cannot."""
     # other objects may have the number of a file into which they write something else, as gzip's
     if not (hasattr(os, "copy_file_range") and is_plain(target)):
         return 0

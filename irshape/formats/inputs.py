@@ -1,4 +1,4 @@
-"""Describes how a file of an input format is recognised and read, or why it cannot be read."""
+"""Defines how an input format is recognized and read, and the error for an unreadable file."""
 
 from __future__ import annotations
 
@@ -17,19 +17,17 @@ WeightsPath = str | os.PathLike[str] | None
 
 
 class InputFormat(NamedTuple):
-    """An input format. Each is declared in its own folder, and listed in `loading.formats`."""
+    """How to recognize and read a format. `loading.formats` lists all of them."""
 
     format: Format
     """The properties of all models of this format."""
     recognises: Callable[[bytes], bool]
     """Returns whether the bytes of a file are in this format."""
     read: Callable[[Source, WeightsPath], Model]
-    """Reads a file into a model of OpenVINO's operations. Raises `NotReadable`."""
+    """Reads a file as a model with OpenVINO's operations. Raises `NotReadable`."""
     opens_text: Callable[[str, bytes], Source] | None = None
-    """Decodes the bytes of the file at a path. Raises `NotReadable` if they are not text.
-
-    None if the reader uses the bytes directly.
-    """
+    """Decodes the bytes of a file to text; the arguments are its path and bytes. Raises
+    `NotReadable` if they are no text. None if the reader needs no text."""
 
 
 def unreadable(
@@ -41,5 +39,5 @@ def unreadable(
     begun: Model | None = None,
     **facts: Unpack[Stated],
 ) -> NotReadable:
-    """Returns the error for a file that cannot be read. begun: the part that was read."""
+    """Returns the error for an unreadable file. `begun` is the part of the model that was read."""
     return NotReadable(Finding(Fault(rule, message, **facts), offset), source, begun)

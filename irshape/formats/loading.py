@@ -1,4 +1,4 @@
-"""Opens model files. It recognises the format by content, and finds the .bin beside the .xml."""
+"""Opens model files: recognizes the format by content, and finds the .bin beside the .xml."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from . import ir
 from .inputs import InputFormat, unreadable
 
 _XML = (b"<", b"\xef\xbb\xbf<")
-"""The usual beginnings of an IR. No file of another format begins so."""
+"""Usual beginnings of an IR. A file that begins so is in no other format."""
 
 MAX_XML_BYTES = 1 << 30
 _PEEK = 1 << 16
 
 WeightsChoice = str | os.PathLike[str] | Literal["beside", "none"]
-"""The .bin of a model: a path, the one `beside` the .xml, or `none`."""
+"""Where the .bin of a model is: a path, `beside` the .xml, or `none` to do without it."""
 
 
 class Opened(NamedTuple):
-    """The bytes of a model, and the path of its .bin, or None to read the model without a .bin."""
+    """The bytes of a model file, and the path of its .bin (None for no .bin)."""
 
     source: Source
     weights: str | os.PathLike[str] | None
 
 
 def weights_path(model: str, weights: WeightsChoice = "beside") -> str | os.PathLike[str] | None:
-    """Returns the .bin of a model: the given file, or the one beside the .xml.
+    """Returns the path of a model's .bin: the given path, or the one beside the .xml.
 
-    Returns None for `none`, and for a model from standard input unless a file is given.
+    Returns None for `none`, and for `beside` if the model comes from standard input.
     """
     if weights == "none":
         return None
@@ -44,11 +44,11 @@ def weights_path(model: str, weights: WeightsChoice = "beside") -> str | os.Path
 
 
 def open_model(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Opened:
-    """Opens a model. A URL is read with fsspec; `-` is standard input.
+    """Reads the bytes of a model. A URL is read with fsspec; `-` is standard input.
 
-    `read_source(*opened)` reads it.
-    Raises `OSError` if the model, or a .bin given by name, cannot be opened, and `NotReadable` if
-    the file cannot contain a model.
+    `read_source(*opened)` parses them.
+    Raises `OSError` if the model, or the given .bin, cannot be opened, and `NotReadable` if the
+    file contains no model.
     """
     name = path_of(path)
     if not isinstance(weights, (str, os.PathLike)):
@@ -66,7 +66,7 @@ def path_of(path: str | os.PathLike[str]) -> str:
 
 
 def load(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Model:
-    """Reads an IR, single layers, an ONNX model or a oneDNN graph; `-` is standard input.
+    """Reads an IR, a file of single layers, an ONNX model or a oneDNN graph; `-` is standard input.
 
     weights: the .bin; `beside` looks for it beside the .xml, `none` reads the model without one.
     Raises as `open_model` does.
@@ -75,7 +75,7 @@ def load(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Mod
 
 
 def read_bytes(shown: str, data: bytes, weights: bytes | str | os.PathLike[str] | None) -> Model:
-    """Reads a model that is in memory. weights: the content of its .bin, or its path.
+    """Reads a model from bytes in memory. weights: the content of its .bin, or its path.
 
     Raises `NotReadable`.
     """
@@ -89,7 +89,7 @@ def read_bytes(shown: str, data: bytes, weights: bytes | str | os.PathLike[str] 
 
 
 def read_source(source: Source, weights: str | os.PathLike[str] | None) -> Model:
-    """Reads an open file. weights: the path of the .bin. An ONNX model names its own data files.
+    """Parses an opened file. weights: the path of the .bin. An ONNX model names its own data.
 
     Raises `NotReadable`.
     """
@@ -97,24 +97,22 @@ def read_source(source: Source, weights: str | os.PathLike[str] | None) -> Model
 
 
 def format_of(data: bytes) -> InputFormat:
-    """Recognises the format of a file by its bytes."""
+    """Returns the format of a file, by its bytes."""
     if data.startswith(_XML):
         return ir.INPUT
     return next(candidate for candidate in formats() if candidate.recognises(data))
 
 
 def formats() -> tuple[InputFormat, ...]:
-    """Returns the input formats. The first one that recognises a file reads it.
-
-    The IR is last, and accepts every file.
-    """
+    """Returns the input formats in the order in which they are tried. The IR comes last, and
+    accepts every file."""
     from . import onednn, onnx
 
     return onednn.INPUT, onnx.INPUT, ir.INPUT
 
 
 def _cannot_open(name: str) -> OSError:
-    """Returns the error for a path that is not a regular file."""
+    """Returns the error for a path that cannot be opened because it is no regular file."""
     if not os.path.exists(name):
         return OSError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     if os.path.isdir(name):
@@ -125,10 +123,8 @@ def _cannot_open(name: str) -> OSError:
 
 
 def _hint(folder: str) -> str:
-    """Suggests a model inside a folder or its subfolders.
-
-    It is the largest one: in an exported pipeline, the network is larger than its tokenizers.
-    """
+    """Returns a hint that names a model in a folder or its subfolders: the largest one, because in
+    an exported pipeline the network is larger than its tokenizers."""
     import glob
 
     for pattern in ("*.xml", os.path.join("*", "*.xml")):
@@ -146,10 +142,10 @@ def _size(path: str) -> tuple[int, str]:
 
 
 def _read(file: BinaryIO, expected: int) -> bytes:
-    """Reads all bytes of a file, at most one more than the limit.
+    """Reads a file, but at most one byte more than the limit.
 
-    expected: how many there should be. Reading up to the limit at once would first allocate as
-    much.
+    expected: the expected number of bytes. A read of up to the limit would allocate all of it
+    first.
     """
     data = file.read(min(expected, MAX_XML_BYTES) + 1)
     if len(data) <= expected:
@@ -163,10 +159,8 @@ def _read(file: BinaryIO, expected: int) -> bytes:
 
 
 def open_source(name: str) -> Source:
-    """Reads the bytes of a file, or of standard input.
-
-    Raises `OSError`, and `NotReadable` for a file beyond the limit or one that is not XML.
-    """
+    """Reads the bytes of a file, or of standard input. Raises `OSError`, and `NotReadable` for a
+    file that is too large or not XML."""
     if name == "-":
         data = _read(sys.stdin.buffer, 1 << 20)
         shown = "<stdin>"
@@ -188,7 +182,7 @@ def open_source(name: str) -> Source:
 
 
 def source_of(shown: str, data: bytes) -> Source:
-    """Decodes the bytes of a model to text. Raises `NotReadable`.
+    """Returns the decoded bytes of a model. Raises `NotReadable`.
 
     shown: the name of the model in messages.
     """
@@ -199,7 +193,7 @@ def source_of(shown: str, data: bytes) -> Source:
             f"the file is larger than {MAX_XML_BYTES} bytes, the limit for an .xml",
             expected=f"at most {MAX_XML_BYTES} bytes",
             actual="more",
-            help="check what the file is; constants belong in the .bin",
+            help="check what the file is; an .xml contains no constants, they belong in the .bin",
         )
     opens_text = format_of(data).opens_text
     return Source(shown, data) if opens_text is None else opens_text(shown, data)

@@ -1,4 +1,4 @@
-"""A node of another format, as the function sees it that converts it to OpenVINO's operations."""
+"""A node of an ONNX model or oneDNN graph, with functions that add OpenVINO layers for it."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ from ..rule_ids import (
 from .builder import Builder, NodeOutput
 
 END = 2**31 - 1
-"""The stop index of a slice up to the end of an axis."""
+"""The stop index for a slice that goes to the end of an axis."""
 ANY_NUMBER = 100
-"""A kind of node that takes this many inputs takes any number of them."""
+"""A maximum number of inputs of at least this size means that any number is allowed."""
 
 
 class SourceNode:
-    """A node to convert. Its attributes include defaults, and layers are added to the model."""
+    """A node to convert. Missing attributes have defaults. Methods add layers to the model."""
 
     def __init__(self, builder: Builder, kind: str, attributes: dict[str, Any]) -> None:
         self.builder = builder
         # add a layer and return its first output, or all; return a constant of Python numbers
         self.add, self.all, self.numbers = builder.add, builder.all, builder.numbers
         self.kind = kind
-        """The name of its operator."""
+        """The name of its operator, e.g. `Conv`."""
         self.attributes = attributes
 
     def __getitem__(self, attribute: str) -> Any:
-        """Returns an attribute; None if it has no value and no default."""
+        """Returns the value of an attribute; None if it is missing and has no default."""
         return self.attributes.get(attribute)
 
     def like(self, value: NodeOutput, number: float) -> NodeOutput:
-        """Returns a scalar with the type of a value."""
+        """Returns a scalar constant with the element type of a value."""
         if value.element_type.is_dynamic:
             return self.add("ConvertLike", self.numbers(number, "f32"), value)
         return self.numbers(number, value.element_type.name)
 
     def convert(self, value: NodeOutput, element_type: ElementType | str) -> NodeOutput:
-        """Converts a value to another type; returns the value itself if it has that type."""
+        """Adds a Convert to another element type, unless the value has this type already."""
         wanted = ElementType.of(str(element_type))
         if value.element_type is wanted or wanted.is_dynamic:
             return value
@@ -56,54 +56,54 @@ class SourceNode:
     def reshaped(
         self, value: NodeOutput, sizes: Sequence[int] | NodeOutput, *, zero: bool = False
     ) -> NodeOutput:
-        """Adds a Reshape. zero: whether 0 keeps a dimension."""
+        """Adds a Reshape. zero: whether a size of 0 keeps the dimension."""
         if not isinstance(sizes, NodeOutput):
             sizes = self.numbers(list(sizes), shape=(len(sizes),))
         return self.add("Reshape", value, sizes, special_zero=zero)
 
     def transposed(self, value: NodeOutput, order: Sequence[int]) -> NodeOutput:
-        """Adds a Transpose."""
+        """Adds a Transpose with a constant order."""
         return self.add("Transpose", value, self.numbers(list(order)))
 
     def scalar(self, value: NodeOutput) -> NodeOutput:
-        """Returns a value of one element as a scalar."""
+        """Returns a value with one element as a scalar."""
         return value if value.rank == 0 else self.reshaped(value, [])
 
     def along(self, value: NodeOutput, axis: int, rank: int) -> NodeOutput:
-        """Returns a list in a shape that broadcasts along one axis of a tensor of that rank."""
+        """Reshapes a list so that it broadcasts along one axis of a tensor of rank `rank`."""
         return self.reshaped(value, [-1 if index == axis else 1 for index in range(rank)])
 
     def broadcast(self, value: NodeOutput, sizes: NodeOutput) -> NodeOutput:
-        """Returns a value repeated to a shape."""
+        """Broadcasts a value to the shape `sizes`."""
         return self.add("Broadcast", value, sizes, version="opset3", mode="numpy")
 
     def sliced(
         self, value: NodeOutput, start: int, stop: int, axis: int = 0, *, step: int = 1
     ) -> NodeOutput:
-        """Returns a part of a value along one axis."""
+        """Returns the elements from `start` to `stop` along one axis."""
         return self.add("Slice", value, *(self.numbers([n]) for n in (start, stop, step, axis)))
 
     def clamped(self, value: NodeOutput, low: NodeOutput, high: NodeOutput) -> NodeOutput:
-        """Returns a value within two bounds. If they cross, the upper bound wins."""
+        """Limits a value to `low` and `high`. If `low` exceeds `high`, returns `high`."""
         return self.add("Minimum", self.add("Maximum", value, low), high)
 
     def shape_of(self, value: NodeOutput) -> NodeOutput:
-        """Returns the shape of a value, as i64."""
+        """Returns the shape of a value as an i64 tensor."""
         return self.add("ShapeOf", value, version="opset3", output_type="i64")
 
     def gathered(self, value: NodeOutput, indices: Any, axis: int = 0) -> NodeOutput:
-        """Returns the elements of a value at these indices of an axis; for a single index, without
-        the axis."""
+        """Returns the elements of a value at indices of an axis. A single index removes the
+        axis."""
         return self.add(
             "Gather", value, self.numbers(indices), self.numbers(axis), version="opset8"
         )
 
     def size_of(self, value: NodeOutput, axis: int) -> NodeOutput:
-        """Returns the size of an axis, as a scalar of i64."""
+        """Returns the size of an axis as an i64 scalar."""
         return self.gathered(self.shape_of(value), axis)
 
     def counted(self, size: NodeOutput, element_type: str = "i64") -> NodeOutput:
-        """Returns the numbers from 0 up to a size."""
+        """Returns the numbers 0, 1, … below a size."""
         return self.add(
             "Range",
             self.numbers(0),
@@ -114,10 +114,9 @@ class SourceNode:
         )
 
     def rank(self, value: NodeOutput, what: str = "") -> int:
-        """Returns the rank of a value. Raises `Violation` if it is unknown.
+        """Returns the rank of a value. Raises `Violation` if it is dynamic.
 
-        what: the part of the operator that has no equivalent in OpenVINO's operations without the
-        rank.
+        what: the use of the operator that irshape can only convert if it knows the rank.
         """
         if value.rank is None:
             raise unknown(f"{self.kind} {what}".rstrip(), "the rank of its input is", INPUT_RANK)
@@ -125,20 +124,19 @@ class SourceNode:
 
 
 def unknown(what: str, condition: str, rule: RuleId, at: str = "") -> Violation:
-    """Returns the error for what irshape reads only if something about it is known."""
+    """Returns the error for a node that irshape can only convert if something about it is known."""
     return Violation(f"irshape can read {what} only if {condition} known", rule=rule, at=at)
 
 
 def refusal(attribute: str, actual: object, expected: object) -> Violation:
-    """Returns the error for a refused attribute value. expected: the allowed values, in words or as
-    one."""
+    """Returns the error for an attribute value that is not allowed. `expected`: what is allowed."""
     return Violation(
         at=attribute, relation="equal", expected=expected, actual=actual, rule=ATTRIBUTE_VALUE
     )
 
 
 def missing(kind: str, attribute: str, expected: str) -> Violation:
-    """Returns the error for a node that lacks a required attribute."""
+    """Returns the error for a node without a required attribute."""
     return Violation(
         f"the attribute `{attribute}` is missing",
         rule=MISSING_ATTRIBUTE,
@@ -148,7 +146,7 @@ def missing(kind: str, attribute: str, expected: str) -> Violation:
 
 
 def check_count(kind: str, what: str, count: int, least: int, most: int, rule: RuleId) -> None:
-    """Raises `Violation` if a kind of node does not accept this number of inputs or outputs."""
+    """Raises `Violation` if a kind of node does not allow this number of inputs or outputs."""
     if least <= count <= most:
         return
     wanted = f"{least} to {most}" if most < ANY_NUMBER else f"{least} or more"
@@ -160,8 +158,8 @@ def check_count(kind: str, what: str, count: int, least: int, most: int, rule: R
 
 
 def failure(error: Exception) -> Violation:
-    """Returns the error for a node on which irshape fails; with IRSHAPE_DEBUG, raises the
-    original."""
+    """Returns the error for a node at which irshape itself fails. With IRSHAPE_DEBUG, raises the
+    original exception."""
     if os.environ.get("IRSHAPE_DEBUG"):
         raise error
     return Violation(
@@ -173,7 +171,7 @@ def failure(error: Exception) -> Violation:
 
 
 def check_length(attribute: str, numbers: Sequence[Any], length: int) -> None:
-    """Raises `Violation` for a list of another length."""
+    """Raises `Violation` if a list does not have `length` elements."""
     if len(numbers) != length:
         raise Violation(
             at=attribute,
@@ -185,6 +183,6 @@ def check_length(attribute: str, numbers: Sequence[Any], length: int) -> None:
 
 
 def check_axes(axes: Sequence[int], rank: int, *, at: str = "axes") -> None:
-    """Raises `Violation` for axes that repeat, or that a tensor of this rank does not have."""
+    """Raises `Violation` for repeated axes, and for axes out of range for the rank."""
     within(axes, rank, at=at, of="input")
     distinct(axes, at=at, rank=rank, rule=DUPLICATE_VALUES)

@@ -1,8 +1,8 @@
-"""Reads models from URLs: https, s3, hf and all others of fsspec, which only this module uses.
+"""Reads models from URLs: https, s3, hf and others that fsspec supports.
 
-The .xml is read whole. Of the .bin, only the requested ranges are read: small integer constants,
-which determine shapes, take few requests. No content of a file causes another request, HTTP
-redirects are limited in number, and messages show no credentials.
+The .xml is read completely, the .bin only in ranges. Small integer constants, which may determine
+shapes, are fetched together in few requests. The content of a file never causes a request to
+another address. The number of HTTP redirects is limited, and messages show no credentials.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from ..model.graph import Model
 
 SECONDS = 120.0
-"""How long one request may take."""
+"""The maximum duration of a request, in seconds."""
 
 SILENCE = 30.0
-"""How many seconds a server may be silent."""
+"""The maximum time, in seconds, during which a server may send nothing."""
 
 REDIRECTS = 5
 SMALL_CONSTANT = 1 << 13
-"""Integer constants of at most this many bytes are expected to determine a shape."""
+"""Integer constants of at most this many bytes are fetched together: they may be shapes."""
 
 WHOLE = 1 << 26
-"""A .bin of at most this many bytes is read whole if the server does not send parts."""
+"""If a server sends no ranges, a .bin of at most this many bytes is read completely."""
 
 _PIECE = 1 << 20
 
 
 def read_remote(url: str, limit: int) -> bytes:
-    """Reads a file, at most one byte more than the limit. Raises `OSError`."""
+    """Reads a file, but at most one byte more than the limit. Raises `OSError`."""
     with _explained(url):
         filesystem, path = _filesystem(url)
         # a block size of 0 makes fsspec stream a file of HTTP instead of asking for its parts
@@ -54,7 +54,7 @@ def read_remote(url: str, limit: int) -> bytes:
 
 
 def _hint(filesystem: Any, folder: str) -> str:
-    """Suggests a model instead of a folder: the largest in it."""
+    """Returns a hint that names the largest model in a folder."""
     files = filesystem.find(folder, maxdepth=2, detail=True)
     sizes = {name: file.get("size") or 0 for name, file in files.items() if name.endswith(".xml")}
     if not sizes:
@@ -73,7 +73,7 @@ def _read(file: Any, limit: int) -> bytes:
 
 
 def open_remote_weights(url: str) -> Weights:
-    """Opens the .bin at a URL. It never raises for a server's errors: `state` says what is
+    """Opens the .bin at a URL. Never raises for an error of the server: `state` says what is
     wrong."""
     shown = without_credentials(url)
     try:
@@ -93,7 +93,8 @@ def open_remote_weights(url: str) -> Weights:
 
 
 def _whole(url: str, size: int | None) -> bytes:
-    """Reads a .bin whole. size: what the server states. Raises `OSError` if it is too large."""
+    """Reads a complete .bin. `size`: as the server states it. Raises `OSError` if it is too
+    large."""
     if size is not None and size > WHOLE:
         raise _RefusedError(
             "the server does not support range requests, and the file "
@@ -110,8 +111,8 @@ def _whole(url: str, size: int | None) -> bytes:
 
 
 def expect_small_constants(model: Model) -> None:
-    """Announces to a remote .bin the constants that determine shapes, so that few requests fetch
-    them."""
+    """Announces the constants of a remote .bin that may determine shapes, so that they are fetched
+    together."""
     weights = model.weights
     if weights is None or not isinstance(weights.data, Ranges):
         return
@@ -130,12 +131,12 @@ def expect_small_constants(model: Model) -> None:
 
 
 def list_remote(url: str) -> list[str]:
-    """Returns the .xml files in a folder at a URL, or those that match a pattern. Raises
+    """Returns the URLs of .xml files in a folder, or of files that match a pattern. Raises
     `OSError`."""
     with _explained(url):
         filesystem, path = _filesystem(url)
         if _is_http(url):
-            raise _RefusedError("an HTTP server does not list its files; name the model itself")
+            raise _RefusedError("an HTTP server does not list its files; give the URL of a model")
         names = filesystem.glob(path) if "*" in path else filesystem.find(path)
         return [
             filesystem.unstrip_protocol(name) for name in sorted(names) if name.endswith(".xml")
@@ -143,31 +144,31 @@ def list_remote(url: str) -> list[str]:
 
 
 class _RefusedError(OSError):
-    """Raised if a file cannot be read, with the reason in our own words."""
+    """Raised if a file cannot be read. The reason is a text of irshape, without credentials."""
 
     def __init__(self, reason: str, number: int = errno.EIO) -> None:
         super().__init__(number, reason)
 
 
 class _WithoutPartsError(_RefusedError):
-    """The server does not support range requests."""
+    """Raised if the server does not support range requests."""
 
 
 class _File:
-    """A file at a URL, read in parts."""
+    """A file at a URL that is read in ranges."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self._tag = ""
-        """The server's identifier of this content of the file."""
+        """The ETag of the file, which changes with the file. Empty without one."""
         with _explained(url):
             filesystem, path = _filesystem(url)
             size = filesystem.info(path).get("size")
         self.size = None if size is None else int(size)
-        """The size; None if the server does not state it."""
+        """The size in bytes; None if the server does not state it."""
 
     def fetch(self, offset: int, size: int) -> bytes:
-        """Reads `size` bytes at `offset`. Raises `OSError` if there are fewer."""
+        """Reads `size` bytes at `offset`. Raises `OSError` if fewer bytes come."""
         with _explained(self.url):
             filesystem, path = _filesystem(self.url)
             if _is_http(self.url):
@@ -181,7 +182,7 @@ class _File:
             return bytes(data)
 
     async def _part(self, filesystem: Any, path: str, offset: int, size: int) -> bytes:
-        """Reads a part of a file over HTTP, and no more, whatever the server sends."""
+        """Reads `size` bytes at `offset` over HTTP, but not more, even if the server sends more."""
         session = await filesystem.set_session()
         settings = dict(filesystem.kwargs)
         settings["headers"] = dict(settings.get("headers") or {}) | {
@@ -198,8 +199,8 @@ class _File:
             return await _read_at_most(answer.content, size)
 
     def _require_part(self, headers: Mapping[str, str], offset: int, size: int) -> None:
-        """Raises `OSError` if the server sends another part than the requested one, or if the
-        content has changed."""
+        """Raises `OSError` if the server sends another range than requested, or if the file has
+        changed."""
         said = headers.get("Content-Range")
         part = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", said or "")
         if part is None:
@@ -207,7 +208,7 @@ class _File:
         else:
             as_asked = int(part[1]) == offset
         if not as_asked:
-            raise _RefusedError("its server sends other parts than irshape requests")
+            raise _RefusedError("its server does not send the bytes that irshape requests")
         tag = headers.get("ETag", "")
         if tag.startswith("W/"):  # says nothing about bytes
             tag = ""
@@ -231,7 +232,7 @@ def _cut_off(promised: int, sent: int) -> _RefusedError:
 
 @contextmanager
 def _explained(url: str) -> Iterator[None]:
-    """Turns errors of fsspec and its backends into an `OSError` that shows no credentials."""
+    """Converts errors of fsspec and its backends to an `OSError` whose text has no credentials."""
     shown = without_credentials(url)
     try:
         yield
@@ -248,7 +249,7 @@ def _explained(url: str) -> Iterator[None]:
 
 
 def _reason(problem: Exception) -> str:
-    """Says what happened, without texts of exceptions, which may quote URLs."""
+    """Returns what went wrong, without texts of exceptions, which may contain credentials."""
     if isinstance(problem, _RefusedError):
         return problem.strerror or ""
     if isinstance(problem, ImportError):
@@ -262,7 +263,7 @@ def _reason(problem: Exception) -> str:
     }
     kind = type(problem).__name__
     if kind == "ClientPayloadError" and "content-encoding" in str(problem):
-        return "what its server sent cannot be unpacked"
+        return "irshape cannot unpack what its server sent"
     causes = type(problem.__cause__).__mro__
     if kind == "ClientResponseError" and any(
         each.__name__ == "HttpProcessingError" for each in causes
@@ -286,7 +287,7 @@ def _reason(problem: Exception) -> str:
 
 @cache
 def _http(seconds: float, silence: float) -> Any:
-    """Returns the filesystem of HTTP: requests end after `seconds`, or a `silence`."""
+    """Returns fsspec's HTTP filesystem, with limits for a request and for silence, in seconds."""
     import aiohttp
     import fsspec
 
@@ -304,13 +305,13 @@ def _is_http(url: str) -> bool:
 
 
 def _filesystem(url: str) -> tuple[Any, str]:
-    """Returns the filesystem of a URL and the path in it. Raises what fsspec raises."""
+    """Returns the filesystem for a URL, and the path in it. Raises what fsspec raises."""
     try:
         import fsspec
     except ImportError:
         raise ImportError("URLs need fsspec: pip install 'irshape[remote]'") from None
     if "::" in url:
-        raise _RefusedError("irshape does not read URLs of several parts ('::')")
+        raise _RefusedError("irshape does not support chained URLs ('::')")
     if _is_http(url):
         return _http(SECONDS, SILENCE), url
     filesystem, path = fsspec.core.url_to_fs(url)

@@ -301,8 +301,8 @@ def test_a_bin_that_is_smaller_than_said(server: Server) -> None:
 @pytest.mark.parametrize(
     ("manner", "says"),
     [
-        ("elsewhere", "sends other parts than"),
-        ("parts", "sends other parts than"),
+        ("elsewhere", "does not send the bytes that"),
+        ("parts", "does not send the bytes that"),
         ("changes", "it changed while"),
     ],
 )
@@ -405,7 +405,7 @@ class Mistake(NamedTuple):
 
 MISTAKES = {
     "protocol": Mistake(url="gopher://host/model.xml", says="no such protocol"),
-    "chained": Mistake(url="simplecache://m.xml::memory://m.xml", says="of several parts"),
+    "chained": Mistake(url="simplecache://m.xml::memory://m.xml", says="chained URLs"),
     "a folder of HTTP": Mistake(url="http://127.0.0.1:9/models/", says="does not list its files"),
     "nothing there": Mistake(url="memory://nowhere/", says="no IR at"),
     "no server": Mistake(url="http://127.0.0.1:9/m.xml", says="cannot be reached"),

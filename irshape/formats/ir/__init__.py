@@ -1,4 +1,4 @@
-"""The OpenVINO IR: recognition, reader, writer, edits of its text, and single layers."""
+"""Recognizes, reads, edits and writes OpenVINO IR files, and reads files of single layers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .recognition import holds_single_layers, opened_text
 
 
 def _recognises(data: bytes) -> bool:
-    """Returns True for every file. A file in no other format is reported as an unreadable IR."""
+    """Returns True for every file: the IR reader reports files in no known format."""
     return True
 
 

@@ -1,4 +1,4 @@
-"""Edits a file by byte offset. Everything else stays unchanged, white space included."""
+"""Edits a file by byte offset. Everything else stays unchanged, including white space."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _IN_PORT = re.compile(
     rb"|(?P<dim><dim\b[^<>]*?(?:/>|>\s*+(?P<text>[^<]*?)\s*</dim\s*>))",
     re.DOTALL,
 )
-"""Matches what matters in a port: its end, its dimensions, and what may contain text like them."""
+"""Matches the end of a port, its dimensions, and text that could hide these."""
 _SPACE = b" \t\r\n"
 _NAME = re.compile(rb"</?([A-Za-z_][\w.-]*)")
 
 
 class Edit(NamedTuple):
-    """Replaces the bytes from `start` to `end` by `text`."""
+    """An edit that replaces the bytes from `start` to `end` by `text`."""
 
     start: int
     end: int
@@ -32,9 +32,9 @@ class Edit(NamedTuple):
 
 
 def with_edits(original: bytes, edits: Iterable[Edit]) -> bytes:
-    """Returns a text with edits applied. Of edits that overlap, the first one wins.
+    """Returns a text after edits. If edits overlap, the first one is applied.
 
-    Insertions at one place keep their order.
+    Insertions at the same place keep their order.
     """
     parts: list[bytes] = []
     at = 0
@@ -49,20 +49,20 @@ _Piece = tuple[int, memoryview]
 
 
 class Edited:
-    """A text that is edited repeatedly, and knows where its bytes were in the original."""
+    """A text that can be edited repeatedly. It maps its bytes to their offsets in the original."""
 
     def __init__(self, original: bytes) -> None:
         self.original = original
         self.data = original
         self._pieces: list[_Piece] = [(0, memoryview(original))]
-        """Runs of bytes, each with its start in the original, or -1 if it was inserted."""
+        """The text in pieces, each with its offset in the original; -1 for inserted text."""
         self._starts = [0]
-        """The start of each run in the text."""
+        """The offset of each piece in the current text."""
 
     def apply(self, edits: Iterable[Edit]) -> None:
-        """Applies edits to the current text. Of edits that overlap, the first one wins.
+        """Applies edits to the current text. If edits overlap, the first one is applied.
 
-        Insertions at one place keep their order.
+        Insertions at the same place keep their order.
         """
         pieces: list[_Piece] = []
         waiting = list(reversed(self._pieces))
@@ -94,7 +94,7 @@ class Edited:
         self.data = b"".join(run for _, run in pieces)
 
     def origin(self, offset: int) -> int:
-        """Maps an offset in the text to the original.
+        """Maps an offset in the current text to an offset in the original.
 
         Inserted text maps to the place where it was inserted.
         """
@@ -109,7 +109,7 @@ class Edited:
 
     @property
     def edits(self) -> list[Edit]:
-        """All changes so far, as edits of the original."""
+        """All changes so far as edits of the original text."""
         edits: list[Edit] = []
         at, text = 0, b""
         for origin, run in [*self._pieces, (len(self.original), memoryview(b""))]:
@@ -123,7 +123,7 @@ class Edited:
 
 
 def _trimmed(original: bytes, edit: Edit) -> Edit:
-    """Returns the edit without unchanged bytes at either end."""
+    """Returns an edit without the bytes at both ends that it does not change."""
     start, end, text = edit
     while start < end and text and original[start] == text[0]:
         start, text = start + 1, text[1:]
@@ -136,7 +136,7 @@ def _trimmed(original: bytes, edit: Edit) -> Edit:
 
 
 def element_end(text: bytes, start: int) -> int:
-    """Returns where the element with a start tag at `start` ends; -1 if it does not end."""
+    """Returns the offset of the end of the element that starts at `start`; -1 if it has no end."""
     name = _NAME.match(text, start)
     depth = 0
     for tag in tags(text, start):
@@ -153,8 +153,8 @@ def set_attribute(
 ) -> Edit | None:
     """Returns the edit that sets an attribute of an element.
 
-    If the element lacks it, the edit adds it after the attribute `after`, or directly after the
-    name of the element if that is missing. Returns None if there is no `after` either.
+    If the element lacks the attribute, the edit adds it after the attribute `after`, or after the
+    element's name if that one is missing too. Returns None if `after` is None.
     """
     quote, place = b'"', -1
     for attribute, _, start, end in source.attributes(element):
@@ -184,7 +184,7 @@ def rename_attribute(source: Source, offset: int, old: str, new: str) -> Edit | 
 
 
 class _Dim(NamedTuple):
-    """A <dim> in the file, and the position of its text without white space."""
+    """A `<dim>` in the file, and the span of its text without white space."""
 
     start: int
     end: int
@@ -192,9 +192,9 @@ class _Dim(NamedTuple):
 
 
 class _Inside(NamedTuple):
-    """A port in the file: the end of its start tag, its dimensions, and both ends of its end tag.
+    """A port in the file: the end of its start tag, its dimensions, and the span of its end tag.
 
-    The last two are -1 for `<port/>`.
+    The end tag is at -1 for `<port/>`.
     """
 
     opened: int
@@ -225,8 +225,8 @@ def _inside(data: bytes, port: int) -> _Inside | None:
 def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
     """Returns the edits that set the dimensions of the port at offset `port`.
 
-    Texts of dimensions that differ are replaced. If their number changes, all after the first that
-    differs are rewritten in the style of the file.
+    If the number of dimensions stays, replaces the texts of those that differ. Otherwise rewrites
+    all from the first difference on, indented as in the file.
     """
     data = source.data
     inside = _inside(data, port)

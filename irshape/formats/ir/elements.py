@@ -1,6 +1,6 @@
 """Reads single elements of an IR: the attributes of layers, ports and edges, and dimensions.
 
-Faulty elements become findings.
+Reports faulty elements as findings.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _BLANKS = " \t\r\n"
 
 
 class Elements:
-    """Creates the layers, ports and edges of a model, and collects the problems."""
+    """Creates the layers, ports and edges of a model, and collects the findings about them."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.model = Model(source, format=FORMAT)
         self.findings = self.model.findings
         self.stop = partial(unreadable, source, begun=self.model)
-        """Returns the error for a file that cannot be read after an offset."""
+        """A function that returns the error for a file that cannot be read past an offset."""
 
     def report(
         self,
@@ -69,7 +69,7 @@ class Elements:
         layer: Layer | None = None,
         port: tuple[str, str] | None = None,
     ) -> None:
-        """Reports the attributes among `names` that an element does not have."""
+        """Reports unknown attributes of an element."""
         known = ATTRIBUTES[element]
         for name in names:
             if name not in known:
@@ -156,7 +156,7 @@ class Elements:
     def size(
         self, text: str, place: int, port: Port, layer: Layer | None, fragment: bool
     ) -> int | None:
-        """Returns the size in a <dim>; None if it is malformed."""
+        """Returns the size in a `<dim>`; None if the text is malformed, which it reports."""
         text = text.strip(_BLANKS)  # any other white space is part of the number
         if fragment and text in ("?", "...", "…"):
             return -1
@@ -213,7 +213,7 @@ class Elements:
     def odd_element(
         self, tag: str, known: tuple[str, ...], offset: int, layer: Layer | None
     ) -> None:
-        """Reports an element that is ignored, because it is repeated, misspelt or meaningless."""
+        """Reports an element that OpenVINO ignores because it is repeated, misspelt or unknown."""
         from difflib import get_close_matches
 
         close = get_close_matches(tag.lower().rpartition(":")[2], known, 1, 0.75)

@@ -1,4 +1,4 @@
-"""Parses the content of regular layers, between `<layer …>` and `</layer>`."""
+"""Parses the content of layers in OpenVINO's usual layout, from after `<layer …>` to `</layer>`."""
 
 from __future__ import annotations
 
@@ -15,39 +15,40 @@ OFFSET = ' offset="'
 OFFSET_LEFT_OUT = OFFSET + '"'
 
 SHORT = 4096
-"""Longer texts are not cached, which bounds the memory of the cache."""
+"""Longer contents are not cached, which limits the memory of the cache."""
 
 
 class PortForm(NamedTuple):
-    """A port, except for its tensor names."""
+    """A port in the content of a layer, without its tensor names."""
 
     id: str
     precision: str | None
     place: int
     dims: tuple[int, ...]
     named: bool
-    """Whether it has tensor names."""
+    """Whether the port in the file has tensor names."""
 
 
 class Form(NamedTuple):
-    """The content of a layer, except for tensor names and offsets in the .bin.
+    """The content that several layers may share: all but tensor names and offsets in the .bin.
 
-    Places are distances from the start of the text, and do not count text that is left out.
+    Places are offsets in the content, without counting names and offsets, which are left out.
     """
 
     items: tuple[str, ...]
     offset_at: int
-    """The index in `items` of the offset in the .bin; -1 if the form has all items."""
+    """The index in `items` at which the layer's offset in the .bin belongs; -1 if there is none."""
     data: int
-    """The place of `<data>`; -1 if there is none."""
+    """The place of `<data>` in the content; -1 if there is none."""
     inputs: tuple[PortForm, ...]
     outputs: tuple[PortForm, ...]
     rt_info: tuple[int, int] | None
 
     def fill(self, layer: Layer, begun: int, offset: str, names: list[str]) -> None:
-        """Gives a layer the content of the form.
+        """Sets the attributes and ports of a layer.
 
-        begun: where the text begins in the file. offset, names: what the form leaves out, in order.
+        begun: the offset of the content in the file. offset, names: the offset in the .bin and the
+        tensor names, which the form lacks.
         """
         items, offset_at, data, inputs, outputs, rt_info = self
         if offset_at >= 0:
@@ -71,9 +72,9 @@ class Form(NamedTuple):
 
 
 def form_of(text: str) -> Form | None:
-    """Parses a text in which the names and the offset are left empty.
+    """Parses the content of a layer, from which tensor names and the offset were removed.
 
-    Returns None if the text is not in the usual layout.
+    Returns None if the content is not in the usual layout.
     """
     return _known_form(text) if len(text) < SHORT else _read_form(text)
 
@@ -110,7 +111,7 @@ _known_form = lru_cache(maxsize=4096)(_read_form)
 
 
 def _ports(text: str, form: re.Match[str], side: str) -> tuple[PortForm, ...]:
-    """Returns the ports on one side."""
+    """Returns the input ports or the output ports. `side`: `input` or `output`."""
     ports: list[PortForm] = []
     start, end = form.span(side)
     for id, before, precision, after, sizes in _PORT.findall(text, max(start, 0), max(end, 0)):
@@ -122,7 +123,7 @@ def _ports(text: str, form: re.Match[str], side: str) -> tuple[PortForm, ...]:
 
 
 def _distinct(rt_info: str) -> bool:
-    """Returns whether no element in an <rt_info> repeats an attribute."""
+    """Whether no element in an `<rt_info>` has an attribute twice."""
     return all(
         len(names) == len(set(names))
         for element in rt_info.split("<attribute")
@@ -132,7 +133,7 @@ def _distinct(rt_info: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def _sizes(text: str) -> tuple[int, ...]:
-    """Returns the dimensions in the content of a port."""
+    """Returns the dimensions in the content of a `<port>`."""
     return tuple(map(int, _SIZE.findall(text)))
 
 

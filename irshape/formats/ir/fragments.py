@@ -1,10 +1,11 @@
-"""Reads single layers: files with the root `<layer>`, as in operation documents.
+"""Reads single layers: files whose root is `<layer>`, as in OpenVINO's operation specification.
 
-The shapes of inputs come from their ports, their values from comments at the ports, such as `<!--
-value is [2, 3] that means … -->`, `<!-- axes: [0, 1] -->`, `<!-- k = 3 -->`, `<!-- The tensor
-contains 2 elements: 0, -1 -->` or `<!-- 10 -->`. Element types come from `precision`, or from
-comments such as `<!-- type: i32 -->`. Everything else stays dynamic. A layer without a version is
-checked against the newest version that fits its attributes and ports.
+Shapes of inputs come from ports, values from comments at the ports, such as
+`<!-- value is [2, 3] that means … -->`, `<!-- axes: [0, 1] -->`, `<!-- k = 3 -->`, `<!-- The tensor
+contains 2 elements: 0, -1 -->` or `<!-- 10
+-->`. Element types come from `precision`, or from comments such as `<!-- type: i32 -->`. Everything
+else is dynamic. A layer without a version gets the newest version of the operation that fits its
+attributes and ports.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from .reader import read
 
 
 def read_layers(source: Source) -> Model:
-    """Reads a file with one layer or several. Raises `NotReadable` if it cannot be repaired."""
+    """Reads a file of single layers. Raises `NotReadable` if it cannot be repaired."""
     from .printed_layers import Repaired
 
     repaired = Repaired(source.data)
@@ -58,9 +59,9 @@ def read_layers(source: Source) -> Model:
 
 
 def _complete(model: Model, layer: Layer) -> None:
-    """Gives a Parameter or constant the missing `shape` or `element_type` of its output port.
+    """Completes the `shape` and `element_type` of a Parameter or Const from its output port.
 
-    Documents omit these attributes inside bodies.
+    The operation specification omits these attributes in bodies.
     """
     if not layer.outputs:
         return
@@ -99,7 +100,7 @@ _NO_VALUE = re.compile(
 _LEADING_LIST = re.compile(
     r"\s*\[[^\[\]]*\]\s*,?\s*(?:will|that|which|means?|is|are|stands?|promoted|broadcast)\b"
 )
-"""Matches a value at the start of a comment that continues with other text."""
+"""Matches a list at the start of a comment, with other text after it."""
 _LIST = re.compile(r"(?:^|(?<=[\s:=#]))\[")
 _NUMBER = r"(?:[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?f?|true|false)"
 _NUMBERS = re.compile(
@@ -130,9 +131,9 @@ _LONG_NAMES = {
 
 
 def note_comments(port: Port, comments: list[tuple[str, bool]]) -> None:
-    """Stores the element type and value that the comments at an input port state.
+    """Stores the element type and the value that comments at an input port give.
 
-    Each comment comes with a flag: whether it follows a dimension.
+    For each comment, `comments` says whether it follows a dimension.
     """
     _note_type(port, (text for text, _ in comments))
     texts = deque((text.replace("{", "[").replace("}", "]"), at_dim) for text, at_dim in comments)
@@ -157,7 +158,7 @@ def note_comments(port: Port, comments: list[tuple[str, bool]]) -> None:
 
 
 def _fits(value: str, dims: tuple[int, ...] | None) -> bool:
-    """Returns whether a value has as many elements as the dimensions require."""
+    """Whether a value has as many elements as the dimensions of its port."""
     numbers = parse_value(value)
     return not dims or min(dims) < 0 or (numbers is not None and len(numbers) == prod(dims))
 
@@ -172,8 +173,8 @@ def _note_type(port: Port, comments: Iterator[str]) -> None:
 
 
 def named_type(name: str) -> ElementType | None:
-    """Returns the element type that a document calls `i32`, `int32`, `float`, `FP16` and the
-    like."""
+    """Returns the element type that a document calls `i32`, `int32`, `float` or `FP16`, for
+    example."""
     short = re.sub(r"^(u?)int(?=\d)", lambda match: match[1] or "i", name.lower())
     try:
         return ElementType.of(_LONG_NAMES.get(short, short))
@@ -184,10 +185,10 @@ def named_type(name: str) -> ElementType | None:
 def value_in(
     comment: str, dims: tuple[int, ...] | None = (), *, at_dim: bool = False
 ) -> str | None:
-    """Returns the value that a comment states for an input with these dimensions, as text.
+    """Returns the text of the value that a comment gives for an input with these dimensions.
 
-    It is a list or a number; None if the comment states no value. at_dim: the comment follows a
-    dimension, so that a number in it describes that dimension unless it is called a value.
+    The value is a list or a number; None if the comment has no value. at_dim: whether the comment
+    follows a dimension. Then a number describes the dimension, unless the comment calls it a value.
     """
     if len(comment) > MAX_VALUE_TEXT:
         return None
@@ -224,7 +225,7 @@ def value_in(
 
 
 def _balanced(text: str, start: int) -> str | None:
-    """Returns the list that begins at `start`, with nested brackets."""
+    """Returns the list that begins at `start`, with nested lists; None if it is not closed."""
     depth = 0
     for at in range(start, len(text)):
         depth += (text[at] == "[") - (text[at] == "]")
@@ -234,7 +235,7 @@ def _balanced(text: str, start: int) -> str | None:
 
 
 def value_texts(values: Mapping[str, object]) -> dict[str, str]:
-    """Converts values to texts. They may be texts, lists, numbers or arrays. Raises `TypeError`."""
+    """Converts values (texts, lists, numbers or arrays) to texts. Raises `TypeError`."""
     if not isinstance(values, Mapping):
         raise TypeError(f"expected values by names of inputs, as in {{'axes': 1}}, got {values!r}")
     return {
@@ -244,10 +245,10 @@ def value_texts(values: Mapping[str, object]) -> dict[str, str]:
 
 
 def give_values(model: Model, values: Mapping[str, str]) -> None:
-    """Sets the values of inputs of single layers, by port id, position or operand name.
+    """Sets the values of inputs in a file of single layers, by port id, position or operand name.
 
     Raises `ValueError` for a name that no layer has, for two names of one input, and for a text
-    that is not a value of the input.
+    that is no value of this input.
     """
     if model.kind != "layers":
         raise ValueError(
@@ -274,7 +275,7 @@ def give_values(model: Model, values: Mapping[str, str]) -> None:
 
 
 def _named_input(layer: Layer, name: str) -> Port | None:
-    """Returns the input port with this id, or at this position, or of this operand."""
+    """Returns the input port with this id, at this position, or of the operand with this name."""
     inputs = layer.inputs
     for port in inputs:
         if port.id == name:
@@ -286,7 +287,7 @@ def _named_input(layer: Layer, name: str) -> Port | None:
 
 
 def _operand_names(layer: Layer) -> list[str]:
-    """Returns the operand names of the inputs that the layer has, in order."""
+    """Returns the operand names of a layer's inputs, in their order."""
     try:
         operation = find(layer.type, layer.version) if layer.version else newest_fitting(layer)
     except UnknownOperation:
@@ -295,4 +296,4 @@ def _operand_names(layer: Layer) -> list[str]:
 
 
 _MAX_LISTS = 16
-"""How many lists in one comment are examined."""
+"""The maximum number of lists in a comment that are examined."""

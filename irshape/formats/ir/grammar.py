@@ -1,4 +1,4 @@
-"""The elements of an IR, what each may contain, and the syntax of a tag."""
+"""The elements of an IR, what each may contain, and regular expressions for tags."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ CHILDREN: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(BODY_TAGS, ("layers", "edges", "rt_info", "back_edges")),
     **dict.fromkeys(PORT_MAP_TAGS, ("input", "output")),
 }
-"""The elements that each element may contain."""
+"""For each element, the elements that it may contain."""
 
 ATTRIBUTES = {
     "layer": ("id", "name", "type", "version"),
     "port": ("id", "precision", "names"),
     "edge": ("from-layer", "from-port", "to-layer", "to-port"),
 }
-"""The attributes that an element may have. A Result may also have `output_names`."""
+"""For each element, its attributes. A Result may also have `output_names`."""
 
 WITHOUT_TEXT = CHILDREN.keys() - {"dim"}
-"""Elements that contain no text."""
+"""Elements that contain no text, only other elements."""
 
 OPAQUE = {
     "rt_info",
@@ -48,20 +48,20 @@ OPAQUE = {
     "weights",
     "biases",
 }
-"""Elements whose content the reader of ports and layers ignores."""
+"""Elements whose content the reader of layers and ports skips."""
 
 MARKUP = re.compile(
     rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|"
     rb"""<(?P<close>/?)(?P<name>[^\s<>/="'!?]+)(?:[^<>"']++|"[^"]*+"|'[^']*+')*+>""",
     re.DOTALL,
 )
-"""Matches a tag, or a comment, CDATA or processing instruction, which has no `name`."""
+"""Matches a tag, or (then without `name`) a comment, CDATA or processing instruction."""
 
 
 def tags(data: bytes, start: int = 0) -> Iterator[re.Match[bytes]]:
-    """Yields the tags of a text, up to the first that has no end.
+    """Yields the tags of a text, up to the first tag without an end.
 
-    A search for tags behind it would take time that grows with the square of the text.
+    A further search could take quadratic time.
     """
     at = data.find(b"<", start)
     while at >= 0 and (match := MARKUP.match(data, at)):

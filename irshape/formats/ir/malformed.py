@@ -1,4 +1,4 @@
-"""Finds the cause of malformed XML, which is often not where a parser stops."""
+"""Finds the cause of malformed XML, which may be far before the place where a parser stops."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ ADVICE = {
         "put each value in straight quotes, and write & as &amp; and < as &lt; in it; "
         "nothing past this place was read"
     ),
-    expat.errors.XML_ERROR_MISPLACED_XML_PI: "remove what stands before `<?xml`",
+    expat.errors.XML_ERROR_MISPLACED_XML_PI: "remove the text before `<?xml`",
     expat.errors.XML_ERROR_UNCLOSED_TOKEN: "close the tag or comment that begins here",
     expat.errors.XML_ERROR_UNDEFINED_ENTITY: "write & as &amp;",
 }
-"""What to do about an error that expat reports."""
+"""For errors that expat reports, what to do about them."""
 
 
 class Malformation(NamedTuple):
-    """A message, the offset of the fault, and advice."""
+    """The cause of malformed XML: a message, the offset of the fault, and advice."""
 
     message: str
     offset: int
@@ -36,10 +36,10 @@ class Malformation(NamedTuple):
 def malformation(
     text: bytes, stopped: int, encoding: str | None, *, mismatched: bool, ended: bool
 ) -> Malformation | None:
-    """Returns why an XML parser stops at an offset; None if the fault is at that offset.
+    """Returns why an XML parser stops at an offset; None if the fault is at this very offset.
 
-    encoding: what the parser is given. mismatched: whether it stops at an end tag that does not
-    close the innermost element. ended: whether it stops at the end of the text.
+    encoding: the encoding that the parser was given. mismatched: whether it stops at an end tag
+    that does not close the innermost element. ended: whether it stops at the end of the text.
     """
     known = _merge_conflict(text, stopped) or _digit_name(text, stopped)
     if known is None and mismatched:
@@ -51,7 +51,7 @@ def malformation(
 
 
 def _digit_name(text: bytes, stopped: int) -> Malformation | None:
-    """Detects an element whose name begins with a digit, which XML does not allow."""
+    """Finds an element whose name begins with a digit, which XML does not allow."""
     start = text.rfind(b"<", max(stopped - 2, 0), stopped + 1)
     tag = _DIGIT_NAME.match(text, start) if start >= 0 else None
     if tag is None:
@@ -66,16 +66,16 @@ def _digit_name(text: bytes, stopped: int) -> Malformation | None:
 
 
 def _merge_conflict(text: bytes, stopped: int) -> Malformation | None:
-    """Detects the first mark of a merge conflict."""
+    """Finds the first marker of a merge conflict."""
     start = text.rfind(b"\n", 0, stopped + 1) + 1
     if not text.startswith(b"<<<<<<<", start):
         return None
-    hint = "decide which side of the conflict is right, and delete the other side and the marks"
+    hint = "keep the right side of the conflict, and delete the other side and the markers"
     return Malformation("a merge conflict was left in the file", start, hint)
 
 
 def _unclosed(text: bytes, stopped: int, encoding: str | None) -> Malformation | None:
-    """Detects an element without an end tag: the end tag of another element closes it."""
+    """Finds an element without an end tag: the end tag of an outer element comes first."""
     parser = expat.ParserCreate(encoding)
     opened: list[tuple[str, int]] = []
     parser.StartElementHandler = lambda name, _: opened.append((name, parser.CurrentByteIndex))
@@ -89,9 +89,7 @@ def _unclosed(text: bytes, stopped: int, encoding: str | None) -> Malformation |
     name, (missing, offset) = tag[1].decode("utf-8", "replace"), opened[-1]
     if name not in {each for each, _ in opened}:
         line = text.count(b"\n", 0, offset) + 1
-        message = (
-            f"</{name}> closes no open element; the last that is open is <{missing}> in line {line}"
-        )
+        message = f"</{name}> closes no open element; the innermost is <{missing}> in line {line}"
         return Malformation(message, start, f"correct one of the two names, or remove </{name}>")
     line = text.count(b"\n", 0, start) + 1
     return Malformation(

@@ -1,8 +1,8 @@
-"""Repairs layers printed in documents into well-formed XML, where their meaning is clear.
+"""Repairs layers that documents print as incomplete XML, if their meaning is clear.
 
-Most repairs keep every byte in its place: `...` and backslashes inside a tag become blanks, and the
-`/>` of a port that contains dimensions loses its slash. Missing text is inserted. `Repaired.edited`
-maps an offset in the repaired text back to the file, so that diagnostics stay exact.
+Most repairs do not move other text: `...` and backslashes inside a tag become blanks, and the `/>`
+of a port that contains dimensions loses its slash. Missing text is inserted. `Repaired.edited` maps
+an offset in the repaired text back to the file, so that diagnostics have exact places.
 
 Every repair is reported, except those of `...` inside a tag, of an XML declaration and of backslash
 escapes, which are usual in documents.
@@ -35,51 +35,51 @@ _ATTRIBUTES = re.compile(rb"""(?:\s*[A-Za-z_][\w.-]*\s*=\s*(?:"[^"<>]*"|'[^'<>]*
 
 
 class Comment(NamedTuple):
-    """A comment inside an `<input>` or `<output>`, with the start of the port to which it
-    belongs."""
+    """A comment inside an `<input>` or `<output>`, with the offset of the port that it
+    describes."""
 
     port: int
     text: str
     at_dim: bool
-    """Whether it directly follows a dimension, which it may then describe."""
+    """Whether the comment directly follows a dimension, which it may describe."""
 
 
 class _Element(NamedTuple):
     name: str
     offset: int
     end: int
-    """Where its start tag ends."""
+    """The offset of the end of its start tag."""
     children: tuple[str, ...] | None
-    """The elements that it may contain; None if it may contain any."""
+    """The elements that the element may contain; None if it may contain any."""
 
 
 class Repaired:
-    """The repaired text, the reported repairs, and the comments at ports.
+    """The repaired text of a document, the findings about repairs, and the comments at ports.
 
-    It passes over the tags once, and keeps track of the open elements.
+    Goes through the tags once, and keeps a stack of open elements.
     """
 
     def __init__(self, data: bytes) -> None:
         self.plain = bytearray(data)
-        """The text with some bytes blanked. Every byte keeps its place."""
+        """The text with some bytes replaced by blanks. All bytes keep their offsets."""
         self.problems: list[Finding] = []
         self.comments: list[Comment] = []
         self.vague: set[int] = set()
-        """The starts of ports whose dimensions are left out."""
+        """The offsets of ports with `...` in place of dimensions."""
         self.put: list[tuple[int, bytes]] = []
-        """The insertions."""
+        """Texts to insert, with their offsets."""
         self.open: list[_Element] = [_Element("", 0, 0, CHILDREN["layers"])]
         self.closed: _Element | None = None
-        """The element that the last tag closed with `/>`."""
+        """The element that the previous tag opened and closed with `/>`; None for another tag."""
         self.port = -1
-        """The port that began last in the innermost <input> or <output>."""
+        """The offset of the latest port in the current `<input>` or `<output>`."""
         self.waiting: list[str] = []
-        """Comments that come before the port to which they belong."""
+        """Comments before the port that they describe."""
         self.ended: tuple[_Element, int, int] | None = None
-        """The <input> or <output> that the last tag closed, and the position of that tag."""
+        """The `<input>` or `<output>` that the previous tag closed, and the span of this tag."""
         self.walk()
         self.edited = Edited(bytes(self.plain))
-        """The text for an XML parser, which knows where its bytes were in the file."""
+        """The repaired text for an XML parser. It maps offsets to the file."""
         self.edited.apply(Edit(offset, offset, piece) for offset, piece in self.put)
 
     def walk(self) -> None:
@@ -127,7 +127,7 @@ class Repaired:
     def between(self, start: int, end: int) -> None:
         """Repairs text between tags.
 
-        Handles an end tag without its `<`, `...` in place of omitted text, and backslashes.
+        Handles end tags without `<`, `...` in place of omitted text, and backslashes.
         """
         plain, top = self.plain, self.open[-1]
         if end - start < 2:
@@ -197,9 +197,9 @@ class Repaired:
     def goes_on(
         self, name: str, start: int, end: int, ended: tuple[_Element, int, int] | None
     ) -> bool:
-        """Merges a second <input> or <output> into the one directly before it or around it.
+        """Merges an <input> or <output> into one directly before or around it; else returns False.
 
-        Documents write one for each port.
+        Some documents have an `<input>` for each port.
         """
         if ended is not None and ended[0].name == name:
             self.plain[ended[1] : ended[2]] = b" " * (ended[2] - ended[1])
@@ -217,7 +217,7 @@ class Repaired:
         return True
 
     def tag_name(self, name: str, start: int, attributes: tuple[int, int]) -> str:
-        """Returns the name of a start tag; <layer> if `...` replaces it."""
+        """Returns the name of a start tag. If `...` replaces the name, returns `layer`."""
         end = start + len(name.encode())
         if name.strip(".…") == "" and (name or b"\\" in self.plain[start : start + 1]):
             self.plain[start:end] = b" " * (end - start)
@@ -237,9 +237,9 @@ class Repaired:
         return name
 
     def make_room(self, name: str, start: int) -> None:
-        """Closes open elements that cannot contain an element of this name.
+        """Closes open elements that cannot contain an element with this name.
 
-        A port that closes itself but is followed by dimensions is opened again.
+        Opens a self-closing port again if dimensions follow.
         """
         if name not in _KNOWN:
             return
@@ -270,7 +270,7 @@ class Repaired:
             self.close(start, f"<{name}>")
 
     def close(self, at: int, before: str) -> None:
-        """Closes the innermost element, whose end tag is missing."""
+        """Inserts the missing end tag of the innermost element."""
         element = self.open.pop()
         self.put.append((at, f"</{element.name}>".encode()))
         self.report(
@@ -319,7 +319,7 @@ class Repaired:
         )
 
     def attributes(self, start: int, end: int) -> None:
-        """Blanks `...` and backslashes outside quotes, and inserts missing quotes."""
+        """Replaces `...` and backslashes outside quotes by blanks, and inserts missing quotes."""
         plain = self.plain
         inside = bytes(plain[start:end])
         if b"..." in inside or b"\\" in inside or b"\xe2" in inside:
@@ -363,6 +363,6 @@ class Repaired:
                 self.waiting.append(text)
 
     def line_before(self, start: int) -> bytes:
-        """Returns the text before a place in its line."""
+        """Returns the text of a line before an offset."""
         before = bytes(self.plain[max(0, start - _MAX_LINE) : start])
         return before[before.rfind(b"\n") + 1 :]

@@ -1,4 +1,4 @@
-"""Writes texts as values of XML attributes."""
+"""Escapes and quotes texts for XML attributes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def quoted(text: str) -> str:
-    """Returns a text in quotes, escaped. Characters that XML cannot express are replaced."""
+    """Returns a text in quotes, escaped. Replaces characters that XML cannot represent."""
     return in_quotes(expressible(text))
 
 
 def in_quotes(text: str) -> str:
     """Returns a text in quotes, escaped, as `xml.sax.saxutils.quoteattr` does.
 
-    That module is not used, because it imports `urllib.request`, which takes as long as reading a
-    small model.
+    This avoids the import of `xml.sax.saxutils`, which takes as long as reading a small model.
     """
     if _SPECIAL.search(text) is None:
         return f'"{text}"'
@@ -38,14 +37,14 @@ def in_quotes(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Returns a text in which everything but quotes is escaped."""
+    """Returns a text in which everything is escaped except quotes."""
     for character, escape in _ESCAPES.items():
         text = text.replace(character, escape)
     return text
 
 
 def expressible(text: str) -> str:
-    """Replaces each character that XML cannot express by U+FFFD.
+    """Returns a text with U+FFFD in place of characters that XML cannot represent.
 
     Names in ONNX models and oneDNN graphs may contain any character.
     """

@@ -1,7 +1,7 @@
-"""Reads an IR as a stream of XML events, without a tree, and records every element's offset.
+"""Reads an IR as a stream of XML events, without building a tree, and records byte offsets.
 
-expat is used for its exact byte positions (libxml2's line numbers are wrong past line 65,535) and
-its small footprint. A DOCTYPE, and so an entity, is never accepted.
+The parser is expat, because its byte positions are exact (libxml2's line numbers are wrong past
+line 65,535) and it needs little memory. A DOCTYPE, and with it any entity, is refused.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
     from .printed_layers import Repaired
 
 MAX_DEPTH = 256
-"""How deeply elements may be nested. A body takes four levels, so 60 bodies may nest."""
+"""The maximum depth of elements. A body takes four levels, so bodies can be 60 deep."""
 
 MOST_TEXTS = 3
-"""If there are more texts between elements than this, only the first is reported, for all."""
+"""If more texts than this are between elements, only the first one is reported."""
 _ASCII_IN_ONE_BYTE = ("utf-8", "utf-8-sig")
 _TURNS = re.compile(rb"</layer>|<layers>|<edges>")
-"""Matches where regular layers or edges may begin."""
+"""Matches places at which layers or edges in the usual layout may begin."""
 
 
 def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = None) -> Model:
-    """Reads the bytes of `source` or, for single layers, the bytes of `repaired`.
+    """Reads a model from the bytes of `source` or, for single layers, of `repaired`.
 
-    prefix: bytes to parse first, which give several layers a common root. Offsets do not count
-    them.
+    prefix: bytes to parse first: a start tag as the common root of single layers. Offsets do not
+    count them.
     Raises `NotReadable`.
     """
     with collection_paused():
@@ -56,52 +56,51 @@ def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = Non
 
 
 class _Reader(Elements):
-    """Handles the XML events, and holds what has been read so far.
+    """Handles XML events, and builds the model.
 
-    Inside ignored elements, the parser's handlers are replaced. The parser never sees regular
-    layers and edges, which `regular` reads.
+    Inside ignored elements, other handlers are set. `regular` reads layers and edges in the usual
+    layout, so the parser does not see them.
     """
 
     def __init__(self, source: Source, shift: int, repaired: Repaired | None) -> None:
         super().__init__(source)
         self.shift = shift
-        """How far the parser's position is ahead of the offset in the file.
+        """The parser's position minus the offset in the file.
 
-        It is the number of bytes that the parser received before the file, minus the bytes of the
-        file that it did not receive.
+        It is the size of `prefix` minus the number of bytes that `regular` read.
         """
         self.repaired = repaired
         self.fragment = repaired is not None
         self.text: bytes | bytearray = source.data if repaired is None else repaired.plain
         self.encoding = "utf-8" if source.encoding == "utf-8-sig" else None
-        """The encoding for the parser, in place of the one that the file declares."""
+        """The encoding that the parser uses instead of the declared one; None to use that."""
         self.parser = expat.ParserCreate(self.encoding)
 
         self.state = ""
-        """The element that is being read: `net` is also a body, `input` an output."""
+        """The element that is being read: `net` also for a body, `input` also for an output."""
         self.stack: list[str] = []
-        """The elements around it."""
+        """The states of the elements around it, outermost first."""
         self.body = self.model.net
         self.current: Layer | None = None
         self.ports: list[Port] = []
         self.sizes: list[int | None] = []
-        """The dimensions of the port that is being read; None for a malformed one."""
+        """The dimensions read so far for the current port; None for a malformed one."""
         self.dim = 0
         """The offset of the last <dim>."""
         self.texts: list[str] = []
-        """The pieces of its text."""
+        """The text of this `<dim>`, in pieces."""
         self.shapes: dict[tuple[int, ...], tuple[int, ...]] = {}
-        """The dimensions of ports: equal ones are kept once."""
+        """The dimensions of ports. Equal tuples are stored once, to save memory."""
         self.maps: list[PortMap] = []
         self.outer: list[tuple[Body, Layer, list[Port], list[PortMap]]] = []
-        """The layers around the body that is being read."""
+        """The state of reading each layer around the current body."""
         self.early = Body()
-        """Keeps back edges that come before their body, where OpenVINO writes them."""
+        """Holds back edges that come before their body, as OpenVINO writes them."""
         self.passed_over, self.passed_start = 0, 0
-        """Inside an element that is passed over: the depth, and where the element begins."""
+        """In an ignored element: the current depth in it, and the offset of the element."""
         self.seen: set[tuple[Body, str]] = set()
         self.items: dict[tuple[str, ...], tuple[str, ...]] = {}
-        """The attributes of `<data>`: equal ones are kept once."""
+        """The attributes of `<data>`. Equal tuples are stored once, to save memory."""
 
         self._enter: dict[str, Callable[[str, dict[str, str], int], str | None]] = {
             "": self.root,
@@ -161,8 +160,8 @@ class _Reader(Elements):
         return self.model
 
     def parse(self, data: bytes) -> None:
-        """Feeds a file to the parser, except for regular layers and edges, which `regular`
-        reads."""
+        """Parses a file. `regular` reads layers and edges in the usual layout, the parser all
+        others."""
         text = str(data, "latin-1")
         begin = at = 0
         parsed: list[tuple[int, int]] = []
@@ -185,12 +184,12 @@ class _Reader(Elements):
         self.report_texts(texts_between(data, [*parsed, (begin, len(data))]))
 
     def report_texts(self, spans: list[tuple[int, int]]) -> None:
-        """Reports texts between elements. Many such texts have one cause."""
+        """Reports texts between elements. If there are many, reports only the first."""
         for start, end in spans[:1] if len(spans) > MOST_TEXTS else spans:
             line = self.source.data[start:end].decode("utf-8", "replace").split("\n")[0].strip()
             message = f"the text `{line[:40]}` stands between elements; OpenVINO ignores it"
             if len(spans) > MOST_TEXTS:
-                message += f"; {len(spans) - 1} more texts like this follow"
+                message += f"; {len(spans) - 1} more such texts follow"
             self.report(
                 STRAY_TEXT,
                 message,
@@ -201,7 +200,7 @@ class _Reader(Elements):
             )
 
     def release(self) -> None:
-        """Drops the parser and the handlers, which refer to this reader."""
+        """Drops the parser and the handlers: they refer to this reader, which forms a cycle."""
         parser = self.parser
         parser.StartElementHandler = parser.EndElementHandler = None
         parser.StartDoctypeDeclHandler = parser.XmlDeclHandler = None
@@ -231,12 +230,12 @@ class _Reader(Elements):
 
     @property
     def place(self) -> int:
-        """The offset in the file of the event that is being handled."""
+        """The offset in the file of the current event."""
         at = self.parser.CurrentByteIndex - self.shift
         return at if self.repaired is None else self.repaired.edited.origin(at)
 
     def resume(self) -> None:
-        """Restores the handlers that examine each element."""
+        """Sets the handlers for elements that are not ignored."""
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
 
@@ -265,7 +264,7 @@ class _Reader(Elements):
     # elements that are passed over
 
     def pass_over(self, tag: str, place: int) -> None:
-        """Skips an element that is unknown here, with all its content."""
+        """Skips an element that does not belong here, with its content."""
         state = self.state
         self.passed_over, self.passed_start = 1, place
         self.parser.CharacterDataHandler = None
@@ -299,7 +298,7 @@ class _Reader(Elements):
                 self.model.rt_info_span = (self.passed_start, end)
 
     def preprocessing(self, offset: int, has_means: bool) -> None:
-        """Reports the first <pre-process> with means, which OpenVINO reads."""
+        """Reports the first <pre-process> with means: OpenVINO subtracts them from an input."""
         if not has_means or self.model.subtracts_means:
             return
         self.model.subtracts_means = True
@@ -465,7 +464,7 @@ class _Reader(Elements):
         return "net"
 
     def check_header(self, net: int) -> None:
-        """Reports a version that OpenVINO reads cut off, since it searches only the first bytes for
+        """Reports a `version` that crosses the end of the bytes in which OpenVINO searches for
         it."""
         if net > HEADER_BYTES or self.source.raw is not None:
             return
@@ -483,7 +482,7 @@ class _Reader(Elements):
 
 
 def _is_known(encoding: str) -> bool:
-    """Returns whether Python knows an encoding as one for text."""
+    """Whether Python has a text encoding with this name."""
     try:
         "<".encode(encoding)
     except (LookupError, ValueError):
@@ -492,7 +491,7 @@ def _is_known(encoding: str) -> bool:
 
 
 def _ends_inside(piece: bytes) -> bool:
-    """Returns whether text ends inside a comment, CDATA, or a processing instruction."""
+    """Whether a text ends inside a comment, CDATA section or processing instruction."""
     return (b"<!" in piece or b"<?" in piece) and any(
         piece.rfind(closing) < piece.rfind(opening) + len(opening)
         for opening, closing in ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
@@ -506,7 +505,7 @@ def _versions(word: str) -> str:
 
 
 def _refused_version(text: str, version: int) -> tuple[str, str]:
-    """Returns a message about a version that OpenVINO does not read, and advice."""
+    """Returns a message and advice about an IR version that OpenVINO does not read."""
     reads, newest = f"OpenVINO reads versions {_versions('and')}", max(IR_VERSIONS)
     if 2 <= version <= 7:
         hint = "convert the original model again with a current OpenVINO"

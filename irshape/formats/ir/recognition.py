@@ -1,4 +1,4 @@
-"""Recognises by the first bytes whether a file is an IR, single layers, or no XML at all."""
+"""Recognizes by its first bytes whether a file is an IR, single layers, or not XML."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ...rule_ids import MALFORMED_XML, NOT_AN_IR
 from ..inputs import unreadable
 
 PEEK = 1 << 16
-"""How many bytes decide what a file is."""
+"""The number of bytes that are examined."""
 
 _ROOT = re.compile(
     rb"\A(?:\xef\xbb\xbf)?(?>\s+|<\?.*?\?>|<!--.*?-->)*+<(!?[A-Za-z_.\xe2][\w.\-\x80-\xff]*)",
     re.DOTALL,
 )
 _INNER = ("layers", "layer", "data", "input", "output", "port", "dim", "rt_info", "edges", "edge")
-"""Elements that occur only inside others."""
+"""Elements that occur only inside other elements of an IR."""
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)*\s*<(?!\0)")
-"""Matches the beginning of XML. The parser reports faults after it."""
+"""Matches the beginning of XML. The parser reports faults that come later."""
 _HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+)?html\b", re.IGNORECASE)
 _LAYER = re.compile(rb"(?:<|&lt;)layer\b")
 _LFS = b"version https://git-lfs"
@@ -30,26 +30,26 @@ _ARCHIVES = {
     b"(\xb5/\xfd": ("zstd", "unzstd"),
     b"7z\xbc\xaf'\x1c": ("7-Zip", "7z x"),
 }
-"""The first bytes of compressed files, their names, and the tools that unpack them."""
+"""The first bytes of compressed files, the names of their formats, and tools to unpack them."""
 _HELP = "give the .xml of the model; its .bin is found beside it"
 _HELP_LFS = "run `git lfs pull` where the file came from"
 
 
 def holds_single_layers(data: bytes) -> bool:
-    """Returns whether the root element is a `<layer>`, as in operation documents."""
+    """Whether the root element of a file is `<layer>`, as in OpenVINO's operation specification."""
     return _root_element(data) == "layer"
 
 
 def may_be_ir(data: bytes) -> bool:
-    """Returns whether a file with this beginning may be an IR or contain single layers.
+    """Whether a file with this beginning may be an IR or contain single layers.
 
-    Returns True if the root element cannot be seen. Validation then says what is wrong.
+    True also if the beginning shows no root element: `validate` then reports what is wrong.
     """
     return _root_element(data) in (None, "net", "layer", "!DOCTYPE")
 
 
 def _root_element(data: bytes) -> str | None:
-    """Returns the name of the root element if it can be seen; `layer` if `...` replaces it."""
+    """Returns the name of the root element (for `...`: `layer`); None if it is not visible."""
     match = _ROOT.match(data[:PEEK])
     if match is None:
         return None
@@ -57,7 +57,7 @@ def _root_element(data: bytes) -> str | None:
 
 
 def opened_text(path: str, data: bytes) -> Source:
-    """Returns the text of an IR, with UTF-16 decoded. Raises `NotReadable` for bytes that are not
+    """Returns the text of an IR; decodes UTF-16. Raises `NotReadable` for bytes that are not
     XML."""
     rule, actual = NOT_AN_IR, ""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -102,11 +102,11 @@ _OTHER_MODELS = (
     (rb".{6}\0\0\{", "a safetensors file of weights", _CONVERT),
     (rb"\x93NUMPY", "an array of NumPy (.npy)", _HELP),
 )
-"""Other kinds of models: their first bytes, their names, and advice."""
+"""Files of other kinds of models: their first bytes, their names, and what to give instead."""
 
 
 def _not_xml(data: bytes) -> tuple[str, str]:
-    """Says what the file is instead of XML, and what to do about it."""
+    """Returns a text that says what a file is if it is not XML, and advice."""
     if data.startswith(_LFS):
         return "the file is a Git-LFS pointer, not the .xml itself", _HELP_LFS
     for beginning, what, hint in _OTHER_MODELS:

@@ -1,10 +1,10 @@
-"""Reads layers and edges in the usual layout without an XML parser.
+"""Reads layers and edges in OpenVINO's usual layout without an XML parser.
 
-The layers of a model differ in id, name and tensor names, and constants in the place of their
-bytes. Without these, many layers have the same content, which is parsed once (`forms`).
+The layers of a model differ in id, name and tensor names, and constants in their offset. Without
+these, many layers have the same content, which is parsed once (`forms`).
 
-Only text that is certainly well-formed is accepted, character by character. Any other text is left
-to the XML parser, and so is text that needs a finding.
+The regular expressions accept only well-formed text without faults. The XML parser reads all other
+text.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from .forms import ID, NAMES, OFFSET, SPACE, VALUE, form_of
 
 
 def read_layers(text: str, at: int, body: Body) -> int:
-    """Adds the regular layers that begin at `at` to a body. Returns where they end.
+    """Adds layers in the usual layout, from `at` on, to a body. Returns the offset of their end.
 
-    text: the bytes of a file, one character for each.
+    text: the file, decoded so that each byte is one character.
     """
     layers, path = body.layers, body.path
     match, find = _LAYER.match, text.find
@@ -61,9 +61,9 @@ def read_layers(text: str, at: int, body: Body) -> int:
 
 
 def read_edges(data: bytes, at: int, body: Body) -> int:
-    """Gives a body the edges that begin at `at`. Returns where they end.
+    """Adds the edges from `at` on to a body. Returns the offset of their end.
 
-    If one of them is irregular, reads none and returns `at`.
+    If an edge is not in the usual layout, reads none and returns `at`.
     """
     edges = _EDGES.match(data, at)
     if edges is None:

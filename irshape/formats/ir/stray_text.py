@@ -1,4 +1,4 @@
-"""Finds text where only elements belong. No reader of an IR looks at it."""
+"""Finds text between elements, which OpenVINO ignores."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Sequence
 from .grammar import MARKUP, OPAQUE, WITHOUT_TEXT
 
 _MAY_BE_TEXT = re.compile(rb">\s*+(?!-?[0-9]{1,20}+\s*+</dim\b)[^<\s]")
-"""Matches all text between elements, and also text inside elements that may contain some."""
+"""Matches all text between elements, and also text in elements that may contain text."""
 
 
 def texts_between(data: bytes, pieces: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Returns where the texts between the elements of a well-formed document begin and end.
+    """Returns the start and end of each text between elements of a well-formed document.
 
-    pieces: where the parts to examine begin and end, each after a tag. They must be well-formed
-    together.
+    pieces: the start and end of each part to examine, each after a tag. Together they must be
+    well-formed.
     """
     if not any(_MAY_BE_TEXT.search(data, max(start - 1, 0), end) for start, end in pieces):
         return []
     spans: list[tuple[int, int]] = []
     opened: list[bool] = []
-    """Whether each open element, or one around it, may contain text."""
+    """For each open element, whether it, or an element around it, may contain text."""
     for start, end in pieces:
         at = start
         for tag in MARKUP.finditer(data, start, end):

@@ -1,7 +1,7 @@
-"""Writes a model as an IR: the .xml in OpenVINO's layout, and a .bin with the constants.
+"""Writes a model as an IR: an .xml in OpenVINO's layout, and a .bin with the constants.
 
-OpenVINO reads both back as the same model. irshape does not interpret the `rt_info` of layers and
-net, and copies it from the source.
+OpenVINO reads them as the same model. The `rt_info` of layers and of the net is copied from the
+source without interpreting it.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _INDENT = "\t"
 
 
 def write(model: Model, path: str | os.PathLike[str], inference: Inference | None = None) -> None:
-    """Writes `path` and, if the bytes of the constants are available, the .bin beside it.
+    """Writes the .xml and, if the bytes of the constants are available, the .bin beside it.
 
-    inference: ports declare its results, and inputs the shapes that it was made with.
-    Raises `ValueError` for single layers, for a path that does not end in .xml, and if
-    constants have no bytes; `OSError`.
+    inference: ports then declare inferred tensors, and inputs the shapes with which it was made.
+    Raises `OSError`, and `ValueError` for single layers, for a path that does not end in .xml, and
+    for missing bytes.
     """
     if model.kind == "layers":
         raise ValueError("single layers cannot be written as a model")
@@ -50,18 +50,17 @@ def write(model: Model, path: str | os.PathLike[str], inference: Inference | Non
 
 
 class Layout:
-    """The offsets in a .bin that contains only the needed constants. Constants that share bytes
-    still share them.
+    """The offsets of constants in a new .bin with only the needed bytes. Shared bytes stay shared.
 
     needed: the offset and size of every constant.
     """
 
     def __init__(self, needed: Iterable[tuple[int, int]]) -> None:
         self.chunks: dict[tuple[int, int], int] = {}
-        """The new offset of each chunk, by its old offset and size, in the order of the .bin."""
+        """The new offset of each byte range, by old offset and size, in file order."""
         self._end = 0
         self._chunks: list[tuple[int, int]] = []
-        """The offset and size of each needed range, in order. Overlapping ranges are joined."""
+        """The offset and size of each needed range in order, after joining ranges that overlap."""
         behind = -1
         for offset, size in sorted(needed):
             if offset < behind:
@@ -73,7 +72,7 @@ class Layout:
                 self._chunks.append((offset, size))
 
     def place(self, constant: Constant) -> int:
-        """Returns the new offset of a constant."""
+        """Returns the offset of a constant in the new .bin."""
         if not constant.size:
             return self._end
         at = bisect_right(self._chunks, constant.offset, key=itemgetter(0)) - 1
@@ -100,7 +99,7 @@ def _needed(model: Model) -> Iterator[tuple[int, int]]:
 
 
 def _data(layout: Layout, weights: Weights | None) -> Iterator[bytes]:
-    """Yields the bytes of the .bin."""
+    """Yields the pieces of the new .bin."""
     end = 0
     for (offset, size), start in layout.chunks.items():
         assert weights is not None
@@ -114,8 +113,8 @@ def _data(layout: Layout, weights: Weights | None) -> Iterator[bytes]:
 def document(model: Model, layout: Layout | None, inference: Inference | None) -> Iterator[str]:
     """Yields the lines of the .xml.
 
-    layout: the place of each constant; None keeps their offsets. inference: ports declare its
-    results.
+    layout: the new offsets of constants; None keeps the old ones. inference: ports declare its
+    tensors.
     """
     yield '<?xml version="1.0"?>'
     attributes = [f"name={quoted(model.name)}", f'version="{model.version}"']
@@ -150,7 +149,7 @@ def _body(
 
 
 def edge_line(edge: Edge) -> str:
-    """Returns the element of an edge."""
+    """Returns the line with the `<edge>`."""
     names = ("from-layer", "from-port", "to-layer", "to-port")
     return f"<edge {_attributes(zip(names, edge.ends, strict=True))} />"
 
@@ -200,7 +199,7 @@ def layer_lines(
 
 
 def _wiring_of_bodies(layer: Layer, inner: str) -> Iterator[str]:
-    """Yields the port maps and back edges, which OpenVINO writes before the bodies."""
+    """Yields the lines of port maps and back edges, which OpenVINO writes before the bodies."""
     for tag, entries in (layer.port_maps or {}).items():
         yield f"{inner}<{tag}>"
         yield from (
@@ -228,7 +227,7 @@ def _constant(model: Model, layer: Layer) -> Constant:
 
 
 def _fed(result: BodyResult, position: int) -> dict[int, Tensor]:
-    """Returns the tensor that reaches each input port."""
+    """Returns the tensor that feeds each input port of a layer, by the index of the port."""
     tensors = {}
     for index, source in enumerate(result.wiring.sources[position]):
         if source is not None and source[1] < len(result.outputs[source[0]]):
@@ -268,13 +267,13 @@ _PORT = re.compile(rb"""<port(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+>""")
 
 
 def _rt_info(model: Model, port: Port) -> str:
-    """Returns the content of a port besides its dimensions, such as the layout of a Parameter."""
+    """Returns the `rt_info` in a port, such as the layout of a Parameter."""
     span = port_rt_info(model.source, port)
     return "" if span is None else _raw(model, span)
 
 
 def port_rt_info(source: Source, port: Port) -> tuple[int, int] | None:
-    """Returns where the `<rt_info>` of a port begins and ends; None if it has none."""
+    """Returns the start and end of a port's `<rt_info>` in the source; None if it has none."""
     if isinstance(port, PortElsewhere):
         return port.rt_info
     data = source.data

@@ -1,1 +1,1 @@
-"""Turns paths into reports: single files, many files, the cache, baselines, and fixes."""
+"""Checks and fixes models: one file, many files, the cache of reports, and baselines."""

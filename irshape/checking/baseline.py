@@ -1,9 +1,10 @@
-"""Applies settings that concern all files together: ignores by file, the baseline, the error limit.
+"""Applies the settings for all files together: `per-file-ignores`, the baseline, `max-errors`.
 
 A baseline is a JSON file of findings that a team accepts. An entry consists of the file (relative
 to the folder of the baseline), the code, the ids of the layer and of the bodies around it, the
 port, the severity, and the number of equal findings. It has no line and no message, so that it
-stays valid when other parts of the file change. It holds findings of at most its severity.
+stays valid when other parts of the file change. An entry covers findings of its severity or a lower
+one.
 """
 
 from __future__ import annotations
@@ -28,23 +29,24 @@ severity. Layer and port are empty if there is none."""
 
 
 class Finished(NamedTuple):
+    """The report after these settings were applied, and counts of what they left out."""
+
     report: Report
     baselined: int
     """The number of findings that the baseline suppresses."""
     stale: int
-    """The number of entries of the baseline that no longer occur in the checked files."""
+    """The number of findings in the baseline that no longer occur in the checked files."""
     cut: int
-    """The number of findings of the last file that `max-errors` leaves out."""
+    """The number of findings in the last file that `max-errors` leaves out."""
     unchecked: int
     """The number of files that `max-errors` leaves out."""
     idle: tuple[tuple[str, str], ...]
-    """The patterns of `per-file-ignores` that match files, with the selectors that exclude nothing
-    there."""
+    """The useless selectors in `per-file-ignores`: they exclude no finding. Each with its
+    pattern."""
 
 
 def finish(report: Report, configuration: Configuration, *, baseline: bool = True) -> Finished:
-    """Returns the report without findings that are ignored by file or listed in the baseline, cut
-    after `max_errors`.
+    """Applies `per-file-ignores`, the baseline and `max_errors` to a report.
 
     Raises `ConfigurationError` for a baseline that cannot be used.
     """
@@ -72,7 +74,7 @@ def _idle(report: Report, configuration: Configuration) -> Iterator[tuple[str, s
 
 
 class Left(NamedTuple):
-    """A file with its remaining findings."""
+    """The report on a file with its remaining findings, and counts as in `Finished`."""
 
     file: FileReport
     baselined: int
@@ -80,8 +82,7 @@ class Left(NamedTuple):
 
 
 def left_of(configuration: Configuration) -> Callable[[FileReport], Left]:
-    """Returns a function that removes, from the report on a file, the findings that are ignored or
-    in the baseline.
+    """Returns a function that removes ignored and baselined findings from the report on a file.
 
     Raises `ConfigurationError` for a baseline that cannot be used.
     """
@@ -103,7 +104,8 @@ def without_ignored(file: FileReport, configuration: Configuration) -> FileRepor
 
 
 def _limited(files: list[FileReport], limit: int) -> tuple[list[FileReport], int]:
-    """Returns the files up to an error, and the number of findings that the last one lacks."""
+    """Returns the files up to the last allowed error, and the number of findings cut off after
+    it."""
     left = limit
     for position, file in enumerate(files):
         for at, diagnostic in enumerate(file.diagnostics, 1):
@@ -122,7 +124,7 @@ def key(diagnostic: Diagnostic) -> Key:
 
 
 def read(path: str) -> dict[str, Counter[Key]]:
-    """Returns the entries of a baseline by file. Raises `ConfigurationError`."""
+    """Returns the entries of a baseline by file. Raises `ConfigurationError` if it is invalid."""
     import json
 
     try:
@@ -177,7 +179,7 @@ def _without(file: FileReport, entries: dict[str, Counter[Key]], folder: str) ->
 def update(report: Report, path: str) -> None:
     """Writes the findings of a report as a baseline.
 
-    It keeps entries of files that were not checked, unless the file no longer exists.
+    Keeps the entries of files that were not checked, unless a file no longer exists.
     """
     import json
 

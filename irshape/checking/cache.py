@@ -1,9 +1,9 @@
 """Caches reports by the content of the file, the settings, and the version of irshape.
 
-An entry is a file, named by the path of the model and the settings: a changed model replaces its
-own entry. It also records which bytes of the .bin were read, and their digest. If the .bin differs
-in these bytes or in its size, the entry does not apply. An entry that cannot be read or written is
-not an error. The folder can be deleted at any time.
+An entry is a file whose name is a digest of the model's path and the settings, so that a changed
+model replaces its own entry. It also records which bytes of the .bin were read, and their digest.
+If the .bin differs in these bytes or in its size, the entry does not apply. An entry that cannot be
+read or written is not an error. The folder can be deleted at any time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def default_folder() -> str:
-    """Returns IRSHAPE_CACHE_DIR, or the system's folder for caches."""
+    """Returns the folder in IRSHAPE_CACHE_DIR, or one in the system's folder for caches."""
     given = os.environ.get("IRSHAPE_CACHE_DIR")
     if given:
         return given
@@ -42,7 +42,7 @@ def default_folder() -> str:
 
 @lru_cache(maxsize=1)
 def _program() -> bytes:
-    """Returns a digest of the program: its version, the size and time of its files, and the
+    """Returns a digest of irshape's version, of the sizes and times of its files, and of
     plugins."""
     from ..rules.plugins import entry_point_files
 
@@ -67,7 +67,7 @@ def _program() -> bytes:
 
 
 class Entry:
-    """The place of one file's findings in a cache."""
+    """The entry for one file in a cache."""
 
     def __init__(self, folder: str, source: Source, weights: Weights, settings: Settings) -> None:
         told = [
@@ -83,8 +83,8 @@ class Entry:
         self.weights = weights
 
     def get(self, shown: str) -> FileReport | None:
-        """Returns the report, with `shown` as its path; None if there is none or the .bin has
-        changed."""
+        """Returns the stored report, with `shown` as its path; None if a file changed or none is
+        stored."""
         try:
             data = json.loads(self.path.read_bytes())
             reads = data["reads"]
@@ -130,7 +130,7 @@ def _diagnostic(fields: dict[str, Any]) -> Diagnostic:
 def _digest(weights: Weights, reads: Iterable[tuple[int, int]] | None) -> str:
     """Returns a digest of some ranges of a .bin, or of all of it if `reads` is None.
 
-    Raises `ValueError` for a range beyond its end.
+    Raises `ValueError` for a range beyond the end of the .bin.
     """
     digest = blake2b(digest_size=16)
     if weights.data is not None:

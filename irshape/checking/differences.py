@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def crosscheck_report(comparison: Comparison) -> Report:
-    """Returns a report on the outputs that make a cross-check fail, and on the parts that could not
-    be compared."""
+    """Returns a report on the differences that make a cross-check fail, and on parts not
+    compared."""
     return _report(comparison.model, list(_crosschecked(comparison)))
 
 
 def comparison_report(comparison: ModelComparison) -> Report:
-    """Returns a report on the layers of the second model that cause differences, and on its outputs
-    that differ."""
+    """Returns a report on the second model: layers that cause differences, and outputs that
+    differ."""
     return _report(comparison.second, list(_compared(comparison)))
 
 
@@ -56,7 +56,7 @@ def _crosschecked(comparison: Comparison) -> Iterator[Finding]:
             errors = row.own_errors if own and row.own_errors is not None else row.errors
             reason = row.own_reason if own and row.own_reason else row.reason
             subject = "this layer by itself" if own else "this output"
-            message = f"{runtime}, {subject} differs{_size(errors)}"
+            message = f"with {runtime}, {subject} differs from irshape{_size(errors)}"
             fault = Fault(VALUE_DIFFERENCE, message + (f": {reason}" if reason else ""))
             yield _finding(fault, row.layer, row.port)
 

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 MARKS = ("openvino_tokenizer.xml", "openvino_detokenizer.xml", "openvino_language_model.xml")
 JSON_FILES = ("config.json", "generation_config.json", "model_index.json")
 MAX_JSON = 4 << 20
-"""The largest size of a configuration that irshape reads, in bytes."""
+"""The largest size of a JSON file that irshape reads, in bytes."""
 
 
 def configurations_of(path: str) -> set[str]:
-    """Returns the real paths of the configurations whose content matters to an exported model.
+    """Returns the real paths of the JSON files that findings on an exported model may depend on.
 
-    They need not exist.
+    The files need not exist.
     """
     folder, name = os.path.split(os.path.abspath(path))
     if not _is_exported(name):
@@ -40,7 +40,7 @@ def _is_exported(name: str) -> bool:
 
 
 def check_exports(reports: Sequence[FileReport], request: Request) -> list[FileReport]:
-    """Returns the reports, after adding the findings on exported folders among the files."""
+    """Returns the reports with the findings on exported folders to which the files belong."""
     folders = _exported([report.path for report in reports])
     if not folders:
         return list(reports)
@@ -71,7 +71,7 @@ def _sound(report: FileReport) -> bool:
 
 
 def _exported(paths: Sequence[str]) -> dict[str, list[str]]:
-    """Returns the files of each exported folder, by folder."""
+    """Returns the models in each exported folder, by folder."""
     folders: dict[str, list[str]] = {}
     for path in paths:
         folder, name = os.path.split(path)
@@ -91,7 +91,7 @@ def _exported(paths: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _read(folder: str, paths: Sequence[str], request: Request) -> Export | None:
-    """Returns the models and configurations of a folder; None if none of its models can be read."""
+    """Returns the models and JSON files of a folder; None if none of its models can be read."""
     from ..formats.loading import open_model, read_source
     from ..inference.engine import infer
     from ..rules.export_folders import Export, Member

@@ -1,6 +1,6 @@
-"""Fixes several files, one after another or in processes, with the settings that apply to each.
+"""Determines the fixes of several files, in this process or in several, with their settings.
 
-This module writes no file: if a process dies while it fixes a file, all files stay unchanged.
+It writes no file: if a process dies at one file, all files stay unchanged.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from ..settings.selection import ignored_in, settings
 from .processes import with_processes
 
 BATCH = 2
-"""The largest number of files that a process gets at once. It has to send back their texts."""
+"""The largest number of files that a process gets at once: it sends back their texts, which are
+large."""
 
 
 class Task(NamedTuple):
-    """One file to fix; it can be pickled."""
+    """One file to fix. The task can be pickled."""
 
     path: str
     weights: WeightsChoice
@@ -45,14 +46,14 @@ def task(
     weights: WeightsChoice = "beside",
     unsafe: bool = False,
 ) -> Task:
-    """Returns the task of fixing a file. Raises `ConfigurationError` for an invalid selector."""
+    """Returns the task to fix a file. Raises `ConfigurationError` for an invalid selector."""
     name = path_of(path)
     spared = ignored_in(name, configuration)
     return Task(name, weights, unsafe, settings(configuration, name), spared)
 
 
 def fixes_of(task: Task) -> Fixes:
-    """Returns the fixes of one task. Raises the errors of `fix`."""
+    """Returns the fixes of the file of a task. Raises the errors of `fix`."""
     return fix(
         task.path, task.weights, unsafe=task.unsafe, settings=task.settings, spared=task.spared
     )
@@ -80,4 +81,4 @@ def _outcome(task: Task) -> Outcome:
 
 
 def _lost(task: Task) -> Outcome:
-    return Outcome(task.path, None, "the process that looked at this file died")
+    return Outcome(task.path, None, "the process that examined this file died")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FEW = 8
 SMALL = 4 << 20
-"""With fewer files and fewer bytes of .xml, starting processes takes more time than it saves."""
+"""With fewer files than `FEW` and fewer bytes of .xml than `SMALL`, one process is faster."""
 
 
 class Task(NamedTuple):
@@ -50,8 +50,7 @@ class Task(NamedTuple):
 class StoredSource(Source):
     """The source of a file whose text is read again on demand.
 
-    A worker sends back the report without the text. Only the text that was read last stays in
-    memory.
+    A worker process returns a report without the text. Only the last text stays in memory.
     """
 
     __slots__ = ()
@@ -92,8 +91,7 @@ def _source_of(path: str) -> Source:
 def validate_many(targets: Sequence[Target], request: Request) -> Iterator[FileReport]:
     """Yields the reports on several files or models, in order.
 
-    Raises `ConfigurationError` for invalid settings. The contents of a file never cause an
-    exception.
+    Raises `ConfigurationError` for invalid settings, but nothing because of a file's contents.
     """
     configuration, executor = request.configuration, request.executor
     known: dict[tuple[Any, ...], Settings] = {}
@@ -145,17 +143,17 @@ def default_jobs(paths: Sequence[str]) -> int:
 
 
 def shard(paths: list[str], index: int, count: int) -> list[str]:
-    """Returns part `index` of `count`, counted from 1. Every file is in exactly one part.
+    """Returns part `index` of `count`, from 1, of a list of files. Each file is in one part.
 
-    Neighbouring files are in different parts, since they are often similar.
+    Successive files are in different parts, since they are often similar.
     """
     return paths[index - 1 :: count]
 
 
 def check(task: Task) -> FileReport:
-    """Returns the report on one file, in any process. For `-`, the report keeps the text.
+    """Returns the report on one file; runs in any process. For `-`, the report keeps the text.
 
-    Raises `ValueMismatch`. With IRSHAPE_DEBUG set, also raises internal errors of irshape.
+    Raises `UnfitValue`. With IRSHAPE_DEBUG set, also raises internal errors of irshape.
     """
     for plugin in task.plugins:
         load(plugin)
@@ -193,7 +191,8 @@ def check(task: Task) -> FileReport:
 
 
 def _path_from(folder: str | None, path: str) -> str:
-    """Returns a path relative to a folder. URLs and `-` stay unchanged."""
+    """Returns a path that is relative to a folder, joined with the folder. URLs and `-` stay
+    unchanged."""
     return path if not folder or path == "-" or is_url(path) else os.path.join(folder, path)
 
 
@@ -219,8 +218,8 @@ def died(task: Task) -> FileReport:
 
 
 def _with_executor(tasks: Sequence[Task], executor: Executor) -> Generator[FileReport, None, None]:
-    """Yields the reports on files that the caller's executor checks. A file whose result is lost
-    becomes a finding."""
+    """Yields the reports on files that the caller's executor checks. A lost result becomes a
+    finding."""
     flying: list[Future[FileReport] | None] = []
     for task in tasks:
         try:

@@ -1,4 +1,4 @@
-"""Validates one file: opens, reads and diagnoses it, and reports the findings."""
+"""Validates one file: opens and reads it, finds faults and their causes, and reports them."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _fix(fix: Fix, source: Source) -> dict[str, Any]:
 
 
 def _cause(cause: Cause, fixes: list[Fix], source: Source) -> dict[str, Any]:
-    """Returns a possible cause of a finding as JSON. `fix` is the position of its change in the
+    """Returns a possible cause of a finding as JSON. `fix` is the index of its change in the
     fixes."""
     line, column = source.place(cause.change.offset)
     layer = cause.change.layer
@@ -123,7 +123,7 @@ def validate_file(
 
     values: values of inputs, for single layers. cache: a folder of earlier reports.
     leaves: whether the process ends afterwards.
-    Raises `OSError` if the file cannot be opened, `ValueMismatch` for a value that fits no input.
+    Raises `OSError` if the file cannot be opened, `UnfitValue` for a value that fits no input.
     """
     with extensions_known(settings.extensions):
         try:
@@ -145,8 +145,8 @@ def validate_file(
 
 
 def _validate_cached(opened: Opened, settings: Settings, cache: str) -> FileReport:
-    """Returns the report from the cache if it has one for this content. Otherwise stores a new
-    one."""
+    """Returns the report on an unchanged file from the cache; otherwise stores a new report
+    there."""
     from ..model.weights import Weights
     from ..rules.plugins import plugin_rules
     from .cache import Entry

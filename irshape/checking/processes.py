@@ -17,15 +17,14 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 T = TypeVar("T")
-"""A task. It can be pickled."""
+"""The type of a task, which can be pickled."""
 R = TypeVar("R")
-"""The result of a task. It can be pickled."""
+"""The type of the result of a task, which can be pickled."""
 
 COLLECT_EVERY = 64
-"""The number of files that a process checks between two garbage collections. In between, the
-collector is off."""
+"""The number of files that a process checks between two runs of the garbage collector."""
 COLLECT_ALL_EVERY = 16
-"""One of this number of collections also examines long-lived objects: reports and caches."""
+"""One in this number of runs also examines long-lived objects: reports and caches."""
 BATCH = 32
 """The largest number of tasks that a process gets at once."""
 
@@ -36,7 +35,7 @@ def _collect(times: int) -> None:
 
 
 def _begin() -> None:
-    """Sets up a worker.
+    """Sets up a worker process.
 
     The garbage collector is off, and ignores the objects of the parent. The worker ends whenever
     its parent ends, even after a crash.

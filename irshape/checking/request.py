@@ -1,4 +1,4 @@
-"""Describes the validation that one call or one command requests."""
+"""Defines `Request`, the options of one call of `irshape.validate` or of one command."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Implements `irshape.Session` and `irshape.run`, which examine a model before they run it.
+"""Implements `irshape.Session` and `irshape.run`, which check a model before they run it.
 
-`run` keeps sessions for its models, so that only the first call examines a model.
+`run` keeps sessions for its models, so that only the first call checks a model.
 """
 
 from __future__ import annotations
@@ -23,17 +23,16 @@ from .soundness import require_sound
 MAX_MODELS = 8
 """The number of models for which `run` keeps sessions: the models that ran last."""
 MAX_SESSIONS = 4
-"""The number of idle sessions that `run` keeps for a model. The same number of threads can run it
-without new sessions."""
+"""The number of idle sessions that `run` keeps for a model, for as many threads."""
 
 
 class Session(execution.Session):
     """Runs a model. Keeps the values of its variables from one call to the next, until `reset`.
 
-    A session notices changes of layers, attributes, edges and constants. It then examines the model
-    again, and variables keep their values. For a Graph, it runs the current state.
+    A session notices changes of layers, attributes, edges and constants. It then checks the model
+    again; variables keep their values. For a Graph, it runs the current state.
 
-    max_memory: the number of bytes that the tensors alive at one time may take. The session
+    max_memory: the number of bytes that all tensors in use at one time may take. The session
     estimates them before it runs a layer. If sizes depend on values, it estimates them before the
     layer that determines them runs.
     max_iterations: the number of times that the body of one layer may run in one inference.
@@ -163,6 +162,6 @@ def _kept_for(model: Model) -> _Kept:
 
 
 def _forget(key: ReferenceType[Model]) -> None:
-    """Drops the sessions of a freed model. Python calls this, perhaps while this thread holds the
-    lock."""
+    """Drops the sessions of a freed model. Uses no lock: Python may call it while the thread holds
+    it."""
     _kept.pop(key, None)

@@ -1,4 +1,4 @@
-"""Decides whether a model may be computed: no error may affect its types, shapes or bytes.
+"""Decides whether irshape may compute a model: no error may affect its types, shapes or bytes.
 
 `run`, `crosscheck`, `compare`, `convert` and sessions check this before they compute anything. Each
 rule states whether it stops runs (`Rule.stops_runs`).
@@ -61,7 +61,7 @@ def require_sound(model: Model) -> None:
 
 
 def _candidates(context: Context) -> Iterator[Finding]:
-    """Yields findings of the rules that stop runs, and of plugins' operations under their own
+    """Yields findings of rules with `stops_runs`, and of operations of plugins under their
     codes."""
     from ..rules import all_rules
 

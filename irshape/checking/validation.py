@@ -1,7 +1,7 @@
 """Validates all models that one call of `irshape.validate`, or one command, names.
 
-It checks the files in order, in this process or in several. Then it applies ignores by file, the
-baseline and the limit of errors to all of them together.
+It checks the files in order, in this process or in several. Then it applies `per-file-ignores`, the
+baseline and `max-errors` to all files together.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from ..formats.loading import WeightsChoice
 
 EXPORTED = ("_model.xml", "_tokenizer.xml", "_detokenizer.xml")
-"""The suffixes of models that optimum-intel exports together."""
+"""The ends of the names of models that optimum-intel exports together."""
 
 Watch = Callable[[Iterator[FileReport], int], Iterator[FileReport]]
-"""A function that passes reports on, and shows how many of the total are done."""
+"""A function that yields the reports that it gets, and shows progress. int: their total."""
 
 
 def validate(
@@ -59,10 +59,10 @@ def validate_all(
     baseline: bool = True,
     watch: Watch | None = None,
 ) -> Finished:
-    """Returns the report on models, after applying the settings that concern all of them together.
+    """Checks models, and applies the settings for all of them together to the report.
 
-    alone: whether to validate the single target without a worker, and raise an `OSError` for it.
-    baseline: whether to leave out the findings that the configuration's baseline lists.
+    alone: whether to check a single target in this process, and raise its `OSError`. baseline:
+    whether to leave out the findings that the configuration's baseline lists.
     Raises `ConfigurationError`, and `ValueError` for values that fit no input.
     """
     configuration = request.configuration

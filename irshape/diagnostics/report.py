@@ -1,4 +1,4 @@
-"""Diagnostics, the report that contains them, and the `LoadError` that carries them."""
+"""Defines diagnostics, the report that contains them, and `LoadError`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ LISTS = ("related", "causes", "fixes")
 
 
 class Diagnostic(NamedTuple):
-    """One finding: the fault, its place, its reason, and advice.
+    """One finding: message, place, expected and actual value, and advice.
 
-    `line` and `column` start at 1. `layer` and `port` are as in the report's JSON.
+    `line` and `column` start at 1. `layer` and `port` are objects as in the JSON of the report.
     """
 
     code: str
@@ -33,12 +33,12 @@ class Diagnostic(NamedTuple):
     actual: str | None = None
     help: str | None = None
     related: tuple[dict[str, Any], ...] = ()
-    """The findings that disappear together with this one. They have all fields except `related`,
-    `causes` and `fixes`."""
+    """The findings that the same change removes, with all fields but `related`, `causes` and
+    `fixes`."""
     causes: tuple[dict[str, Any], ...] = ()
     """The possible causes, likeliest first: `message`, `line`, `column`, `layer`, and `fix`.
 
-    `fix` is the position of the change among the fixes.
+    `fix` is the index of the change in `fixes`.
     """
     fixes: tuple[dict[str, Any], ...] = ()
     """The changes that remove the finding, best first: `change`, `applicability` (`safe` or
@@ -50,7 +50,7 @@ class Diagnostic(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The message, after the layer if the finding is about one."""
+        """The message; if the finding is about a layer, after the name of the layer."""
         if self.layer is None:
             return self.message
         ids = "/".join((*self.layer["path"], self.layer["id"]))
@@ -59,22 +59,23 @@ class Diagnostic(NamedTuple):
 
     @property
     def whole(self) -> list[Diagnostic]:
-        """Returns this finding and its related ones, each without related findings."""
+        """This finding and its related findings, as a flat list."""
         return [self._replace(related=()), *(Diagnostic(**each) for each in self.related)]
 
     @property
     def fixed_safely(self) -> bool | None:
-        """Whether the best change is safe, for related findings too; None without a change."""
+        """Whether the best change is safe, which also fixes related findings; None without a
+        change."""
         return self.fixes[0]["safe"] if self.fixes else None
 
     def count(self, severity: Severity) -> int:
-        """Returns the number of findings with a severity, among this one and its related ones."""
+        """Returns the number of findings with a severity among this finding and its related
+        ones."""
         own = [self.severity, *(each["severity"] for each in self.related)]
         return own.count(severity)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the finding for JSON, without `related`, `causes` and `fixes` if they are
-        empty."""
+        """Returns the finding for JSON. Leaves out `related`, `causes` and `fixes` if empty."""
         fields = self._asdict()
         for name in LISTS:
             if not fields[name]:
@@ -83,7 +84,8 @@ class Diagnostic(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """A change that was tried for a finding, its cost, and the outcome."""
+    """A change that was tried for a finding, its cost (the lower, the likelier), and the
+    outcome."""
 
     change: str
     cost: float
@@ -91,7 +93,7 @@ class Trial(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A finding, and the changes that were tried for it, likeliest first."""
+    """A finding, and the changes that irshape tried for it, likeliest first."""
 
     line: int
     column: int
@@ -103,8 +105,7 @@ class Trace(NamedTuple):
 class FileReport(NamedTuple):
     """The diagnostics of one file.
 
-    `source` lets renderers show lines of the file, and `trace` is for `--trace`. Neither is part of
-    `to_dict`.
+    Renderers show lines of `source`; `--trace` prints `trace`. Neither is part of `to_dict`.
     """
 
     path: str
@@ -120,7 +121,7 @@ class FileReport(NamedTuple):
         return sum(each.count(severity) for each in self.diagnostics)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the report on the file for JSON, as an element of `files` in the report."""
+        """Returns the report on the file for JSON: an element of `files` in the whole report."""
         return {
             "path": self.path,
             "layers": self.layers,
@@ -129,8 +130,7 @@ class FileReport(NamedTuple):
 
 
 class Report:
-    """The diagnostics of all files. `to_dict` returns what `irshape validate --format json`
-    prints."""
+    """The diagnostics of all files, as `irshape.validate` returns them."""
 
     def __init__(self, files: list[FileReport]) -> None:
         self.files = files
@@ -179,7 +179,7 @@ def summary(report: Report) -> dict[str, int]:
 
 
 class LoadError(Exception):
-    """Raised if a file contains no model. `diagnostics` say why, `path` names the file."""
+    """Raised if no model can be read from a file. `diagnostics` say why, `path` names the file."""
 
     def __init__(self, file: FileReport) -> None:
         self.file = file
@@ -190,7 +190,7 @@ class LoadError(Exception):
 
 
 def diagnostic(finding: Finding, source: Source) -> Diagnostic:
-    """Returns a finding as a diagnostic, with its code, and the line and column of its place."""
+    """Returns a finding as a diagnostic, with the line and column of its place in the source."""
     line, column = source.place(finding.offset)
     return Diagnostic(
         finding.rule.code,
@@ -214,7 +214,8 @@ def _whole(finding: Finding, source: Source) -> dict[str, Any]:
 
 
 def _row(diagnostic: Diagnostic) -> dict[str, Any]:
-    """Returns a diagnostic as a related one, without its own lists."""
+    """Returns a diagnostic for the `related` of another, without `related`, `causes` and
+    `fixes`."""
     fields = diagnostic._asdict()
     return {name: value for name, value in fields.items() if name not in LISTS}
 
@@ -222,9 +223,9 @@ def _row(diagnostic: Diagnostic) -> dict[str, Any]:
 def filtered(
     diagnostics: Iterable[Diagnostic], keep: Callable[[Diagnostic], bool]
 ) -> list[Diagnostic]:
-    """Returns the diagnostics for which `keep` is true. It is called separately for related ones.
+    """Returns the diagnostics for which `keep` is true, also among related ones.
 
-    If a diagnostic is left out, the first of its related ones takes its place.
+    If a diagnostic is left out, the first remaining one of its related ones takes its place.
     """
     kept: list[Diagnostic] = []
     for each in diagnostics:

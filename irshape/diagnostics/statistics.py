@@ -1,4 +1,4 @@
-"""Counts the findings of each rule in a report, and those that `irshape fix` can correct."""
+"""Counts the findings of each rule in a report, and how many of them `irshape fix` can correct."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from .report import Diagnostic, Report, summary
 
 
 class RuleCount(NamedTuple):
-    """The findings of a rule."""
+    """The numbers of findings of a rule."""
 
     code: str
     rule: str
     counts: Mapping[Severity, int]
-    """The findings by severity. Every severity is present."""
+    """The number of findings by severity. Every severity is a key."""
     files: int
     """The number of files with findings of the rule."""
     fixable: int
-    """The number of findings that `irshape fix` can correct, if the report says so."""
+    """The number of findings that `irshape fix` can correct by default."""
     unsafely_fixable: int
     """The number of findings that `irshape fix` can correct only with --unsafe-fixes."""
 
@@ -29,7 +29,7 @@ class RuleCount(NamedTuple):
 
     @property
     def severity(self) -> Severity:
-        """The most severe severity of the findings."""
+        """The highest severity of the findings."""
         return next(severity for severity in SEVERITIES if self.counts[severity])
 
     def to_dict(self) -> dict[str, Any]:
@@ -48,8 +48,8 @@ class RuleCount(NamedTuple):
 
 
 def statistics(groups: Iterable[Iterable[Diagnostic]]) -> list[RuleCount]:
-    """Returns the counts of rules with findings, related ones too, most findings first. groups: the
-    findings of each file."""
+    """Returns counts for each rule with findings, most findings first; related findings count too.
+    groups: the findings of each file."""
     by_rule: dict[tuple[str, str], list[tuple[int, Severity, bool | None]]] = {}
     for number, group in enumerate(groups):
         for diagnostic in group:

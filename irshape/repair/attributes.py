@@ -16,15 +16,14 @@ from .site import Site, Sites
 from .spellings import likeness, only_word, renoted, respelt
 
 MOST_RENAMED = 64
-"""If a layer has more attributes than this, other names are not tried."""
+"""The most attributes of a layer for which other names of an attribute are tried."""
 
 Candidate = tuple[Fit, Change]
-"""A change, and a measure of how well its layer would fit its surroundings."""
+"""A proposed change, and how well the layer would then fit its declared ports."""
 
 
 def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields other values for the attribute that the finding concerns, or else for any
-    attribute."""
+    """Yields other values for the attribute of the finding; without one, for every attribute."""
     site = sites.of(finding.layer)
     operation = None if site is None else site.operation
     if site is None or operation is None:
@@ -52,8 +51,7 @@ def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 def _other_notation(
     sites: Sites, site: Site, attribute: Attribute, text: str
 ) -> Iterator[Candidate]:
-    """Yields the same value in a notation that OpenVINO reads, or the word that is one letter
-    off."""
+    """Yields, for a malformed value, the same numbers as OpenVINO reads them, or a similar word."""
     try:
         attribute.read(text)
         return
@@ -87,8 +85,7 @@ _BESIDE = {"pads_begin": "pads_end", "pads_end": "pads_begin"}
 
 
 def _cost(sites: Sites, layer: Layer, alternative: Alternative) -> float:
-    """Returns the cost of a value. It is lower for a value near the written one, a usual value, or
-    the default."""
+    """Returns the cost of a value: lower if it is near the old value, usual, or the default."""
     attribute, before, after, _ = alternative
     usual = sites.usual.get((layer.type, attribute.name, after), 0)
     cost = 2.0 - min(usual, 9) / 20
@@ -110,8 +107,7 @@ def _cost(sites: Sites, layer: Layer, alternative: Alternative) -> float:
 
 
 def _nearness(one: object, other: object) -> float | None:
-    """Returns the nearness of two numbers or lists of numbers, from 0 to 1; None for anything
-    else."""
+    """Returns the nearness of two integers or lists of them, from 0 to 1; otherwise None."""
     if isinstance(one, int) and isinstance(other, int):
         return 1 / (1 + abs(one - other))
     if isinstance(one, tuple) and isinstance(other, tuple) and one and len(one) == len(other):
@@ -121,7 +117,7 @@ def _nearness(one: object, other: object) -> float | None:
 
 
 def names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields other names for an attribute that the operation does not have, and its removal."""
+    """Yields other names for an attribute that the operation does not have, or else its removal."""
     site, written = sites.of(finding.layer), finding.fault.at
     operation = None if site is None else site.operation
     if site is None or operation is None:

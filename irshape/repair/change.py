@@ -26,7 +26,7 @@ Applicability = Literal["safe", "unsafe", "display"]
 
 
 class Change(NamedTuple):
-    """One change of the text. Its fields are facts; `__str__` puts them into words."""
+    """One change of the text of a file. `__str__` describes it in words."""
 
     kind: Kind
     edits: tuple[Edit, ...]
@@ -40,19 +40,20 @@ class Change(NamedTuple):
     after: str | None
     """The new text; None if something is removed."""
     cost: float = 1.0
-    """A measure of how unlikely the change is, compared with others that fix as much."""
+    """A measure of how unlikely the change is, compared with others that remove as many
+    findings."""
     decided: str = ""
-    """Text that says why there is no other choice; empty if there is another choice.
+    """The reason why no other change is possible; empty if others are possible.
 
     If it is not empty and OpenVINO refuses the file, the change is safe.
     """
     same_model: bool = False
     """Whether OpenVINO reads the same model before and after."""
     guess: bool = False
-    """Whether other changes are as likely, so that irshape only shows it."""
+    """Whether other changes are as likely, so that irshape shows the change but does not make
+    it."""
     settles: tuple[Finding, ...] | None = None
-    """The findings that the change removes, if irshape knows them without reading the file
-    again."""
+    """The findings that the change removes, if known without reading the file again."""
 
     def __str__(self) -> str:
         if self.kind in ("edge", "text", "weights"):
@@ -84,7 +85,7 @@ class Cause(NamedTuple):
 
     @property
     def message(self) -> str:
-        """Text that describes the possible cause of the findings."""
+        """The text after `possible cause:` in reports."""
         change = self.change
         if change.kind == "weights":
             return change.subject
@@ -99,11 +100,10 @@ class Cause(NamedTuple):
 
 
 class Repairs(NamedTuple):
-    """The result of the search for causes in a file."""
+    """The result of the search for causes of the findings on a file."""
 
     findings: list[Finding]
-    """The findings to report. `related` of each contains the findings that the same change
-    removes."""
+    """The findings to report. Findings that one change removes are the `related` of the first."""
     causes: dict[int, list[Cause]]
     """At most three causes for each finding, likeliest first, by its `id`."""
     tried: dict[int, list[Trial]]

@@ -1,4 +1,4 @@
-"""Proposes changes of a Const: its type, shape, size, and values, which irshape never writes."""
+"""Proposes changes of a Const: its type, shape, size and offset. Other values are only shown."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ MOST_VALUES = 8
 
 
 def constants(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields other types, shapes or sizes for the Const of a finding, or for one that feeds its
-    layer."""
+    """Yields changes of the Const of a finding, or of a Const that feeds the finding's layer."""
     site = sites.of(finding.layer)
     if site is None:
         return
@@ -43,9 +42,10 @@ def constants(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 
 
 def _values(sites: Sites, site: Site) -> Iterator[Candidate]:
-    """Yields values of a small constant with which its layer would fit its ports.
+    """Yields values of a small constant with which the layer that it feeds would fit its declared
+    ports.
 
-    It does so only if no value of an attribute has the same effect.
+    It yields nothing if another value of an attribute has the same effect.
     """
     operation, layer = site.operation, site.layer
     known = sites.context.shared(fitting_values, layer)
@@ -104,13 +104,13 @@ def _size_is_right(sites: Sites, items: tuple[str, ...]) -> bool:
 
 
 def _needed(constant: Constant) -> int:
-    """Returns the number of bytes that a constant of this type and shape takes."""
+    """Returns the number of bytes that a constant needs for its type and shape."""
     return constant.element_type.byte_size(prod(constant.shape))
 
 
 def _place(sites: Sites, site: Site, finding: Finding) -> Iterator[Candidate]:
-    """Yields the change of a Const to the element type and shape that its port declares, or to
-    bytes that no constant takes."""
+    """Yields changes of a Const to the element type or shape that its port declares, to the size
+    that it needs, or to an offset of unused bytes."""
     layer = site.layer
     if not layer.outputs:
         return
@@ -141,7 +141,7 @@ def _place(sites: Sites, site: Site, finding: Finding) -> Iterator[Candidate]:
 
 
 def _gaps(sites: Sites, layer: Layer, size: int) -> list[int]:
-    """Returns where bytes lie, as many as given, that no other constant takes."""
+    """Returns the offsets of gaps of `size` bytes that no constant but this layer uses."""
     context = sites.context
     stored = context.model.weights
     taken = {

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class Fix(NamedTuple):
-    """A change that removes a finding. `irshape fix` makes it by default if it is safe."""
+    """A change that removes a finding. `irshape fix` makes safe changes by default."""
 
     change: str
-    """Text that describes the edits."""
+    """The edits in words."""
     edits: tuple[Edit, ...]
-    """The edits, by byte offset in the original."""
+    """The edits, with byte offsets in the original file."""
     applicability: Applicability
     reason: str
     """The reason why irshape considers the change right."""
@@ -44,14 +44,14 @@ class Diagnosis:
     ) -> None:
         self.context = context
         self.findings = findings
-        """If one change removes several findings, the first one has the others as `related`."""
+        """If one change removes several findings, the first finding has the others as `related`."""
         self._repairs = repaired
         self.readings = 0 if repaired is None else repaired.readings
         """The number of times that the whole file was read again."""
 
     @property
     def whole(self) -> list[Finding]:
-        """All findings in one list, including related ones."""
+        """All findings in one list, related findings after the one that contains them."""
         return [part for each in self.findings for part in (each, *each.related)]
 
     @property
@@ -64,12 +64,13 @@ class Diagnosis:
         return [] if self._repairs is None else self._repairs.causes.get(id(finding), [])
 
     def tried(self, finding: Finding) -> list[Trial]:
-        """Returns the changes that were tried to find the causes."""
+        """Returns the changes that irshape tried in the search for causes of a finding."""
         return [] if self._repairs is None else self._repairs.tried.get(id(finding), [])
 
     @property
     def doubted(self) -> set[Layer]:
-        """The layers whose ports are evidence of swapped inputs, or of another model's .bin."""
+        """The layers whose declared ports show that inputs are swapped, or that the .bin is
+        wrong."""
         causes = (each for finding in self.findings for each in self.causes(finding))
         proofs = [each for each in causes if each.change.kind in ("exchange", "weights")]
         return {part.layer for each in proofs for part in each.explained if part.layer}
@@ -82,7 +83,7 @@ class Diagnosis:
         return {(layer, (direction, id)): each for (layer, direction, id), each in edits.items()}
 
     def fixes(self, finding: Finding) -> list[Fix]:
-        """Returns the changes that remove a finding: safe ones first, then the causes."""
+        """Returns the changes that remove a finding, safe ones first."""
         possible = []
         rule = rule_of(finding.rule)
         fixable = self.context.model.format.fixable
@@ -116,8 +117,7 @@ def _reason(cause: Cause) -> str:
 def diagnose(model: Model, settings: Settings = PLAIN, *, readings: int | None = None) -> Diagnosis:
     """Returns the findings on a model, and the causes of its errors and warnings.
 
-    readings: the number of times that the file may be read again; None for the default of the
-    search.
+    readings: the number of times that the file may be read again; None for `MOST_READINGS`.
     """
     examination = examine(model, settings)
     if all(each.severity == "info" for each in examination.findings):
@@ -132,7 +132,8 @@ def diagnose(model: Model, settings: Settings = PLAIN, *, readings: int | None =
 
 
 def _with_further(examination: Examination, settings: Settings) -> Examination:
-    """Returns the examination with the contradictions that show only if all ports are ignored."""
+    """Returns the examination with contradictions that are found only if all declared ports are
+    ignored."""
     from .ports import asks_for_ports, further_contradictions
 
     findings, context = examination

@@ -1,4 +1,4 @@
-"""Proposes changes of edges and ids: other outputs to feed an input, and other ids of layers."""
+"""Proposes changes of edges and ids: other producers for an input, and other ids of layers."""
 
 from __future__ import annotations
 
@@ -22,16 +22,15 @@ from .spellings import likeness
 MOST_SOURCES = 4
 """The largest number of outputs that are tried for an input."""
 MOST_EXCHANGED = 16
-"""For layers with at most this number of inputs, exchanges of two inputs are tried."""
+"""Exchanges of two inputs are tried among at most this number of the first inputs of a layer."""
 MOST_UNFED = 4
-"""If more inputs than this have no edge, irshape assumes that the edges were lost, and proposes
-none."""
+"""If more inputs than this have no edge, irshape proposes no edges: they were probably lost."""
 MOST_CYCLIC = 32
-"""The largest number of layers of a cycle for whose inputs other outputs are tried."""
+"""For inputs of at most this number of layers in a cycle, other outputs are tried."""
 
 
 class Outputs:
-    """The outputs of a body, grouped by the declarations of their ports. Findings share them."""
+    """The outputs of a body, grouped by the declarations of their ports."""
 
     def __init__(self, context: Context, result: BodyResult) -> None:
         self.by_declaration: dict[tuple[object, ...], list[OutputRef]] = {}
@@ -43,8 +42,8 @@ class Outputs:
         self.used = {source for row in result.wiring.sources for source in row}
 
     def alike(self, port: Port) -> list[OutputRef]:
-        """Returns the outputs with the same declaration as an input port. Parts that the input port
-        does not declare are ignored."""
+        """Returns the outputs that declare the same shape and precision as an input port. If the
+        port has no precision, compares only the shape that it declares."""
         if port.precision is not None:
             return self.by_declaration.get((port.dims, port.precision), [])
         return [
@@ -56,8 +55,8 @@ class Outputs:
 
 
 def sources(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields the exchange of two inputs; if there is none, other outputs for an input whose
-    declaration differs from its producer's."""
+    """Yields the exchange of two inputs. If no exchange fits, yields other producers for an input
+    whose declaration differs from that of its producer."""
     site = sites.of(finding.layer)
     if site is None:
         return
@@ -77,7 +76,7 @@ def sources(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 
 
 def _exchanges(sites: Sites, site: Site) -> Iterator[Candidate]:
-    """Yields the exchange of two inputs, if each declares the tensor that feeds the other."""
+    """Yields the exchange of two inputs if each declares the type and shape that feed the other."""
     layer, layers = site.layer, site.result.body.layers
     fed = [
         (index, port, layers[source[0]].outputs[source[1]])
@@ -109,7 +108,7 @@ def _exchanges(sites: Sites, site: Site) -> Iterator[Candidate]:
 
 
 def _declares(port: Port, output: Port) -> bool:
-    """Returns whether an input port declares what an output does, or declares nothing."""
+    """Returns whether an input port agrees with an output port in all that it declares."""
     if port.precision is None:
         return port.dims in ((), output.dims)
     return port.precision == output.precision and port.dims == output.dims
@@ -123,9 +122,10 @@ def _edge_into(result: BodyResult, layer: Layer, port: Port) -> Edge | None:
 
 
 def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator[Candidate]:
-    """Yields outputs that have the same declaration as an input and do not close a cycle.
+    """Yields changes that connect an input to another output with the same declaration.
 
-    For an edge, those of other layers have its port, or no edge takes them.
+    The output closes no cycle. edge: the wrong edge into the input, if there is one; an output of
+    another layer then has the port id of the edge, or no edge uses it.
     """
     result, port = site.result, site.layer.inputs[index]
     layers, outputs = result.body.layers, sites.context.shared(Outputs, result)
@@ -161,7 +161,7 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
         if same and len(fitting) == 1:
             decided = f"no other output of {producer.label} fits"
         elif [ref] == unused == alike:
-            decided = "no edge takes that output, and no other output has what the input declares"
+            decided = "no edge uses that output, and no other output has this type and shape"
         change = (
             _edge_change(
                 sites,
@@ -208,9 +208,9 @@ def _edge_change(
 def _added(
     sites: Sites, site: Site, port: Port, producer: Layer, output: Port, cost: float
 ) -> Change | None:
-    """Returns the change that adds an edge, at the place where writers put it.
+    """Returns the change that adds an edge, at the place where OpenVINO writes it.
 
-    Writers sort edges by the layer where they start, then by the layer where they end.
+    OpenVINO sorts edges by `from-layer`, then by `to-layer`.
     """
     body, layer, data = site.result.body, site.layer, sites.source.data
     orders = {each.id: at for at, each in enumerate(body.layers)}
@@ -240,8 +240,8 @@ def _end_of_tag(data: bytes, start: int) -> int:
 
 
 def edges(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields other ends for a faulty edge, an edge for an unconnected input, or another edge on a
-    cycle."""
+    """Yields other ends for a faulty edge or an edge of a cycle, and edges for unconnected
+    inputs."""
     at_edge = sites.edge_of(finding)
     if at_edge is None:
         site = sites.of(finding.layer)
@@ -304,9 +304,9 @@ def _on_cycle(sites: Sites, result: BodyResult) -> Iterator[Candidate]:
 
 
 def ids(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields ids that edges name and no layer has, for layers that share an id.
+    """Yields new ids of layers: ids that edges name but no layer has.
 
-    For an edge that names a missing layer, yields its id for the layers that no edge names.
+    The changed layers share an id or, for an edge that names a missing layer, no edge names them.
     """
     at_edge, site = sites.edge_of(finding), sites.of(finding.layer)
     body = at_edge[0].body if at_edge else site.result.body if site else None

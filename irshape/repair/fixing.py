@@ -1,6 +1,6 @@
-"""Implements `irshape fix`: applies safe changes, on request the likeliest others, and fixes ports.
+"""Implements `irshape fix`: applies safe changes, on request also unsafe ones, and fixes ports.
 
-After each round it reads and checks the text again, until no change is left to apply.
+After each round of changes, it reads and checks the text again, until no change is left.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from .search import size_of
 MAX_ROUNDS = 40
 """The largest number of rounds of fixes. Real files need two to five."""
 READINGS_IN_ALL = 60
-"""The largest number of times that a file is read to prove changes, in all rounds together."""
+"""The largest number of times that a file is read to test changes, in all rounds together."""
 READ_IN_ALL = 400_000
 """The largest total size (`size_of`) of all these readings."""
 ALWAYS_POSSIBLE = 10
-"""The number of readings that are possible even beyond this size."""
+"""The number of readings that are allowed even if their total size is larger."""
 
 
 class NotFixableError(ValueError):
-    """Raised for a file that is not an IR, so there is no XML to edit."""
+    """Raised for a file that is not an IR, and so has no XML to edit."""
 
 
 class Choice(NamedTuple):
@@ -50,10 +50,10 @@ class Choice(NamedTuple):
 
 
 class Fixes:
-    """The changes of a file. They have not been written to it.
+    """The changes of a file, before they are written to the file.
 
-    `fixed` are the findings that the edits remove, at their places in the original. `remaining` are
-    the findings that are left, at their places in the fixed text.
+    `fixed` are the findings that the edits remove, with lines of the original. `remaining` are the
+    findings that are left, with lines of the fixed text.
     """
 
     def __init__(self, source: Source) -> None:
@@ -63,7 +63,7 @@ class Fixes:
         self.fixed: list[Diagnostic] = []
         self.remaining: list[Diagnostic] = []
         self.remaining_before: list[Diagnostic] = []
-        """The findings that are left, at their places in the original."""
+        """The findings that are left, with lines of the original."""
         self.readable = True
         """Whether irshape could read the file as an IR."""
         self.edits: list[Edit] = []
@@ -75,8 +75,7 @@ class Fixes:
         return f"<Fixes: {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
-        """Returns text with the numbers of fixed and remaining findings, and the edits as a
-        diff."""
+        """Returns the numbers of fixed and remaining findings, and the edits as a diff."""
         left = sum(len(each.whole) for each in self.remaining)
         counts = f"{self.path}: {len(self.fixed)} fixed, {left} left"
         return f"{counts}\n{self.diff()}".rstrip()
@@ -92,7 +91,7 @@ class Fixes:
         return self.data.decode(self.encoding, "replace")
 
     def diff(self) -> str:
-        """Returns the changes as a unified diff; empty if there are none."""
+        """Returns the changes as a unified diff; an empty text if there are none."""
         before = self.original.decode(self.encoding, "replace")
         return "".join(unified(self.path, before, self.text)) if self.edits else ""
 
@@ -141,8 +140,8 @@ def _untouched(source: Source, findings: list[Finding], how: _How) -> Fixes:
 
 
 def _of_text(unreadable: NotReadable, name: str, weights: WeightsChoice, how: _How) -> Fixes:
-    """Returns the fixes of a text that is not well-formed. If it is then readable, fixes it like
-    any other file."""
+    """Returns the fixes of a text that is not well-formed, and of the file that is then
+    readable."""
     from .text import causes_of
 
     source, finding = unreadable.source, unreadable.finding
@@ -167,7 +166,7 @@ def _of_text(unreadable: NotReadable, name: str, weights: WeightsChoice, how: _H
 
 
 def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
-    """Returns the fixes of a file that can be read with the edits so far.
+    """Makes rounds of fixes, and returns them. edited: the text with the edits so far.
 
     A round that increases the number of errors and warnings is undone. The exception is a round
     that only fixes ports, since it may reveal further findings.
@@ -224,12 +223,12 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
 
 
 def _moved(finding: Finding, edited: Edited) -> Finding:
-    """Returns a finding at its place in the original, without related ones."""
+    """Returns a finding at its place in the original, without related findings."""
     return finding._replace(offset=edited.origin(finding.offset), related=())
 
 
 def _kept(diagnosis: Diagnosis, how: _How, findings: list[Finding]) -> list[Finding]:
-    """Returns the findings to fix."""
+    """Returns the findings that the user's selection and `spared` leave to fix."""
     selected = Filter(how.settings, diagnosis.context.model.source)
     return [each for each in findings if each.rule.code not in how.spared and selected.keep(each)]
 
@@ -252,7 +251,8 @@ def _of_ports(diagnosis: Diagnosis, how: _How) -> list[Edit]:
 
 
 def _best(causes: list[Cause], *, unsafe: bool) -> Cause | None:
-    """Returns the cause whose change is to be made: a safe one, or with `unsafe` the likeliest."""
+    """Returns the cause whose change is to be made: the first safe one; with `unsafe`, the
+    first."""
     possible = [each for each in causes if each.applicability != "display"]
     return next((each for each in possible if unsafe or each.applicability == "safe"), None)
 
@@ -265,7 +265,7 @@ def _choice(told: Diagnostic, fixes: list[Fix], source: Source) -> Choice:
 
 
 def _raw_edits(source: Source, edits: list[Edit]) -> list[Edit]:
-    """Returns the edits with offsets in the bytes of the file."""
+    """Returns edits of the UTF-8 text as edits of the file's bytes, which may be UTF-16."""
     if source.raw is None:
         return edits
     wide = "utf-16-le" if source.raw[:2] == b"\xff\xfe" else "utf-16-be"

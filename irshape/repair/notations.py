@@ -1,4 +1,4 @@
-"""Corrects unusual notations that OpenVINO reads, and misspelt XML attributes."""
+"""Proposes usual notations in place of others that OpenVINO reads, and names of XML attributes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ KNOWN = {**ATTRIBUTES, "layer": (*ATTRIBUTES["layer"], "output_names")}
 
 
 def notations(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields the usual spelling of a number or type that OpenVINO also reads in another
-    notation."""
+    """Yields the usual spelling of a number or type, e.g. `1` for `+1`, `MatMul` for `matmul`."""
     written, wanted, layer = finding.actual, finding.expected, finding.layer
     if written is None or wanted is None:
         return
@@ -42,7 +41,7 @@ def notations(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 
 
 def _taken(sites: Sites, finding: Finding, wanted: str) -> bool:
-    """Returns whether another layer or port already has the new id."""
+    """Returns whether another layer or port already has the id `wanted`."""
     layer = finding.layer
     site = sites.of(layer)
     if (
@@ -58,7 +57,8 @@ def _taken(sites: Sites, finding: Finding, wanted: str) -> bool:
 
 
 def element_names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields the name of a missing XML attribute as the new name of one that OpenVINO ignores."""
+    """Yields other names for an XML attribute that OpenVINO ignores, e.g. `to-port` for
+    `to_port`."""
     source, element = sites.source, sites.element(finding.offset)
     tag = next((tag for tag in KNOWN if source.data.startswith(f"<{tag}".encode(), element)), None)
     present = sites.attributes(element)

@@ -82,8 +82,8 @@ def _fit(site: Site, operation: type[Operation]) -> Fit:
 
 
 def versions(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields other versions of the same type, unless the given version is newer than all known
-    ones."""
+    """Yields other versions of the same type, unless the version is an extension or a newer
+    opset."""
     site = sites.of(finding.layer)
     if site is None or site.operation is not None:
         return

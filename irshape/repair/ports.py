@@ -1,6 +1,6 @@
-"""Makes the declared ports agree with the model that OpenVINO reads.
+"""Changes declared ports to the types and shapes that OpenVINO infers.
 
-OpenVINO ignores the declarations of ports, so this never changes a result.
+OpenVINO ignores the declarations of ports, so the changes affect no result.
 """
 
 from __future__ import annotations
@@ -49,12 +49,11 @@ def asks_for_ports(findings: Iterable[Finding]) -> bool:
 def port_edits(
     context: Context, findings: list[Finding], evidence: set[Layer]
 ) -> dict[PortKey, tuple[Edit, ...]]:
-    """Returns the edits that make each port agree with the model that OpenVINO reads, if they are
-    certain.
+    """Returns the edits that make ports declare what OpenVINO infers, where this is certain.
 
     An output port also has the edits of the inputs that it feeds. There are no edits if no error or
-    warning concerns ports and no input was edited, or if an error makes the edges uncertain.
-    evidence: layers whose ports prove a cause, and stay.
+    warning concerns ports and no Parameter was edited, or if an error makes the edges uncertain.
+    evidence: layers whose ports are evidence for a cause, and are not edited.
     """
     edited = any(map(_of_edited_input, findings))
     if not edited and not asks_for_ports(findings):
@@ -79,9 +78,10 @@ def port_edits(
 
 
 def _of_edited_input(finding: Finding) -> bool:
-    """Returns whether the port of a Parameter declares other dimensions than its attributes.
+    """Returns whether a finding says that a Parameter's port contradicts its `shape` or
+    `element_type`.
 
-    This happens if somebody edited an input. The ports then do not describe the edited model.
+    This happens if somebody edits a Parameter. The ports then do not describe the edited model.
     """
     rule, layer = rule_of(finding.rule), finding.layer
     own = layer is not None and layer.is_parameter and not layer.path
@@ -89,7 +89,7 @@ def _of_edited_input(finding: Finding) -> bool:
 
 
 def as_read(context: Context) -> Inference:
-    """Returns the inference of the model that relies on no port."""
+    """Returns an inference of the model that ignores all declared ports, as OpenVINO does."""
     return infer(context.model, known=context.inference)
 
 
@@ -102,10 +102,10 @@ def _faults(inference: Inference) -> set[tuple[Layer, RuleId]]:
 
 
 def _leading_to(result: BodyResult, refusing: set[Layer]) -> set[Layer]:
-    """Returns the layers before layers that refuse their inputs, as long as their ports differ from
-    the inference.
+    """Returns the layers from which a layer that refuses its inputs gets a wrong type or shape.
 
-    OpenVINO refuses the file, and these ports may declare the intended shapes.
+    These are its producers whose ports differ from the inference, their producers with such ports,
+    and so on. Since OpenVINO refuses the file, these ports may declare the intended shapes.
     """
     leading: set[Layer] = set()
     for part in result.walk():
@@ -123,12 +123,11 @@ def _leading_to(result: BodyResult, refusing: set[Layer]) -> set[Layer]:
 
 
 def further_contradictions(context: Context, reported: list[Finding]) -> Iterator[Finding]:
-    """Yields findings on ports that contradict the rest of the file and that the rules do not
-    report.
+    """Yields findings on ports that contradict the rest of the file but that no rule reports.
 
-    After a port that they report, the rules continue from its declaration. So they miss ports whose
-    shapes depend on values computed from this declaration, for example the output of a Range after
-    a ShapeOf.
+    After a port that a rule reports, inference continues from the declaration of this port. It
+    misses ports whose shapes depend on values computed from this declaration, e.g. the output of a
+    Range after a ShapeOf.
     """
     named = {each.layer for each in reported}
     for result in context.shared(as_read).result.walk():
@@ -157,9 +156,9 @@ def further_contradictions(context: Context, reported: list[Finding]) -> Iterato
 
 
 class _Ports:
-    """Makes the edits of the ports of a model.
+    """Makes the edits of all ports of a model.
 
-    doubted: layers whose outputs are uncertain.
+    doubted: layers whose inferred outputs are uncertain.
     whole: whether to also edit ports that are only less precise than the inference.
     """
 
@@ -168,10 +167,10 @@ class _Ports:
         self.doubted = doubted
         self.whole = whole
         self.lacking = {port for _, port in context.shared(inputs_unlike_others)}
-        """Input ports without a precision, although others in the file have one."""
+        """Input ports without a precision, although other input ports of the file have one."""
 
     def of_body(self, result: BodyResult) -> Iterator[tuple[PortKey, tuple[Edit, ...]]]:
-        """Yields the edits in a body and in the bodies inside it."""
+        """Yields the edits of the ports in a body and in the bodies inside it."""
         layers, doubted = result.body.layers, _spread(result, self.doubted)
         for position, layer in enumerate(layers):
             trusted = position not in doubted
@@ -201,7 +200,7 @@ class _Ports:
     def _input(self, consumer: Layer, port: Port, wanted: Declaration) -> tuple[Edit, ...]:
         """Returns the edits that make an input port declare the output that feeds it."""
         if consumer in self.doubted or (port.dims == () and port.precision is None):
-            return ()  # its ports are evidence, or declare nothing
+            return ()  # the ports of the consumer are evidence, or the port declares nothing
         named = None if wanted.precision is None else ElementType.of_precision(wanted.precision)
         silent = port.precision is None and port not in self.lacking
         if silent or named is None or named.is_dynamic or named is port.element_type:
@@ -232,7 +231,7 @@ def own_output(parameter: Layer) -> Tensor | None:
 
 
 def _spread(result: BodyResult, doubted: set[Layer]) -> set[int]:
-    """Returns the positions of some layers and of all layers that depend on them."""
+    """Returns the positions of the doubted layers and of all layers that depend on them."""
     spread = {at for at, layer in enumerate(result.body.layers) if layer in doubted}
     for at in result.wiring.order if spread else ():
         if any(ref is not None and ref[0] in spread for ref in result.wiring.sources[at]):
@@ -245,8 +244,8 @@ def wanted_of(port: Port, tensor: Tensor, *, sure: bool, whole: bool = False) ->
 
     A port keeps a declaration that is only less precise than the inference, unless `whole` is true.
     Otherwise it should declare the whole inferred tensor.
-    sure: whether the tensor depends on no declaration of a port. If it does, it may be wider than
-    intended, and only impossible sizes are replaced.
+    sure: whether the tensor depends on no declared port. If it does, it may have wider bounds than
+    intended, so only impossible sizes are replaced.
     """
     dims, precision = port.dims, port.precision
     if dims == tensor.shape.declared and precision == tensor.element_type.precision:
@@ -265,7 +264,7 @@ def wanted_of(port: Port, tensor: Tensor, *, sure: bool, whole: bool = False) ->
 
 
 def _merged(dims: tuple[int, ...], shape: PartialShape) -> tuple[int, ...]:
-    """Returns declared dimensions, with the impossible ones replaced."""
+    """Returns declared dimensions, with the impossible ones replaced by inferred ones."""
     inferred = shape.declared
     if len(dims) != len(inferred):
         return inferred

@@ -1,4 +1,4 @@
-"""Proves a change: reads, infers and checks the file with it."""
+"""Tests a change: reads, infers and checks the file with the change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Key = tuple[object, ...]
 
 
 class Outcome(NamedTuple):
-    """The effect of a change."""
+    """The effect of a change on the findings."""
 
     explained: tuple[Finding, ...]
     """The errors and warnings that disappear."""
@@ -33,21 +33,23 @@ class Outcome(NamedTuple):
 
     @property
     def proven(self) -> bool:
+        """Whether the change removes findings and adds none."""
         return self.readable and bool(self.explained) and not self.new
 
 
 def key_of(finding: Finding, place: int) -> Key:
-    """Returns a key that distinguishes a finding from others, with its place in the original."""
+    """Returns the key of a finding, which stays the same after edits. place: its place in the
+    original."""
     return finding.rule.code, place, finding.port
 
 
 def with_text(source: Source, data: bytes) -> Source:
-    """Returns a source with another text. UTF-16 becomes UTF-8."""
+    """Returns a copy of a source with another text. UTF-16 becomes UTF-8."""
     return Source(source.path, data, "utf-8" if source.raw is None else "utf-8-sig")
 
 
 class Proof:
-    """Tries changes of one file."""
+    """Determines the effects of changes of one file."""
 
     def __init__(self, sites: Sites, settings: Settings) -> None:
         self.sites, self.settings = sites, settings
@@ -64,8 +66,7 @@ class Proof:
         return of_layers
 
     def without_reading(self, change: Change, fit: Fit) -> Outcome | None:
-        """Returns the effect of a change if irshape knows it without reading the file again, else
-        None."""
+        """Returns the effect of a change if known without reading the file again, else None."""
         if change.same_model and change.settles is not None:
             return Outcome(change.settles)
         site = self.sites.of(change.layer)
@@ -80,7 +81,8 @@ class Proof:
         return None
 
     def by_reading(self, change: Change) -> Outcome:
-        """Returns the effect of a change by reading and checking the whole file with it."""
+        """Returns the effect of a change, after reading and checking the whole file with the
+        change."""
         self.readings += 1
         edited = Edited(self.source.data)
         edited.apply(change.edits)
@@ -109,7 +111,7 @@ class Proof:
 
 
 def _rests_on_layer(finding: Finding) -> bool:
-    """Returns whether a finding depends only on its layer, its attributes and its inputs."""
+    """Returns whether a finding depends only on the attributes and inputs of its layer."""
     rule = rule_of(finding.rule)
     return rule is not None and any(
         suspect in SUSPECTS and SUSPECTS[suspect].of_layer for suspect in rule.suspects

@@ -1,4 +1,4 @@
-"""Searches for the possible causes of each finding, and groups findings that one change removes."""
+"""Searches for the possible causes of each finding, and groups findings with the same cause."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..ops.declaration import AttributeFault
 from ..rule_ids import RuleId
 from ..rules import Context, Suspect, rule_of
 from ..rules.settings import Settings
+from ..spelling import counted
 from .attributes import Candidate
 from .change import Applicability, Cause, Change, Repairs
 from .proof import Outcome, Proof
@@ -24,12 +25,12 @@ from .weights import cause_of as cause_of_weights
 
 MOST_CAUSES = 3
 MOST_TRIED = 6
-"""The largest number of changes that are proven for one finding."""
+"""The largest number of changes that are tested for one finding."""
 MOST_SEARCHED = 40
-"""The largest number of findings for which changes are tried that need a reading of the file."""
+"""The largest number of findings for which the search reads the file again."""
 MOST_AT_ELEMENT = 20
-"""The largest number of findings at one element for which all changes are tried. For the rest, only
-notations and names are tried."""
+"""The largest number of findings at one element for which all changes are tried. For further
+findings, only changes of notations and names are tried."""
 MOST_READINGS = 8
 """The largest number of times that the file is read again, for all findings together."""
 MOST_READ = 60_000
@@ -37,8 +38,7 @@ MOST_READ = 60_000
 
 
 def repairs(examination: Examination, settings: Settings, readings: int = MOST_READINGS) -> Repairs:
-    """Returns the likely causes of errors and warnings, each with its repair and the findings that
-    it explains.
+    """Returns the possible causes of errors and warnings, each with the findings that it explains.
 
     readings: the number of times that the file may be read again.
     """
@@ -52,8 +52,7 @@ def repairs(examination: Examination, settings: Settings, readings: int = MOST_R
 
 
 def size_of(context: Context, findings: Sequence[Finding]) -> int:
-    """Returns the size of a reading, to which its time is proportional: the number of layers and
-    findings."""
+    """Returns the number of layers and findings, to which the time of a reading is proportional."""
     return max(len(context.every_layer) + len(findings), 1)
 
 
@@ -66,10 +65,11 @@ class _Search:
         self.causes: dict[int, list[Cause]] = {}
         self.tried: dict[int, list[Trial]] = {}
         self.under: dict[int, tuple[Finding, ...]] = {}
-        """The findings that disappear together with another, by the `id` of the latter."""
+        """The findings that a change removes together with another one, by the `id` of the
+        latter."""
         self.done: set[int] = set()
         self.spared: set[Suspect] = set()
-        """The suspects that are not examined."""
+        """The possible origins that the search leaves out."""
 
     def run(self) -> None:
         graver = self.sites.graver
@@ -86,8 +86,7 @@ class _Search:
                 self._search(finding, cheap=many or number >= MOST_SEARCHED)
 
     def _search(self, finding: Finding, *, cheap: bool) -> None:
-        """Searches for causes of a finding. cheap: try only changes that need no reading of the
-        file."""
+        """Searches for causes of a finding. cheap: only try changes without reading the file."""
         rule = rule_of(finding.rule)
         suspects = () if rule is None else rule.suspects
         candidates = [
@@ -136,7 +135,7 @@ class _Search:
         self._put(causes[0].explained, causes)
 
     def _put(self, explained: tuple[Finding, ...], causes: list[Cause]) -> None:
-        """Groups findings under the first of them."""
+        """Records the causes of several findings under the first of them, the lead."""
         everything = set(map(id, explained))
         for before in everything & self.under.keys():
             if everything.issuperset(map(id, self.under[before])):
@@ -165,9 +164,9 @@ class _Search:
 
     @cached_property
     def _violations(self) -> tuple[set[int], set[tuple[Layer, RuleId]]]:
-        """Returns the attribute faults that OpenVINO refuses, by `id`, and the refused layers.
+        """The `id`s of the attribute faults that OpenVINO refuses, and the layers that it refuses.
 
-        Each refused layer comes with the rule that reports it.
+        Each refused layer comes with the rule that reports the fault.
         """
         observed = self.sites.context.observed
         return (
@@ -190,7 +189,7 @@ class _Search:
         )
 
     def repairs(self, findings: list[Finding]) -> Repairs:
-        """Returns the causes, and the findings as they are reported: grouped by cause."""
+        """Returns the result: causes, and findings grouped by cause."""
         folded = {id(each) for related in self.under.values() for each in related}
         told: list[Finding] = []
         moved, tried = dict[int, list[Cause]](), dict[int, list[Trial]]()
@@ -208,15 +207,16 @@ class _Search:
 
 
 def _trial(change: Change, outcome: Outcome | None, finding: Finding) -> Trial:
-    """Returns a change that was tried for a finding, with its outcome, for `--trace`."""
+    """Returns a change that was tried for a finding, with its outcome in words, for `--trace`."""
     if outcome is None:
-        text = "not tried: irshape has used up its number of readings"
+        text = "not tried: irshape may not read the file again"
     elif finding not in outcome.explained:
-        text = f"no cure: the finding stays, {len(outcome.new)} new"
+        text = f"rejected: the finding stays; {counted(len(outcome.new), 'new finding')}"
     elif outcome.new:
-        text = f"no cure: {len(outcome.explained)} gone, {len(outcome.new)} new"
+        gone = counted(len(outcome.explained), "finding")
+        text = f"rejected: removes {gone}, adds {len(outcome.new)}"
     else:
-        text = f"proven: {len(outcome.explained)} gone, none new"
+        text = f"proven: removes {counted(len(outcome.explained), 'finding')}, adds none"
     return Trial(str(change), round(change.cost, 2), text)
 
 

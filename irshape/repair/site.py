@@ -1,4 +1,4 @@
-"""Examines a layer in its place: its inputs, and how well other attributes or inputs would fit."""
+"""Infers a layer at its place in a body, with its own or other attributes and inputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..rules.attribute_values import layer_engine, operation_of, places
 
 
 class Site:
-    """A layer of a body by its position."""
+    """A layer at its position in a body, with its inputs."""
 
     def __init__(self, sites: Sites, result: BodyResult, position: int) -> None:
         self.sites, self.result, self.position = sites, result, position
@@ -41,8 +41,8 @@ class Site:
         operation: type[Operation] | None = None,
         inputs: tuple[Tensor | None, ...] | None = None,
     ) -> Fit:
-        """Returns how well the layer would fit with other attributes, another operation or other
-        inputs."""
+        """Returns how well the layer would fit its declared ports if these arguments replaced its
+        own."""
         declared = operation or self.operation
         if declared is None:
             return Fit.OPEN
@@ -57,7 +57,7 @@ class Site:
 
 
 class Sites:
-    """Finds the layers of a model for findings."""
+    """Finds what a finding is about: its layer, its element, or its edge."""
 
     def __init__(self, context: Context, graver: list[Finding]) -> None:
         self.context = context
@@ -66,10 +66,9 @@ class Sites:
         self.source = context.model.source
         self.engine = context.shared(layer_engine)
         self._last: Site | None = None
-        """The layer that was requested last."""
+        """The site that was requested last."""
         self._attributes: tuple[int, dict[str, tuple[int, int, int]]] = (-1, {})
-        """The last element and its attributes, since findings on one element usually follow each
-        other."""
+        """The element whose attributes were requested last, and these attributes."""
 
     def of(self, layer: Layer | None) -> Site | None:
         """Returns the site of a layer; None if the layer was not inferred."""
@@ -81,19 +80,18 @@ class Sites:
         return self._last
 
     def element(self, offset: int) -> int:
-        """Returns the offset of the tag that contains an offset."""
+        """Returns the offset of the start of the tag that contains an offset."""
         return self.source.data.rfind(b"<", 0, offset + 1)
 
     def attributes(self, element: int) -> dict[str, tuple[int, int, int]]:
-        """Maps each attribute of an element to the offset of its name, and the start and end of its
-        value."""
+        """Maps each attribute of an element to the offsets of its name, value and end."""
         if self._attributes[0] != element:
             places = {name: place for name, *place in self.source.attributes(element)}
             self._attributes = element, {k: (v[0], v[1], v[2]) for k, v in places.items()}
         return self._attributes[1]
 
     def edge_of(self, finding: Finding) -> tuple[BodyResult, Edge] | None:
-        """Returns the edge that a finding points to."""
+        """Returns the edge at the place of a finding, with its body; None if there is no edge."""
         start = self.element(finding.offset)
         if not self.source.data.startswith(b"<edge", start):
             return None
@@ -105,7 +103,7 @@ class Sites:
 
     @cached_property
     def usual(self) -> dict[tuple[str, str, str], int]:
-        """Returns the number of layers for each type, attribute and value."""
+        """The number of layers for each type, attribute and value, to find usual values."""
         counts: dict[tuple[str, str, str], int] = {}
         for layer in self.context.every_layer:
             for name, text in zip(layer.items[::2], layer.items[1::2], strict=True):

@@ -1,4 +1,4 @@
-"""Compares the spelling of words, and finds texts that mean the same in another notation."""
+"""Compares the spelling of words, and writes values in the notation that OpenVINO reads."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ def likeness(one: str, other: str) -> float:
 
 
 def folded(word: str) -> str:
-    """Returns a word in small letters without `-` and `_`, since people and tools write these
-    differently."""
+    """Returns a word in lower case without `-` and `_`, for comparisons."""
     return word.lower().replace("-", "").replace("_", "")
 
 
@@ -39,9 +38,9 @@ def one_letter_off(one: str, other: str) -> bool:
 
 
 def only_word(written: str, words: Iterable[str]) -> str | None:
-    """Returns the only word that is one letter off; None if there is none or several.
+    """Returns the only word that is one letter off `written`; None if there is none or several.
 
-    Words with other digits never count.
+    A word with other digits does not count: `opset1` is not `opset2` misspelt.
     """
     digits = re.findall(r"\d+", written)
     close = [
@@ -56,10 +55,9 @@ _NUMBERS = re.compile(r"[\s\[({]*([-+]?\d+(?:\.0*)?(?:[\s,;|]+[-+]?\d+(?:\.0*)?)
 
 
 def renoted(attribute: Attribute, text: str) -> str | None:
-    """Returns the whole numbers of a malformed text in a notation that OpenVINO reads: `1, 2` for
-    `[1;2.0]`.
+    """Returns whole numbers in a notation that OpenVINO reads, e.g. `1, 2` for `[1;2.0]`.
 
-    Every number keeps its value. Returns None for any other text.
+    Every number keeps its value. Returns None if the text contains anything else.
     """
     kind = attribute.kind
     several = isinstance(kind, ListOf) and isinstance(kind.item, Integer)
@@ -73,8 +71,7 @@ def renoted(attribute: Attribute, text: str) -> str | None:
 
 
 def respelt(attribute: Attribute, text: str) -> str | None:
-    """Returns the only allowed word that is one letter off a malformed text; None for none or
-    several."""
+    """Returns the only allowed word that is one letter off the text; None for none or several."""
     kind = attribute.kind
     if isinstance(kind, Choice):
         return only_word(text, kind.words)

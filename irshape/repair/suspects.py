@@ -1,4 +1,4 @@
-"""The functions that make changes for the suspects of rules. Ports are handled separately."""
+"""Maps each possible origin of findings, except `ports`, to the function that proposes changes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .site import Sites
 
 
 class Maker(NamedTuple):
-    """The search of `repair` for a suspect."""
+    """The function that proposes changes at a possible origin of findings, and its properties."""
 
     changes: Callable[[Sites, Finding], Iterator[Candidate]]
     """Yields the changes to try for a finding."""
     cheap: bool = False
-    """Whether it also makes changes where many findings are at one element."""
+    """Whether it takes little time, so that it runs even for many findings at one element."""
     of_layer: bool = False
-    """Whether its findings depend only on their layer, its attributes and its inputs."""
+    """Whether the findings depend only on the attributes and inputs of their layer."""
 
 
 SUSPECTS: dict[Suspect, Maker] = {

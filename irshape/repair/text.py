@@ -1,6 +1,6 @@
 """Repairs text that is not well-formed: a tag without an end, or a wrong encoding.
 
-It proves each change by reading the changed text.
+It tests each change by reading the changed text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ENCODING = re.compile(rb"""\A(?:\xef\xbb\xbf)?<\?xml[^>]*encoding=["']([^"']+)[
 def causes_of(unreadable: NotReadable) -> list[Cause]:
     """Returns the changes that make the text readable, likeliest first.
 
-    A change is safe if the file then has no errors and warnings.
+    A change is safe if no other one is possible and the file then has no errors or warnings.
     """
     source = unreadable.source
     causes: list[Cause] = []
@@ -68,7 +68,7 @@ def _changes(unreadable: NotReadable) -> Iterator[Change]:
         shown = again[0].decode("utf-8", "replace").strip()
         yield Change(
             "text", (Edit(*again.span(), b""),), again.start() + 1, None, "text", shown, None, 1.0,
-            "the same attribute with the same value stands before it",
+            "the same attribute with the same value is before it",
         )  # fmt: skip
         return
     missing = _unclosed(data)
@@ -99,10 +99,10 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _unclosed(data: bytes) -> tuple[int, bytes, int] | None:
-    """Returns the place of a missing end tag, and its element's name and start.
+    """Returns the place where an end tag is missing, and the name and start of its element.
 
-    Returns None for any other fault. In an element without an end tag, the end tag of another
-    element follows, or an element begins that it cannot contain.
+    Returns None for any other fault. An end tag is missing where the end tag of the outer element
+    follows, or an element that the open element cannot contain.
     """
     opened: list[tuple[bytes, int]] = []
     for tag in tags(data):

@@ -12,9 +12,9 @@ from .change import Cause, Change
 from .site import Sites
 
 SENSELESS = 1 << 40
-"""Every real size, axis or index is smaller than this number, except `WITHOUT_END`."""
+"""Every sensible size, axis or index is smaller than this number, except `WITHOUT_END`."""
 WITHOUT_END = (1 << 63) - 1
-"""The end of a Slice that has none."""
+"""The usual `stop` of a Slice up to the end."""
 ALIGNMENT = 64
 """The largest number of bytes that a writer skips to align a constant."""
 MOST_ELEMENTS = 1024
@@ -22,8 +22,8 @@ MOST_ELEMENTS = 1024
 
 
 def cause_of(sites: Sites) -> Cause | None:
-    """Returns the evidence that the .bin does not belong to this model, with the findings it
-    explains."""
+    """Returns a cause, with the findings that it explains, if the .bin is cut off or of another
+    model."""
     context, graver = sites.context, sites.graver
     weights = context.model.weights
     if weights is None or weights.state != "ready" or len(context.constants) < 2:
@@ -41,7 +41,7 @@ def cause_of(sites: Sites) -> Cause | None:
     if not explained:
         return None
     lengths = f"the .bin has {size} bytes, and the constants of this model end at byte {end}"
-    values = f"{counted(len(senseless), 'constant')} would hold numbers that are not sizes or axes"
+    values = f"{counted(len(senseless), 'constant')} would hold numbers too large for sizes or axes"
     if cut and not senseless:
         told = f"the .bin is cut off, or belongs to another model: {lengths}"
     else:
@@ -56,9 +56,9 @@ def cause_of(sites: Sites) -> Cause | None:
 
 
 def _in_order(context: Context, size: int) -> bool:
-    """Returns whether constants that end past the .bin lie directly after others.
+    """Returns whether each constant that ends past the .bin begins directly after another one.
 
-    If several constants end past the .bin, this is not checked.
+    If several constants end past the .bin, returns True without this check.
     """
     ends = [0, *(each.offset + each.size for _, each in context.constants)]
     beyond = [each for _, each in context.constants if each.offset + each.size > size]
@@ -70,8 +70,8 @@ def _in_order(context: Context, size: int) -> bool:
 
 
 def _senseless(sites: Sites) -> set[Layer]:
-    """Returns the small integer constants that feed a layer with an error or a warning and contain
-    absurdly large numbers."""
+    """Returns the small integer constants with absurdly large numbers that feed a layer with an
+    error or a warning."""
     context, wrong = sites.context, {each.layer for each in sites.graver}
     beyond_use = {
         layer
@@ -94,7 +94,8 @@ def _senseless(sites: Sites) -> set[Layer]:
 
 
 def _fed_by(sites: Sites) -> set[Layer]:
-    """Returns the layers with an input whose values the inference uses: none can be trusted."""
+    """Returns the layers with an input whose value inference knows: with a wrong .bin, this is
+    wrong."""
     return {
         layer
         for result in sites.context.results.values()

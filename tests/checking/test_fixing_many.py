@@ -335,7 +335,7 @@ TROUBLES = {
     "it is gone meanwhile": Trouble(lambda path: path.unlink(), "No such file"),
     "irshape fails": Trouble(fails, "irshape failed on this file: RuntimeError: a bug"),
     "its process dies": Trouble(
-        lambda _: os._exit(9), "the process that looked at this file died", "2"
+        lambda _: os._exit(9), "the process that examined this file died", "2"
     ),
 }
 

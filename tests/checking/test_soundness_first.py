@@ -185,8 +185,9 @@ def _type(model: irshape.Model) -> None:
 
 
 def _edge(model: irshape.Model) -> None:
-    edge = next(edge for edge in model.net.edges if edge.to_layer == _named(model, "sum").id)
-    edge.from_layer, edge.from_port = _named(model, "x").id, "0"
+    edges, target = model.net.edges, _named(model, "sum").id
+    at = next(at for at, edge in enumerate(edges) if edge.to_layer == target)
+    edges[at] = edges[at]._replace(from_layer=_named(model, "x").id, from_port="0")
 
 
 def _layer(model: irshape.Model) -> None:

@@ -1,7 +1,7 @@
-"""The output formats of reports, a module for each, found by its name.
+"""The output formats of reports: one module for each, which irshape finds by its name.
 
-A module (or folder) `as_NAME` implements the format NAME. It is imported when the format is
-requested, and has one function, `render(report: Report, options: Options) -> str`. See "An output
+A module (or folder) `as_NAME` implements the format NAME. irshape imports it when the user requests
+the format. It has one function, `render(report: Report, options: Options) -> str`. See "An output
 format" in CONTRIBUTING.md.
 """
 
@@ -23,7 +23,7 @@ class Renderer(Protocol):
 
 
 FOR_MACHINES = ("gitlab", "junit", "markdown", "sarif")
-"""The formats in which every finding demands attention: merge requests and dashboards."""
+"""The formats for merge requests and dashboards, where every finding asks for attention."""
 
 
 def formats() -> list[str]:

@@ -1,7 +1,7 @@
 """Renders annotations of GitHub Actions: a workflow command for each finding.
 
-The runner shows only about ten of each kind for a step. So the whole report goes to the step
-summary.
+The runner shows only about ten annotations of each severity for a step, so `step_summary` contains
+the whole report.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def render(report: Report, options: Options = DEFAULTS) -> str:
 def step_summary(report: Report, options: Options = DEFAULTS) -> str:
     """Returns the text for the file in GITHUB_STEP_SUMMARY.
 
-    It is the report in Markdown, cut to the size that GitHub accepts.
+    The text is the report in Markdown, cut to the size that GitHub accepts.
     """
     from .as_markdown import render as render_markdown
 
@@ -57,5 +57,5 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    """Returns text escaped like data, with the two characters that end a property escaped, too."""
+    """Returns text escaped as in `_data`, and also the two characters that end a property."""
     return _data(plain(text)).replace(":", "%3A").replace(",", "%2C")

@@ -1,6 +1,6 @@
 """Renders a line of JSON for each finding, with the path of its file.
 
-It suits programs that read line by line, and reports that are combined from several.
+The format suits programs that read line by line, and the combination of several reports.
 """
 
 from __future__ import annotations

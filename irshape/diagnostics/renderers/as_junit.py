@@ -18,7 +18,7 @@ from .common import DEFAULTS, Options, layer_phrase, plain
 class Case(NamedTuple):
     """A test case.
 
-    text: the text of the finding. failure: the message and the type of a case that fails.
+    text: the description of the finding. failure: the message and the type of a failed case.
     """
 
     name: str
@@ -51,7 +51,7 @@ def _counts(cases: Sequence[Case]) -> str:
 
 
 def _case(suite: str, case: Case) -> str:
-    """Returns a test case. suite: escaped as an attribute."""
+    """Returns a test case as XML. suite: its name, already escaped."""
     head = f'<testcase classname="{suite}" name="{_attribute(case.name)}" time="0"'
     if case.failure is not None:
         message, kind = map(_attribute, case.failure)
@@ -63,7 +63,7 @@ def _case(suite: str, case: Case) -> str:
 
 
 def _cases(file: FileReport, failing: tuple[str, ...]) -> list[Case]:
-    """Returns a case for each finding, or one passing case if there is none."""
+    """Returns a test case for each finding; without findings, one case that passes."""
     return [
         Case(
             name,
@@ -75,8 +75,7 @@ def _cases(file: FileReport, failing: tuple[str, ...]) -> list[Case]:
 
 
 def _names(file: FileReport) -> list[str]:
-    """Returns a unique name for each finding in a suite, since readers merge cases with equal
-    names."""
+    """Returns a unique name for each finding of a file, since readers merge cases of one name."""
     seen: dict[str, int] = {}
     names = []
     for diagnostic in file.diagnostics:

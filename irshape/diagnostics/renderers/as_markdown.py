@@ -15,7 +15,7 @@ HEAD = "| place | finding | layer |\n|--:|---|---|\n"
 
 
 def render(report: Report, options: Options = DEFAULTS, most_bytes: int | None = None) -> str:
-    """Renders the report. most_bytes: the largest size of the text. Findings beyond it are only
+    """Renders the report. most_bytes: the largest size of the text; further findings are
     counted."""
     parts: list[str] = []
     size, left = 0, 0
@@ -31,8 +31,8 @@ def render(report: Report, options: Options = DEFAULTS, most_bytes: int | None =
 
 
 def _parts(report: Report) -> Iterator[tuple[str, int]]:
-    """Yields the text in pieces, each with its number of findings. The last pieces may be left
-    out."""
+    """Yields the text in pieces, each with its number of findings. `render` may omit the last
+    ones."""
     failing = [file for file in report.files if file.diagnostics]
     counts = tally({severity: report.count(severity) for severity in SEVERITIES}) or "nothing found"
     layers = counted(sum(file.layers for file in report.files), "layer")
@@ -87,7 +87,7 @@ def _text(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """Returns a span of code, for a table or a heading."""
+    """Returns text as a code span that is valid in a table and in a heading."""
     text = plain(text).replace("\\|", "\\\\x7c").replace("|", "\\|")
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * (longest + 1)

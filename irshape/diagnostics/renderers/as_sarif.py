@@ -1,4 +1,4 @@
-"""Renders SARIF 2.1.0, the format in which code hosts and editors accept findings of any tool."""
+"""Renders SARIF 2.1.0, a format for findings that code hosts and editors read."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ SCHEMA = (
 LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 PROBLEMS = {"error": "error", "warning": "warning", "info": "recommendation"}
 MAX_RESULTS = 25_000
-"""The largest number of results that GitHub accepts in a run. Of further results, the least severe
-are only counted."""
+"""The largest number of results that GitHub accepts. The least severe of more are only counted."""
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
@@ -133,7 +132,7 @@ def _result(
 
 
 def _related(file: FileReport, related: dict[str, Any], options: Options) -> dict[str, Any]:
-    """Returns a finding that disappears with another, at its own place."""
+    """Returns the place and message of a related finding, which the same change removes."""
     text = _message(f"{related['code']}: {related['message']}")
     location = _location(file, related["line"], related["column"], options)
     return location | {"message": {"text": text}}
@@ -149,7 +148,7 @@ def _location(file: FileReport, line: int, column: int, options: Options) -> dic
 
 
 def _fix(file: FileReport, fix: dict[str, Any], options: Options) -> dict[str, Any]:
-    """Returns a change that removes a finding."""
+    """Returns a change that removes a finding as a SARIF fix."""
     replacements = [
         {
             "deletedRegion": {
@@ -175,8 +174,7 @@ def _fix(file: FileReport, fix: dict[str, Any], options: Options) -> dict[str, A
 
 
 def _message(text: str) -> str:
-    """Returns a plain text message, escaped. Otherwise, braces would be placeholders and `[…](…)` a
-    link."""
+    """Returns text in which braces do not mean placeholders, and `[…](…)` does not mean a link."""
     lines = (plain(line) for line in text.split("\n"))
     return "\n".join(lines).replace("{", "{{").replace("}", "}}").replace("](", "] (")
 

@@ -1,4 +1,4 @@
-"""Renders the report for a terminal: each finding with its line of XML and advice."""
+"""Renders the report for a terminal: each finding with its line of the file and advice."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ Paint = Callable[..., str]
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
-    """Renders the findings by file, a summary line, and the number of findings that `irshape fix`
-    can fix.
+    """Renders the findings of each file, their numbers, and the number that `irshape fix` can fix.
 
-    Infos that are not shown are only counted.
+    Infos are only counted, unless the options show them.
     """
     paint = painter(options.colour)
     groups = [(file, shown(file, options)) for file in report.files]
@@ -55,7 +54,7 @@ def _findings(
 
 
 def _rules(groups: Sequence[list[Diagnostic]], paint: Paint) -> Iterator[str]:
-    """Yields a table of the rules.
+    """Yields a table of the rules with findings.
 
     Its columns are the number of findings, their severity, the number of files, and the number of
     findings that can be corrected.
@@ -117,14 +116,14 @@ def _finding(file: FileReport, diagnostic: Diagnostic, paint: Paint, options: Op
 
 
 def _cause(diagnostic: Diagnostic, cause: Mapping[str, Any]) -> str:
-    """Returns text that describes the possible cause of a finding, with its line if it differs from
-    the finding's."""
+    """Returns text that describes a possible cause, with its line if it is not the finding's
+    line."""
     place = f" (line {cause['line']})" if cause["line"] != diagnostic.line else ""
     return plain(cause["message"]) + place
 
 
 def _related(diagnostic: Diagnostic) -> Iterator[str]:
-    """Yields a line for each finding that disappears with this one."""
+    """Yields a line for each related finding, which the same change removes."""
     for each in diagnostic.related[:MAX_RELATED]:
         where = f"line {each['line']}: {each['severity']}[{each['code']}]"
         yield f"{where} {plain(each['message'])}"
@@ -145,15 +144,15 @@ def _fixes(file: FileReport, diagnostic: Diagnostic, paint: Paint) -> Iterator[s
 
 _TONES = {"-": "error", "+": "green", " ": "dim"}
 MAX_RELATED = 8
-"""The largest number of listed findings that disappear with another one."""
+"""The largest number of related findings that are listed below a finding."""
 MAX_LINES = 6
 """The largest number of lines of a change that are shown."""
 
 
 def changed_lines(source: Source, edits: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Returns the lines that edits change, marked - for the old and + for the new lines.
+    """Returns the lines that edits change, each with a mark: `-` for old lines, `+` for new lines.
 
-    A last line without a mark gives the number of further lines.
+    If there are more than `MAX_LINES`, a last line with the mark ` ` says how many more.
     """
     lines: list[tuple[str, str]] = []
     groups: dict[int, list[Mapping[str, Any]]] = {}
@@ -199,7 +198,7 @@ def _summary(report: Report, options: Options, paint: Paint) -> str:
 
 
 def _what_fix_does(report: Report, options: Options) -> Iterator[str]:
-    """Yields text that says how many findings `irshape fix` can fix, if this is known."""
+    """Yields a line with the number of findings that `irshape fix` can fix; none if it is 0."""
     safely = [each.fixed_safely for each in report.diagnostics for _ in each.whole]
     safe, unsafe = safely.count(True), safely.count(False)
     flag = "--unsafe-fixes"

@@ -1,4 +1,4 @@
-"""Colours of text in a terminal."""
+"""Colours text for a terminal."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ _CODES = {"error": "31", "warning": "33", "info": "36", "bold": "1", "dim": "2",
 
 
 def painter(colour: bool) -> Callable[..., str]:
-    """Returns a function that applies styles (`error`, `bold` …) to a text; without colour it does
-    not."""
+    """Returns a function that applies styles (`error`, `bold` …) to a text; without colour,
+    none."""
 
     def paint(text: str, *styles: str) -> str:
         return (

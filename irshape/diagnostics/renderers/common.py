@@ -1,7 +1,7 @@
-"""What several formats share: excerpts, fingerprints, links, and text that is safe to print.
+"""Functions that several formats share.
 
-It escapes foreign text, counts findings, and provides the line of XML, paths from the checkout,
-fingerprints, and pages of rules.
+They escape text from files, count findings, and return the line of the file at a finding, paths
+from the root of the checkout, fingerprints of findings, and pages of rules.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ class Options(NamedTuple):
 
     colour: bool = False
     infos: bool = True
-    """Whether formats that people read line by line show infos.
+    """Whether formats for people, such as text, show infos.
 
     Other formats always contain them, except infos that need no action.
     """
     fixes: bool = False
-    """Whether the text shows the changes that correct findings."""
+    """Whether the text format shows the changes that correct findings."""
     statistics: bool = False
     """Whether to count findings by rule instead of showing them, as text or JSON."""
     fail_level: Severity = "error"
     root: str | None = None
-    """The folder of the checkout. Formats for code hosts write paths relative to it."""
+    """The root of the checkout. Formats for code hosts write paths relative to this folder."""
 
 
 DEFAULTS = Options()
 
 
-# Foreign text: names, values and paths come from files, and may contain anything
+# Names, values and paths come from files, and may contain anything
 
 
 def plain(text: str) -> str:
-    """Returns one line that is safe for a terminal and a log.
+    """Returns text as one line that is safe for a terminal and a log.
 
-    Characters that control, reorder or break lines become visible.
+    Characters that control a terminal, reorder text or break lines become visible escapes.
     """
     if text.isprintable() and "##[" not in text:
         return text
@@ -61,7 +61,7 @@ def plain(text: str) -> str:
 
 
 def plain_path(path: str) -> str:
-    """Returns a path, escaped for the start of a line, where `::` would begin a command of a CI
+    """Returns a path, escaped for the start of a line, where `::` begins a command of a CI
     runner."""
     return plain(path if not path.lstrip().startswith("::") else f"./{path.lstrip()}")
 
@@ -113,7 +113,8 @@ def width(text: str) -> int:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Returns a text, shortened to a limit with `…` in its middle."""
+    """Returns a text of at most `limit` characters: a longer text has `…` in place of its
+    middle."""
     if len(text) <= limit:
         return text
     tail = (limit - 1) // 3
@@ -131,7 +132,7 @@ def tally(counts: Mapping[Severity, int]) -> str:
 def layer_phrase(diagnostic: Diagnostic) -> str:
     """Returns a phrase such as `layer 5: ReduceMean 'mean', opset1, inside 12/body, output port 2`.
 
-    It is empty if the finding is not about a layer.
+    Returns an empty text if the finding is not about a layer.
     """
     layer = diagnostic.layer
     if layer is None:
@@ -148,7 +149,7 @@ def layer_phrase(diagnostic: Diagnostic) -> str:
 
 
 def shown(file: FileReport, options: Options) -> list[Diagnostic]:
-    """Returns the findings to show to a person."""
+    """Returns the findings to show: all, or all but infos."""
     return (
         file.diagnostics
         if options.infos
@@ -175,15 +176,15 @@ def without_trifles(report: Report) -> Report:
     )
 
 
-# The line of XML
+# The line of the file
 
 
 _VISIBLE = re.compile(r"\S")
 
 
 class Excerpt(NamedTuple):
-    """The line of a finding: made safe for a terminal, cut to `MAX_LINE`, and split at the place of
-    the finding."""
+    """The line of a finding, safe for a terminal, cut to `MAX_LINE`, and split where the finding
+    is."""
 
     before: str
     after: str
@@ -194,13 +195,12 @@ class Excerpt(NamedTuple):
 
     @property
     def caret(self) -> int:
-        """The place of the finding, in columns of a terminal from 0."""
+        """The place of the finding in the line, in columns of a terminal from 0."""
         return width(self.before)
 
 
 def excerpt(file: FileReport, diagnostic: Diagnostic) -> Excerpt | None:
-    """Returns the line of a finding; None if the text is unavailable, the line is empty or no
-    text."""
+    """Returns the line of a finding; None if the line is unavailable, empty or binary."""
     if file.source is None:
         return None
     line = file.source.line(diagnostic.line)
@@ -223,7 +223,7 @@ def excerpt(file: FileReport, diagnostic: Diagnostic) -> Excerpt | None:
 def most_severe(report: Report, limit: int) -> list[list[int]]:
     """Returns the positions of at most `limit` findings, by file and in order.
 
-    It leaves out the least severe findings first, the last of these before the others.
+    Leaves out the least severe findings first and, among these, the last.
     """
     if sum(len(file.diagnostics) for file in report.files) <= limit:
         return [list(range(len(file.diagnostics))) for file in report.files]
@@ -238,7 +238,7 @@ def most_severe(report: Report, limit: int) -> list[list[int]]:
     return kept
 
 
-# Places and identities in the form for code hosts
+# Paths and fingerprints for code hosts
 
 
 def from_root(path: str, options: Options) -> str:
@@ -258,7 +258,7 @@ def from_root(path: str, options: Options) -> str:
 def fingerprints(report: Report, options: Options) -> list[list[str]]:
     """Returns a fingerprint for each finding of each file. It stays the same when lines move.
 
-    It consists of file, rule, layer and port, with a number if these repeat.
+    It is a digest of file, rule, layer and port, with a number if these repeat.
     """
     import json
     from hashlib import sha256
@@ -286,8 +286,7 @@ def fingerprints(report: Report, options: Options) -> list[list[str]]:
 
 
 class RulePage(NamedTuple):
-    """A rule in the form that documents show: its name, a sentence, and its sections in
-    Markdown."""
+    """The page of a rule: its name, a sentence, and its sections in Markdown."""
 
     code: str
     name: str
@@ -303,7 +302,7 @@ class RulePage(NamedTuple):
 
 
 def rule_pages(report: Report) -> list[RulePage]:
-    """Returns the rules of the findings, by code. An unregistered rule has only a name."""
+    """Returns the pages of the rules with findings, by code. An unknown rule has only a name."""
     first: dict[str, Diagnostic] = {}
     for diagnostic in report.diagnostics:
         first.setdefault(diagnostic.code, diagnostic)

@@ -1,7 +1,7 @@
-"""Renders the report as a page: summary, findings with filters, rules.
+"""Renders the report as an HTML page: a summary, findings with filters, and rules.
 
-The page is a single file that loads nothing. It is HTML and well-formed XML at the same time.
-Filters are style rules, so they work without JavaScript; the script adds the search.
+The page is a single file that loads no other. It is HTML and well-formed XML at the same time.
+Filters are CSS rules, so they work without JavaScript; the script adds the search.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from ..common import (
 from .markup import html_page, message, prose, text
 
 MAX_FINDINGS = 5_000
-"""The largest number of findings on a page. With more, it would open slowly. The page counts the
-rest."""
+"""The largest number of findings on a page, so that it opens fast. Further findings are counted."""
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
@@ -71,7 +70,7 @@ def _body(
             '<section class="clean"><p class="big">✓</p>'
             f"<p>{'Nothing found.' if report.files else 'No file was given.'}</p></section>\n"
         )
-    yield '<p id="none" class="note" hidden="">Nothing fits the filter.</p>\n'
+    yield '<p id="none" class="note" hidden="">No finding matches the filter.</p>\n'
     if pages:
         yield _rules(pages)
     yield f"</main>\n<footer>irshape {__version__}. {_DRAWN}</footer>\n"
@@ -88,7 +87,7 @@ def _verdict(report: Report) -> str:
 
 
 def _filters(pages: list[RulePage], failing: list[int]) -> str:
-    """Returns a style rule for each choice of the filters."""
+    """Returns the CSS rules that hide findings, one for each choice in a filter."""
     lines = []
     for page in pages:
         chosen = f'body:has(#rule option[value="{text(page.code)}"]:checked)'
@@ -174,8 +173,8 @@ def _bar(report: Report, pages: list[RulePage], failing: list[tuple[int, FileRep
 
 
 def _table(report: Report) -> str:
-    """Returns a table of all files with their counts. If many files have no findings, they are
-    folded away."""
+    """Returns a table of all files with their counts. More than 3 files without findings are
+    folded."""
     rows = {False: "", True: ""}
     for at, file in enumerate(report.files):
         counts = [file.count(severity) for severity in SEVERITIES]
@@ -211,7 +210,7 @@ def _table(report: Report) -> str:
 
 
 def _file(at: int, file: FileReport, kept: list[int]) -> str:
-    """Returns the section of a file, with a card for each layer that has findings."""
+    """Returns the section of a file, with a box for each layer that has findings."""
     cards: dict[object, list[int]] = {}
     for index in kept:
         layer = file.diagnostics[index].layer
@@ -295,7 +294,7 @@ def _finding(file: FileReport, diagnostic: Diagnostic, anchor: str) -> str:
 
 
 _TOKEN = re.compile(r"""<[^>]*>?|[^\s=<>]+\s*=\s*("[^"]*"|'[^']*')""")
-"""Matches the text at the place of a finding: an element's tag, or an attribute with its value."""
+"""Matches the text to mark at the place of a finding: a tag, or an attribute with its value."""
 
 
 def _rules(pages: list[RulePage]) -> str:

@@ -1,4 +1,4 @@
-"""Makes pages of HTML: the head of a page, escaped text, and the text of the rules."""
+"""Makes HTML: the frame of a page, escaped text, and the Markdown of the rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..common import plain
 def html_page(
     title: str, style: str, body: Iterable[str], scripts: Sequence[str] = (), allowed: str = ""
 ) -> str:
-    """Returns a page in one file that makes no request.
+    """Returns an HTML page in one file that loads no other file.
 
     Its Content-Security-Policy permits only this style and these scripts, and only the sources in
     `allowed`. It is also well-formed XML if the body and the scripts are.
@@ -43,7 +43,7 @@ def _hash(content: str) -> str:
 
 
 def text(content: str) -> str:
-    """Returns foreign text, escaped for content or for an attribute's value in double quotes."""
+    """Returns text from a model, escaped for HTML content or for an attribute in double quotes."""
     return (
         plain(content)
         .replace("&", "&amp;")
@@ -66,8 +66,8 @@ def message(content: str) -> str:
 
 
 def prose(markdown: str) -> str:
-    """Returns Markdown as HTML: fenced code, and text in backticks. Everything else is shown
-    unchanged, line by line."""
+    """Returns Markdown as HTML: fenced code, and text in backticks. All other text stays as it is,
+    line by line."""
     parts = []
     for index, part in enumerate(re.split(r"^```.*$\n?", markdown, flags=re.MULTILINE)):
         render, tag = (text, "pre") if index % 2 else (message, "p")

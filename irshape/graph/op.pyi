@@ -2841,7 +2841,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Indices of classes, drawn by the probabilities in `probs`: `num_samples` for each row.
+        """Indices of classes, drawn with the probabilities `probs`: `num_samples` in each row.
         Specification: Multinomial-13.
 
         probs: rank 2.

@@ -50,8 +50,7 @@ def single(tensor: Tensor) -> int | None:
 
 
 def single_size(tensor: Tensor, at: str) -> Dimension:
-    """Returns the element of a one-element tensor as a dimension. Raises `Violation` if
-    negative."""
+    """Returns the element of a one-element tensor as a dimension, or raises `Violation`."""
     if tensor.value is None or len(tensor.value) != 1:
         return DYNAMIC
     size = tensor.value.dimension(0)

@@ -108,7 +108,7 @@ def is_dense(array: Array) -> bool:
 
 
 def each(function: Callable[[Array, Array], None], data: Array, out: Array | None = None) -> Array:
-    """Returns an elementwise function of `data`, computed in blocks. It keeps the memory layout.
+    """Returns an elementwise function of an array, computed in blocks. The memory layout stays.
 
     function: writes its result for a block to a second array, which may be the block itself.
     """

@@ -69,7 +69,7 @@ def plain(array: Array) -> Array:
 
 
 def encoded(numbers: Array, element_type: ElementType) -> Array:
-    """Returns numbers, given in a type of NumPy's own, in an element type."""
+    """Returns an array of one of NumPy's own types, converted to an element type."""
     name, dtype = element_type.name, dtype_of(element_type)
     if name == "boolean":
         return np.not_equal(numbers, 0)
@@ -121,10 +121,8 @@ def _as_integers(numbers: Array, element_type: ElementType) -> Array:
 
 
 def _cut(numbers: Array, bits: int, *, unsigned: bool) -> Array:
-    """Returns floating-point numbers as integers of 32 or 64 bits, without their fractions.
-
-    Numbers that do not fit, and NaN, become the lowest integer.
-    """
+    """Returns floating-point numbers as integers of 32 or 64 bits, without their fractions. Numbers
+    that do not fit, and NaN, become the lowest integer."""
     target = np.int32 if bits == 32 else np.int64
     limit = float(1 << (bits - 1))
     if not numbers.size or (numbers.min() >= -limit and numbers.max() < limit):
@@ -137,10 +135,8 @@ def _cut(numbers: Array, bits: int, *, unsigned: bool) -> Array:
 
 
 def _as_exponents(single: Array) -> Array:
-    """Returns the nearest codes of f8e8m0, which are powers of two.
-
-    Ties go to the even exponent. Zero and negative numbers get the smallest code.
-    """
+    """Returns the nearest codes of f8e8m0, which are powers of two. Ties go to the even exponent.
+    Zero and negative numbers get the smallest code."""
     bits = np.ascontiguousarray(single).view(np.uint32).reshape(single.shape)
     codes = np.minimum(
         (bits + np.uint32(0x3FFFFF) + (bits >> np.uint32(23) & np.uint32(1))) >> np.uint32(23),

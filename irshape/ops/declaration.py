@@ -125,7 +125,7 @@ class Operation:
     tolerated: ClassVar[tuple[str, ...]] = ()
     """Attributes without effect that an OpenVINO writer is known to write."""
     bodies: ClassVar[tuple[str, ...]] = ()
-    """The XML elements that contain the bodies of its layers.
+    """The XML elements that contain the bodies of its layers, e.g. `then_body`.
 
     `infer` and `evaluate` receive the bodies as `bodies=`.
     """
@@ -145,7 +145,7 @@ class Operation:
     """Whether the result is the sum or the mean of `data` over `axes`. A device may sum in the
     element type of `data`, where the sum can wrap around."""
     decompresses: ClassVar[Literal["exactly", "rounding"] | None] = None
-    """Whether the operation occurs in the decompression of weights, and whether it rounds there."""
+    """How the operation computes when it decompresses weights; None if it never does."""
 
     stepwise: ClassVar[bool] = False
     """Whether the operation maps reals to whole numbers. Near a step, a tiny error of the input
@@ -169,7 +169,7 @@ class Operation:
     signature: ClassVar[Signature] = Signature.of({}, ())
     """Values computed from the attributes and operands."""
     questioned: ClassVar[bool] = False
-    """Whether layers need checks beyond `infer`; computed, not declared."""
+    """Whether layers of the operation need checks beyond `infer`; computed, not declared."""
 
     @classmethod
     def operand_at(cls, index: int) -> Operand | None:

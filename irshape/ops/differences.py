@@ -2,7 +2,7 @@
 
     differs = facts(
         inferred("2024.1", "a reduction over an axis that is known only at run time",
-                 "infers any rank", _reduced_axes),
+                 "infers a dynamic rank", _reduced_axes),
     )
 
 A fact names a release and holds for all releases before it: they refuse the layer, ignore a part

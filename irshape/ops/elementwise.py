@@ -143,7 +143,7 @@ class Binary(Broadcasting):
         return None
 
     def symbolic_real(self, a: Expression, b: Expression) -> Expression | None:
-        """Returns the result for expressions in a real type."""
+        """Returns the result for expressions, in a floating-point type."""
         return self.symbolic(a, b)
 
     def evaluate(self, a: Array, b: Array) -> Array:
@@ -155,10 +155,10 @@ class Binary(Broadcasting):
 
 
 def below_zero(data: Array) -> str | None:
-    """Returns why a function that is undefined below 0 computes NaN, if an element is negative."""
+    """Returns why a NaN arises, e.g. "its input has numbers down to -1", or None."""
     numbers = plain(data)
     least = float(numbers.min()) if numbers.size else 0
-    return f"its input goes down to {least:.6g}" if least < 0 else None
+    return f"its input has numbers down to {least:.6g}" if least < 0 else None
 
 
 def zero_by_zero(divisor: Array) -> str | None:

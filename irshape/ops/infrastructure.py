@@ -81,7 +81,7 @@ class Parameter(Operation):
         inferred(
             "2026.2",
             "a dimension that does not fit into i64",
-            "infers any size",
+            "infers a dynamic dimension",
             _overflow,
             hides=EMPTY,
         ),

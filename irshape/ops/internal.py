@@ -16,7 +16,7 @@ from typing import Final
 ORIGINS: Final = {
     "ie_internal_opset": "OpenVINO's transformations insert it before a device compiles the model",
     "type_relaxed_opset": (
-        "OpenVINO lets an operation of an opset have other element types while it quantizes"
+        "OpenVINO's quantization gives an operation of an opset other element types"
     ),
     "cpu_plugin_opset": "the CPU plugin inserts it while it compiles the model",
     "gpu_opset": "the GPU plugin inserts it while it compiles the model",
@@ -50,7 +50,7 @@ MEANINGS: Final = EXTENSIONS | {
     "MOECompressed": "a mixture of experts with compressed weights",
     "MOEExpert": "one expert of a mixture",
     "MSDA": "deformable attention at several scales",
-    "NonMaxSuppressionIEInternal": "NonMaxSuppression with results of one shape",
+    "NonMaxSuppressionIEInternal": "NonMaxSuppression with outputs of a fixed shape",
     "Placeholder": "an optional input that is absent",
     "QKVProjection": "the projections to queries, keys and values",
     "RMS": "normalization by the root mean square",

@@ -23,8 +23,7 @@ _FLOAT_LIMIT: Final = 2.0**128 - 2.0**103
 _NO_LIMIT: Final = sys.float_info.max
 _WHOLE = re.compile(r"-?[0-9]+")
 _LONGEST = 64
-"""The longest list of axes or sizes in practice. For longer lists, `domain` tries only short
-ones."""
+"""The longest list of axes or sizes in practice. For longer lists, `domain` tries short ones."""
 _MOST_ITEMS = 8
 """The number of items, from the front of a list, that `domain` varies one by one."""
 _NATURALS = re.compile(r"[0-9]{1,18}+(?:, ?[0-9]{1,18}+)*+")
@@ -157,7 +156,7 @@ class Integer(Kind):
         return self.numbers(near, declared)
 
     def numbers(self, near: tuple[int, ...], declared: Declared) -> Iterator[int]:
-        """Yields small numbers, sizes of ports and neighbours of `near`, the nearest to `near`
+        """Yields small numbers, sizes of ports and neighbours of `near`; those nearest to it
         first."""
         worth_trying = {*range(-4, 9), *declared.sizes}
         worth_trying.update(number + step for number in near for step in (-2, -1, 1, 2))

@@ -47,7 +47,7 @@ def standardized(
 ) -> Array:
     """Returns numbers minus their mean along `axes`, divided by the standard deviation if `scale`.
 
-    inside: whether `eps` is added to the variance, before the square root, or after it.
+    inside: whether `eps` is added before the square root of the variance; otherwise after it.
     """
     result, lead = np.empty_like(numbers), numbers.ndim - len(axes)
     if axes != tuple(range(lead, numbers.ndim)) or not numbers.flags.c_contiguous or not lead:
@@ -75,8 +75,7 @@ def _standardize(
 
 
 def counted_axes(axes: Array, rank: int) -> tuple[int, ...]:
-    """Returns axes counted from the front, without duplicates. Raises `Violation` if out of
-    range."""
+    """Returns axes counted from the front, without duplicates, or raises `Violation`."""
     return tuple(
         sorted({normalized_axis(int(axis), rank, at="axes") for axis in axes.ravel().tolist()})
     )

@@ -59,14 +59,14 @@ def _reduced_axes(site: Site) -> bool:
 
 
 class Reduction(Operation):
-    """The base class of reductions of `data` along `axes`, which stay if `keep_dims` is true."""
+    """The base class of reductions along `axes`. With `keep_dims`, these axes stay with size 1."""
 
     differs = facts(
         not_run("2024.1", "a reduction over an axis that is known only at run time", _reduced_axes),
         inferred(
             "2024.1",
             "a reduction over an axis that is known only at run time",
-            "infers any rank",
+            "infers a dynamic rank",
             _reduced_axes,
         ),
     )

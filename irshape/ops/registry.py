@@ -63,7 +63,7 @@ def _sources(folder: str, package: str) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=1)
 def _index() -> dict[str, tuple[str, str]]:
-    """Returns the spelling and the module of each type name that OpenVINO reads, in lower case."""
+    """Returns spelling and module of each type that OpenVINO reads, by its name in lower case."""
     index: dict[str, tuple[str, str]] = {}
     synonyms: dict[str, tuple[str, str]] = {}
     for module, source in _sources(os.path.dirname(__file__), ""):
@@ -83,7 +83,7 @@ def _index() -> dict[str, tuple[str, str]]:
 
 @lru_cache(maxsize=1)
 def _library_index() -> dict[str, tuple[str, str]]:
-    """Returns the spelling and the module of each library operation's type name, in lower case.
+    """Returns the spelling and module of each library operation, by its name in lower case.
 
     It is separate from `_index` because few models have operations of libraries.
     """
@@ -374,7 +374,7 @@ def _unknown_version(
             newer=True,
         )
     if not version:
-        return UnknownOperation("the layer does not name an opset", known=known)
+        return UnknownOperation("the layer has no `version`, such as opset1", known=known)
     if re.fullmatch(r"opset.*", version, re.IGNORECASE):
         return UnknownOperation(
             f"'{version}' is not an opset; opsets are written opset1 to opset{newest}",

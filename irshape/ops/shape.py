@@ -203,7 +203,7 @@ class Reshape(Reinterpretation):
             message = (
                 f"`data` {data.shape} has {prod(sizes)} elements, "
                 f"but the result {listed(result)} has {prod(result)}; "
-                "OpenVINO notices only when the layer runs"
+                "OpenVINO reports this only when the layer runs"
             )
             yield fault(
                 message,

@@ -176,7 +176,7 @@ class Unique(Operation):
     differs = facts(
         not_run(
             "2025.0",
-            "an unsorted Unique whose output 2 nothing takes",
+            "an unsorted Unique whose output 2 is unused",
             _places_unused,
             since="2024.3",
             consequence=CRASHES,

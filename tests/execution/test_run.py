@@ -128,7 +128,7 @@ def test_stats_of_every_layer(tmp_path: Path) -> None:
     status, output = call("run", path, "-i", str(tmp_path / "x.npy"), "--stats")
     assert status == 0
     assert "2 Multiply 'big' beyond f16" in output
-    assert "NaN comes from Sqrt 'root' (id 3) output 0: its input goes down to -1e+06" in output
+    assert "NaN comes from Sqrt 'root' (id 3) output 0: its input has numbers" in output
     status, output = call("run", path, "-i", str(tmp_path / "x.npy"), "--stats", "-f", "json")
     rows = {row["layer"]["name"]: row for row in json.loads(output)["outputs"]}
     assert (

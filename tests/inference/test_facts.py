@@ -63,12 +63,12 @@ a ScatterNDUpdate with scalar updates, before opset15:
 a sum of embeddings with a default index of -1:
     EmbeddingBagOffsetsSum-3(f32[5,2] i64{[0, 2]} i64{[0, 1]} i64{-1})
         | EmbeddingBagOffsetsSum-3(f32[5,2] i64{[0, 2]} i64{[0, 1]} i64{0})
-an attention to keys of a variable with a mask of booleans:
+an attention to keys of a variable with a boolean mask:
     ScaledDotProductAttention-13(causal=false f32[1,2,5,8] $CACHED same boolean[5,?])
         | ScaledDotProductAttention-13(causal=false f32[1,2,5,8] $CACHED same f32[5,?])
     ScaledDotProductAttention-13(causal=false f32[1,2,5,8] $CACHED same boolean[5,?])
         | ScaledDotProductAttention-13(causal=false f32[1,2,5,8] f32[1,2,?,8] same boolean[5,?])
-an attention of dynamic shapes with a mask of booleans:
+an attention of dynamic shapes with a boolean mask:
     ScaledDotProductAttention-13(causal=false f32[1,2,5,8] f32[1,2,7,8] same boolean[5,?])
         | ScaledDotProductAttention-13(causal=false f32[1,2,5,8] f32[1,2,7,8] same boolean[5,7])
     ScaledDotProductAttention-13(causal=false f32[?,2,5,8] f32[?,2,7,8] same boolean[5,7])

@@ -20,10 +20,7 @@ LARGEST_EXPONENT = 64
 
 
 def _is_positive(divisor: Expression) -> bool:
-    """Returns whether a divisor can be assumed to be 1 or more.
-
-    Otherwise the layer would divide by 0.
-    """
+    """Returns whether a divisor can be assumed to be positive, as division by 0 is undefined."""
     facts = divisor.facts
     return divisor.is_whole and facts.assume_at_least(divisor, facts.number(1))
 
@@ -167,10 +164,8 @@ class FloorMod(Division):
 
 
 def _below(size: Number, divisor: Interval) -> Number:
-    """Returns the largest magnitude of a remainder. size: the largest magnitude of the divisor.
-
-    The remainder is smaller than the divisor; for integers, by at least one.
-    """
+    """Returns the largest magnitude of a remainder, from that of the divisor. The remainder is
+    smaller than the divisor; for integers, by at least one."""
     return size - 1 if any(isinstance(bound, int) for bound in divisor) else size
 
 

@@ -42,7 +42,7 @@ class If(ControlFlow):
         if chosen is not None:
             outcome = result[0 if chosen else 1]
             return (*outcome, *[UNKNOWN] * (outputs - len(outcome)))
-        says = f"`then_body` has {len(result[0])} outputs, `else_body` {len(result[1])}"
+        says = f"`then_body` has {len(result[0])} outputs, but `else_body` {len(result[1])}"
         require(len(result[0]) == len(result[1]), says, rule=PORT_MAP)
         return tuple(
             self.either(index, *pair) for index, pair in enumerate(zip(*result, strict=True))
@@ -61,10 +61,10 @@ class If(ControlFlow):
         return chosen is not None and view.tag == self.bodies[0 if chosen else 1]
 
     def either(self, index: int, then: Tensor, other: Tensor) -> Tensor:
-        """Returns an element type and a shape of an output that hold for both bodies."""
+        """Returns an element type and a shape that cover an output of both bodies."""
         element_type = other.element_type if then.element_type.is_dynamic else then.element_type
         fits = other.element_type in (element_type, DYNAMIC_TYPE)
-        says = f"output {index} is {element_type} in one branch, {other.element_type} in the other"
+        says = f"output {index} is {element_type} in one body, {other.element_type} in the other"
         require(fits, says, relation="type", help="insert a Convert")
         if {then.rank, other.rank} == {0, 1}:
             note_wider()  # OpenVINO treats a scalar as a vector of one element

@@ -70,7 +70,7 @@ class Iteration(ControlFlow):
                 state, value = parameters[parameter], results.get(result, UNKNOWN)
                 kind, other = state.element_type, value.element_type
                 fits = kind.is_dynamic or other.is_dynamic or other is kind
-                says = f"a back edge feeds {other} to Parameter {parameter}, initially {kind}"
+                says = f"a back edge feeds {other} to Parameter {parameter}, first fed {kind}"
                 require(fits, says, rule=PORT_MAP, help="insert a Convert before the Result")
                 before, brought = state.shape, value.shape
                 if before.encloses(brought):
@@ -186,8 +186,7 @@ def _widened(before: Dimension, brought: Dimension) -> Dimension:
 def part(array: Array, binding: PortBinding, iteration: int) -> Array:
     """Returns the slice of an input for an iteration.
 
-    Slices go forwards from `start`, or, with a negative stride, backwards from the slice that ends
-    there.
+    The first slice begins at `start`; with a negative stride, it ends there.
     """
     axis, size = binding.axis or 0, array.shape[binding.axis or 0]
     start = binding.start + size if binding.start < 0 else binding.start

@@ -22,8 +22,7 @@ from .kernels import spread
 
 
 class BackwardConvolution(Convolving):
-    """The base class of transposed convolutions. They add each weighted pixel to a window of the
-    result.
+    """The base class of transposed convolutions. They add each weighted pixel to a window.
 
     Strides, dilations and padding apply to the result.
     """

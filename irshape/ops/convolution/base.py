@@ -62,8 +62,7 @@ class Sliding(Operation):
         return self.dilations or (1,) * axes
 
     def pads(self, axes: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Returns the padding before and after each spatial axis; 0 if `auto_pad` is not
-        `explicit`."""
+        """Returns the explicit padding before and after each axis; 0 if `auto_pad` replaces it."""
         none = (0,) * axes
         if self.auto_pad != "explicit":
             return none, none

@@ -14,16 +14,16 @@ from ..lazy import Array, np
 from ..windows import Frame, channels_to_end, channels_to_front, padded
 
 _WIDE: Final = 512
-"""The number of channels from which a single pixel makes a row long enough."""
+"""With at least this number of channels, the channels of one pixel form a long enough row."""
 
 _ROW: Final = 2048
-"""The largest number of elements in a row of several pixels. It then fits into the first cache."""
+"""The largest number of elements in a row of several pixels. It then fits into the L1 cache."""
 
 _SHORT: Final = 256
 """The row length, in elements, below which a whole line is faster, even if no cache holds it."""
 
 _FAST: Final = 6
-"""The number of products that take as long as one element of another function."""
+"""`einsum` computes this number of products in the time of one element of another function."""
 
 
 def by_channel(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...]) -> Array:

@@ -53,8 +53,7 @@ class Convolution(ForwardConvolution):
         return convolved(data, filters[None], self.frame(data.shape[2:], filters.shape[2:]))
 
     def arranged(self, index: int, array: Array) -> Array:
-        """Returns filters laid out as a matrix: a row for each element of a patch, channels
-        last."""
+        """Returns filters laid out as a matrix: a row for each patch element, channels last."""
         if index != 1 or array.dtype.char not in "fd":
             return array
         rank = array.ndim

@@ -201,7 +201,7 @@ class MulticlassNms_8(DetectionSuppression):
         self.require_counts()
         if boxes.rank is None:
             return self.outputs(boxes, DYNAMIC, DYNAMIC)
-        says = "`boxes` has a known rank, but `scores` a dynamic one; OpenVINO compares their axes"
+        says = "`scores` has a dynamic rank, but OpenVINO compares its axes with those of `boxes`"
         require(scores.rank is not None, says, at="scores", rule=INPUT_RANK)
         if roisnum is None:
             classes, images, counts = scores.shape[1], scores.shape[0], boxes.shape[0]

@@ -27,7 +27,7 @@ def image(data: Array, index: float) -> Array:
     """Returns the feature maps of one batch item."""
     number = int(index)
     if not 0 <= number < len(data):
-        raise ValueError(f"a region names batch item {number}, but `data` has {len(data)}")
+        raise ValueError(f"a region has batch index {number}, but `data` a batch of {len(data)}")
     return data[number]
 
 

@@ -18,7 +18,7 @@ from ..tensors import Tensor
 
 
 class Multinomial(Operation):
-    """Indices of classes, drawn by the probabilities in `probs`: `num_samples` for each row."""
+    """Indices of classes, drawn with the probabilities `probs`: `num_samples` in each row."""
 
     since = 13
     differs = facts(

@@ -32,8 +32,7 @@ def number(array: Array) -> Number:
 
 
 class RangeBase(Operation):
-    """The base class of both versions of Range. It infers the number of elements, and their
-    values."""
+    """The base class of both versions of Range. It infers the size and the values of the result."""
 
     differs = facts(
         refused("2025.0", "a layer that leaves its element type undefined", no_type),

@@ -27,10 +27,8 @@ def plane(tensor: Tensor) -> tuple[Dimension, Dimension, Dimension]:
 
 
 def halves(height: Dimension, width: Dimension, name: str) -> list[Dimension]:
-    """Returns half the height and half the width. Raises `Violation` unless both can be even.
-
-    Four pixels have the same chroma.
-    """
+    """Returns half the height and half the width. Raises `Violation` unless both can be even, since
+    four pixels have the same chroma."""
     sides = (("height", height), ("width", width))
     return [divided(size, 2, f"the {what} of `{name}`", name, INPUT_SHAPES) for what, size in sides]
 

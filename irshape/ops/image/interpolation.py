@@ -225,7 +225,7 @@ class InterpolateAttributes(Operation):
         return computed(data, image)
 
     def taps(self, size: int, before: int, scale: float, stretch: float) -> Taps:
-        """Returns the taps for an axis that is resized from `before` to `size`."""
+        """Returns positions and weights of elements for an axis resized from `before` to `size`."""
         if self.mode.endswith("pillow"):
             return pillow(size, before, self.mode, self.cube_coeff)
         coordinates = self.coordinates(size, before, scale)

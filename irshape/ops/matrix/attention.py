@@ -85,13 +85,13 @@ class ScaledDotProductAttention(Operation):
         ),
         not_run(
             "2024.0",
-            "an attention of dynamic shapes with a mask of booleans",
+            "an attention of dynamic shapes with a boolean mask",
             _boolean_mask,
             since="2023.3",
         ),
         not_run(
             "2025.0",
-            "an attention to keys of a variable with a mask of booleans",
+            "an attention to keys of a variable with a boolean mask",
             _stored_keys,
             since="2024.0",
         ),

@@ -126,7 +126,7 @@ class Einsum(Operation):
         return Tensor(inputs[0].element_type, result)
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Returns the multiply-adds if all inputs are multiplied for each set of labels."""
+        """Returns the multiply-adds if all inputs are multiplied for each combination of labels."""
         subscripts, _ = self.subscripts()
         sizes: dict[str, Dimension] = {}
         for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):

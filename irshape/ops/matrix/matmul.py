@@ -89,8 +89,8 @@ class MatMul(Operation):
         return outputs[0].shape.size * inner
 
     def batch(self, here: tuple[Dimension, ...], there: tuple[Dimension, ...]) -> list[Dimension]:
-        """Returns the broadcast axes before the matrices. As in OpenVINO, disjoint intervals
-        fit."""
+        """Returns the broadcast axes before the matrices. As in OpenVINO, intervals may be
+        disjoint."""
         result: list[Dimension] = []
         ones = (ONE,) * max(len(here), len(there))
         for axis, (left, right) in enumerate(

@@ -239,7 +239,7 @@ class GatherND(Operation):
 
 
 class GatherND_5(GatherND):
-    """Slices of `data` at the tuples along the last axis of `indices`. Batch axes are flattened."""
+    """Slices of `data` at the tuples along the last axis of `indices`. Batch axes become one."""
 
     since = 5
 

@@ -43,7 +43,7 @@ class Run(NamedTuple):
     taken: int
     step: int
     removed: bool = False
-    """Whether the result does not have the axis."""
+    """Whether `shrink_axis_mask` removes the axis from the result."""
 
     @staticmethod
     def of(size: int, start: int, stop: int, step: int) -> Run:
@@ -101,7 +101,7 @@ def _far(end: int) -> int:
 
 
 def _one_sided(bounds: Bounds) -> tuple[Bounds, ...]:
-    """Splits bounds of an index that may have either sign into negative and other indices."""
+    """Splits the bounds of an index that may have either sign: negative indices, and all others."""
     low, high, _ = bounds
     return (Bounds(low, -1), Bounds(0, high)) if low < 0 <= high else (bounds,)
 
@@ -127,5 +127,5 @@ def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
 
 
 def up_to(dim: Dimension) -> Dimension:
-    """Returns the size of an unknown part of an axis."""
+    """Returns the size of a slice whose ends are unknown: 0 up to the size of the axis."""
     return Dimension(0, dim.high)

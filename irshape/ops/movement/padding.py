@@ -78,7 +78,7 @@ class Pad(Operation):
             raise Violation(
                 at="data",
                 relation="type",
-                expected="a number or boolean, or mode constant",
+                expected="a number or boolean; strings need mode constant",
                 actual="string",
             )
         rank = data.rank
@@ -170,7 +170,7 @@ class Pad(Operation):
         return data
 
     def mirrored(self, index: Array, size: int) -> Array:
-        """Returns indices; those out of range become the indices that the mode repeats there."""
+        """Returns indices; those out of range are mirrored or clipped, by `pad_mode`."""
         if self.pad_mode == "reflect":
             index = np.where(index < 0, -index, index)
             index = np.where(index >= size, 2 * (size - 1) - index, index)

@@ -210,12 +210,12 @@ class StridedSlice(Operation):
             )
 
     def marked(self, mask: str, at: int) -> bool:
-        """Returns whether a mask is 1 at this position of the lists."""
+        """Returns whether the attribute `mask` is 1 at a position of the lists."""
         bits = getattr(self, mask)
         return at < len(bits) and bits[at] == 1
 
     def positions(self, mask: str, count: int) -> set[int]:
-        """Returns the positions below `count` at which a mask is 1."""
+        """Returns the positions below `count` at which the attribute `mask` is 1."""
         bits = getattr(self, mask)[:count]
         return {at for at, bit in enumerate(bits) if bit == 1} if 1 in bits else set()
 

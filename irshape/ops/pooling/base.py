@@ -263,7 +263,7 @@ def lowest(dtype: np.dtype[Any]) -> Any:
 def largest(
     area: Array, places: Array, axis: int, along: Along | Share, count: int
 ) -> tuple[Array, Array]:
-    """Returns the first largest value of each window along an axis, and its element of `places`."""
+    """Returns the first largest value of each window along an axis, and its element in `places`."""
     before: tuple[Any, ...] = (slice(None),) * axis
     first = (*before, along.met(0, count))
     values, where_from = np.array(area[first]), np.array(places[first])

@@ -179,7 +179,7 @@ class CTCLoss(Operation):
         inside = np.arange(time) < lengths[:, None]
         require(
             np.all((targets >= 0) & (targets < classes) | ~inside) and 0 <= blank < max(classes, 1),
-            f"`labels` and `blank_index` are indices of classes, from 0 to {classes - 1}",
+            f"`labels` and `blank_index` must be indices of classes, from 0 to {classes - 1}",
             at="labels",
             rule=INPUT_VALUE,
         )

@@ -105,7 +105,7 @@ class Recurrent(Operation):
         if data.rank is not None and weights.rank is not None and not data[-1].merge(weights[-1]):
             yield fault(
                 f"input_size is {data[-1]} in `X` {data}, but {weights[-1]} in `W` {weights}; "
-                "OpenVINO notices only when the layer runs",
+                "OpenVINO reports this only when the layer runs",
                 at="W",
                 relation="equal",
                 expected=data[-1],

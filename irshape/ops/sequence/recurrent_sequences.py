@@ -15,7 +15,7 @@ from .recurrent import GatedStep, LongShortTermStep, PlainStep, Recurrent, compu
 
 
 class Recurrence(Recurrent):
-    """The base class of cells applied along time. It returns all hidden states, and the last ones.
+    """The base class of cells applied along time. It returns all hidden states and the last states.
 
     Beyond the `sequence_lengths` of a batch item, the output is zero and the states stay the same.
     """

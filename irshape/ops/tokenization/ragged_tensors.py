@@ -50,7 +50,7 @@ class RaggedTensorPack(TokenizerOperation):
 
 
 class FuzeRagged(TokenizerOperation):
-    """For each row of a ragged string tensor, a string from its first string to its last."""
+    """A string for each row of a ragged string tensor, from its first to its last string."""
 
     introduced = "2024.1"
     ragged_begins, ragged_ends = i32_operand(), i32_operand()

@@ -201,10 +201,8 @@ class SpecialTokensSplit(RaggedStringOperation):
 
 
 def _special_pieces(text: bytes, expression: Any) -> list[Piece]:
-    """Returns the pieces of a string, each with a flag: whether it is a special token.
-
-    If a match has a group, only the text of the group is the token.
-    """
+    """Returns the pieces of a string, each with a flag: whether it is a special token. If a match
+    has a group, only the text of the group is the token."""
     string = decoded(text)
     place = byte_places(string)
     pieces: list[Piece] = []

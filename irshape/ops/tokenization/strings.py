@@ -255,7 +255,7 @@ def _like_byte_token(text: bytes) -> bool:
 
 
 class Normalization(StringOperation):
-    """The base class of operations that rewrite strings, except those with a flag.
+    """The base class of operations that rewrite strings. Strings with a flag stay unchanged.
 
     The flags are the last output.
     """

@@ -306,7 +306,7 @@ MISTAKES = {
     "a selector among none": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(ignore="IR301")),
         irshape.ConfigurationError,
-        "ignore: expected a list of texts, as ('IR301',), got 'IR301'",
+        "ignore: expected a list of strings, as ('IR301',), got 'IR301'",
     ),
     "ignores in a table": Given(
         lambda path: irshape.validate(

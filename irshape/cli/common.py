@@ -73,7 +73,7 @@ def expand(
 
 
 def unjudged(files: int) -> str:
-    """Returns a note on files that are not judged for a release or a device."""
+    """Returns a note that targets and devices do not apply to a number of files."""
     return (
         f"the target and the devices apply only to IRs, not to {counted(files, 'file')} of other "
         "formats; `irshape convert` converts them to IRs"

@@ -168,7 +168,7 @@ def _text(difference: ModelDiff, limit: int) -> Iterator[str]:
         constants = Counter(each.layer.type for each in layers if each.constant)
         if constants:
             kinds = ", ".join(f"{count:,} {plain(kind)}" for kind, count in constants.items())
-            yield f"{sign} {kinds} that give nothing but constants"
+            yield f"{sign} {kinds} whose outputs are constant"
         equal: dict[str, list[str]] = {}
         for each in layers:
             if each.same_as is not None and not each.constant:

@@ -156,7 +156,7 @@ def _writer(
     alone: bool,
     weights: str,
 ) -> tuple[Writer | None, list[str]]:
-    """Returns the function that writes the fixes of a file, or None, and the files to fix.
+    """Returns the function that writes the fixes of a file, None for none, and the files to fix.
 
     Raises `UsageError` if the output would overwrite an input.
     """
@@ -216,7 +216,7 @@ class _Result(NamedTuple):
 
 
 class _Account:
-    """Counts over all files what was fixed, and what is left."""
+    """Counts the fixed and the remaining findings of all files."""
 
     def __init__(self, writes: bool, wanted: Chosen) -> None:
         from ..checking.baseline import left_of
@@ -252,7 +252,7 @@ class _Account:
         return result
 
     def changed(self, result: _Result) -> Iterator[str]:
-        """Yields a line if the file changes."""
+        """Yields a line on the fixes of a file, if the file changes."""
         if result.changes:
             yield f"{result.path}: {_fixed(result.fixed)} {self.done}"
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..model.graph import Layer
 
 Marks = dict[tuple[str, ...], str]
-"""The marks of layers, by their paths and ids."""
+"""The mark (! or ?) of each layer, by its path and id."""
 
 
 @click.command("infer", cls=Command)
@@ -41,7 +41,7 @@ Marks = dict[tuple[str, ...], str]
 )
 @assume_option
 @click.option("--outputs", is_flag=True, help="Print only the outputs of the model.")
-@click.option("--constants", is_flag=True, help="Show constants in the table, too; JSON has all.")
+@click.option("--constants", is_flag=True, help="Also list constants in the table. JSON has all.")
 @form_option("table", "json")
 @click.option(
     "-o",

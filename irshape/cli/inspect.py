@@ -120,7 +120,7 @@ def _memory(inspection: Inspection, device: str | None, context: int | None) -> 
 
     if device is None:
         if context is not None:
-            raise click.UsageError("--context counts for a device; name it by --device")
+            raise click.UsageError("--context needs --device, which names the device")
         return None
     with usage_errors():
         memory = DeviceMemory(inspection, DeviceSize.parse(device), context)

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     type=int,
     metavar="N",
     help="The exit status that counts as the failure; -N for signal N. "
-    "[default: that of the command on MODEL]",
+    "[default: the exit status on MODEL]",
 )
 @click.option(
     "--contains",
     multiple=True,
     metavar="REGEX",
-    help="A text that the output of the command must also contain. May be repeated.",
+    help="A pattern that the output of the command must also contain. May be repeated.",
 )
 @click.option(
     "--timeout",

@@ -31,15 +31,15 @@ SHOWN = 5
 def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
     """Print the OpenVINO releases that read a model and the devices that compile it.
 
-    PATH is a file, a folder (searched for IRs), a glob, or - for standard input. The answer follows
-    from the version of the IR, the operations with their opsets, the element types, and the
-    inferred shapes; for the release that runs it, from what was measured on its CPU plugin. The
-    verdicts on CPU, GPU and NPU follow from measurements and sources; docs/devices.md explains
-    them. --ask compiles the model on the devices of this machine and prints their answers.
+    PATH is a file, a folder (searched for IRs), a glob, or - for standard input. Which release
+    reads the model follows from the version of the IR, the operations with their opsets, the
+    element types, and the inferred shapes; which release runs it, from measurements of CPU plugins.
+    docs/devices.md explains the verdicts on CPU, GPU and NPU. --ask compiles the model on the
+    devices of this machine and prints their answers.
 
     Several models also get one answer for all: the newest release that any of them needs, and the
     libraries that they need. The JSON then has `requires`, `libraries`, `unknown` (the models with
-    operations that nobody has declared), `complete` (whether every file has a model), and a list
+    operations that irshape does not know), `complete` (whether every file has a model), and a list
     `models` of the objects that a single model gives.
 
     Exit status: 0; 1 if a file contains no model, or a layer that OpenVINO refuses; 2 if a path

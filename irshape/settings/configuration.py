@@ -118,7 +118,7 @@ def configuration_of(given: Configuration | str | os.PathLike[str] | None) -> Co
 
 
 SHARED = "pyproject.toml"
-"""The file in which other tools have their configuration, too."""
+"""The file that also holds the configuration of other tools."""
 
 
 def _table(path: str | os.PathLike[str]) -> Any:
@@ -183,7 +183,7 @@ def _are_ignores(value: Any) -> bool:
 _FORMS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     **dict.fromkeys(
         ("select", "extend_select", "ignore", "extensions"),
-        ("a list of texts, as ('IR301',)", _all(str)),
+        ("a list of strings, as ('IR301',)", _all(str)),
     ),
     "per_file_ignores": (
         "pairs of a pattern and its selectors, as (('legacy/**', ('IR2',)),)",
@@ -246,7 +246,7 @@ def _whole(least: int) -> Reader:
 
     def read(value: Any, _: str) -> Any:
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise ValueError(f"expected a whole number from {least}, got {value!r}")
+            raise ValueError(f"expected a whole number of at least {least}, got {value!r}")
         return value
 
     return read
@@ -272,7 +272,7 @@ def _tables(keys: Keys, make: Callable[..., Any], expected: str, *required: str)
     return read
 
 
-_text, _flag = _of(str, "a text"), _of(bool, "true or false")
+_text, _flag = _of(str, "a string"), _of(bool, "true or false")
 _count, _amount = _whole(1), _whole(0)
 
 
@@ -283,7 +283,7 @@ def texts(value: Any, _: str = "") -> tuple[str, ...]:
 
 
 def _some(value: Any, _: str = "") -> tuple[str, ...]:
-    """Returns a list of texts. Raises `ValueError` for an empty list, which has no effect."""
+    """Returns a list of strings. Raises `ValueError` for an empty list, which has no effect."""
     if value == []:
         raise ValueError("the list is empty; leave the key out")
     return texts(value)

@@ -151,7 +151,7 @@ def test_the_tables_are_in_order() -> None:
 
 @pytest.mark.parametrize("text", ["2019.4", "2020.0", "2022.4", "2026.9", "2030.1", "2030.0"])
 def test_a_release_that_is_not_known_is_refused(text: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=rf"from 2020\.1 to {re.escape(written(NEWEST))}"):
+    with pytest.raises(ValueError, match=rf"2020\.1 to {re.escape(written(NEWEST))}"):
         parse_release(text)
     status, _, error = call("validate", "--target", text, str(network().save(tmp_path)))
     assert (status, f"there is no OpenVINO release '{text}'" in error) == (2, True)

@@ -1,7 +1,7 @@
 """Reads a oneDNN Graph in JSON into OpenVINO's operations.
 
-Each family of kinds has a module. `declaration` says how a kind is declared, `reader` assembles a
-graph.
+Each family of operation kinds has a module. `declaration` has the decorator that declares a kind,
+and `reader` builds the model.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _OPERATIONS = re.compile(rb'"graph"\s*:\s*\[\s*\{')
 
 
 def _recognises(data: bytes) -> bool:
-    """Whether the bytes begin as a JSON object."""
+    """Whether the bytes begin like a JSON object."""
     return _JSON.match(data) is not None
 
 
 def begins_as_graph(data: bytes) -> bool:
-    """Returns whether the first bytes of a JSON file show a `graph` of operations."""
+    """Whether the first bytes of a JSON file look like a `graph` of operations."""
     return _recognises(data) and _OPERATIONS.search(data) is not None
 
 

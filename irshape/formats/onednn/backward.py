@@ -1,4 +1,4 @@
-"""Converts gradients that are short in OpenVINO's operations. Other gradients stay opaque."""
+"""Converts gradients that need only a few OpenVINO operations. Other gradients stay opaque."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def log_softmax_backward(node: GraphOperation) -> Outputs:
 
 @kind("BiasAddBackprop", 1, data_format=FORMAT)
 def bias_add_backprop(node: GraphOperation) -> Outputs:
-    """Sums over all axes except that of the channels."""
+    """Converts BiasAddBackprop: sums over all axes except the channels."""
     rank = node.rank(node.x)
     others = [axis for axis in range(rank) if axis != node.channel_axis(rank)]
     return node.add("ReduceSum", node.x, node.numbers(others), keep_dims=False)

@@ -1,4 +1,4 @@
-"""MatMul, convolutions and pooling."""
+"""Converts MatMul, convolutions and pooling."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ AUTO_PAD = {
     accumulation_mode=word("strict", "strict", "relaxed", "any", "f32", "s32", "f16"),
 )
 def matmul(node: GraphOperation) -> Outputs:
-    """Multiplies both values in the wider of their types.
+    """Converts MatMul, in f32 if the element types differ.
 
-    A weight of eight bits may come with data of sixteen bits.
+    For example, weights of 8 bits may be multiplied with data of 16 bits.
     """
     a, b = same_type(node, node.inputs[0], node.inputs[1])
     product = node.add(
@@ -54,7 +54,7 @@ def matmul(node: GraphOperation) -> Outputs:
 def window(node: GraphOperation, rank: int) -> dict[str, Any]:
     """Returns strides, pads and dilations for `rank` spatial axes.
 
-    Raises `Violation` for lists of another length.
+    Raises `Violation` if a list has another length.
     """
     attributes: dict[str, Any] = {"auto_pad": AUTO_PAD[node["auto_pad"]]}
     for name in ("strides", "pads_begin", "pads_end", "dilations"):
@@ -75,15 +75,15 @@ PLACES: dict[str, Any] = {
     "auto_pad": word("None", *AUTO_PAD),
     "data_format": FORMAT,
 }
-"""The attributes that say where windows lie."""
+"""The attributes that determine the positions of windows."""
 
 WINDOW: dict[str, Any] = {**PLACES, "dilations": ints(required=True), "groups": integer(1)}
 
 
 def filters(node: GraphOperation, weights: NodeOutput, *, order: str) -> NodeOutput:
-    """Converts weights from the order that `weights_format` names to OIX or IOX.
+    """Transposes weights from the order in `weights_format` to `order`, OIX or IOX.
 
-    Groups become an axis of their own.
+    Groups become the first axis.
     """
     rank, groups = node.rank(weights), node["groups"]
     given = node["weights_format"]
@@ -173,8 +173,8 @@ def filters_sizes(node: GraphOperation, weights: NodeOutput) -> tuple[int, ...]:
     weights_format=word("XIO", "XIO", "OIX"),
 )
 def convolution_backward_data(node: GraphOperation) -> Outputs:
-    """Converts the gradient to a transposed convolution, whose inputs are the convolution's
-    outputs."""
+    """Converts the gradient of a convolution to a transposed convolution: it maps gradients of the
+    outputs to gradients of the inputs."""
     shape = node["dst_shape"]
     wanted = None if not shape else list(shape[1:-1] if node["data_format"] == "NXC" else shape[2:])
     return _transposed(node, order="OIX", wanted=wanted)
@@ -182,8 +182,8 @@ def convolution_backward_data(node: GraphOperation) -> Outputs:
 
 @kind("ConvTransposeBackwardData", 2, **WINDOW, weights_format=word("XOI", "XOI", "IOX"))
 def conv_transpose_backward_data(node: GraphOperation) -> Outputs:
-    """Converts the gradient to a convolution, whose outputs are the transposed convolution's
-    inputs."""
+    """Converts the gradient of a transposed convolution to a convolution: it maps gradients of the
+    outputs to gradients of the inputs."""
     return _convolved(node, order="IOX")
 
 
@@ -201,7 +201,7 @@ def _pool(node: GraphOperation, rank: int) -> dict[str, Any]:
 
 
 def _cropped(node: GraphOperation, x: NodeOutput, attributes: dict[str, Any]) -> NodeOutput:
-    """Crops the data where pads are negative, which OpenVINO does not have. These pads become 0."""
+    """Crops the data at negative pads, which OpenVINO lacks, and sets these pads to 0."""
     for name in ("pads_begin", "pads_end"):
         for place, pad in enumerate(attributes[name]):
             if pad < 0:

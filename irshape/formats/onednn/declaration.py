@@ -1,6 +1,7 @@
-"""Declares kinds of oneDNN Graph operations.
+"""Declares the kinds of operations in oneDNN Graph.
 
-Attributes are data. A function converts the operation to OpenVINO's operations.
+A declaration has attributes, numbers of inputs and outputs, and a function that converts operations
+of this kind to OpenVINO's.
 """
 
 from __future__ import annotations
@@ -44,15 +45,15 @@ TYPES = {
     "boolean": "boolean",
     "undef": "dynamic",
 }
-"""Maps the names of element types in a graph to OpenVINO's."""
+"""Maps the names of element types in a graph to those of OpenVINO."""
 
 FLOATS = ("f32", "bf16", "f16")
 
 
 class DeclaredAttribute(NamedTuple):
-    """An attribute: its type in the JSON, its default, and its allowed values.
+    """An attribute of a kind: its type in the JSON, its default, and its allowed values.
 
-    A default of None means that the attribute is optional.
+    An attribute that is not `required` and has the default None may be missing.
     """
 
     type: str
@@ -71,9 +72,9 @@ def word(default: Any = None, *choices: str, required: bool = False) -> Declared
 
 
 class Declaration(NamedTuple):
-    """A kind: its attributes, its numbers of inputs and outputs, and its function.
+    """A kind of operation: its attributes, its numbers of inputs and outputs, and its function.
 
-    types: the allowed element types of inputs; any if empty.
+    types: the allowed element types of the first input; empty to allow all.
     """
 
     attributes: dict[str, DeclaredAttribute]
@@ -94,7 +95,7 @@ def kind(
     types: tuple[str, ...] = (),
     **attributes: DeclaredAttribute,
 ) -> Callable[[Function], Function]:
-    """Declares a kind. inputs, outputs: a number, or a range of numbers.
+    """Declares a kind of operation. inputs, outputs: a number, or a minimum and a maximum.
 
     types: the allowed element types of the first input.
     """
@@ -111,16 +112,16 @@ def kind(
 
 @cache
 def declarations() -> dict[str, Declaration]:
-    """Returns all declarations by kind."""
+    """Returns the declaration of each kind."""
     for module in MODULES:
         import_module(f"{__package__}.{module}")
     return _DECLARED
 
 
 class GraphOperation(SourceNode):
-    """An operation as its function sees it.
+    """An operation for its conversion function.
 
-    Inputs are values, attributes include defaults, and outputs have declarations.
+    Inputs are values, attributes include defaults, and outputs are the declared tensors.
     """
 
     def __init__(
@@ -149,8 +150,8 @@ class GraphOperation(SourceNode):
         return self.outputs[0].element_type
 
     def as_declared(self, value: NodeOutput) -> NodeOutput:
-        """Converts a real value to the real type of the output, since these kinds may round
-        results."""
+        """Converts a floating-point value to the floating-point type of the output. Kinds that use
+        it may round their results."""
         return (
             self.convert(value, self.output_type)
             if value.element_type.is_real and self.output_type.is_real
@@ -158,20 +159,20 @@ class GraphOperation(SourceNode):
         )
 
     def axis(self, name: str = "axis") -> int:
-        """Returns an axis attribute of the first input, counted from the front. Raises
+        """Returns the axis in an attribute as a non-negative axis of the first input. Raises
         `Violation`."""
         rank, axis = self.rank(self.x), self[name]
         within((axis,), rank, at=name, of="input")
         return int(axis % rank)
 
     def channel_axis(self, rank: int) -> int:
-        """Returns the axis of the channels, which `data_format` determines."""
+        """Returns the axis of the channels according to `data_format`."""
         return rank - 1 if self["data_format"] == "NXC" else 1
 
     def channels_second(self, value: NodeOutput) -> NodeOutput:
-        """Moves the channels directly after the batch, as OpenVINO has them.
+        """Transposes a value so that the channels come directly after the batch, as in OpenVINO.
 
-        It transposes data_format NXC, and leaves NCX unchanged.
+        Only `data_format` NXC needs this; NCX stays unchanged.
         """
         rank = self.rank(value)
         return (
@@ -181,7 +182,7 @@ class GraphOperation(SourceNode):
         )
 
     def channels_as_given(self, value: NodeOutput) -> NodeOutput:
-        """Undoes `channels_second`."""
+        """Transposes a value back to `data_format`; the inverse of `channels_second`."""
         rank = self.rank(value)
         return (
             self.transposed(value, [0, *range(2, rank), 1])
@@ -190,9 +191,9 @@ class GraphOperation(SourceNode):
         )
 
     def note(self, message: str, *, at: str = "") -> None:
-        """Reports a noteworthy behaviour of the library with this operation."""
+        """Reports, as an info, how the oneDNN library treats this operation."""
         self.builder.report(OPERATION_CONSTRAINT, message, at=at, severity="info")
 
 
 FORMAT = word("NXC", "NXC", "NCX")
-"""The data_format of every kind that has channels."""
+"""The attribute `data_format`, which every kind with channels has."""

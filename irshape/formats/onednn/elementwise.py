@@ -1,4 +1,4 @@
-"""Kinds that work element by element."""
+"""Converts kinds that compute element by element."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .declaration import (
 )
 
 UNARY = ("Abs", "Exp", "HardSwish", "Log", "Mish", "ReLU", "Round", "Sigmoid", "Sqrt", "Tanh")
-"""Kinds with one input that OpenVINO has too, all but HardSwish under the same name."""
+"""Kinds with one input that OpenVINO also has; all but HardSwish have the same name."""
 
 BINARY = (
     *("Add", "Divide", "GreaterEqual", "Maximum", "Minimum", "Multiply"),
     *("SquaredDifference", "Subtract"),
 )
-"""Kinds with two inputs that OpenVINO has under the same name."""
+"""Kinds with two inputs that OpenVINO also has, under the same name."""
 
 
 def _unary(node: GraphOperation) -> Outputs:
@@ -40,8 +40,8 @@ def _binary(node: GraphOperation) -> Outputs:
 
 
 def same_type(node: GraphOperation, a: NodeOutput, b: NodeOutput) -> tuple[NodeOutput, NodeOutput]:
-    """Converts two real values to one type: f32 if their types differ. oneDNN accepts mixed
-    types."""
+    """Returns two floating-point values in one type: in f32 if their types differ. oneDNN allows
+    different types."""
     if a.element_type is b.element_type or not (a.element_type.is_real and b.element_type.is_real):
         return a, b
     return node.convert(a, "f32"), node.convert(b, "f32")
@@ -62,10 +62,8 @@ def select(node: GraphOperation) -> Outputs:
 @kind("TypeCast", 1)
 @kind("Reorder", 1)
 def type_cast(node: GraphOperation) -> Outputs:
-    """Converts to the declared type of the output.
-
-    A reorder changes the layout too, on which no value depends.
-    """
+    """Converts TypeCast and Reorder: converts to the type of the output. The new layout of a
+    Reorder does not change values."""
     return node.convert(node.x, node.output_type)
 
 
@@ -81,7 +79,7 @@ def leaky_relu(node: GraphOperation) -> Outputs:
 
 @kind("PReLU", 2, data_format=FORMAT, per_channel_broadcast=flag(1))
 def prelu(node: GraphOperation) -> Outputs:
-    """Converts PReLU, whose slope lies along the channels or broadcasts as in NumPy."""
+    """Converts PReLU. The slope is along the channels, or broadcasts as in NumPy."""
     x, slope = node.inputs
     rank = node.rank(x)
     if node["per_channel_broadcast"] and slope.rank == 1:
@@ -145,15 +143,15 @@ def bias_add(node: GraphOperation) -> Outputs:
 
 
 def reduced(node: GraphOperation, type: str, value: NodeOutput, axis: int) -> NodeOutput:
-    """Reduces a value over one axis, which keeps size 1."""
+    """Reduces a value along one axis, which stays with size 1."""
     return node.add(type, value, node.numbers([axis]), keep_dims=True)
 
 
 @kind("SoftMax", 1, (1, 2), axis=integer(-1), mode=word("none", "none", "inf_as_zero"))
 def softmax(node: GraphOperation) -> Outputs:
-    """SoftMax. The optional second output is the logarithm of the sum of exponentials.
+    """Converts SoftMax. The optional second output is the logarithm of the sum of exponentials.
 
-    With inf_as_zero, rows that are -inf throughout become 0.
+    With `inf_as_zero`, rows that are entirely -inf become 0.
     """
     x, axis = node.x, node.axis()
     normalized = node.add("SoftMax", x, version="opset8", axis=axis)

@@ -1,4 +1,4 @@
-"""Kinds that move elements or number them."""
+"""Converts kinds that move elements, and GenIndex."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def concat(node: GraphOperation) -> Outputs:
 
 @kind("GenIndex", 1, axis=integer(required=True))
 def gen_index(node: GraphOperation) -> Outputs:
-    """Gives each element its position along an axis."""
+    """Converts GenIndex: the index of each element along an axis."""
     x, axis, rank = node.x, node.axis(), node.rank(node.x)
     sizes = node.shape_of(x)
     line = node.counted(node.gathered(sizes, axis), "i32")
@@ -45,7 +45,7 @@ def gen_index(node: GraphOperation) -> Outputs:
     data_format=FORMAT,
 )
 def interpolate(node: GraphOperation) -> Outputs:
-    """Requires exactly one of sizes and scales. The other may be present but empty."""
+    """Converts Interpolate, with exactly one of `sizes` and `scales`; the other may be empty."""
     sizes, scales = node["sizes"], node["scales"]
     if bool(sizes) == bool(scales) or len(node.inputs) > 1:
         raise Violation(

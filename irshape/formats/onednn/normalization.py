@@ -1,4 +1,4 @@
-"""Kinds that normalize: layer, RMS, group and batch normalization."""
+"""Converts layer, RMS, group and batch normalization."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ EPSILON = number(1e-5)
 def _spread(
     node: GraphOperation, value: NodeOutput, axes: list[int]
 ) -> tuple[NodeOutput, NodeOutput, NodeOutput]:
-    """Returns a value minus its mean, in f32, and the mean and variance over the axes, kept as
-    1."""
+    """Returns a value minus its mean over the axes, the mean, and the variance, all in f32. The
+    axes stay with size 1."""
     wide = node.convert(value, "f32")
     where = node.numbers(axes)
     mean = node.add("ReduceMean", wide, where, keep_dims=True)
@@ -25,7 +25,7 @@ def _spread(
 
 
 def _squeezed(node: GraphOperation, axes: list[int], *values: NodeOutput) -> list[NodeOutput]:
-    """Returns values without these axes."""
+    """Returns values with these axes removed."""
     return [node.add("Squeeze", value, node.numbers(axes)) for value in values]
 
 
@@ -43,7 +43,7 @@ def _affine(
 ) -> NodeOutput:
     """Computes gamma * value + beta in f32.
 
-    rank: the rank of the value; gamma and beta lie along its channels.
+    rank: the rank of the value, if gamma and beta have a number for each of its channels.
     """
     parts = [node.convert(part, "f32") for part in (gamma, beta) if part is not None]
     if rank is not None:
@@ -62,9 +62,9 @@ def _affine(
     epsilon=EPSILON,
 )
 def layer_norm(node: GraphOperation) -> Outputs:
-    """LayerNorm over the axes from `begin_norm_axis` on.
+    """Converts LayerNorm, over the axes from `begin_norm_axis` on.
 
-    With keep_stats the mean and the variance are outputs too.
+    With `keep_stats`, the mean and the variance are outputs too.
     """
     x, axis, rank = node.x, node.axis("begin_norm_axis"), node.rank(node.x)
     axes = list(range(axis, rank))
@@ -133,9 +133,9 @@ def batch_norm_inference(node: GraphOperation) -> Outputs:
     data_format=FORMAT,
 )
 def batch_norm_training(node: GraphOperation) -> Outputs:
-    """Normalizes by the biased mean and variance of the batch.
+    """Converts BatchNormForwardTraining: normalizes by the mean and biased variance of the batch.
 
-    The running mean and variance move towards them, the variance unbiased.
+    The running mean and variance move towards the mean and the unbiased variance.
     """
     x = node.channels_second(node.x)
     rank = node.rank(x)

@@ -1,4 +1,4 @@
-"""Converts quantization and its inverse, with scales and zero points as attributes or inputs."""
+"""Converts quantization and dequantization, with scales and zero points as attributes or inputs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PER = word("per_tensor", "per_tensor", "per_channel", "per_group")
 
 
 def _lying(node: GraphOperation, values: list[float] | list[int], name: str) -> NodeOutput:
-    """Returns scales or zero points as a constant that broadcasts to the data."""
+    """Returns scales or zero points as a constant in a shape that broadcasts to the data."""
     x = node.x
     if node["qtype"] == "per_tensor":
         check_length(name, values, 1)
@@ -44,7 +44,7 @@ def _lying(node: GraphOperation, values: list[float] | list[int], name: str) -> 
 
 
 def _quantized(node: GraphOperation, scaled: NodeOutput, zero: NodeOutput | None) -> NodeOutput:
-    """Rounds to even, adds the zero point, and clamps to the range of the output's type."""
+    """Rounds halves to even, adds the zero point, and clamps to the range of the output's type."""
     low, high = _RANGE.get(node.output_type.name, (-(2**31), 2**31 - 128))
     level = node.add("Round", scaled, mode="half_to_even")
     level = level if zero is None else node.add("Add", level, zero)
@@ -76,9 +76,9 @@ def dequantize(node: GraphOperation) -> Outputs:
 
 
 def _given(node: GraphOperation, index: int) -> NodeOutput | None:
-    """Converts an input with scales or zero points to f32, in a shape that broadcasts to the data.
+    """Returns an input with scales or zero points in f32, reshaped to broadcast to the data.
 
-    There is one number for all elements, for each index of an axis, or for each group of elements.
+    It has one number for all elements, for each index of an axis, or for each group of elements.
     """
     if index >= len(node.inputs):
         return None

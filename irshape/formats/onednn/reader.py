@@ -1,6 +1,6 @@
-"""Reads a oneDNN graph into OpenVINO's layers.
+"""Reads a oneDNN graph, and converts it to OpenVINO's layers.
 
-Logical tensors become the declared ports. Strides and layouts are checked against the shapes.
+Logical tensors become the declarations of ports. Strides must agree with shapes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _PYTHON: dict[str, type | tuple[type, ...]] = {
 
 
 class _Malformed(Exception):
-    """Raised if the text is JSON but no graph. position: of the fault in the text."""
+    """Raised if the text is JSON, but not a graph. `position` is that of the fault in the text."""
 
     def __init__(self, message: str, position: int = 0) -> None:
         super().__init__(message)
@@ -63,7 +63,7 @@ class _Malformed(Exception):
 
 
 def read(source: Source) -> Model:
-    """Reads the bytes of `source`. Raises `NotReadable`."""
+    """Reads a model from `source`. Raises `NotReadable`."""
     try:
         text = source.data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
@@ -102,10 +102,10 @@ _BETWEEN = re.compile(r"[ \t\r\n,:]*")
 
 
 def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
-    """Returns the operations with their positions. Raises `ValueError`, `_Malformed`."""
+    """Returns the operations, with positions in the text. Raises `ValueError`, `_Malformed`."""
 
     def behind(position: int) -> int:
-        """Returns where the next key, value or bracket begins. The text must be valid JSON."""
+        """Returns the position of the next key, value or bracket. The text must be valid JSON."""
         return _BETWEEN.match(text, position).end()  # type: ignore[union-attr]
 
     decoder = json.JSONDecoder()
@@ -134,9 +134,9 @@ def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
 
 
 class LogicalTensor:
-    """A logical tensor as the file declares it.
+    """A tensor as an operation in the file declares it.
 
-    An unknown size is -1. A tensor about which nothing is known has no shape.
+    A dynamic size is -1. The shape is None if the rank is not known.
     """
 
     def __init__(self, entry: Any) -> None:
@@ -182,10 +182,10 @@ class LogicalTensor:
         return f"t{self.id}"
 
     def stride_problem(self) -> tuple[str, str] | None:
-        """Says what is wrong with the strides, and what was expected; None if nothing is.
+        """Returns a message about faulty strides, and what was expected; None if they are correct.
 
-        There must be one stride for each axis. None may be negative, and no two elements may share
-        a place, except along an axis that repeats.
+        There must be a stride for each axis. Strides must not be negative, and two elements must
+        not have the same address, except along an axis with stride 0.
         """
         shape, stride = self.shape, self.stride
         if self.layout != "strided" or any(number == UNKNOWN_SIZE for number in (*shape, *stride)):
@@ -196,7 +196,7 @@ class LogicalTensor:
                 f"{len(shape)} strides",
             )
         if any(number < 0 for number in stride):
-            return f"a negative stride: {stride}", "strides from 0 up"
+            return f"a negative stride: {stride}", "strides of 0 or more"
         reach = 1
         for step, size in sorted(
             (step, size) for step, size in zip(stride, shape, strict=True) if size > 1 and step
@@ -247,7 +247,7 @@ class _Reader:
         self.values: dict[int, NodeOutput] = {}
         self.first: dict[int, LogicalTensor] = {}
         self.results: set[int] = set()
-        """The tensors that are outputs of the graph."""
+        """The ids of the tensors that are outputs of the graph."""
 
     def read(self) -> Model:
         builder = self.builder
@@ -295,14 +295,14 @@ class _Reader:
         return builder.model
 
     def ended(self) -> set[int]:
-        """Returns the tensors that reach an operation that only marks an end of the graph."""
+        """Returns the ids of the tensors that reach an operation End, which marks an output."""
         rows = zip(self.operations, self.inputs, strict=True)
         return {each.id for (_, entry), row in rows if entry["kind"] in _ENDS for each in row}
 
     def order(self, producers: dict[int, int]) -> list[int]:
-        """Returns the operations, producers first.
+        """Returns the numbers of the operations in topological order.
 
-        Operations on a cycle are reported and left out, with everything that only they feed.
+        Reports operations on a cycle. Leaves out these, and all operations that depend on them.
         """
         sorter = TopologicalSorter(
             {
@@ -367,7 +367,7 @@ class _Reader:
     def converted(
         self, entry: dict[str, Any], inputs: list[NodeOutput], declared: list[Tensor]
     ) -> tuple[NodeOutput, ...]:
-        """Returns the outputs of an operation. Raises `Violation`."""
+        """Converts an operation. Returns its outputs. Raises `Violation`."""
         kind = entry["kind"]
         declaration = declarations().get(kind)
         if declaration is None:
@@ -406,9 +406,9 @@ class _Reader:
     def attributes(
         self, kind: str, declaration: Declaration, given: dict[str, Any]
     ) -> dict[str, Any]:
-        """Returns the attributes with their defaults. Raises `Violation`.
+        """Returns the attributes, with defaults for missing ones. Raises `Violation`.
 
-        An attribute that the kind does not have only causes a note.
+        An attribute that the kind does not have is reported, and otherwise ignored.
         """
         values = {name: declared.default for name, declared in declaration.attributes.items()}
         for name, entry in given.items():
@@ -430,14 +430,15 @@ class _Reader:
         return values
 
     def attribute_place(self, number: int, name: str) -> int:
-        """Returns the position of an attribute of an operation, or else of the operation."""
+        """Returns the position of an operation's attribute in the text, or else of the
+        operation."""
         data, start = self.builder.model.source.data, self.operations[number][0]
         end = self.operations[number + 1][0] if number + 1 < len(self.operations) else len(data)
         at = data.find(f'"{name}"'.encode(), start, end) if name else -1
         return at if at >= 0 else start
 
     def compare(self, tensor: LogicalTensor) -> None:
-        """Checks that an input's logical tensor agrees with the one of its producer."""
+        """Reports a logical tensor that differs from where the graph first names it."""
         first = self.first[tensor.id]
         if first is tensor:
             return

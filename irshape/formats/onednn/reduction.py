@@ -1,4 +1,4 @@
-"""Kinds that reduce: the Reduce family."""
+"""Converts the Reduce kinds."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ KINDS = ("ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "Reduce
 
 
 def _reduce(node: GraphOperation) -> Outputs:
-    """Reduces over the axes in the attribute or in the second input. Exactly one of them must
-    exist."""
+    """Converts a reduction over the axes in the attribute or in the second input. Exactly one of
+    both must be given."""
     x = node.x
     listed = node["axes"]
     if len(node.inputs) == 2:

@@ -1,7 +1,7 @@
 """Reads ONNX models into OpenVINO's operations.
 
-Each family of operators has a module. `declaration` says how an operator is declared, `reader`
-assembles a model.
+Each family of operators has a module. `declaration` has the decorator for conversion functions, and
+`reader` builds the model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks a node against the schema of its operator, and reports missing schemas."""
+"""Checks a node against the ONNX schema of its operator, and reports operators without one."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def check_node(
     inputs: list[NodeOutput | None],
     proto: Any,
 ) -> None:
-    """Checks a node against the schema of its operator. Raises `Violation`.
+    """Checks a node against the ONNX schema of its operator. Raises `Violation`.
 
-    An attribute without meaning only causes a note.
+    An unknown attribute is reported, and otherwise ignored.
     """
     _check_attributes(
         builder,
@@ -87,7 +87,7 @@ def check_node(
 def _check_attributes(
     builder: Builder, operator: Any, attributes: dict[str, Any], given: set[str], name: str
 ) -> None:
-    """Drops meaningless attributes, and notes them.
+    """Removes and reports attributes that the operator does not have.
 
     Raises `Violation` for an attribute that is missing or has the wrong type.
     """

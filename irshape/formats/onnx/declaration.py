@@ -1,7 +1,7 @@
-"""Declares ONNX operators by name, each with a conversion function.
+"""Registers conversion functions for ONNX operators by name.
 
-The function converts a node to OpenVINO's operations. Attributes, numbers of inputs and their types
-are in ONNX's own schemas. Every node is checked against them before its function is called.
+A function converts a node to OpenVINO's operations. ONNX's own schemas have the attributes, and the
+numbers and types of inputs. Every node is checked against its schema first.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ MODULES = (
 )
 
 NEWEST = 28
-"""The newest opset whose forms of the operators the functions know."""
+"""The newest opset that the conversion functions support."""
 
 _DECLARED: dict[str, tuple[Function, int]] = {}
 
 
 def operator(*names: str, since: int = 1) -> Callable[[Function], Function]:
-    """Declares operators. since: the first version that the function knows."""
+    """Registers a function for operators. `since`: the first operator version that it converts."""
 
     def declare(function: Function) -> Function:
         for name in names:
@@ -53,7 +53,7 @@ def operator(*names: str, since: int = 1) -> Callable[[Function], Function]:
 
 @cache
 def function_of(name: str, version: int) -> Function | None:
-    """Returns the function that converts a version of an operator; None if there is none."""
+    """Returns the function for a version of an operator; None if there is none."""
     for module in MODULES:
         import_module(f"{__package__}.{module}")
     function, since = _DECLARED.get(name, (None, 1))
@@ -61,9 +61,9 @@ def function_of(name: str, version: int) -> Function | None:
 
 
 class Node(SourceNode):
-    """A node as its function sees it: inputs are values, attributes include defaults.
+    """A node for its conversion function: inputs are values, and attributes include defaults.
 
-    `version` is the opset that introduced this form of the operator.
+    `version` is the opset that introduced this version of the operator.
     """
 
     def __init__(
@@ -79,19 +79,19 @@ class Node(SourceNode):
         self.version = version
         self.inputs = list(inputs)
         self.outputs = list(outputs)
-        """The names of the outputs; empty for outputs that nobody uses."""
+        """The names of the outputs; empty for an output that no node uses."""
 
     def input(self, index: int) -> NodeOutput | None:
-        """Returns an input; None if it is left out."""
+        """Returns an input; None if the node leaves it out."""
         return self.inputs[index] if index < len(self.inputs) else None
 
     @property
     def every_input(self) -> list[NodeOutput]:
-        """All inputs, none of which may be left out."""
+        """All inputs. Raises `Violation` if the node leaves one out."""
         return [self.need(index) for index in range(len(self.inputs))]
 
     def need(self, index: int) -> NodeOutput:
-        """Returns an input that must exist. Raises `Violation`."""
+        """Returns an input. Raises `Violation` if the node leaves it out."""
         value = self.input(index)
         if value is None:
             raise Violation(
@@ -110,36 +110,36 @@ class Node(SourceNode):
     def choice(
         self, attribute: str, words: Mapping[str, str] | tuple[str, ...], default: str = ""
     ) -> str:
-        """Returns the word of an attribute, or what it means. Raises `Violation`."""
+        """Returns the word of an attribute, or what `words` maps it to. Raises `Violation`."""
         word = str(self[attribute] or default)
         if word not in words:
             raise refusal(attribute, word, f"one of {', '.join(words)}")
         return words[word] if isinstance(words, Mapping) else word
 
     def require(self, attribute: str, supported: object) -> None:
-        """Raises `Violation` if an attribute has a value for which OpenVINO has no counterpart."""
+        """Raises `Violation` if an attribute has another value than OpenVINO supports."""
         given = self[attribute]
         if given not in (None, supported):
             message = f"{self.kind} with `{attribute}` {given} has no counterpart in OpenVINO"
             raise Violation(message, at=attribute, expected=supported, actual=given)
 
     def of_rank(self, rank: int, index: int = 0) -> NodeOutput:
-        """Returns an input that must have a rank. Raises `Violation`."""
+        """Returns an input. Raises `Violation` if it has another rank."""
         value = self.need(index)
         if value.rank not in (rank, None):
             raise Violation(at=f"input {index}", relation="rank", expected=rank, actual=value.shape)
         return value
 
     def wants(self, index: int) -> bool:
-        """Returns whether an output is used."""
+        """Whether the model uses an output."""
         return index < len(self.outputs) and bool(self.outputs[index])
 
     def axis(
         self, name: str, rank: int | None, *, end: bool = False, negative_since: int = 11
     ) -> int:
-        """Returns an axis attribute, checked against the rank if it is known. Raises `Violation`.
+        """Returns the axis in an attribute; checks it if the rank is known. Raises `Violation`.
 
-        end: one past the last axis is allowed.
+        end: allow the axis after the last one.
         """
         axis = self[name]
         if axis is None:
@@ -155,9 +155,9 @@ class Node(SourceNode):
         end: bool = False,
         negative_since: int = 11,
     ) -> list[int]:
-        """Returns axes, checked against the rank and counted from the front if the rank is known.
+        """Returns axes. If the rank is known, checks them, and converts negative axes.
 
-        Negative axes are refused in versions before the one that introduced them.
+        Refuses negative axes in versions before `negative_since`, which introduced them.
         """
         for axis in axes:
             if axis < 0 and self.version < negative_since:
@@ -166,7 +166,7 @@ class Node(SourceNode):
                     f"counts axes from 0; opset {negative_since} introduced negative axes",
                     rule=ATTRIBUTE_VALUE,
                     at=name,
-                    expected="an axis from 0 up",
+                    expected="an axis of 0 or more",
                     actual=axis,
                 )
         if rank is not None:
@@ -174,7 +174,7 @@ class Node(SourceNode):
         return [axis + rank if axis < 0 and rank is not None else axis for axis in axes]
 
     def flag(self, name: str) -> bool:
-        """Returns an attribute that is 0 or 1. Raises `Violation`."""
+        """Returns an attribute that must be 0 or 1 as a bool. Raises `Violation`."""
         number = self[name]
         if number not in (0, 1):
             raise refusal(name, number, "0 or 1")

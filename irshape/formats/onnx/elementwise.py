@@ -1,4 +1,4 @@
-"""Element-wise operators: arithmetic, comparison, logic, activations, type conversion."""
+"""Converts element-wise operators: arithmetic, comparison, logic, activations, type conversion."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OTHER_NAMES = {
     "Softsign": "SoftSign",
     "Where": "Select",
 }
-"""Operators that OpenVINO has under the same or another name."""
+"""Operators of ONNX with an equal operation in OpenVINO, and the name of this operation."""
 
 BINARY = {
     "Add": "Add",
@@ -47,7 +47,7 @@ BINARY = {
     "Less": "Less",
     "LessOrEqual": "LessEqual",
 }
-"""Operators with two inputs that broadcast as in NumPy; before version 7 by attributes."""
+"""Operators with two inputs that broadcast as in NumPy. Before version 7, attributes control it."""
 
 
 @operator("Identity")
@@ -61,9 +61,9 @@ def _plain(node: Node) -> Outputs:
 
 
 def operands(node: Node) -> tuple[NodeOutput, NodeOutput]:
-    """Returns the two inputs, ready to broadcast.
+    """Returns the two inputs in shapes that broadcast as in NumPy.
 
-    Before version 7, the axes of the second input align with those of the first from `axis` on, or
+    Before version 7, the second input is aligned with the axes of the first one from `axis` on, or
     with its last axes.
     """
     a, b = node.need(0), node.need(1)
@@ -105,7 +105,7 @@ def _binary(node: Node) -> Outputs:
 
 @operator("Div")
 def div(node: Node) -> Outputs:
-    """Converts Div, which rounds integers towards zero in ONNX."""
+    """Converts Div. ONNX rounds quotients of integers towards zero."""
     a, b = operands(node)
     if a.element_type.kind == "integer":
         return node.add("Divide", a, b, m_pythondiv=False)
@@ -114,7 +114,7 @@ def div(node: Node) -> Outputs:
 
 @operator("Pow")
 def power(node: Node) -> Outputs:
-    """Converts Pow, whose result has the type of the base."""
+    """Converts Pow. The result has the element type of the base."""
     a, b = operands(node)
     if a.element_type is b.element_type:
         return node.add("Power", a, b)
@@ -125,7 +125,7 @@ def power(node: Node) -> Outputs:
 
 @operator("Mod")
 def mod(node: Node) -> Outputs:
-    """Converts Mod. With `fmod` the result has the sign of the dividend, otherwise of the
+    """Converts Mod. With `fmod`, the result has the sign of the dividend, otherwise the sign of the
     divisor."""
     a, b = node.need(0), node.need(1)
     if not node.flag("fmod"):
@@ -198,7 +198,7 @@ def converted(node: Node, kind: ElementType) -> NodeOutput:
 
 
 SATURATED = {"f8e4m3": 448.0, "f8e5m2": 57344.0, "f4e2m1": 6.0}
-"""The greatest finite numbers of narrow types, to which ONNX saturates by default."""
+"""The greatest finite number of each narrow type. By default, ONNX limits values to it."""
 
 
 # activations
@@ -213,9 +213,9 @@ def leaky_relu(node: Node) -> Outputs:
 
 @operator("PRelu")
 def prelu(node: Node) -> Outputs:
-    """Converts PRelu, whose slope broadcasts to the data.
+    """Converts PRelu, whose slope broadcasts to the data as in NumPy.
 
-    OpenVINO takes a slope of rank 1 along the channels, so other slopes become several layers.
+    OpenVINO's PReLU puts a slope of rank 1 along the channels, so most slopes need several layers.
     """
     x, slope = node.need(0), node.need(1)
     if node.version < 7 or (slope.rank == 1 and slope.shape.static == (1,)):
@@ -235,7 +235,7 @@ def selu(node: Node) -> Outputs:
 
 
 def _one(node: Node, number: float) -> NodeOutput:
-    """Returns a number as a tensor with one element and the type of the input."""
+    """Returns a number as a tensor of one element, with the element type of the first input."""
     return (
         node.add("Unsqueeze", node.like(node.x, number), node.numbers([0]))
         if node.x.element_type.is_dynamic
@@ -263,7 +263,7 @@ def swish(node: Node) -> Outputs:
 
 @operator("Clip")
 def clip(node: Node) -> Outputs:
-    """Applies the lower bound, then the upper bound. If they cross, the upper bound wins."""
+    """Converts Clip: the lower bound is applied first, so the upper bound wins if they cross."""
     clipped = node.x
     if node.version < 11:
         kind = clipped.element_type
@@ -286,7 +286,7 @@ def _least(kind: ElementType) -> float:
 
 @operator("Dropout")
 def dropout(node: Node) -> Outputs:
-    """Passes the input on, as in inference. The mask is all ones."""
+    """Converts Dropout to nothing, since OpenVINO only runs inference. The mask is all ones."""
     training, ratio = node.input(2), node.input(1)
     trains = node.version >= 12 and training is not None and training.known != (0,)
     if trains and (ratio is None or ratio.tensor.value is None or any(ratio.tensor.value.upper)):

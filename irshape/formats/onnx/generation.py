@@ -15,7 +15,7 @@ from .tensors import Tensors, element_type, elements_of
 
 @operator("Constant")
 def constant(node: Node) -> Outputs:
-    """Converts Constant, for which exactly one attribute gives the value."""
+    """Converts Constant. Exactly one attribute must have the value."""
     given = [(name, value) for name, value in node.attributes.items() if value is not None]
     if len(given) != 1:
         names = ", ".join(name for name, _ in given) or "none"
@@ -58,8 +58,8 @@ def constant_of_shape(node: Node) -> Outputs:
 
 @operator("Shape")
 def shape(node: Node) -> Outputs:
-    """Converts Shape. From version 15 on, `start` and `end` select a part, and are cut to the
-    rank."""
+    """Converts Shape. From version 15 on, `start` and `end` select axes; values past the rank are
+    cut."""
     sizes = node.shape_of(node.x)
     start, end = node["start"] or 0, node["end"]
     if not start and end is None:

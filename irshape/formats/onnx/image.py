@@ -1,4 +1,4 @@
-"""Operators on images: resizing, sampling, regions, boxes and deformable convolution."""
+"""Converts operators on images: resizing, sampling, regions, boxes and deformable convolution."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 
 @operator("Resize")
 def resize(node: Node) -> Outputs:
-    """Resizes by scales or sizes. Axes that keep their size are left out."""
+    """Converts Resize, by scales or sizes. The Interpolate omits axes whose size stays the same."""
     old = node.version == 10
     mode = node.choice("mode", ("nearest", "linear", "cubic"))
     coordinates = (
@@ -173,7 +173,7 @@ def col2im(node: Node) -> Outputs:
     block = node.need(2).shape.static
     if block != (2,):
         raise Violation(
-            f"OpenVINO's Col2Im makes images of two axes, got {node.need(2).shape} of them",
+            f"OpenVINO's Col2Im makes images of two axes, got sizes of shape {node.need(2).shape}",
             rule=INPUT_SHAPES,
             expected="[2]",
             actual=node.need(2).shape,

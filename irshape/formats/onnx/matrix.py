@@ -1,4 +1,4 @@
-"""Matrix products and convolutions."""
+"""Converts matrix products and convolutions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def matmul(node: Node) -> Outputs:
 
 @operator("Gemm")
 def gemm(node: Node) -> Outputs:
-    """Computes alpha * A * B + beta * C."""
+    """Converts Gemm: alpha * A * B + beta * C."""
     product = node.add(
         "MatMul",
         node.of_rank(2, 0),
@@ -62,9 +62,9 @@ def matmul_integer(node: Node) -> Outputs:
 def _without_zero_point(
     node: Node, value: NodeOutput, zero: NodeOutput | None, *, row: bool
 ) -> NodeOutput:
-    """Returns a matrix as i32, minus its zero point.
+    """Returns a matrix as i32 after subtracting its zero point.
 
-    There is one zero point, or one for each row of the first and each column of the second matrix.
+    There is one zero point for the matrix; or one for each row (`row`), else for each column.
     """
     centred = node.convert(value, "i32")
     if zero is None:
@@ -86,9 +86,9 @@ AUTO_PAD = {
 
 
 def spatial(node: Node, rank: int) -> dict[str, Any]:
-    """Returns strides, pads and dilations of a window over `rank` spatial axes.
+    """Returns strides, pads and dilations for `rank` spatial axes.
 
-    Raises `Violation` for a list of another length.
+    Raises `Violation` if a list has another length.
     """
     attributes: dict[str, Any] = {"auto_pad": node.choice("auto_pad", AUTO_PAD, "NOTSET")}
     for name in ("strides", "dilations"):
@@ -122,7 +122,7 @@ def _window(node: Node, x: NodeOutput, w: NodeOutput) -> dict[str, Any]:
 
 
 def convolved(node: Node, x: NodeOutput, w: NodeOutput, window: dict[str, Any]) -> NodeOutput:
-    """Returns the convolution of data with a filter, in the groups of the node."""
+    """Returns the convolution of data with a filter, in as many groups as the node has."""
     groups = node["group"]
     if groups < 1:
         raise refusal("group", groups, "1 or more")
@@ -132,7 +132,7 @@ def convolved(node: Node, x: NodeOutput, w: NodeOutput, window: dict[str, Any]) 
 
 
 def grouped(node: Node, w: NodeOutput, groups: int) -> NodeOutput:
-    """Returns the filter with the groups as an extra first axis."""
+    """Reshapes a filter so that the groups are its first axis."""
     first = w.shape.dims[0] if w.shape.dims is not None else None
     if first is not None and first.is_static and first.low % groups:
         raise refusal("group", groups, f"a divisor of {first}, the channels of the filter")
@@ -144,7 +144,7 @@ def grouped(node: Node, w: NodeOutput, groups: int) -> NodeOutput:
 
 
 def biased(node: Node, value: NodeOutput, bias: NodeOutput | None, rank: int) -> NodeOutput:
-    """Adds a number for each channel."""
+    """Adds the bias: one number for each channel."""
     if bias is None:
         return value
     return node.add("Add", value, node.along(bias, 1, rank))
@@ -160,7 +160,7 @@ def conv(node: Node) -> Outputs:
 
 @operator("ConvInteger")
 def conv_integer(node: Node) -> Outputs:
-    """Computes in f32, where sums of products of bytes are exact up to 16,777,216."""
+    """Converts ConvInteger. Computes in f32, which represents sums up to 16,777,216 exactly."""
     x, w = node.need(0), node.need(1)
     window = _window(node, x, w)
     x = node.convert(_without_zero_point(node, x, node.input(2), row=False), "f32")
@@ -172,9 +172,9 @@ def conv_integer(node: Node) -> Outputs:
 
 
 def _sized(node: Node, window: dict[str, Any], x: NodeOutput, w: NodeOutput, rank: int) -> None:
-    """Sets the pads that lead to the requested output size.
+    """Sets the pads with which the output has the requested size.
 
-    That is `output_shape` if given, else the input size times the strides.
+    This is `output_shape` if the node has it, else the input size times the strides.
     """
     sizes, kernel = (
         value.shape.dims[2:] if value.shape.dims is not None else () for value in (x, w)

@@ -1,4 +1,4 @@
-"""Accesses ONNX's protobuf messages: names, listings, attributes as Python values, and copies."""
+"""Reads ONNX's protobuf messages: names, attributes as Python values, copies, and the listing."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from ..ir.quoting import in_quotes
 from .package import TYPES, onnx
 
 _SHOWN = 80
-"""How many characters of a text a listing shows."""
+"""The maximum number of characters of a text in the listing."""
 
 
 def names(proto: Any) -> Iterator[str | bytes]:
-    """Yields every text in a message that serves as a name. Texts that are not UTF-8 come as
-    bytes."""
+    """Yields every text in a message that is a name; a text that is not UTF-8 as bytes."""
     for field, value in proto.ListFields():
         if field.name in _REMARKS:
             continue
@@ -28,12 +27,12 @@ def names(proto: Any) -> Iterator[str | bytes]:
 
 
 _REMARKS = ("doc_string", "metadata_props", "producer_name", "producer_version")
-"""The fields with texts that are no names."""
+"""The fields with texts that are not names."""
 
 
 def listed(graph: Any) -> tuple[bytes, list[int]]:
-    """Returns the nodes and then the inputs as text, one tag-like line each, and where each line
-    begins."""
+    """Returns a listing of the nodes, then the inputs, with one line in the form of a tag for each.
+    Also returns the offset of each line."""
     lines = [_line_of(node) for node in graph.node]
     lines += [_line("input", [("name", info.name)]) for info in graph.input]
     return b"".join(lines), [0, *accumulate(map(len, lines))]
@@ -57,7 +56,7 @@ def _line(tag: str, pairs: list[tuple[str, str]]) -> bytes:
 
 
 def shown(attribute: Any) -> str:
-    """Returns the value of an attribute as the listing shows it."""
+    """Returns the value of an attribute as text for the listing."""
     kinds = onnx().AttributeProto
     if attribute.ref_attr_name:
         return f"@{attribute.ref_attr_name}"
@@ -76,7 +75,7 @@ def shown(attribute: Any) -> str:
 
 
 def without_inputs(node: Any, names: list[str]) -> Any:
-    """Returns a node of a function without the inputs that the call leaves out."""
+    """Returns a node in a function without the inputs that the call of the function omits."""
     if not any(name in names for name in node.input):
         return node
     copy = type(node)()
@@ -87,7 +86,7 @@ def without_inputs(node: Any, names: list[str]) -> Any:
 
 
 def with_attributes(node: Any, attributes: dict[str, Any]) -> Any:
-    """Returns a node with these attributes instead of its own."""
+    """Returns a copy of a node with these attributes instead of its own."""
     copy = type(node)()
     copy.CopyFrom(node)
     del copy.attribute[:]
@@ -98,7 +97,7 @@ def with_attributes(node: Any, attributes: dict[str, Any]) -> Any:
 
 
 def with_defaults(operator: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """Returns the attributes as protos, completed with the defaults of the schema."""
+    """Returns the given attributes as protos, and the schema's defaults for missing ones."""
     defaults = {
         name: declared.default_value
         for name, declared in operator.attributes.items()
@@ -123,11 +122,11 @@ _FIELDS = {
     "SPARSE_TENSORS": "sparse_tensors",
     "TYPE_PROTOS": "type_protos",
 }
-"""Maps the type of an attribute to the field with its value."""
+"""For each type of attribute, the field of the proto with the value."""
 
 
 def python_value(attribute: Any) -> Any:
-    """Returns the value of an attribute: a number, a text, a list of them, or a proto."""
+    """Returns the value of an attribute: a number, a text, a list of these, or a proto."""
     if attribute.ref_attr_name:
         raise ValueError(f"Cannot get value of reference attribute: {attribute}")
     field = _FIELDS.get(onnx().AttributeProto.AttributeType.Name(attribute.type))
@@ -142,7 +141,7 @@ def python_value(attribute: Any) -> Any:
 
 
 def function_body(operator: Any, proto: Any, inputs: list[NodeOutput | None]) -> Any | None:
-    """Returns the function by which ONNX itself defines an operator; None if there is none."""
+    """Returns the function with which ONNX defines an operator by others; None if there is none."""
     package = onnx()
     if operator.has_function:
         return operator.function_body
@@ -179,7 +178,7 @@ def _type_proto(value: NodeOutput) -> Any:
 
 
 def kind_in_words(type_proto: Any) -> str:
-    """Describes an input for which OpenVINO has no tensors."""
+    """Returns the name of an input's type, if OpenVINO has no tensors of this type."""
     kind = type_proto.WhichOneof("value")
     if kind != "tensor_type":
         return str(kind or "type that is not given").replace("_type", "")

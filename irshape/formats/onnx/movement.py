@@ -14,7 +14,7 @@ from .declaration import Node, NodeOutput, Outputs, operator
 
 @operator("Reshape")
 def reshape(node: Node) -> Outputs:
-    """Converts Reshape. 0 keeps a dimension, unless `allowzero` is set."""
+    """Converts Reshape. A size of 0 keeps the dimension, unless `allowzero` is set."""
     wanted = (
         node.numbers(node["shape"] or [], shape=(len(node["shape"] or ()),))
         if node.version == 1
@@ -56,7 +56,7 @@ def unsqueeze(node: Node) -> Outputs:
 
 
 def _axes(node: Node, *, added: bool = False) -> NodeOutput | None:
-    """Returns the axes: an attribute before version 13, and an input from then on."""
+    """Returns the axes of Squeeze or Unsqueeze: an attribute before version 13, then an input."""
     given = node.input(1)
     listed = list(given.known) if given is not None and given.known is not None else node["axes"]
     if listed is not None and node.x.rank is not None:
@@ -93,7 +93,7 @@ def split(node: Node) -> Outputs:
         return node.all("VariadicSplit", x, where, node.numbers(sizes))
     count = len(node.outputs)
     if node["num_outputs"] not in (None, count):
-        raise refusal("num_outputs", node["num_outputs"], f"{count}, the outputs of the node")
+        raise refusal("num_outputs", node["num_outputs"], f"{count}, the number of outputs")
     dim = (
         None if x.shape.dims is None or not x.shape.dims[axis].is_static else x.shape.dims[axis].low
     )
@@ -150,7 +150,7 @@ def gather_elements(node: Node) -> Outputs:
 
 
 def _from_front(node: Node, indices: NodeOutput, data: NodeOutput, axis: int) -> NodeOutput:
-    """Counts indices from the front, since OpenVINO's GatherElements takes no negative ones."""
+    """Makes indices non-negative, since OpenVINO's GatherElements allows no negative ones."""
     known = indices.tensor.value
     if known is not None and all(number >= 0 for number in known.lower):
         return indices
@@ -218,8 +218,7 @@ def tile(node: Node) -> Outputs:
 
 @operator("Pad")
 def pad(node: Node) -> Outputs:
-    """Converts Pad. `pads` has the begins of all axes, then their ends; with `axes`, of those
-    axes."""
+    """Converts Pad. `pads` has the begins of all axes (or those in `axes`), then their ends."""
     x = node.x
     mode = node.choice("mode", ("constant", "reflect", "edge", "wrap"))
     value = (
@@ -267,7 +266,7 @@ def _padding(node: Node, pads: list[int], axes: list[int] | None) -> tuple[list[
 
 
 def _wrapped(node: Node, begins: list[int], ends: list[int]) -> NodeOutput:
-    """Pads with the elements from the other end, axis by axis."""
+    """Pads each axis with elements from its other end."""
     wrapped = node.x
     for axis, (begin, end) in enumerate(zip(begins, ends, strict=True)):
         if begin < 0 or end < 0:
@@ -293,7 +292,7 @@ def depth_to_space(node: Node) -> Outputs:
 
 @operator("Trilu")
 def trilu(node: Node) -> Outputs:
-    """Compares row and column numbers, since OpenVINO has no operation for triangles."""
+    """Converts Trilu by comparing row and column numbers, since OpenVINO has no such operation."""
     x = node.x
     rank = node.rank(x, "as a batch of matrices")
     rows, columns = (node.counted(node.size_of(x, rank + index)) for index in (-2, -1))

@@ -1,4 +1,4 @@
-"""Normalization operators and softmax."""
+"""Converts normalization operators and softmax."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from .reduction import place_of_first
 
 @operator("Softmax", "LogSoftmax", "Hardmax")
 def softmax(node: Node) -> Outputs:
-    """Converts Softmax and its relatives. From version 13 on they work along one axis.
+    """Converts Softmax, LogSoftmax and Hardmax. From version 13 on they work along one axis.
 
-    Before, they work over all axes from that one on, flattened to one.
+    Before, they flatten all axes from `axis` on to one, and work along this one.
     """
     x = node.x
     if node.version >= 13:
@@ -41,7 +41,7 @@ def _softmax(node: Node, x: NodeOutput, axis: int) -> NodeOutput:
 def batch_normalization(node: Node) -> Outputs:
     """Converts BatchNormalization. In inference, the given mean and variance are used.
 
-    From version 14 on they may have their own type.
+    From version 14 on, mean and variance may have another element type than the data.
     """
     if node["training_mode"]:
         return _training(node)
@@ -56,7 +56,7 @@ def batch_normalization(node: Node) -> Outputs:
 
 
 def _training(node: Node) -> Outputs:
-    """Normalizes by mean and variance of the batch. The running ones move towards them."""
+    """Normalizes with the mean and variance of the batch, which also change the running ones."""
     x, scale, bias, mean, variance = (node.need(index) for index in range(5))
     rank = node.rank(x, "in training")
     axes = node.numbers([0, *range(2, rank)])
@@ -90,9 +90,9 @@ def instance_normalization(node: Node) -> Outputs:
 
 @operator("LayerNormalization")
 def layer_normalization(node: Node) -> Outputs:
-    """Normalizes over the last axes.
+    """Converts LayerNormalization, over the last axes.
 
-    The mean and the inverse deviation are separate outputs, computed only if used.
+    The mean and the inverse standard deviation are only computed if their outputs are used.
     """
     x, scale, bias = node.need(0), node.need(1), node.input(2)
     rank = node.rank(x, "over the last axes")
@@ -128,7 +128,7 @@ def lrn(node: Node) -> Outputs:
 
 @operator("LpNormalization")
 def lp_normalization(node: Node) -> Outputs:
-    """Converts LpNormalization. Vectors with the norm 0 stay 0."""
+    """Converts LpNormalization. Vectors with norm 0 stay unchanged."""
     if node["p"] not in (1, 2):
         raise refusal("p", node["p"], "1 or 2")
     axis = node.axis("axis", node.x.rank, negative_since=1)
@@ -142,6 +142,6 @@ def lp_normalization(node: Node) -> Outputs:
 
 
 def _mvn(node: Node, x: NodeOutput, axes: NodeOutput) -> NodeOutput:
-    """Returns a value minus its mean, divided by its deviation, over these axes."""
+    """Returns a value minus its mean, divided by its standard deviation, over these axes."""
     modes = {"normalize_variance": True, "eps": node["epsilon"], "eps_mode": "inside_sqrt"}
     return node.add("MVN", x, axes, version="opset6", **modes)

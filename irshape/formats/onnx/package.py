@@ -1,4 +1,4 @@
-"""The onnx package, imported only here: it parses files and has the operators' schemas."""
+"""Imports the onnx package, which parses files and has the schemas of the operators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @cache
 def onnx() -> Any:
-    """Returns the package. Raises `ImportError` if it is not installed."""
+    """Returns the onnx package. Raises `ImportError` if it is not installed."""
     try:
         import onnx as package
         import onnx.defs
@@ -19,7 +19,7 @@ def onnx() -> Any:
 
 @cache
 def schema(operator: str, version: int, domain: str) -> Any | None:
-    """Returns the schema of an operator in an opset; None if the package does not know it."""
+    """Returns the schema of an operator in an opset; None if the onnx package has none."""
     try:
         return onnx().defs.get_schema(operator, version, domain)
     except (onnx().defs.SchemaError, TypeError):  # also for a version that is no 32-bit number
@@ -49,8 +49,8 @@ _TYPES = (
     (24, "float8e8m0", "f8e8m0"),
     (25, "uint2", "u2"),
 )
-"""Element types: ONNX's number and name, and OpenVINO's name."""
+"""The element types: the number and the name in ONNX, and the name in OpenVINO."""
 
 TYPES = {number: name for number, _, name in _TYPES}
 NAMES = {theirs: name for _, theirs, name in _TYPES}
-"""Maps names in ONNX's schemas, as in `tensor(float)`, to OpenVINO's element types."""
+"""Maps the names in ONNX's schemas, e.g. `float` in `tensor(float)`, to those in OpenVINO."""

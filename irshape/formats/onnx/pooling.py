@@ -1,4 +1,4 @@
-"""Pooling operators."""
+"""Converts pooling operators."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def average_pool(node: Node) -> Outputs:
 
 
 def _average(node: Node, x: NodeOutput, window: dict[str, Any], *, exclude_pad: bool) -> NodeOutput:
-    """Returns the mean of each window. Windows with gaps came with opset16."""
+    """Returns the mean of each window. OpenVINO has dilations for this from opset16 on."""
     dilated = any(number != 1 for number in window["dilations"])
     if not dilated:
         window.pop("dilations")
@@ -71,7 +71,7 @@ def global_pool(node: Node) -> Outputs:
 
 
 def _exponent(node: Node) -> float:
-    """Returns the `p` of a norm. Raises `Violation`."""
+    """Returns the exponent `p` of a norm. Raises `Violation`."""
     p: float = node["p"]
     if p == 0:
         raise refusal("p", p, "1 or more")
@@ -93,7 +93,7 @@ def global_lp_pool(node: Node) -> Outputs:
 
 @operator("LpPool")
 def lp_pool(node: Node) -> Outputs:
-    """Computes the mean of the powers, times the number of elements in the window."""
+    """Converts LpPool: the mean of the powers, times the number of elements in the window."""
     window, p = _pool(node), _exponent(node)
     elements = prod(window["kernel"])
     powers = node.add("Power", node.add("Abs", node.x), node.like(node.x, p))

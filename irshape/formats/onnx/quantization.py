@@ -1,4 +1,4 @@
-"""Quantization and its inverse, and the products of quantized tensors."""
+"""Converts quantization, dequantization, and products of quantized tensors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .matrix import _window, biased, convolved
 from .tensors import element_type
 
 MAX_BLOCKED = 1 << 20
-"""The largest size of an axis in blocks. A constant stores the block of each of its elements."""
+"""The maximum size of an axis that is quantized in blocks: it needs a constant of this size."""
 RANGE = {
     "u8": (0, 255),
     "i8": (-128, 127),
@@ -25,9 +25,9 @@ RANGE = {
 
 
 def _lying(node: Node, value: NodeOutput | None, x: NodeOutput) -> NodeOutput | None:
-    """Returns scales or zero points in f32, in a shape that broadcasts to the data.
+    """Returns scales or zero points in f32, reshaped to broadcast to the data.
 
-    There is one number for all elements, for each index of the axis, or for each block of it.
+    They have one number for all elements, for each index of an axis, or for each block of an axis.
     """
     if value is None:
         return None
@@ -77,7 +77,7 @@ def dequantize(node: Node) -> Outputs:
 
 @operator("QuantizeLinear")
 def quantize(node: Node) -> Outputs:
-    """Rounds to even, and clamps to the range of the zero point's type."""
+    """Converts QuantizeLinear: rounds halves to even, then clamps to the range of the type."""
     x, scale = node.x, _lying(node, node.need(1), node.x)
     zero = node.input(2)
     given = node["output_dtype"]
@@ -117,7 +117,7 @@ def quantized(
 def _real(
     node: Node, value: NodeOutput, scale: NodeOutput, zero: NodeOutput, *, channel: int, rank: int
 ) -> NodeOutput:
-    """Returns the real values of a quantized tensor. Several scales lie along `channel`."""
+    """Returns the dequantized values of a tensor, with a scale for all or for each `channel`."""
 
     def lying(part: NodeOutput) -> NodeOutput:
         part = node.convert(part, "f32")

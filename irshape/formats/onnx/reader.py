@@ -1,7 +1,7 @@
 """Reads an ONNX model: nodes become OpenVINO's layers, initializers become constants.
 
-Types and shapes that the model declares become the declared ports. A node has no line in the file.
-Its place is its line in a listing of the model, which has one node a line and is shown instead.
+Types and shapes that the model declares become those of ports. Nodes have no lines in the file, so
+findings have the lines of a listing of the model, with one node on each line.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ from .tensors import Tensors, declared, dimension_names
 _MAIN = ("", "ai.onnx")
 _MAX_NESTING = 16
 MAX_WRITTEN_OUT = 200_000
-"""How many nodes of functions may replace the nodes that call them."""
+"""The maximum number of nodes that replace calls of functions in the model."""
 
 
 def read(source: Source) -> Model:
-    """Reads the bytes of `source`, and replaces them by a listing of the nodes and inputs.
+    """Reads a model from `source`, and replaces its bytes by a listing of nodes and inputs.
 
     Raises `NotReadable`.
     """
@@ -86,19 +86,19 @@ def read(source: Source) -> Model:
 
 @dataclass
 class _Scope:
-    """The scope in which names refer to values: the graph itself, or one call of a function."""
+    """The values to which names refer: in the model's graph, in a body, or in a function call."""
 
     opsets: Mapping[str, int]
     attributes: Mapping[str, Any]
-    """The attributes that the call passes to the function, by name."""
+    """The attributes that the call of a function gives, by name."""
     prefix: str = ""
     depth: int = 0
     values: dict[str, NodeOutput] = field(default_factory=dict)
     initializers: Mapping[str, Any] = field(default_factory=dict)
     outer: tuple[_Scope, Builder] | None = None
-    """For a branch or a loop: the enclosing scope, whose names are visible, and its builder."""
+    """For a body: the surrounding scope, whose names are visible in it, and its builder."""
     captured: list[tuple[NodeOutput, Layer]] = field(default_factory=list)
-    """The values from outside that the scope uses, each with the Parameter that replaces it."""
+    """For a body: the values from outside that it uses, each with the Parameter for it."""
 
 
 class _Reader:
@@ -115,7 +115,7 @@ class _Reader:
         self.outputs = {info.name for info in proto.graph.output}
         self.written_out = 0
         self.declared: dict[str, Tensor] = {}
-        """The declarations in `value_info` and the outputs, by name."""
+        """The tensors that the model declares in `value_info` and for its outputs, by name."""
 
     def read(self) -> Model:
         graph, builder, proto = self.proto.graph, self.builder, self.proto
@@ -179,10 +179,10 @@ class _Reader:
         return builder.model
 
     def value(self, name: str, scope: _Scope) -> NodeOutput | None:
-        """Returns the value that a name refers to.
+        """Returns the value to which a name refers.
 
-        An initializer becomes a constant when it is first used. A value from outside a branch or
-        loop becomes another constant or a Parameter.
+        An initializer becomes a Const when it is first used. In a body, a value from outside
+        becomes a Const or a Parameter of the body.
         """
         value = scope.values.get(name)
         if value is None and name in scope.initializers:
@@ -196,7 +196,7 @@ class _Reader:
         return value
 
     def captured(self, given: NodeOutput, name: str, scope: _Scope) -> NodeOutput:
-        """Returns a value from outside a branch or loop for use inside it."""
+        """Returns a value from outside for use in a body: a copy of a Const, or a Parameter."""
         if given.layer.type == "Const":
             constant = self.builder.model.constant(given.layer)
             return self.builder.constant_at(
@@ -208,7 +208,7 @@ class _Reader:
 
     @contextmanager
     def inside(self, builder: Builder) -> Iterator[None]:
-        """Makes `builder` receive the added layers inside the `with` block."""
+        """Adds layers to `builder` inside the `with` block."""
         kept, self.builder = self.builder, builder
         self.tensors.builder = builder
         try:
@@ -267,7 +267,7 @@ class _Reader:
     def node(
         self, proto: Any, inputs: list[NodeOutput | None], scope: _Scope
     ) -> tuple[NodeOutput | None, ...]:
-        """Returns the outputs of one node."""
+        """Converts a node. Returns its outputs."""
         domain = _domain(proto.domain)
         try:
             function = self.functions.get((domain, proto.op_type))
@@ -287,7 +287,7 @@ class _Reader:
                         f"{proto.op_type} leaves out input {inputs.index(None)} and has later "
                         "ones; a layer of an IR cannot do so",
                         rule=INPUT_COUNT,
-                        expected="no gap among the inputs",
+                        expected="no omitted input before a given one",
                         help="reorder the operands, so that optional ones that are left out come "
                         "last",
                     )
@@ -322,8 +322,8 @@ class _Reader:
     def custom(
         self, proto: Any, inputs: list[NodeOutput | None], scope: _Scope
     ) -> tuple[Layer, tuple[NodeOutput, ...]]:
-        """Adds a layer for a node as it stands. Where it cannot be inferred, its outputs are those
-        that the model declares."""
+        """Adds a layer with the node's own type. Outputs that cannot be inferred are as the model
+        declares them."""
         domain, builder = _domain(proto.domain), self.builder
         operation = registry.declaration(proto.op_type, domain) if domain else None
         known = {} if operation is None else operation.attributes
@@ -343,14 +343,14 @@ class _Reader:
     def opaque(
         self, proto: Any, inputs: list[NodeOutput | None], scope: _Scope, refusal: Violation
     ) -> tuple[NodeOutput, ...]:
-        """Reports an unreadable node. Returns its outputs as the model declares them."""
+        """Reports a node that irshape cannot convert. Returns its outputs as declared."""
         layer, values = self.custom(proto, inputs, scope)
         self.builder.place(refusal.fault, layer)
         return values
 
     def attributes(self, proto: Any, scope: _Scope) -> dict[str, Any]:
-        """Returns the attributes of a node by name, as protos, with references to the function
-        resolved."""
+        """Returns the attributes of a node as protos by name. In a function, a reference to an
+        attribute is replaced by the attribute of the call."""
         named = {}
         for attribute in proto.attribute:
             if attribute.ref_attr_name:
@@ -368,8 +368,8 @@ class _Reader:
         attributes: dict[str, Any],
         scope: _Scope,
     ) -> tuple[NodeOutput | None, ...]:
-        """Returns the outputs of a function call. The nodes of the function replace the calling
-        node."""
+        """Converts the call of a function by converting the function's nodes. Returns its
+        outputs."""
         if scope.depth >= _MAX_NESTING:
             raise Violation(
                 f"calls of functions are nested more than {_MAX_NESTING} deep",
@@ -414,7 +414,7 @@ class _Reader:
         sliced: Mapping[str, int] | None = None,
         stacked: Mapping[int, int] | None = None,
     ) -> Subgraph:
-        """Reads a graph inside a node as a body, as `BodyReader` describes."""
+        """Reads the graph in an attribute of a node as a body; see `BodyReader`."""
         if scope.depth >= _MAX_NESTING:
             raise Violation(
                 f"graphs are nested more than {_MAX_NESTING} deep",
@@ -449,8 +449,8 @@ def _domain(name: str) -> str:
 
 
 def _text(attribute: Any, kind: Kind | None) -> str:
-    """Returns the text of an attribute of that kind. Anything else stays as the listing shows
-    it."""
+    """Returns the text of an attribute, written as its kind requires; for other values, as in the
+    listing."""
     value = python_value(attribute)
     if isinstance(value, str):
         return value

@@ -1,6 +1,6 @@
-"""Recognises an ONNX model, and finds the files of its data, without the onnx package.
+"""Recognizes an ONNX model, and finds its external data files, without the onnx package.
 
-A protobuf file has no magic number: each field has to be one of a ModelProto.
+A protobuf file does not begin with a fixed signature, so all its fields are checked.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import os
 import re
 
 _WIRE_TYPES = {1: 0, 2: 2, 3: 2, 4: 2, 5: 0, 6: 2, 7: 2, 8: 2, 14: 2, 20: 2, 25: 2, 26: 2}
-"""The fields of a ModelProto and their encodings: 0 is a number, 2 a length and bytes."""
+"""The fields of a ModelProto, with their encodings: 0 for numbers, 2 for a length and bytes."""
 _GRAPH = 7
 _LOCATION = re.compile(rb"\n\x08location\x12")
-"""The key of a file's name in a tensor's external data. The length of the name and the name
-follow."""
+"""The bytes of the key `location` in a tensor's external data. The name of the file follows, with
+its length."""
 
 
 def is_onnx(data: bytes) -> bool:
-    """Returns whether the bytes are the fields of a ModelProto that has a graph.
+    """Whether the bytes are the fields of a ModelProto with a graph.
 
-    A file that is cut off inside its graph counts.
+    True also if the file is cut off in the graph.
     """
     position, has_graph = 0, False
     while position < len(data):
@@ -37,9 +37,9 @@ def is_onnx(data: bytes) -> bool:
 
 
 def external_files(path: str) -> frozenset[str]:
-    """Returns the real paths of the files that an ONNX model names as external data.
+    """Returns the resolved paths of the files that an ONNX model names as external data.
 
-    Searches the bytes of the model for the names; returns none if the model cannot be read.
+    Searches the bytes of the model for the names. Returns no paths if the file cannot be read.
     """
     names = set()
     try:
@@ -59,7 +59,7 @@ def external_files(path: str) -> frozenset[str]:
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
-    """Returns the number encoded at `position`, and where it ends; -1 if there is none."""
+    """Returns the number encoded at `position`, and the offset after it; -1 without a number."""
     number = 0
     for shift in range(0, 70, 7):
         if position >= len(data):

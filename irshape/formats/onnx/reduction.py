@@ -1,4 +1,4 @@
-"""The Reduce family, ArgMax and ArgMin, and the reductions over inputs: Sum, Mean, Max, Min."""
+"""Converts Reduce operators, ArgMax, ArgMin, and the operators that reduce their inputs to one."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .declaration import Node, NodeOutput, Outputs, operator
 
 
 def axes_of(node: Node) -> NodeOutput | None:
-    """Returns the axes of a reduction as an input; None if nothing is reduced. No axes means
-    all."""
+    """Returns the axes of a reduction as a value; None if it reduces nothing. An empty list of axes
+    means all axes, unless `noop_with_empty_axes` is set."""
     x, given = node.x, node.input(1)
     if given is not None and given.known != () and given.shape.static != (0,):
         if given.known is not None:
@@ -32,7 +32,7 @@ def axes_of(node: Node) -> NodeOutput | None:
 
 
 def _or_all(node: Node, axes: NodeOutput) -> NodeOutput:
-    """Returns axes that are known only at run time; all axes if there are none then."""
+    """Returns axes whose number is only known when the model runs; if there are none, all axes."""
     none = node.add("Equal", node.shape_of(axes), node.numbers([0]))
     count = node.add("Select", none, node.shape_of(node.shape_of(node.x)), node.numbers([0]))
     all_axes = node.add("Slice", _all_axes(node), node.numbers([0]), count, node.numbers([1]))
@@ -53,9 +53,9 @@ def reduced(node: Node, type: str, value: NodeOutput, axes: NodeOutput | None) -
 
 @operator("ReduceMean", "ReduceSum", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceMax", "ReduceMin")
 def _plain(node: Node) -> Outputs:
-    """Converts a reduction that OpenVINO has.
+    """Converts a reduction that is also an operation of OpenVINO.
 
-    L1 and L2 over no axes are the norm of each single element.
+    L1 and L2 over no axes are the absolute value of each element.
     """
     axes, x, type = axes_of(node), node.x, node.kind
     if axes is None and type in ("ReduceL1", "ReduceL2"):
@@ -88,9 +88,9 @@ def reduce_log_sum(node: Node) -> Outputs:
 
 @operator("ReduceLogSumExp")
 def reduce_log_sum_exp(node: Node) -> Outputs:
-    """Converts LogSumExp. The greatest element is subtracted first, so that nothing overflows.
+    """Converts ReduceLogSumExp. To avoid overflow, first subtracts the greatest element.
 
-    An infinite one is not subtracted.
+    If this element is infinite, subtracts the greatest finite number.
     """
     x, axes = node.x, axes_of(node)
     if axes is None:
@@ -120,9 +120,9 @@ JOINED = {"Sum": "Add", "Mean": "Add", "Max": "Maximum", "Min": "Minimum"}
 
 @operator(*JOINED)
 def _joined(node: Node) -> Outputs:
-    """Converts Sum, Mean, Max and Min over the inputs.
+    """Converts Sum, Mean, Max and Min, which reduce all inputs to one tensor.
 
-    The inputs broadcast from version 8 on, and have equal shapes before.
+    The inputs broadcast from version 8 on. Before, they must have equal shapes.
     """
     first, *others = node.every_input
     if node.version < 8:
@@ -152,7 +152,7 @@ def _joined(node: Node) -> Outputs:
 def arg_max(node: Node) -> Outputs:
     """Converts ArgMax and ArgMin to a TopK of one element.
 
-    Of equal elements the first is chosen, or the last, by reversing the axis.
+    Among equal elements, the result is the first one, or the last one by reversing the axis.
     """
     x = node.x
     rank = node.rank(x, "with its axis")
@@ -168,7 +168,7 @@ def arg_max(node: Node) -> Outputs:
 
 
 def place_of_first(node: Node, x: NodeOutput, axis: int, mode: Literal["max", "min"]) -> NodeOutput:
-    """Returns where the greatest or least element lies along an axis; of equal ones, the first."""
+    """Returns the index of the greatest or least element along an axis, the first if several."""
     modes: dict[str, Any] = {"axis": axis, "mode": mode, "sort": "value", "stable": True}
     types = {"index_element_type": "i64"}
     return node.all("TopK", x, node.numbers(1), version="opset11", **types, **modes)[1]

@@ -1,4 +1,4 @@
-"""Recurrent operators: RNN, GRU and LSTM."""
+"""Converts recurrent operators: RNN, GRU and LSTM."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 
 
 def _parts(node: Node) -> tuple[list[NodeOutput], dict[str, Any], bool]:
-    """Returns the inputs and attributes of OpenVINO's sequence, which has the batch first.
+    """Returns inputs and attributes for OpenVINO's operation, in which the batch comes first.
 
-    The third result says whether ONNX's layout has the batch first too.
+    Also returns whether the batch comes first in the ONNX node too (`layout` 1).
     """
     x, w, r = node.need(0), node.need(1), node.need(2)
     batch_first = bool(node["layout"])
@@ -52,7 +52,7 @@ def _parts(node: Node) -> tuple[list[NodeOutput], dict[str, Any], bool]:
 
 
 def _attributes(node: Node, hidden: int, directions: int) -> dict[str, Any]:
-    """Returns the attributes of OpenVINO's sequence. Raises `Violation` for unsupported ones."""
+    """Returns the attributes for OpenVINO's operation. Raises `Violation` for unsupported ones."""
     attributes: dict[str, Any] = {
         "hidden_size": hidden,
         "direction": node["direction"],
@@ -94,8 +94,8 @@ def _ordered(node: Node, value: NodeOutput) -> NodeOutput:
 
 
 def _bias(node: Node, directions: int, hidden: int, kind: str) -> NodeOutput:
-    """Returns the sum of both biases. A GRU that applies its reset late keeps both for the last
-    gate."""
+    """Returns the sum of both biases. For a GRU with `linear_before_reset`, the two biases of the
+    last gate stay separate."""
     given, gates = node.input(3), GATES[node.kind]
     late = node.kind == "GRU" and bool(node["linear_before_reset"])
     if given is None:
@@ -113,9 +113,9 @@ def _bias(node: Node, directions: int, hidden: int, kind: str) -> NodeOutput:
 @operator("RNN", "LSTM")
 @operator("GRU", since=3)
 def recurrent(node: Node) -> Outputs:
-    """Converts a recurrent layer, and transposes its outputs to ONNX's axes.
+    """Converts RNN, LSTM or GRU, and transposes the outputs to ONNX's order of axes.
 
-    These are the sequence (with layout 1, the batch), then the direction.
+    In ONNX, the sequence comes first (with `layout` 1, the batch). Then come the directions.
     """
     node.require("input_forget", 0)
     peepholes = node.input(7)

@@ -1,4 +1,4 @@
-"""The Fourier transform, DFT."""
+"""Converts DFT, the discrete Fourier transform."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from .declaration import Node, NodeOutput, Outputs, operator
 
 @operator("DFT")
 def dft(node: Node) -> Outputs:
-    """Returns the Fourier transform: of real numbers if the last axis has size 1, of complex ones
-    if 2.
+    """Converts DFT: of real numbers if the last axis has size 1, of complex ones if it has size 2.
 
-    With onesided, only the half that determines the other is computed.
+    With `onesided`, computes only the half of the result that determines the other half.
     """
     x, length = node.x, node.input(1)
     rank = node.rank(x, "along its axis")

@@ -1,4 +1,4 @@
-"""Converts operators that contain graphs: If, Loop and Scan become layers with bodies."""
+"""Converts operators whose attributes contain graphs: If, Loop and Scan."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .tensors import declared
 
 
 class Subgraph(NamedTuple):
-    """A body that has been read."""
+    """A graph that was read as a body, and the values from outside that it uses (`captured`)."""
 
     body: Body
     parameters: list[Layer]
@@ -27,10 +27,10 @@ class Subgraph(NamedTuple):
 
 
 BodyReader = Callable[..., Subgraph]
-"""Reads a graph inside a node as a body, from its inputs as names and tensors.
+"""A function that reads the graph in a node as a body, given the names and tensors of its inputs.
 
-sliced: the inputs that come in slices, whose axis of size 1 is removed. stacked: the outputs that
-get such an axis.
+sliced: for inputs that are slices, the axis of size 1 to remove. stacked: for outputs, the axis of
+size 1 to add.
 """
 
 
@@ -40,7 +40,7 @@ def conditional(
     inputs: list[NodeOutput | None],
     attributes: dict[str, Any],
 ) -> tuple[NodeOutput, ...]:
-    """Converts If to two bodies. Values that they use from outside become inputs."""
+    """Converts If to two bodies. Values that the bodies use from outside become inputs."""
     assert inputs[0] is not None
     fed = [inputs[0]]
     places: dict[tuple[Layer, int], int] = {}
@@ -74,7 +74,7 @@ def loop(
 ) -> tuple[NodeOutput, ...]:
     """Converts a Loop.
 
-    States go along back edges. Outputs of the iterations are joined along a new first axis.
+    Back edges carry states to the next iteration. Scan outputs are joined along a new first axis.
     """
     graph = attributes["body"].g
     padded = [*inputs, *[None] * (2 - len(inputs))]
@@ -85,7 +85,7 @@ def loop(
         or len(padded) != 2 + len(states)
     ):
         message = (
-            f"the body takes {len(graph.input)} inputs and gives {len(graph.output)} "
+            f"the body has {len(graph.input)} inputs and {len(graph.output)} "
             f"outputs; the Loop has {len(padded) - 2} states"
         )
         raise Violation(
@@ -130,7 +130,7 @@ def scan(
     inputs: list[NodeOutput | None],
     attributes: dict[str, Any],
 ) -> tuple[NodeOutput, ...]:
-    """Converts a Scan: states go along back edges, inputs are sliced, outputs are joined."""
+    """Converts Scan to a TensorIterator with sliced inputs, joined outputs, and back edges."""
     graph = attributes["body"].g
     count = attributes["num_scan_inputs"].i
     values = [value for value in inputs if value is not None]
@@ -138,13 +138,13 @@ def scan(
     outputs = len(graph.output) - number
     if "directions" in attributes or len(values) != len(inputs):
         raise Violation(
-            "Scan of version 8 runs over a batch, which no layer of OpenVINO does",
+            "Scan of version 8 iterates over a batch, which OpenVINO has no layer for",
             rule=UNKNOWN_VERSION,
             expected="opset 9 or later",
         )
     if count < 1 or number < 0 or len(graph.input) != len(values) or outputs < 0:
         message = (
-            f"the body takes {len(graph.input)} inputs and gives {len(graph.output)} "
+            f"the body has {len(graph.input)} inputs and {len(graph.output)} "
             f"outputs; the Scan has {number} states and {count} inputs to slice"
         )
         raise Violation(message, rule=INPUT_COUNT, expected=len(values), actual=len(graph.input))
@@ -199,14 +199,14 @@ def _port_map(
 
 
 def _listed(attributes: dict[str, Any], name: str, length: int) -> list[int]:
-    """Returns a list of numbers, zeros by default. Raises `Violation` for another length."""
+    """Returns a list in an attribute; by default zeros. Raises `Violation` for another length."""
     numbers = list(attributes[name].ints) if name in attributes else [0] * length
     check_length(name, numbers, length)
     return numbers
 
 
 def _state(info: Any, value: NodeOutput) -> tuple[str, Tensor]:
-    """Returns a state of a body: what it declares, if that has the type of the first value."""
+    """Returns the name and tensor of a state: as declared if it has the type of its first value."""
     said = declared(info.type)
     if said is None or said.element_type is not value.element_type:
         said = Tensor(value.element_type, DYNAMIC_SHAPE)
@@ -214,7 +214,7 @@ def _state(info: Any, value: NodeOutput) -> tuple[str, Tensor]:
 
 
 def _scan_axes(inputs: list[NodeOutput], listed: list[int]) -> list[int]:
-    """Returns the axis along which each input of a Scan is sliced, from 0. Raises `Violation`."""
+    """Returns the axis along which each input of a Scan is sliced. Raises `Violation`."""
     axes = []
     for value, axis in zip(inputs, listed, strict=True):
         if axis < 0 and value.rank is None:
@@ -225,7 +225,7 @@ def _scan_axes(inputs: list[NodeOutput], listed: list[int]) -> list[int]:
 
 
 def _scan_inputs(graph: Any, values: list[NodeOutput], axes: list[int]) -> list[tuple[str, Tensor]]:
-    """Returns the inputs of the body of a Scan: the states, and slices of the other values."""
+    """Returns the names and tensors of a Scan's body inputs: states, and slices of the others."""
     number = len(values) - len(axes)
     given = [*map(_state, graph.input[:number], values[:number])]
     for info, value, axis in zip(graph.input[number:], values[number:], axes, strict=True):
@@ -240,7 +240,7 @@ def _scan_inputs(graph: Any, values: list[NodeOutput], axes: list[int]) -> list[
 
 
 def _along(axis: int, backwards: int = 0) -> dict[str, str]:
-    """Returns the attributes of a port map entry for slices of one element along an axis."""
+    """Returns the attributes of a port map entry that takes one slice of an axis at a time."""
     first, last, step = (-1, 0, -1) if backwards else (0, -1, 1)
     return {
         "axis": str(axis),
@@ -252,4 +252,4 @@ def _along(axis: int, backwards: int = 0) -> dict[str, str]:
 
 
 HOLDING_BODIES: Final = {"If": conditional, "Loop": loop, "Scan": scan}
-"""The operators that contain graphs, and the functions that convert them."""
+"""The operators whose attributes contain graphs, and the functions that convert them."""

@@ -1,6 +1,6 @@
-"""Converts ONNX tensors to constants.
+"""Converts ONNX tensors to Const layers.
 
-Their bytes are used directly if possible; bytes in other files are mapped.
+The bytes are not copied if possible; bytes in other files are memory-mapped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .package import TYPES, onnx
 
 
 def element_type(number: int) -> ElementType:
-    """Returns the element type with ONNX's number. Raises `Violation` if OpenVINO lacks it."""
+    """Returns the element type for ONNX's number. Raises `Violation` if OpenVINO lacks it."""
     if number not in TYPES:
         names = onnx().TensorProto.DataType
         name = names.Name(number) if number in names.values() else str(number)
@@ -42,7 +42,7 @@ def element_type(number: int) -> ElementType:
 
 
 def declared(type_proto: Any) -> Tensor | None:
-    """Returns the tensor that a TypeProto describes; None if it describes none."""
+    """Returns the tensor that a TypeProto describes; None if it describes something else."""
     if not type_proto.HasField("tensor_type"):
         return None
     tensor_type = type_proto.tensor_type
@@ -61,7 +61,7 @@ def declared(type_proto: Any) -> Tensor | None:
 
 
 def dimension_names(type_proto: Any) -> tuple[str | None, ...]:
-    """Returns the names of a tensor's dimensions (`dim_param`); empty if none has a name."""
+    """Returns the name of each dimension of a tensor (`dim_param`); empty without any name."""
     if not type_proto.HasField("tensor_type") or not type_proto.tensor_type.HasField("shape"):
         return ()
     names = tuple(dim.dim_param or None for dim in type_proto.tensor_type.shape.dim)
@@ -75,7 +75,7 @@ _FIELDS = {
     "u32": "uint64_data",
     "u64": "uint64_data",
 }
-"""The field with the elements of a type; `int32_data` for all other types."""
+"""The field with the elements of a type, if it is not `int32_data`."""
 _CODES = {
     "f32": "f",
     "f64": "d",
@@ -91,14 +91,13 @@ _CODES = {
     "u8": "B",
     "boolean": "B",
 }
-"""The formats with which the numbers in this field are packed into the bytes of elements."""
+"""The struct format of an element of each type, to convert numbers in a field to bytes."""
 
 
 def elements_of(tensor: Any, kind: ElementType) -> tuple[int, bytes]:
-    """Returns how many elements a tensor in the model has, and their bytes.
+    """Returns the number of elements of a tensor, and their bytes.
 
-    NumPy is imported for rare types, and for numbers outside the range of the type. Raises
-    `Violation`.
+    Imports NumPy for rare types, and for numbers out of range of the type. Raises `Violation`.
     """
     elements = math.prod(tensor.dims)
     if kind.name in _CODES and tensor.data_location != onnx().TensorProto.EXTERNAL:
@@ -120,7 +119,7 @@ def elements_of(tensor: Any, kind: ElementType) -> tuple[int, bytes]:
         array = onnx().numpy_helper.to_array(tensor)
     except ValueError as problem:
         raise Violation(
-            f"the tensor does not hold the {elements} elements of its dimensions "
+            f"the tensor does not have the {elements} elements of its dimensions "
             f"{list(tensor.dims)}: {problem}",
             rule=CONSTANT_SIZE,
             expected=elements,
@@ -129,18 +128,18 @@ def elements_of(tensor: Any, kind: ElementType) -> tuple[int, bytes]:
 
 
 def _miscounted(name: str, stored: int, unit: str, taking: str, needed: int) -> Violation:
-    """Returns the error for a tensor that does not hold what its type and shape take."""
-    message = f"the tensor '{name}' holds {stored} {unit}; {taking} takes {needed}"
+    """Returns the error for a tensor with more or fewer elements or bytes than its shape has."""
+    message = f"the tensor '{name}' has {stored} {unit}; {taking} needs {needed}"
     return Violation(message, rule=CONSTANT_SIZE, expected=needed, actual=stored)
 
 
 def _unopened(location: str, why: str) -> Violation:
-    """Returns the error for a file with data that irshape cannot or does not open."""
-    return Violation(f"the data lies in '{location}', {why}", rule=MISSING_WEIGHTS)
+    """Returns the error for an external data file that irshape cannot open, or refuses to open."""
+    return Violation(f"the data is in '{location}', {why}", rule=MISSING_WEIGHTS)
 
 
 class Tensors:
-    """Makes constants. `folder`: where files with data may be; None if nowhere."""
+    """Converts tensors. `folder`: the folder for external data files; None to open no files."""
 
     def __init__(self, builder: Builder, folder: Path | None) -> None:
         self.builder = builder
@@ -148,14 +147,14 @@ class Tensors:
         self._mapped: dict[str, mmap.mmap | bytes] = {}
 
     def constant(self, tensor: Any, name: str) -> NodeOutput:
-        """Adds a Const layer for a TensorProto. Raises `Violation`."""
+        """Returns the output of a Const layer for a TensorProto. Raises `Violation`."""
         kind = element_type(tensor.data_type)
         shape = tuple(tensor.dims)
         if any(size < 0 for size in shape):
             raise Violation(
                 f"the tensor '{name}' has the dimensions {list(shape)}",
                 rule=MALFORMED_DIM,
-                expected="sizes from 0 up",
+                expected="sizes of 0 or more",
                 actual=list(shape),
             )
         elements = math.prod(shape)
@@ -174,7 +173,7 @@ class Tensors:
         return self.builder.constant(kind, shape, data, name=name)
 
     def listed(self, tensor: Any, kind: ElementType, elements: int, name: str) -> bytes:
-        """Returns the bytes of a tensor whose elements are in a field of numbers."""
+        """Returns the bytes of a tensor whose elements are numbers in a field of the proto."""
         field = _FIELDS.get(kind.name, "int32_data")
         stored = len(getattr(tensor, field))
         per = {4: 2, 2: 4}.get(kind.bits, 1)
@@ -183,7 +182,7 @@ class Tensors:
         return elements_of(tensor, kind)[1]
 
     def strings(self, texts: Any, shape: tuple[int, ...], elements: int, name: str) -> NodeOutput:
-        """Returns a constant of texts, in the layout of a .bin."""
+        """Returns a constant of strings, with the bytes that a .bin has for strings."""
         if len(texts) != elements:
             raise _miscounted(name, len(texts), "texts", "its shape", elements)
         offsets = [0, *accumulate(map(len, texts))]
@@ -193,9 +192,9 @@ class Tensors:
     def external(
         self, tensor: Any, kind: ElementType, shape: tuple[int, ...], needed: int, name: str
     ) -> NodeOutput:
-        """Returns a constant in another file of the model's folder.
+        """Returns a constant whose bytes are in another file in the folder of the model.
 
-        If the file cannot be used, adds a finding and returns an unknown value.
+        If the file cannot be used, adds a finding, and returns a constant without a value.
         """
         entries = {entry.key: entry.value for entry in tensor.external_data}
         try:
@@ -227,7 +226,7 @@ class Tensors:
         return self.builder.bytes.miss(size)
 
     def file(self, location: str) -> memoryview:
-        """Returns the bytes of a file in the model's folder. Raises `Violation`.
+        """Returns the bytes of a file in the folder of the model. Raises `Violation`.
 
         It opens only regular files inside the folder.
         """
@@ -245,7 +244,7 @@ class Tensors:
         if data is None:
             folder = os.path.realpath(self.folder)
             if os.path.commonpath([folder, os.path.realpath(path)]) != folder:
-                why = "a link out of the folder of the model; irshape does not open it"
+                why = "a link to a file outside the folder of the model; irshape does not open it"
                 raise _unopened(location, why)
             try:
                 with open(path, "rb") as file:

@@ -29,7 +29,7 @@ severity. Layer and port are empty if there is none."""
 
 
 class Finished(NamedTuple):
-    """The report after these settings were applied, and counts of what they left out."""
+    """The report without what the baseline and other settings leave out, and counts of that."""
 
     report: Report
     baselined: int

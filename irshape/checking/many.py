@@ -213,7 +213,7 @@ def died(task: Task) -> FileReport:
         task,
         INTERNAL_ERROR,
         "the process that checked this file died; the file has not been checked",
-        "check it alone; if memory is not the cause, please report it",
+        "check the file alone; unless memory ran out, please report it",
     )
 
 

@@ -75,8 +75,8 @@ def with_processes(
     jobs: int,
     batch: int = BATCH,
 ) -> Generator[R, None, None]:
-    """Yields the results of tasks that run in processes, or in this one if a single process is
-    enough. lost: a function that returns the result for a task that kills its process.
+    """Yields the results of tasks that run in several processes, or in this process if `jobs` is 1.
+    lost: a function that returns the result for a task that kills its process.
 
     If a process dies, the batches under way run again, each in a separate process. This identifies
     the task that kills its process.

@@ -60,7 +60,7 @@ class Session(execution.Session):
         if not isinstance(model, Model):
             raise TypeError(
                 f"a Session runs a Model or a Graph, got {type(model).__name__}: "
-                "irshape.load(path) reads one"
+                "irshape.load(path) returns a Model"
             )
         self._force = force
         if not force:
@@ -99,7 +99,7 @@ class _KeptSession(execution.Session):
 
 
 class _Kept:
-    """The idle sessions of a model, whether it is sound, and a snapshot of it."""
+    """The idle sessions of a model, whether it may run, and a snapshot to notice changes."""
 
     def __init__(self, model: Model) -> None:
         self.snapshot = Snapshot(model)
@@ -121,7 +121,7 @@ def run(
     max_memory: int | None = None,
     force: bool = False,
 ) -> dict[str, Array]:
-    """Implements `irshape.run`: runs a model with empty variables. Any thread may call it."""
+    """Implements `irshape.run`: runs a model with its variables reset. Any thread may call it."""
     kept = _kept_for(model)
     if not force and not kept.sound:
         require_sound(model)

@@ -27,7 +27,8 @@ EXPORTED = ("_model.xml", "_tokenizer.xml", "_detokenizer.xml")
 """The ends of the names of models that optimum-intel exports together."""
 
 Watch = Callable[[Iterator[FileReport], int], Iterator[FileReport]]
-"""A function that yields the reports that it gets, and shows progress. int: their total."""
+"""A function that yields the reports in its first argument, and shows progress. int: their
+total."""
 
 
 def validate(

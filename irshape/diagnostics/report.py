@@ -245,7 +245,7 @@ def load(
 
     if isinstance(path, (str, os.PathLike)):
         if isinstance(weights, bytes):
-            raise TypeError("the content of a .bin goes with the content of a model: irshape.loads")
+            raise TypeError("`weights` as bytes needs the model as bytes: use irshape.loads")
         with _load_errors():
             return load_model(path, weights)
     if not hasattr(path, "read"):

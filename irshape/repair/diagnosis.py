@@ -91,7 +91,7 @@ class Diagnosis:
             edits = self._ports.get((finding.layer, finding.port))
             if edits:
                 shown = "make the ports declare what irshape infers"
-                possible.append(Fix(shown, edits, "safe", "OpenVINO does not read ports"))
+                possible.append(Fix(shown, edits, "safe", "OpenVINO ignores what ports declare"))
         for cause in self.causes(finding):
             if cause.applicability != "display":
                 possible.append(fix_of(cause))

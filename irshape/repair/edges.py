@@ -184,7 +184,7 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
 
 
 def _behind(result: BodyResult, position: int) -> set[int]:
-    """Returns a layer and all layers that depend on it, except through a cycle."""
+    """Returns the positions of a layer and of all layers that depend on it, but are in no cycle."""
     behind, cyclic = {position}, result.wiring.cyclic
     for at in result.wiring.order:
         row = result.wiring.sources[at]

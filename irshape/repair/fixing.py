@@ -244,7 +244,7 @@ def _of_causes(diagnosis: Diagnosis, how: _How) -> list[Edit]:
 
 
 def _of_ports(diagnosis: Diagnosis, how: _How) -> list[Edit]:
-    """Returns the edits that make ports agree with the model that OpenVINO reads."""
+    """Returns the edits that make ports declare what OpenVINO infers."""
     findings = _kept(diagnosis, how, diagnosis.whole)
     edits = port_edits(diagnosis.context, findings, diagnosis.doubted)
     return list(dict.fromkeys(edit for each in edits.values() for edit in each))

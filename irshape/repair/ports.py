@@ -150,7 +150,7 @@ def further_contradictions(context: Context, reported: list[Finding]) -> Iterato
                 continue
             port = layer.outputs[each.position]
             said, there = str(each.declared.shape), str(each.inferred.shape)
-            message = f"declared {said}, inferred {there} from the sizes that OpenVINO reads"
+            message = f"declared {said}, but {there} follows without the other declared ports"
             fault = Fault(OUTPUT_SHAPE_MISMATCH, message, "", there, said)
             yield Finding(fault, port.offset, layer, ("output", port.id))
 

@@ -209,7 +209,7 @@ class _Search:
 def _trial(change: Change, outcome: Outcome | None, finding: Finding) -> Trial:
     """Returns a change that was tried for a finding, with its outcome in words, for `--trace`."""
     if outcome is None:
-        text = "not tried: irshape may not read the file again"
+        text = "not tried: the limit of readings of the file is reached"
     elif finding not in outcome.explained:
         text = f"rejected: the finding stays; {counted(len(outcome.new), 'new finding')}"
     elif outcome.new:

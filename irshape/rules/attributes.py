@@ -80,7 +80,7 @@ class MissingAttribute(Rule):
     Reports a layer without an attribute that the specification requires.
 
     ## Why it matters
-    The file does not say what the layer computes.
+    What the layer computes depends on the attribute.
 
     ## What OpenVINO does
     Rejects some of these layers, silently uses a default for others, and crashes on a few.

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class Ports(NamedTuple):
-    """The result of one pass over all ports of a model."""
+    """The precisions of all ports of a model, and the layers whose ports share an id."""
 
     precisions: set[str | None]
     """The distinct values of `precision`. Contains None if some port has none."""
@@ -152,7 +152,7 @@ class Context:
 
     @cached_property
     def ports(self) -> Ports:
-        """The result of one pass over all ports."""
+        """The precisions of all ports, and the layers whose ports share an id."""
         layers = self.every_layer
         sides = [ports for layer in layers for ports in (layer.inputs, layer.outputs)]
         precisions = {port.precision for ports in sides for port in ports}

@@ -451,6 +451,6 @@ class LooserDeclaration(Rule):
             yield _shape_finding(
                 cls,
                 difference,
-                f"declared {given}, although {inferred} is certain",
+                f"declared {given}, but irshape infers the more precise {inferred}",
                 help=_advice(context, inferred),
             )

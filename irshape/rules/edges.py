@@ -11,7 +11,7 @@ from .base import Rule
 from .context import Context
 from .links import SINKS, EdgeFault
 
-_IDS = "edges name layers and ports by their ids"
+_IDS = "write the ids of layers and ports that exist"
 
 
 def edge_faults(context: Context) -> list[EdgeFault]:

@@ -147,7 +147,7 @@ class NestingLimit(Rule):
     ```
 
     ## How to fix it
-    No real network needs this. Check where the file came from.
+    No real network is nested so deeply. Check where the file came from.
     """
 
     fatal = True

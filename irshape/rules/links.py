@@ -205,7 +205,7 @@ class Links:
 
 
 def _distinct(ids: Sequence[str]) -> bool:
-    """Returns whether all ids are in the usual notation and unique."""
+    """Returns whether all ids are unique whole numbers without sign or leading zeros."""
     return len(set(ids)) == len(ids) and all(map(plain_id, ids))
 
 

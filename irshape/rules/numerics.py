@@ -1,6 +1,6 @@
 """IR7xx: the values of constants.
 
-They are off by default, since they read the whole .bin, piece by piece.
+These rules are off by default, since they read the whole .bin, piece by piece.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ROUNDED_TO_ZERO = 2.0**-25
 
 
 class _ValuesRule(Rule):
-    """A rule that reports unusual elements of constants, once for each constant."""
+    """A rule that reports unusual elements of constants, e.g. NaN, once for each constant."""
 
     default = False
     types: ClassVar[tuple[str, ...]]
@@ -37,7 +37,7 @@ class _ValuesRule(Rule):
 
     @classmethod
     def unusual(cls, values: Array) -> Any:
-        """Returns for each element whether it is unusual."""
+        """Returns for each element whether the rule reports it."""
         raise NotImplementedError
 
     @classmethod

@@ -158,7 +158,7 @@ def declares(group: str) -> bool:
 def entry_point_files() -> tuple[bytes, ...]:
     """Returns the entry_points.txt of every installed package that has entry points for irshape.
 
-    The text of each file follows the name of its folder.
+    Each text begins with the name of the package's folder.
     """
     files = []
     for folder in dict.fromkeys(sys.path):

@@ -63,7 +63,7 @@ class CustomRule(NamedTuple):
 
 
 class Devices(NamedTuple):
-    """The devices for which models are judged, from `[devices]`.
+    """The devices, from `[devices]`, for which rules check whether a model compiles.
 
     max_alloc: the largest buffer that a device can allocate, in bytes; None for the usual limit.
     """

@@ -328,8 +328,8 @@ def _most_bytes(tensor: Tensor, most: float = inf) -> int:
 
 
 def _sized_by_names(context: Context) -> Iterator[tuple[Layer, Port, Tensor, int]]:
-    """Yields every output port with its tensor and the most bytes that it can take: an expression
-    of the sizes of the inputs gives a lower maximum than the bounds of each dimension."""
+    """Yields every output port with its tensor and the most bytes that it can take, computed from
+    the sizes of the inputs if possible, otherwise from the bounds of each dimension."""
     from ..inference.symbolic import infer_symbolic
     from ..symbols.expressions import TooLarge
 

@@ -429,7 +429,7 @@ class MissingBody(Rule):
             for tag, body in present.items():
                 if tag not in expected:
                     yield cls.finding(
-                        f"{layer.type} does not use a <{tag}>",
+                        f"the layer has a <{tag}>, which {layer.type} does not use",
                         body.offset,
                         layer,
                         expected=" and ".join(expected),

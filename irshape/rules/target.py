@@ -84,7 +84,9 @@ class NewerThanTarget(Rule):
                 if same:
                     hint = f'write version="{nearest}": it is the same operation'
                 elif nearest:
-                    message += f" (the newest version that it reads is {layer.type} of {nearest})"
+                    message += (
+                        f" (the newest version that the target reads is {layer.type} of {nearest})"
+                    )
         return cls.finding(
             message,
             offset,
@@ -243,7 +245,7 @@ def _reads(target: Release) -> str:
 
 def _nearest(layer: Layer, target: Release) -> tuple[bool, str | None]:
     """Returns whether the target reads the same operation in an older opset, and the newest opset
-    in which it reads the layer's type; None for none."""
+    in which the target reads an operation of this type, or None."""
     from ..ops.registry import UnknownOperation, find, opsets, versions
     from ..releases import newest_opset
 

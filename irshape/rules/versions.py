@@ -26,7 +26,7 @@ from .context import Context
 
 
 def unknown_operations(context: Context) -> dict[RuleId, list[tuple[Layer, UnknownOperation]]]:
-    """Returns the layers whose operation is not declared, by the rule that reports them."""
+    """Returns the layers whose operation irshape does not know, by the rule that reports them."""
     by_rule: dict[RuleId, list[tuple[Layer, UnknownOperation]]] = {}
     if not context.model.format.layers_as_written:
         return by_rule  # the reader has reported the node
@@ -136,7 +136,7 @@ class UnknownType(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for layer, unknown in context.shared(unknown_operations).get(cls.id, ()):
-            extension = f"list it with --extension {layer.type}"
+            extension = f"name it with --extension {layer.type}"
             yield cls.finding(
                 str(unknown),
                 context.model.source.attribute(layer.offset, "type"),
@@ -268,10 +268,10 @@ class CustomOperation(Rule):
                 if is_unconverted(layer.type, layer.version)
                 else "save the model before it is compiled or transformed for a device"
                 if unknown.internal
-                else f"list it with --extension {layer.type}@{layer.version}, or as one of the "
-                "`extensions` of the configuration, and irshape uses its declared ports; to have "
-                "its shapes inferred, declare it in a class, and load this with --plugin FILE.py "
-                "or the entry point group irshape.operations of a package",
+                else f"name it with --extension {layer.type}@{layer.version}, or in `extensions` "
+                "of the configuration, so that irshape uses its declared ports; to have its shapes "
+                "inferred, declare it in a class, and load the class with --plugin FILE.py or the "
+                "entry point group irshape.operations of a package",
             )
         yield from cls._of_libraries(context)
         yield from cls._of_plugins(context)

@@ -50,8 +50,8 @@ def render(report: Report, options: Options = DEFAULTS) -> str:
     left = len(report.diagnostics) - len(results)
     if left:
         said = (
-            f"{counted(left, 'finding')} of lower severity left out: code hosts refuse a run "
-            f"of more than {MAX_RESULTS:,}"
+            f"{counted(left, 'finding')} of lower severity left out: code hosts refuse more "
+            f"than {MAX_RESULTS:,} results"
         )
         invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": said}}]
     run = {

@@ -1574,7 +1574,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The remainder of `a / b` rounded down. It has the sign of `b`, as in Python.
+        """The remainder after `a / b` is rounded down. It has the sign of `b`, as in Python.
         Specification: FloorMod-1.
 
         a: an input.
@@ -1915,9 +1915,9 @@ class Operations:
     ) -> Output:
         """A matrix product for each group.
 
-        The groups are pairs of matrices `[G,M,K]` and `[G,N,K]`. Otherwise, `offsets` assigns the
-        rows
-        `[T,K]` of the left matrix to the matrices `[G,N,K]`.
+        A group is a pair of matrices in `[G,M,K]` and `[G,N,K]`; or the rows of a matrix `[T,K]`
+        which
+        `offsets` assigns to the group, with a matrix in `[G,N,K]`.
         Specification: GroupedMatMul-17.
 
         mat_a: an input.
@@ -2757,7 +2757,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The remainder of `a / b` rounded towards zero. It has the sign of `a`, as in C.
+        """The remainder after `a / b` is rounded towards zero. It has the sign of `a`, as in C.
         Specification: Mod-1.
 
         a: an input.

@@ -233,7 +233,7 @@ def _since(text: str) -> tuple[int, int]:
     return parse_release(text) if text else FIRST
 
 
-CRASHES: Final = "crashes when it runs it"
+CRASHES: Final = "crashes when it runs the layer"
 
 SQUEEZED: Final = "a Squeeze of an axis whose dimension is not 1"
 EMPTY: Final = "an input or output of the model with a dimension of 0"

@@ -80,7 +80,8 @@ class Broadcasting(Operation):
         return PartialShape(dims)
 
     def trailing(self, here: int, there: int) -> tuple[int, ...]:
-        """Returns the ones to append to a shape of rank `there` for alignment with rank `here`."""
+        """Returns the sizes (1, 1, …) after a shape of rank `there` that align it with rank
+        `here`."""
         return (
             (1,) * (here - there - self.axis)
             if self.auto_broadcast == "pdpd" and self.axis != -1

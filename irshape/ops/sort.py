@@ -247,7 +247,7 @@ class Unique(Operation):
 
 
 def number_of_different(size: Dimension, elements: tuple[object, ...] | None) -> Dimension:
-    """Returns how many distinct values `size` elements can have, or have, if all are known."""
+    """Returns the number of distinct values, an interval if the `elements` are unknown."""
     return (
         Dimension(min(size.low, 1), size.high)
         if elements is None

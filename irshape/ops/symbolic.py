@@ -94,7 +94,8 @@ def narrowed(
 def chosen(
     value: Value, condition: Value, branches: Sequence[Value], element_type: ElementType
 ) -> Value:
-    """Returns the value of a Select, with expressions. Operands have the shape of the result."""
+    """Returns the value of a Select, with expressions. Its operands have the shape of the
+    result."""
     facts = facts_of(branches)
     if facts is None or element_type.name not in WIDE:
         return value

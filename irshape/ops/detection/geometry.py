@@ -43,7 +43,7 @@ def touching_overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
 
 
 def moved(boxes: Array, deltas: Array, margin: float = 0.0) -> Array:
-    """Returns boxes moved by deltas 0 and 1 times their sides, and scaled by exp of deltas 2 and 3.
+    """Returns boxes moved by deltas 0 and 1 times the sides, and scaled by exp of deltas 2 and 3.
 
     A side is the difference of its corners plus `margin`.
     """

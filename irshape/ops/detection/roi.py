@@ -223,7 +223,8 @@ class ROIPooling(Operation):
     def pooled(self) -> tuple[int, int]:
         """The rows and columns of a pooled region.
 
-        OpenVINO's writer writes them twice. Older writers write only `pooled_h` and `pooled_w`.
+        OpenVINO writes them as `output_roi`, too. Older writers write only `pooled_h` and
+        `pooled_w`.
         """
         rows, columns = self.output_roi or (0, 0)
         return (

@@ -143,8 +143,8 @@ def product(a: Array, b: Array) -> Array:
 class GroupedMatMul(Operation):
     """A matrix product for each group.
 
-    The groups are pairs of matrices `[G,M,K]` and `[G,N,K]`. Otherwise, `offsets` assigns the rows
-    `[T,K]` of the left matrix to the matrices `[G,N,K]`.
+    A group is a pair of matrices in `[G,M,K]` and `[G,N,K]`; or the rows of a matrix `[T,K]` which
+    `offsets` assigns to the group, with a matrix in `[G,N,K]`.
     """
 
     since = 17

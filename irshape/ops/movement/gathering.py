@@ -48,7 +48,7 @@ class Gather(Operation):
     axis = operand(INTEGER, value=True)
     batch_dims: int = 0
     counts_from_end = False
-    """Whether a negative index counts from the end, and an index out of range selects zeros."""
+    """Whether negative indices count from the end, and indices out of range select zeros."""
 
     def infer(self, data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
         if axis.shape.is_static:  # OpenVINO does not check an `axis` of unknown shape

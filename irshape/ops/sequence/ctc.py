@@ -206,7 +206,8 @@ class CTCLoss(Operation):
         return (-np.logaddexp(ends[:, 0], ends[:, 1])).astype(logits.dtype)
 
     def targets(self, labels: Array, lengths: Array) -> tuple[Array, Array]:
-        """Returns the labels to decode, moved to the front of each row, and their numbers."""
+        """Returns the labels to decode, moved to the front of each row, and the number in each
+        row."""
         kept = np.arange(labels.shape[1]) < lengths[:, None]
         if self.unique:
             apart = np.where(kept, labels, labels.min(initial=0) - 1)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import click
 
 from ..checking.exports import configurations_of
 from ..formats.onnx.recognition import external_files
+from ..urls import is_url
+
+_OF_HOOKS = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR"})
 
 
 def changed_since(
@@ -19,21 +23,31 @@ def changed_since(
 
     A model also counts as changed if its .bin, its external data or a configuration file of its
     exported folder (e.g. `config.json`) was changed, deleted or renamed. The data that git lacks
-    are new files, neither added nor ignored, that a model in git needs.
+    are new files, neither added nor ignored, that a model in git needs. Each file is looked up in
+    the repository that holds it.
     rules: the configuration and plugin files. If one of them has changed, all models count as
     changed. In a repository without commits, all files are new since HEAD. Raises `UsageError` if
-    git does not know the commit.
+    git does not know the commit, or a file is in no repository.
     """
     if commit.startswith("-"):
         raise click.UsageError(f"--since takes a commit or a branch, got '{commit}'")
-    unborn = commit == "HEAD" and not _git("rev-list", "--max-count=1", "--all")
-    new = _files("ls-files", "--others", "--exclude-standard")
-    # a rename is a deletion, too: the model needs the file under its old name
-    diff = ("diff", "--name-only", "--no-ext-diff", "--no-renames", commit)
-    changed = new | (set() if unborn else _files(*diff))
-    if unborn or not changed.isdisjoint(map(os.path.realpath, rules)):
-        changed |= _files("ls-files")
-    data = {file: _data(file) for file in files}
+    streams = {file for file in files if file == "-" or is_url(file)}  # always checked
+    kept = [file for file in files if file not in streams]
+    tops = {_top_of(file) for file in kept} or {_top_of(".")}
+    tops |= {top for rule in rules if (top := _top_above(rule)) is not None}
+    changed, new, tracked = set[str](), set[str](), set[str]()
+    for top in tops:
+        base = _commit_in(top, commit)
+        own = _files(top, "ls-files")
+        tracked |= own
+        new |= _files(top, "ls-files", "--others", "--exclude-standard")
+        # a rename is a deletion, too: the model needs the file under its old name
+        diff = ("diff", "--name-only", "--no-ext-diff", "--no-renames")
+        changed |= own if base is None else _files(top, *diff, base)
+    changed |= new
+    if not changed.isdisjoint(map(os.path.realpath, rules)):
+        changed |= tracked
+    data = {file: _data(file) for file in kept}
     lacking = {
         path
         for file, paths in data.items()
@@ -44,15 +58,51 @@ def changed_since(
         file: {os.path.realpath(file), *paths, *configurations_of(file)}
         for file, paths in data.items()
     }
-    return [file for file in files if not changed.isdisjoint(parts[file])], sorted(
-        map(os.path.relpath, lacking)
-    )
+    chosen = [file for file in files if file in streams or not changed.isdisjoint(parts[file])]
+    return chosen, sorted(map(os.path.relpath, lacking))
 
 
 def in_git(files: Sequence[str]) -> list[str]:
-    """Returns the files that git knows or does not ignore."""
-    known = _files("ls-files") | _files("ls-files", "--others", "--exclude-standard")
-    return [file for file in files if os.path.realpath(file) in known]
+    """Returns the files that git knows or does not ignore, and those in no repository."""
+    tops = {file: _top_above(file) for file in files}
+    known = {
+        each
+        for top in filter(None, set(tops.values()))
+        for others in ((), ("--others", "--exclude-standard"))
+        for each in _files(top, "ls-files", *others)
+    }
+    return [file for file in files if tops[file] is None or os.path.realpath(file) in known]
+
+
+def _top_of(file: str) -> str:
+    """Returns the top folder of the repository that holds a file. Raises `UsageError`."""
+    top = _top_above(file)
+    if top is None:
+        raise click.UsageError(f"--since: '{file}' is in no git repository")
+    return top
+
+
+def _top_above(file: str) -> str | None:
+    """Returns the top folder of the repository that holds a file; None if none does."""
+    folder = Path(os.path.realpath(os.path.dirname(file) or "."))
+    return next((str(each) for each in (folder, *folder.parents) if (each / ".git").exists()), None)
+
+
+def _commit_in(top: str, commit: str) -> str | None:
+    """Returns a commit in a repository: for a submodule, the one that its superproject records,
+    unless the working directory is in the submodule.
+
+    None for a repository without commits, or a submodule that the superproject did not have.
+    """
+    outer = _git(top, "rev-parse", "--show-superproject-working-tree").strip()
+    if outer and top != _top_above("."):
+        outer = os.path.realpath(outer)
+        base = _commit_in(outer, commit)
+        name = os.path.relpath(top, outer).replace(os.sep, "/")
+        entry = () if base is None else _git(outer, "ls-tree", base, "--", name).split()
+        return entry[2] if entry else None
+    unborn = commit == "HEAD" and not _git(top, "rev-list", "--max-count=1", "--all")
+    return None if unborn else commit
 
 
 def _data(file: str) -> frozenset[str]:
@@ -62,17 +112,20 @@ def _data(file: str) -> frozenset[str]:
     return frozenset({os.path.realpath(f"{os.path.splitext(file)[0]}.bin")})
 
 
-def _files(*command: str) -> set[str]:
-    """Returns the real paths of the files of the repository that a git command lists."""
-    top = _git("rev-parse", "--show-toplevel").strip()
-    names = _git("-C", top, *command, "-z", "--").split("\0")
+def _files(top: str, *command: str) -> set[str]:
+    """Returns the real paths of the files of a repository that a git command lists."""
+    names = _git(top, *command, "-z", "--").split("\0")
     return {os.path.realpath(os.path.join(top, name)) for name in names if name}
 
 
-def _git(*arguments: str) -> str:
-    """Returns the output of a git command. Raises `UsageError`."""
+def _git(top: str, *arguments: str) -> str:
+    """Returns the output of a git command in a repository. Raises `UsageError`."""
+    # a hook sets GIT_DIR and GIT_INDEX_FILE, which would lead to its own repository
+    environment = {name: text for name, text in os.environ.items() if name not in _OF_HOOKS}
     try:
-        done = subprocess.run(["git", *arguments], capture_output=True, check=False)
+        done = subprocess.run(
+            ["git", "-C", top, *arguments], capture_output=True, check=False, env=environment
+        )
     except OSError as problem:
         raise click.UsageError(f"--since needs git: {problem.strerror}") from None
     if done.returncode:

@@ -247,6 +247,54 @@ def test_what_has_changed_since_a_commit(name: str, folder: Path) -> None:
         assert [Path(each["path"]).name for each in files] == ["m.xml"]
 
 
+ALLOWED = "git -c protocol.file.allow=always -c user.name=a -c user.email=a@example.org"
+ELSEWHERE = {
+    "another repository": ("echo >> models/m.xml", "..", ["m.xml"]),
+    "beside a repository": ("echo >> models/m.xml; git init -q ../b", "../b", ["m.xml"]),
+    "a worktree": (
+        "git worktree add -q w HEAD; echo >> w/models/m.bin; rm -r models",
+        ".",
+        ["m.xml"],
+    ),
+    "a submodule": (f"{ALLOWED} submodule add -q $PWD s; {ALLOWED} commit -qm s", ".", []),
+    "a submodule that changed": (
+        f"{ALLOWED} submodule add -q $PWD s; {ALLOWED} commit -qm s; cd s; echo >> models/m.bin; "
+        f"{ALLOWED} commit -qam s",
+        ".",
+        ["m.xml"],
+    ),
+    "a submodule, seen from inside": (
+        f"{ALLOWED} submodule add -q $PWD s; cd s; echo >> models/m.bin; {ALLOWED} commit -qam s",
+        "s",
+        [],
+    ),
+    "a new submodule": (
+        f"{ALLOWED} submodule add -q $PWD s; rm -r models",
+        ".",
+        ["m.xml", "vit.onnx"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_each_file_is_looked_up_in_its_repository(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command, place, changed = ELSEWHERE[name]
+    subprocess.run(command, shell=True, check=True)
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")  # as hooks set it
+    status, output, error = call(folder, "--since", "HEAD", "-f", "json")
+    assert status == 0, error
+    assert [Path(each["path"]).name for each in json.loads(output)["files"]] == changed
+
+
+def test_a_file_in_no_repository_is_refused(folder: Path) -> None:
+    shutil.rmtree(".git")
+    status, output, error = call("models", "--since", "HEAD")
+    assert (status, output, "no git repository" in error) == (2, "", True)
+
+
 @pytest.mark.parametrize(
     ("named", "files"),
     [

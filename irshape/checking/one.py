@@ -138,7 +138,7 @@ def validate_file(
             from ..formats.ir.fragments import give_values
 
             try:
-                give_values(model, values)
+                give_values(model, values, counted=False)
             except ValueError as problem:
                 raise UnfitValue(str(problem)) from None
         return validate_model(model, settings, leaves=leaves)

@@ -605,8 +605,8 @@ MEAN = REDUCTION.replace("{comment}", "")
         (["--value", "7=[0]"], MEAN, 2, "no layer has an input '7'"),
         (["--value", "axes=[0,2]"], MEAN, 0, ""),
         (["--value", "axes=[0,1]"], MEAN, 1, "<stdin>:14:9: error[IR201]"),
-        (["--value", "axis=[0,1]"], MEAN, 2, "no layer has an input 'axis'; did you mean 'axes'?"),
-        (["--value", "axes=[0]"], MEAN.replace("Mean", "Meen"), 2, "no layer has an input 'axes'"),
+        (["--value", "axis=[0,1]"], MEAN, 2, "(inputs: data, axes); did you mean 'axes'?"),
+        (["--value", "axes=[0]"], MEAN.replace("Mean", "Meen"), 2, "'axes' (inputs: 0, 1)"),
         (["--value", "1=zero"], MEAN, 2, "'zero' is not a value"),
         (["--value", "1"], MEAN, 2, "INPUT=VALUE"),
         (
@@ -641,6 +641,15 @@ def test_a_value_is_given_to_every_file_or_refused(tmp_path: Path) -> None:
         assert (status, output.count("IR201"), output.count("IR001")) == (1, 2, 1)
         status, output = call("validate", *given, "--value", "9=[0]", *paths)
         assert (status, "no layer has an input '9'" in output) == (2, True)
+
+
+@pytest.mark.parametrize("value", ["1=[0,1,2]", "axes=1", "axes=[]"])
+def test_a_value_of_another_size_is_refused(value: str) -> None:
+    status, output = call("infer", "-", "--value", value, stdin=MEAN)
+    assert (status, "has 2 elements" in output) == (2, True)
+    name, _, text = value.partition("=")
+    with pytest.raises(ValueError, match="has 2 elements"):
+        irshape.loads(MEAN, values={name: json.loads(text)})
 
 
 def test_infer_on_standard_input() -> None:

@@ -26,7 +26,7 @@ from ...model.ports import Port
 from ...model.source import Source
 from ...ops.registry import UnknownOperation, find
 from ...rule_ids import LEFT_OUT
-from ...spelling import suggestion
+from ...spelling import first_of, suggestion
 from .reader import read
 
 
@@ -244,9 +244,10 @@ def value_texts(values: Mapping[str, object]) -> dict[str, str]:
     }
 
 
-def give_values(model: Model, values: Mapping[str, str]) -> None:
+def give_values(model: Model, values: Mapping[str, str], *, counted: bool = True) -> None:
     """Sets the values of inputs in a file of single layers, by port id, position or operand name.
 
+    counted: refuse another number of elements than the port declares; otherwise, a rule reports it.
     Raises `ValueError` for a name that no layer has, for two names of one input, and for a text
     that is no value of this input.
     """
@@ -261,13 +262,19 @@ def give_values(model: Model, values: Mapping[str, str]) -> None:
             raise ValueError(f"'{text:.60}' is not a value; expected numbers, such as 7 or [2, 3]")
         ports = [port for layer in model.layers if (port := _named_input(layer, name)) is not None]
         if not ports:
-            known = [operand for layer in model.layers for operand in _operand_names(layer)]
-            raise ValueError(f"no layer has an input '{name}'{suggestion(name, known)}")
+            known = [each for layer in model.layers for each in _input_names(layer)]
+            listed = first_of([*dict.fromkeys(known)], 8) or "none"
+            raise ValueError(
+                f"no layer has an input '{name}' (inputs: {listed}){suggestion(name, known)}"
+            )
         for port in ports:
             kind = port.element_type
             broken = [each for each in numbers if isinstance(each, float) and not each.is_integer()]
             if broken and kind is not None and kind.is_integer:
                 raise ValueError(f"the input '{name}' takes {kind}, not {broken[0]}")
+            wanted = prod(port.dims or ())
+            if counted and port.dims and min(port.dims) >= 0 and wanted != len(numbers):
+                raise ValueError(f"the input '{name}' has {wanted} elements, not {len(numbers)}")
             if port in given:
                 raise ValueError(f"the input '{name}' has two values, under two names")
             given.add(port)
@@ -293,6 +300,12 @@ def _operand_names(layer: Layer) -> list[str]:
     except UnknownOperation:
         return []
     return [operand.name for operand in operation.operands][: len(layer.inputs)]
+
+
+def _input_names(layer: Layer) -> list[str]:
+    """Returns the names of the inputs of a layer: of its operands, else the port ids."""
+    names = _operand_names(layer)
+    return [*names, *(port.id for port in layer.inputs[len(names) :])]
 
 
 _MAX_LISTS = 16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..inference.result import BodyResult
+from ..inference.result import BodyResult, Inference
 from ..model.graph import Model
 from ..numpy_types import Array
 from .errors import ExecutionError
@@ -58,7 +58,7 @@ class Admission:
         result = self._inferred(fed, state)
         peak, layer = peak_memory(result)
         if layer is not None and peak > max_memory:
-            reason = f"the tensors in memory here take  {too_much(peak, max_memory)}"
+            reason = f"the tensors in memory here take {too_much(peak, max_memory)}"
             raise ExecutionError(reason, layer)
         self.peak = max(self.peak, peak)
         self._largest = (
@@ -85,12 +85,13 @@ class Admission:
         if refusal is None:
             return result
         from ..inference.conflicts import size_conflicts
+        from ..inference.fitting_sizes import fitting_size
 
-        conflicts = size_conflicts(self._model, sizes)
-        reasons = [
-            refusal.message,
-            shapes(self._model.net, fed, state),
-            *(text for _, text in conflicts.of_inputs),
-            *conflicts.of(refusal.layer),
-        ]
+        reasons = [refusal.message, shapes(self._model.net, fed, state)]
+        constant = fitting_size(Inference(self._model, result), refusal.layer)
+        if constant is not None:
+            reasons.append(constant)
+        else:
+            conflicts = size_conflicts(self._model, sizes)
+            reasons += [*(text for _, text in conflicts.of_inputs), *conflicts.of(refusal.layer)]
         raise ExecutionError("; ".join(reasons), refusal.layer)

@@ -15,7 +15,7 @@ from ..model.names import layer_and_index
 from ..model.ports import names_in
 from ..model.source import Passage, Source
 from ..model.weights import Weights
-from ..spelling import suggestion
+from ..spelling import first_of, suggestion
 from .changes import Changes, Ordered
 from .errors import ArgumentError, GraphError, UnknownNameError, checked_name
 from .nodes import GraphLayer, Output
@@ -212,7 +212,12 @@ class Structure:
             if parts[1] < len(outputs):
                 return outputs[parts[1]]
         known = [*self.content.by_tensor, *self.content.by_name]
-        raise UnknownNameError(f"there is no tensor '{name}'{suggestion(name, known)}")
+        ends = (
+            f"{kind}: {first_of([each.name for each in given], 5) or 'none'}"
+            for kind, given in (("inputs", self.inputs), ("outputs", self.outputs))
+        )
+        hint = suggestion(name, known) or f" ({'; '.join(ends)})"
+        raise UnknownNameError(f"there is no tensor '{name}'{hint}")
 
     def results_of(self, name: str | Output | GraphLayer) -> list[GraphLayer]:
         """Returns the Results that a name stands for: the Result with this name, or all Results of

@@ -42,10 +42,13 @@ def fitting_size(inference: Inference, refused: Layer) -> str | None:
         }
         return infer(model, changed).result.refusing() <= others
 
+    at = body.body.layers.index(refused)
+    own = {body.body.layers[source[0]] for source in body.wiring.sources[at] if source is not None}
+    constants = sorted(body.constants_before(refused), key=lambda each: each[0] not in own)
     tries = 0
     sizes = {size for shape in shapes.values() for size in shape.declared if size >= 0}
     for size in sorted(sizes, reverse=True):
-        for constant, given in body.constants_before(refused):
+        for constant, given in constants:
             for other, step in _candidates(body, refused, size, given):
                 tries += 1
                 if tries > MAX_TRIES:
@@ -87,9 +90,9 @@ def _candidates(
     }
     own = {each for each in given if each > 1} - {size}
     scaled = {
-        size * side // other: size // other
+        side * step: step
         for other in _with_sides(reached)
-        if 1 < other < size and size % other == 0
+        if other > 1 and (step := size // other) > 1
         for side in _with_sides(own)
     }
     return [*((each, 1) for each in sorted(own)), *sorted(scaled.items())]

@@ -104,8 +104,19 @@ def test_a_constant_gives_its_elements_where_they_are_a_shape(tmp_path: Path) ->
     assert "constant 'c0' (id 0) [0,0,4,2] allows 4" in said
 
 
+@pytest.mark.parametrize("command", ["infer", "run --random", "crosscheck", "compare"])
+def test_every_command_names_the_constant_that_does_not_fit(command: str, tmp_path: Path) -> None:
+    name, *options = command.split()
+    paths = [str(positions(tmp_path, 1))] * (2 if name == "compare" else 1)
+    done = CliRunner().invoke(cli, [name, *paths, *options, "--shape", "[2,20]"])
+    assert (done.exit_code, "'c1' (id 1) [8] allows up to 8" in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("size", [64, 70])
 @pytest.mark.parametrize("token", [0, 1])
-def test_a_table_of_patches_tells_the_side_of_the_image(token: int, tmp_path: Path) -> None:
+def test_a_table_of_patches_tells_the_side_of_the_image(
+    token: int, size: int, tmp_path: Path
+) -> None:
     graph = irshape.Graph()
     op, x = graph.op, graph.parameter("f32", "[1,3,?,?]", name="image")
     kernel = np.ones((4, 3, 8, 8), np.float32)
@@ -118,7 +129,7 @@ def test_a_table_of_patches_tells_the_side_of_the_image(token: int, tmp_path: Pa
     graph.result(op.add(rows, np.ones((1, 4, 36 + token), np.float32)), "y")
     path = tmp_path / "patches.xml"
     graph.save(path)
-    assert "allows 48" in refused(path, "--shape", "[1,3,64,64]")[1]
+    assert "allows 48" in refused(path, "--shape", f"[1,3,{size},{size}]")[1]
 
 
 @pytest.mark.parametrize(

@@ -86,17 +86,22 @@ class Cause(NamedTuple):
     @property
     def message(self) -> str:
         """The text after `possible cause:` in reports."""
-        change = self.change
-        if change.kind == "weights":
-            return change.subject
-        if change.kind == "exchange":
-            return f"the edges into ports {change.before} and {change.after} are swapped"
-        if change.kind in ("edge", "text"):
-            if change.before is None:
-                return f"{change.after} is missing"
-            if change.after is None:
-                return f"{change.before} is superfluous"
-        return f"{change} would match"
+        kind, subject = self.change.kind, self.change.subject
+        before, after = self.change.before, self.change.after
+        if kind == "weights":
+            return subject
+        if kind == "exchange":
+            return f"the edges into ports {before} and {after} are swapped"
+        attribute = kind not in ("edge", "text")
+        if before is None:
+            return (f'{subject}="{after}"' if attribute else str(after)) + " is missing"
+        if after is None:
+            return (f'{subject}="{before}"' if attribute else before) + " is superfluous"
+        if kind == "name":
+            return f"{before} should be {after}"
+        if kind == "value":
+            return f"{before} in {subject} should be {after}"
+        return f'{subject}="{before}" should be "{after}"'
 
 
 class Repairs(NamedTuple):

@@ -41,5 +41,5 @@ def examine(model: Model, settings: Settings = PLAIN, *, reasons: bool = True) -
 
 
 def in_file_order(finding: Finding) -> tuple[int, str, str]:
-    """Returns the key by which findings are sorted."""
+    """Returns a key that sorts findings by their place in the file."""
     return finding.offset, finding.rule.name, finding.message

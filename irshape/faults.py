@@ -129,12 +129,12 @@ class Fault(NamedTuple):
 
     @property
     def expected_text(self) -> str | None:
-        """The expected value as text."""
+        """The expected value of the fault as text."""
         return wording.expectation(self.relation, self.expected)
 
     @property
     def actual_text(self) -> str | None:
-        """The actual value as text."""
+        """The actual value of the fault as text."""
         return wording.short(self.relation, self.actual)
 
 
@@ -226,7 +226,7 @@ def require(
     rule: RuleId | None = None,
     **facts: Unpack[Stated],
 ) -> None:
-    """Raises a `Violation` with these facts unless the condition holds."""
+    """Raises a `Violation` with the given facts unless the condition holds."""
     if not condition:
         raise Violation(says, rule=rule, **facts)
 

@@ -60,7 +60,7 @@ def dtype_of(element_type: ElementType) -> Any:
 
         return np.dtype(getattr(ml_dtypes, _ML[name]))
     if name == "dynamic":
-        raise ValueError("a dynamic element type has no arrays")
+        raise ValueError("the dynamic element type has no NumPy type")
     return np.dtype(np.uint8, metadata={"element_type": name})
 
 

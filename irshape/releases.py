@@ -84,8 +84,8 @@ Release = tuple[int, int]
 
 
 class Detail(NamedTuple):
-    """A property of a model for which some releases refuse it, ignore a part, do not run it, or
-    infer it differently: the releases from `since` up to the one before `right`."""
+    """A property of a model that some releases refuse, ignore, do not run, or infer differently:
+    the releases from `since` up to the one before `right`."""
 
     right: Release
     """The first release that treats the property as the newest release does."""

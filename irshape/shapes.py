@@ -160,10 +160,9 @@ class Dimension:
         return self
 
     def followed(self, interval: Dimension, rule: Callable[[Any], Any]) -> Dimension:
-        """Returns a dimension with `interval`, and with the expression that a rule computes.
+        """Returns a dimension with these bounds.
 
-        rule: computes it from the expression of this dimension. Without one, the result has only
-        the interval.
+        If this dimension has an expression, `rule` maps it to the expression of the result.
         """
         return interval
 
@@ -291,8 +290,8 @@ def parse_dimension(text: str) -> Dimension:
         size = _bound(low)
         if size == UNBOUNDED:
             raise ValueError(
-                f"'{text}' is too large for a dimension: OpenVINO takes the largest int64 for "
-                "one that is not known"
+                f"'{text}' is too large for a dimension: in OpenVINO, the largest int64 stands "
+                "for an unknown size"
             )
         return Dimension(size)
     if (low and not _DIGITS.match(low)) or (high and not _DIGITS.match(high)):

@@ -215,7 +215,7 @@ MISTAKES = {
         lambda path: irshape.load(irshape.load(path)), TypeError, "path of a model, got Model"
     ),
     "no .bin by None": Given(
-        lambda path: irshape.load(path, weights=None), TypeError, "weights is a path, 'beside' or"
+        lambda path: irshape.load(path, weights=None), TypeError, "weights must be a path, 'beside'"
     ),
     "a model to fix": Given(
         lambda path: irshape.fix(irshape.load(path)), TypeError, "path of a model, got Model"

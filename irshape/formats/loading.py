@@ -52,7 +52,7 @@ def open_model(path: str | os.PathLike[str], weights: WeightsChoice = "beside") 
     """
     name = path_of(path)
     if not isinstance(weights, (str, os.PathLike)):
-        raise TypeError(f"weights is a path, 'beside' or 'none', got {type(weights).__name__}")
+        raise TypeError(f"weights must be a path, 'beside' or 'none', got {type(weights).__name__}")
     if weights not in ("beside", "none") and not (is_url(weights) or os.path.isfile(weights)):
         raise _cannot_open(os.fspath(weights))
     return Opened(open_source(name), weights_path(name, weights))

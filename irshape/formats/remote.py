@@ -103,7 +103,7 @@ def _whole(url: str, size: int | None) -> bytes:
     data = read_remote(url, WHOLE)
     if size is None and len(data) > WHOLE:
         raise _RefusedError(
-            f"its server does not state its size, and it has more than {WHOLE} bytes"
+            f"its server does not state its size, and the file has more than {WHOLE} bytes"
         )
     if size not in (None, len(data)):
         raise _cut_off(size or 0, len(data))

@@ -79,8 +79,7 @@ class Proposals:
 
     @cached_property
     def fitting(self) -> Sizes | None:
-        """A size for each symbol such that every layer accepts all sizes; None if the search
-        fails."""
+        """Sizes of the symbols that every layer accepts; None if the search finds none."""
         for sizes in candidates(self.sizes):
             if self._holds(sizes):
                 return sizes

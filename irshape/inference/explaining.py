@@ -51,7 +51,7 @@ class Place(NamedTuple):
 
 
 def explain(inference: Inference, tensor: str, axis: int | None) -> list[Explanation]:
-    """See `Inference.explain`."""
+    """Returns the explanations of a tensor's dimensions; see `Inference.explain`."""
     reasons = Reasons(inference)
     body, position, port = reasons.names.find(tensor)
     shape = body.outputs[position][port].shape

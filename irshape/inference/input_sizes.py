@@ -22,7 +22,7 @@ LARGEST_TABLE = 8192
 LONGEST = 200
 """The longest expression, in characters, for which sizes are tried one by one."""
 DRAWN = 20
-"""How many choices are drawn at random after the others."""
+"""How many random choices of sizes are tried after the others."""
 STEPS = (2, 4, 8, 32)
 """If other sizes break a condition, random multiples of these numbers are tried."""
 ROUNDS = 3

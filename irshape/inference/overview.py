@@ -81,7 +81,7 @@ def _sizes(reasons: Reasons) -> Iterator[ProposedSize]:
 
 
 def _refused(reasons: Reasons) -> str:
-    """Names a layer that refuses tried sizes of the inputs, and the sizes; empty without one."""
+    """Returns a text on a layer and the sizes of inputs that it refuses; empty if none is found."""
     refusal = reasons.proposals.refusal()
     if refusal is None:
         return ""
@@ -157,7 +157,7 @@ def dynamic_places(root: BodyResult) -> Iterator[Place]:
 
 
 def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, ...]:
-    """Returns a phrase for each layer that makes unbounded dimensions, or dynamic ones."""
+    """Returns a text for each layer that makes unbounded dimensions, or else dynamic ones."""
     own = counterparts(reasons.result, result)
     makers: dict[str, int] = {}
     for place in _open(reasons, result, bounded=bounded):
@@ -177,8 +177,8 @@ def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, 
 
 
 def limits(inference: Inference) -> Iterator[tuple[Symbol, int, str]]:
-    """Yields the symbols that a layer limits, each with its upper limit and a phrase on the layer.
-    The model was inferred with symbols."""
+    """Yields each symbol that a layer limits, with its upper limit and a text about the layer. The
+    model was inferred with symbols."""
     requiring: dict[Symbol, Layer] = {}
     for each in inference.constraints:
         sides = {">=": {each.right.atom}, "==": {each.left.atom, each.right.atom}}

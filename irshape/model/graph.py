@@ -150,7 +150,7 @@ class Layer:
 
 
 def folded_type(type: str) -> str:
-    """See `Layer.folded_type`."""
+    """Returns a type as OpenVINO's reader compares it; see `Layer.folded_type`."""
     folded = type.lower()
     return "const" if folded == "constant" else folded
 

@@ -13,7 +13,7 @@ _LENIENT = re.compile(r"\+?0*([0-9]{1,19})")
 
 
 def plain_id(text: str) -> bool:
-    """Whether a text is an id in its usual form."""
+    """Whether a text is an id as OpenVINO writes it: without a sign or leading zeros."""
     return (
         text.isdigit()
         and text.isascii()

@@ -108,7 +108,7 @@ class Pieces:
         return self._end
 
     def __getstate__(self) -> tuple[list[int], list[bytes | None], int]:
-        """Returns the bytes themselves, since buffers cannot be pickled."""
+        """Returns the contents of the buffers as bytes, since views of memory cannot be pickled."""
         views = [None if view is None else bytes(view) for view in self._views]
         return self._starts, views, self._end
 

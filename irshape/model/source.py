@@ -130,13 +130,13 @@ In single layers, values may have no quotes.
 
 
 class Passage(tuple[int, int]):
-    """A span (start and end) with its own source, which is not the source of the model."""
+    """A span (start and end) in the source of another model, which the span remembers."""
 
     source: Source
 
     @classmethod
     def of(cls, span: tuple[int, int], source: Source) -> Passage:
-        """Returns a span with its source. A `Passage` keeps its source."""
+        """Returns a span that remembers its source. A `Passage` keeps the one that it has."""
         if isinstance(span, Passage):
             return span
         passage = cls(span)

@@ -300,8 +300,8 @@ class Facts(Bounds):
         return expression.substituted(self.replaced.get, known)
 
     def _solution(self, left: Expression, right: Expression) -> tuple[Symbol, Expression] | None:
-        """Solves an equation for its latest possible symbol. Returns the symbol and the expression
-        that it equals; None if the equation determines no symbol."""
+        """Solves `left == right` for a symbol. Returns the symbol and the expression that it
+        equals; None if the equation determines no symbol."""
         difference = left - right
         candidates: list[tuple[bool, int, Symbol, Expression]] = []
         for monomial, coefficient in difference.terms.items():

@@ -64,7 +64,7 @@ def parse_condition(text: str, facts: Facts) -> tuple[Expression, str, Expressio
 
 def _tree(text: str) -> ast.expr:
     if len(text) > MAX_LENGTH:
-        raise ValueError(f"an expression of {len(text)} characters is too long")
+        raise ValueError(f"an expression has at most {MAX_LENGTH} characters, not {len(text)}")
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

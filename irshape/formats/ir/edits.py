@@ -32,7 +32,7 @@ class Edit(NamedTuple):
 
 
 def with_edits(original: bytes, edits: Iterable[Edit]) -> bytes:
-    """Returns a text after edits. If edits overlap, the first one is applied.
+    """Returns `original` with the edits applied. If edits overlap, the first one is applied.
 
     Insertions at the same place keep their order.
     """

@@ -511,7 +511,7 @@ def _refused_version(text: str, version: int) -> tuple[str, str]:
         hint = "convert the original model again with a current OpenVINO"
         return (
             f"IR version {version} dates from before 2020; {reads}",
-            f"{hint}; its reader refuses this version too",
+            f"{hint}; OpenVINO refuses this version too",
         )
     if version > newest:
         message = f"IR version {version}: this irshape knows versions up to {newest}; upgrade it"

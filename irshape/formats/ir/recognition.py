@@ -98,7 +98,7 @@ _OTHER_MODELS = (
     (rb"\x80[\x02-\x05]", "a Python pickle, such as a PyTorch model", _CONVERT),
     (rb".{4}TFL3", "a TensorFlow Lite model", _CONVERT),
     (rb"\x89HDF\r\n", "an HDF5 file, such as a Keras model", _CONVERT),
-    (rb"GGUF", "a GGUF model", "give the .xml into which it was converted"),
+    (rb"GGUF", "a GGUF model", "give the .xml of the converted model"),
     (rb".{6}\0\0\{", "a safetensors file of weights", _CONVERT),
     (rb"\x93NUMPY", "an array of NumPy (.npy)", _HELP),
 )

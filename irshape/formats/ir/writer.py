@@ -221,8 +221,8 @@ def _constant(model: Model, layer: Layer) -> Constant:
         return Constant.of(layer.items, model.weights)
     except ValueError:
         raise ValueError(
-            f"the attributes of the constant '{layer.name}' (id {layer.id}) do not describe a "
-            "constant"
+            f"the attributes of the constant '{layer.name}' (id {layer.id}) are missing or "
+            "malformed"
         ) from None
 
 

@@ -98,7 +98,7 @@ def filters(node: GraphOperation, weights: NodeOutput, *, order: str) -> NodeOut
     sizes = ordered.shape.static
     if sizes is None or sizes[0] % groups:
         raise Violation(
-            f"weights of shape {weights.shape} do not make {groups} groups",
+            f"weights of shape {weights.shape} cannot be divided into {groups} groups",
             rule=INPUT_SHAPES,
             at="groups",
             actual=weights.shape,

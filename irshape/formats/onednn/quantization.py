@@ -98,7 +98,7 @@ def _given(node: GraphOperation, index: int) -> NodeOutput | None:
         if size != extent or count != 1
     ):
         raise Violation(
-            f"groups of {groups} do not divide {node.x.shape} into {value.shape}",
+            f"data of shape {node.x.shape} does not have {value.shape} groups of {groups}",
             rule=INPUT_SHAPES,
             at="group_shape",
             expected=whole,

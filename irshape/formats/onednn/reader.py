@@ -120,7 +120,7 @@ def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
             while text[at] != "]":
                 entry, end = decoder.raw_decode(text, at)
                 if not isinstance(entry, dict):
-                    raise _Malformed("an operation is not an object", at)
+                    raise _Malformed("an operation is not a JSON object", at)
                 if len(operations) >= MAX_OPERATIONS:
                     raise _Malformed(f"it has more than {MAX_OPERATIONS} operations", at)
                 operations.append((at, entry))
@@ -155,12 +155,12 @@ class LogicalTensor:
                 )
         if self.dtype not in TYPES:
             raise ValueError(
-                f"the logical tensor {self.id} is of the type {self.dtype!r}, which oneDNN does "
+                f"the logical tensor {self.id} has the type {self.dtype!r}, which oneDNN does "
                 "not have"
             )
         if self.layout not in _LAYOUTS:
             raise ValueError(
-                f"the logical tensor {self.id} is of the layout {self.layout!r}, which "
+                f"the logical tensor {self.id} has the layout {self.layout!r}, which "
                 "oneDNN does not have"
             )
         if any((size < 0 and size != UNKNOWN_SIZE) or size >= 1 << 63 for size in self.shape):

@@ -97,7 +97,7 @@ def with_attributes(node: Any, attributes: dict[str, Any]) -> Any:
 
 
 def with_defaults(operator: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """Returns the given attributes as protos, and the schema's defaults for missing ones."""
+    """Returns the attributes as protobuf messages, with the schema's defaults for missing ones."""
     defaults = {
         name: declared.default_value
         for name, declared in operator.attributes.items()
@@ -122,11 +122,11 @@ _FIELDS = {
     "SPARSE_TENSORS": "sparse_tensors",
     "TYPE_PROTOS": "type_protos",
 }
-"""For each type of attribute, the field of the proto with the value."""
+"""For each type of attribute, the field of its protobuf message that has the value."""
 
 
 def python_value(attribute: Any) -> Any:
-    """Returns the value of an attribute: a number, a text, a list of these, or a proto."""
+    """Returns the value of an attribute: a number, a text, a list, or a protobuf message."""
     if attribute.ref_attr_name:
         raise ValueError(f"Cannot get value of reference attribute: {attribute}")
     field = _FIELDS.get(onnx().AttributeProto.AttributeType.Name(attribute.type))

@@ -276,16 +276,16 @@ class _Reader:
             opset = scope.opsets.get(domain)
             if opset is None:
                 raise Violation(
-                    f"{proto.op_type} belongs to '{domain or 'ai.onnx'}', but the model imports "
-                    "no opset of it",
+                    f"{proto.op_type} belongs to the domain '{domain or 'ai.onnx'}', of which the "
+                    "model imports no opset",
                     rule=UNKNOWN_VERSION,
                     actual=domain or "ai.onnx",
                 )
             if domain and registry.declaration(proto.op_type, domain) is not None:
                 if None in inputs:
                     raise Violation(
-                        f"{proto.op_type} leaves out input {inputs.index(None)} and has later "
-                        "ones; a layer of an IR cannot do so",
+                        f"{proto.op_type} leaves out input {inputs.index(None)}, but has later "
+                        "inputs; a layer of an IR cannot do this",
                         rule=INPUT_COUNT,
                         expected="no omitted input before a given one",
                         help="reorder the operands, so that optional ones that are left out come "
@@ -349,8 +349,8 @@ class _Reader:
         return values
 
     def attributes(self, proto: Any, scope: _Scope) -> dict[str, Any]:
-        """Returns the attributes of a node as protos by name. In a function, a reference to an
-        attribute is replaced by the attribute of the call."""
+        """Returns the attributes of a node by name, as protobuf messages. Inside a function,
+        replaces references to attributes of its call by these attributes."""
         named = {}
         for attribute in proto.attribute:
             if attribute.ref_attr_name:

@@ -152,7 +152,7 @@ class Tensors:
         shape = tuple(tensor.dims)
         if any(size < 0 for size in shape):
             raise Violation(
-                f"the tensor '{name}' has the dimensions {list(shape)}",
+                f"the tensor '{name}' has negative dimensions: {list(shape)}",
                 rule=MALFORMED_DIM,
                 expected="sizes of 0 or more",
                 actual=list(shape),
@@ -202,7 +202,7 @@ class Tensors:
             view = self.file(entries.get("location", ""))
             if length != needed or start < 0 or start + needed > len(view):
                 raise Violation(
-                    f"the tensor '{name}' takes {needed} bytes at byte {start} of "
+                    f"the tensor '{name}' needs {needed} bytes at byte {start} of "
                     f"'{entries.get('location')}', which has {len(view)} bytes",
                     rule=CONSTANT_OUT_OF_RANGE,
                     expected=f"at most {len(view)}",

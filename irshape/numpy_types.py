@@ -73,8 +73,7 @@ def element_type_of(array: np.ndarray[Any, Any]) -> ElementType:
 
 @cache
 def _of_plain(dtype: Any) -> ElementType:
-    """Returns the element type of an `np.dtype`, ignoring its metadata, which the cache cannot
-    see."""
+    """Returns the element type of an `np.dtype` without metadata, which its hash ignores."""
     if dtype.kind in "US":
         return ElementType.of("string")
     by_dtype = {np.dtype(code).name: name for name, code in _PLAIN.items()}
@@ -138,7 +137,7 @@ def _shifts(bits: int, first_high: bool) -> list[int]:
 
 
 def _split(packed: Any, bits: int, first_high: bool) -> Any:
-    """Splits bytes into elements of so many `bits`, one array item for each."""
+    """Splits bytes into elements of `bits` bits, with one array item for each."""
     mask = (1 << bits) - 1
     return np.stack([packed >> at & mask for at in _shifts(bits, first_high)], axis=-1).ravel()
 

@@ -47,7 +47,7 @@ operations of an opset gradually: `Operation.released` has the release of each o
 added earlier or later."""
 
 PARTIAL_OPSETS: dict[int, frozenset[str]] = {17: frozenset(("Convert", "Parameter", "ShapeOf"))}
-"""Opsets that lack most earlier operations, each with the earlier types that it contains."""
+"""Opsets that lack some earlier operations, each with the earlier types that it contains."""
 
 ABSENT: dict[int, frozenset[str]] = {2: frozenset(("RNNCell", "ShuffleChannels"))}
 """The types that an opset lacks, although earlier and later opsets have them. Measured: all

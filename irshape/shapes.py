@@ -37,8 +37,8 @@ class Dimension:
     low: int
     high: int
     symbolic: ClassVar[bool] = False
-    """Whether the dimension has an expression. The result of an operation with such a dimension is
-    computed by it."""
+    """Whether the dimension has an expression. If only one of two operands has an expression, this
+    one computes the result."""
     expression: Any
     """The expression of a dimension that has one, e.g. `past + seq`."""
 

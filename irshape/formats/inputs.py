@@ -17,7 +17,7 @@ WeightsPath = str | os.PathLike[str] | None
 
 
 class InputFormat(NamedTuple):
-    """How to recognize and read a format. `loading.formats` lists all of them."""
+    """The functions that recognize and read a format. `loading.formats` lists all formats."""
 
     format: Format
     """The properties of all models of this format."""

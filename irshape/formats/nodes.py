@@ -22,7 +22,7 @@ from .builder import Builder, NodeOutput
 END = 2**31 - 1
 """The stop index for a slice that goes to the end of an axis."""
 ANY_NUMBER = 100
-"""A maximum number of inputs of at least this size means that any number is allowed."""
+"""If the maximum number of inputs is at least this, any number of inputs is allowed."""
 
 
 class SourceNode:

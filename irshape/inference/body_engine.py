@@ -43,7 +43,7 @@ class BodyEngine(LayerEngine):
         super().__init__(model, MEMORY if lasting else None)
         self.declarations = Declarations(model)
         self.wirings: dict[Body, Wiring] = {}
-        """The connections of the bodies inferred so far."""
+        """The resolved edges of each body that was inferred."""
         self._results: dict[tuple[Body, bool, frozenset[tuple[str, Tensor]]], BodyResult] = {}
         self._work = 0
 
@@ -197,7 +197,7 @@ class Walk:
         return tensors
 
     def _inputs(self, position: int, row: list[OutputRef | None]) -> tuple[Tensor, ...]:
-        """Returns a layer's input tensors, even if some are missing or contradict their ports."""
+        """Returns a layer's connected inputs. See `repeated` for ports that contradict them."""
         result, contradicted = self.result, self.contradicted
         layers = result.body.layers
         inputs: list[Tensor] = []

@@ -243,8 +243,8 @@ class Proposals:
         return self._as_declared.outputs[position][0].shape
 
     def chosen(self) -> Iterator[tuple[Layer, int, int, Requirement | None]]:
-        """Yields each dynamic dimension of an input, its size in `fitting`, and the requirement for
-        it; None where another size fits too, or more attempts would be needed."""
+        """Yields each dynamic dimension of an input, its size in `fitting`, and the layer that
+        requires it; None if other sizes fit, or if too many attempts would be needed."""
         fitting = self.fitting
         if fitting is None:
             return
@@ -271,12 +271,13 @@ class Proposals:
                     yield layer, axis, given, Requirement(refusing, given, given)
 
     def _ones(self, sizes: Sizes) -> set[Expression]:
-        """Returns the expressions that are 1, where layers repeat this element to another size."""
+        """Returns the expressions of dimensions that are 1 and may broadcast with these sizes."""
         return {size for size, _ in self.sizes.facts.one_or if value_of(size, sizes) == 1}
 
     def _requirement(self, name: str, fitting: Sizes) -> Requirement | None:
-        """Returns the requirement for the size of a symbol. None if quite another size fits: a
-        multiple, or one that meets it at the layer that refuses it."""
+        """Returns the layer that requires the size of a symbol, and the sizes that it accepts.
+        Returns None if a very different size fits: a multiple, or a size of an input of the layer
+        that refuses."""
         size, refused = fitting[name], list[Layer]()
         others = [2 * size, 3 * size, size // 2]
 

@@ -32,7 +32,7 @@ def fitting_size(inference: Inference, refused: Layer) -> str | None:
     others = body.refusing() - {refused}
 
     def fits(size: int, other: int) -> bool:
-        """Whether the layer, and no other instead, is accepted with `other` in place of `size`."""
+        """Whether the layer accepts `other` in place of `size`, and no other layer refuses it."""
         changed = {
             layer: PartialShape(
                 other if known == size else dim

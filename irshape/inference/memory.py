@@ -1,7 +1,7 @@
-"""The cache of inference: attributes and results of layers, by everything on which they depend.
+"""Caches the attributes and the inference results of layers.
 
-The key of read attributes is the operation and their texts; the key of a result also has the
-inputs. No key has anything else, so an entry is valid for every model.
+The key of attributes is the operation and their texts; the key of a result also has the inputs.
+Results depend on nothing else, so an entry is valid for every model.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def overview(inference: Inference) -> Overview:
 
 
 def _sizes(reasons: Reasons) -> Iterator[ProposedSize]:
-    """Yields the sizes that fix the inputs, and the layers that require them."""
+    """Yields the proposed sizes of inputs, each with the layer that requires it."""
     for layer, axis, size, by in reasons.proposals.chosen():
         reason = "" if by is None else _limiting(reasons.inference, by.layer, size)
         fits = "" if by is None else written_range(by.low, by.high)

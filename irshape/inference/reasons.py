@@ -135,7 +135,7 @@ def _merged(groups: tuple[Group, ...]) -> Iterator[Group]:
 
 
 class ProposedSize(NamedTuple):
-    """A size of a dynamic dimension of an input that `fix` sets."""
+    """The size that `fix` gives to a dynamic dimension of an input."""
 
     input: str
     axis: int
@@ -143,7 +143,7 @@ class ProposedSize(NamedTuple):
     required: bool
     """Whether a layer refuses the other sizes that were tried."""
     fits: str
-    """The size, or those around it that fit too, as `224..239`; empty for an example."""
+    """The sizes around it that the layer accepts too, e.g. `224..239`; empty for an example."""
     reason: str
     """The layer that requires it, and a constant of this size; empty for an example."""
 

@@ -51,9 +51,9 @@ def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
 def _entering(
     layer: Layer, inputs: tuple[Tensor | None, ...], bodies: Mapping[str, BodyResult]
 ) -> Iterator[tuple[Tensor, Tensor, bool]]:
-    """Yields each tensor that enters a body whole, its tensor inside, and whether it is a state.
+    """Yields each tensor that enters a body unsliced, its tensor inside, and whether it is a state.
 
-    Yields nothing for a faulty port map, which a rule reports.
+    A state is a Parameter that a back edge updates. A rule reports faulty port maps.
     """
     for tag, inner in bodies.items():
         try:

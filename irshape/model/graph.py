@@ -177,7 +177,7 @@ class Body:
     def __init__(self, path: tuple[str, ...] = (), offset: int = 0) -> None:
         self.layers: list[Layer] = []
         self.edges: list[Edge] = []
-        """In file order."""
+        """The edges, in file order."""
         self.back_edges: list[BackEdge] = []
         self.path = path
         self.offset = offset

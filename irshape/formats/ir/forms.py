@@ -30,9 +30,9 @@ class PortForm(NamedTuple):
 
 
 class Form(NamedTuple):
-    """The content that several layers may share: all but tensor names and offsets in the .bin.
+    """The content of a layer, except for tensor names and the offset in the .bin.
 
-    Places are offsets in the content, without counting names and offsets, which are left out.
+    Places are positions in the content without these texts.
     """
 
     items: tuple[str, ...]

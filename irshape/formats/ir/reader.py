@@ -73,7 +73,7 @@ class _Reader(Elements):
         self.fragment = repaired is not None
         self.text: bytes | bytearray = source.data if repaired is None else repaired.plain
         self.encoding = "utf-8" if source.encoding == "utf-8-sig" else None
-        """The encoding that the parser uses instead of the declared one; None to use that."""
+        """The encoding for the parser; None for the encoding that the file declares."""
         self.parser = expat.ParserCreate(self.encoding)
 
         self.state = ""

@@ -150,8 +150,8 @@ class GraphOperation(SourceNode):
         return self.outputs[0].element_type
 
     def as_declared(self, value: NodeOutput) -> NodeOutput:
-        """Converts a floating-point value to the floating-point type of the output. Kinds that use
-        it may round their results."""
+        """Converts a floating-point value to the floating-point type of the output, which may round
+        it."""
         return (
             self.convert(value, self.output_type)
             if value.element_type.is_real and self.output_type.is_real

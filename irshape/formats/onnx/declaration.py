@@ -110,7 +110,7 @@ class Node(SourceNode):
     def choice(
         self, attribute: str, words: Mapping[str, str] | tuple[str, ...], default: str = ""
     ) -> str:
-        """Returns the word of an attribute, or what `words` maps it to. Raises `Violation`."""
+        """Returns an attribute's word, translated if `words` is a mapping. Raises `Violation`."""
         word = str(self[attribute] or default)
         if word not in words:
             raise refusal(attribute, word, f"one of {', '.join(words)}")

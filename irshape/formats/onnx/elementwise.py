@@ -47,7 +47,7 @@ BINARY = {
     "Less": "Less",
     "LessOrEqual": "LessEqual",
 }
-"""Operators with two inputs that broadcast as in NumPy. Before version 7, attributes control it."""
+"""Operators with two inputs that broadcast as in NumPy; before version 7, by attributes."""
 
 
 @operator("Identity")

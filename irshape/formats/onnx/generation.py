@@ -58,8 +58,7 @@ def constant_of_shape(node: Node) -> Outputs:
 
 @operator("Shape")
 def shape(node: Node) -> Outputs:
-    """Converts Shape. From version 15 on, `start` and `end` select axes; values past the rank are
-    cut."""
+    """Converts Shape. From version 15 on, `start` and `end` select axes, cut off at the rank."""
     sizes = node.shape_of(node.x)
     start, end = node["start"] or 0, node["end"]
     if not start and end is None:

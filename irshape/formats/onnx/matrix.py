@@ -64,7 +64,7 @@ def _without_zero_point(
 ) -> NodeOutput:
     """Returns a matrix as i32 after subtracting its zero point.
 
-    There is one zero point for the matrix; or one for each row (`row`), else for each column.
+    The matrix has one zero point, or one for each row (with `row`) or column.
     """
     centred = node.convert(value, "i32")
     if zero is None:

@@ -15,7 +15,7 @@ _SHOWN = 80
 
 
 def names(proto: Any) -> Iterator[str | bytes]:
-    """Yields every text in a message that is a name; a text that is not UTF-8 as bytes."""
+    """Yields every name in a message, as bytes if it is not UTF-8."""
     for field, value in proto.ListFields():
         if field.name in _REMARKS:
             continue
@@ -141,7 +141,7 @@ def python_value(attribute: Any) -> Any:
 
 
 def function_body(operator: Any, proto: Any, inputs: list[NodeOutput | None]) -> Any | None:
-    """Returns the function with which ONNX defines an operator by others; None if there is none."""
+    """Returns the ONNX function that defines an operator by other operators; None without one."""
     package = onnx()
     if operator.has_function:
         return operator.function_body

@@ -168,7 +168,7 @@ def arg_max(node: Node) -> Outputs:
 
 
 def place_of_first(node: Node, x: NodeOutput, axis: int, mode: Literal["max", "min"]) -> NodeOutput:
-    """Returns the index of the greatest or least element along an axis, the first if several."""
+    """Returns the index of the greatest or least element along an axis; the first of equal ones."""
     modes: dict[str, Any] = {"axis": axis, "mode": mode, "sort": "value", "stable": True}
     types = {"index_element_type": "i64"}
     return node.all("TopK", x, node.numbers(1), version="opset11", **types, **modes)[1]

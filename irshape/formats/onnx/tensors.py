@@ -173,7 +173,7 @@ class Tensors:
         return self.builder.constant(kind, shape, data, name=name)
 
     def listed(self, tensor: Any, kind: ElementType, elements: int, name: str) -> bytes:
-        """Returns the bytes of a tensor whose elements are numbers in a field of the proto."""
+        """Returns the bytes of a tensor whose elements are in a numeric field of its message."""
         field = _FIELDS.get(kind.name, "int32_data")
         stored = len(getattr(tensor, field))
         per = {4: 2, 2: 4}.get(kind.bits, 1)

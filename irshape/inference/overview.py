@@ -109,8 +109,8 @@ def _bounding(reasons: Reasons) -> Binding | None:
 
 
 def _not_bounded(reasons: Reasons, result: BodyResult) -> set[Symbol]:
-    """Returns the symbols of dimensions that stay unbounded with other shapes of the inputs.
-    Ignores dimensions of variables."""
+    """Returns the symbols of dimensions that are unbounded in `result`, an inference with other
+    shapes of the inputs. Ignores dimensions of variables."""
     states = {
         symbol
         for place in dynamic_places(reasons.result)

@@ -143,9 +143,9 @@ class ProposedSize(NamedTuple):
     required: bool
     """Whether a layer refuses the other sizes that were tried."""
     fits: str
-    """The sizes around it that the layer accepts too, e.g. `224..239`; empty for an example."""
+    """The sizes around it that the layer accepts too: `224..239`; empty if no layer requires it."""
     reason: str
-    """The layer that requires it, and a constant of this size; empty for an example."""
+    """The layer that requires it, and a constant of this size; empty if no layer does."""
 
 
 class Overview(NamedTuple):

@@ -21,7 +21,7 @@ from .weights import Constant, Weights
 
 
 class PortMap(NamedTuple):
-    """An entry of a `port_map`: connects a port of a layer with a Parameter or Result inside."""
+    """An entry of a `port_map`: connects a port with a Parameter or Result of the body."""
 
     direction: Literal["input", "output"]
     attributes: dict[str, str]

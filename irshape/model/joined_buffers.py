@@ -14,7 +14,7 @@ _LARGE = 1 << 20
 
 
 class Pieces:
-    """Buffers in one address space, each at a multiple of 64 bytes: constants of an ONNX model.
+    """Buffers in one address space, each at a multiple of 64 bytes, as for an ONNX model.
 
     Bytes that are missing also have an address range.
     """

@@ -1,4 +1,4 @@
-"""Finds the input or output of a model that a name means, and gives each of them a name."""
+"""Finds inputs and outputs of a model by name, and chooses one name for each of them."""
 
 from __future__ import annotations
 

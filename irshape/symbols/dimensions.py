@@ -190,9 +190,9 @@ def _broadcast(
 
 
 def _are_comparable(ours: Expression, theirs: Expression) -> bool:
-    """Whether two broadcast sizes were probably meant to be equal: each has symbols of its own.
+    """Whether two broadcast sizes are probably equal: each has a symbol that the other lacks.
 
-    `seq` and `past + seq` were not: the second is larger unless `past` is 0.
+    `seq` and `past + seq` are not: the second is larger unless `past` is 0.
     """
     sides: tuple[set[Symbol], set[Symbol]] = (set(), set())
     for monomial, coefficient in (ours - theirs).terms.items():

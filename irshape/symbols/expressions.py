@@ -20,7 +20,7 @@ MAX_TERMS: Final = 200
 
 
 MAX_REAL: Final = 2**24
-"""Real numbers up to this one become expressions: f32 represents integers exactly up to here."""
+"""The greatest real number that becomes an expression: f32 represents integers exactly up to it."""
 MAX_DIVISOR: Final = 2**12
 
 

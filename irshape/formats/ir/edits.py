@@ -123,7 +123,7 @@ class Edited:
 
 
 def _trimmed(original: bytes, edit: Edit) -> Edit:
-    """Returns an edit without the bytes at both ends that it does not change."""
+    """Returns an edit without the unchanged bytes at its start and end."""
     start, end, text = edit
     while start < end and text and original[start] == text[0]:
         start, text = start + 1, text[1:]

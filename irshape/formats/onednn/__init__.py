@@ -1,4 +1,4 @@
-"""Reads a oneDNN Graph in JSON into OpenVINO's operations.
+"""Reads a oneDNN Graph in JSON, and converts it to OpenVINO's operations.
 
 Each family of operation kinds has a module. `declaration` has the decorator that declares a kind,
 and `reader` builds the model.

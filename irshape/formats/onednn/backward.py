@@ -1,4 +1,4 @@
-"""Converts gradients that need only a few OpenVINO operations. Other gradients stay opaque."""
+"""Converts gradients that need only a few OpenVINO operations. irshape does not infer others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Converts MatMul, convolutions and pooling."""
+"""Converts MatMul, convolutions and pooling of oneDNN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Converts kinds that compute element by element."""
+"""Converts element-wise operations of oneDNN."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .declaration import (
 )
 
 UNARY = ("Abs", "Exp", "HardSwish", "Log", "Mish", "ReLU", "Round", "Sigmoid", "Sqrt", "Tanh")
-"""Kinds with one input that OpenVINO also has; all but HardSwish have the same name."""
+"""Operations with one input that OpenVINO also has; all but HardSwish have the same name."""
 
 BINARY = (
     *("Add", "Divide", "GreaterEqual", "Maximum", "Minimum", "Multiply"),
     *("SquaredDifference", "Subtract"),
 )
-"""Kinds with two inputs that OpenVINO also has, under the same name."""
+"""Operations with two inputs that OpenVINO also has, under the same name."""
 
 
 def _unary(node: GraphOperation) -> Outputs:

@@ -1,4 +1,4 @@
-"""Converts kinds that move elements, and GenIndex."""
+"""Converts operations of oneDNN that move elements, and GenIndex."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Converts layer, RMS, group and batch normalization."""
+"""Converts the layer, RMS, group and batch normalization of oneDNN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Converts quantization and dequantization, with scales and zero points as attributes or inputs."""
+"""Converts quantization of oneDNN, with scales and zero points as attributes or as inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Converts the Reduce kinds."""
+"""Converts the reductions of oneDNN, such as ReduceMean."""
 
 from __future__ import annotations
 

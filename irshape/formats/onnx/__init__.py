@@ -1,4 +1,4 @@
-"""Reads ONNX models into OpenVINO's operations.
+"""Reads ONNX models, and converts their nodes to OpenVINO's operations.
 
 Each family of operators has a module. `declaration` has the decorator for conversion functions, and
 `reader` builds the model.

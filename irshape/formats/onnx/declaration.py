@@ -41,7 +41,7 @@ _DECLARED: dict[str, tuple[Function, int]] = {}
 
 
 def operator(*names: str, since: int = 1) -> Callable[[Function], Function]:
-    """Registers a function for operators. `since`: the first operator version that it converts."""
+    """Registers a conversion function for operators, from the operator version `since` on."""
 
     def declare(function: Function) -> Function:
         for name in names:
@@ -53,7 +53,7 @@ def operator(*names: str, since: int = 1) -> Callable[[Function], Function]:
 
 @cache
 def function_of(name: str, version: int) -> Function | None:
-    """Returns the function for a version of an operator; None if there is none."""
+    """Returns the conversion function for a version of an operator; None if there is none."""
     for module in MODULES:
         import_module(f"{__package__}.{module}")
     function, since = _DECLARED.get(name, (None, 1))

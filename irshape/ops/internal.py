@@ -26,9 +26,9 @@ ORIGINS: Final = {
 
 EXTENSIONS: Final = {
     "PagedAttentionExtension": "attention over a cache of keys and values in blocks",
-    "PagedCausalConv1D": "a causal convolution whose state lies in blocks",
-    "PagedGatedDeltaNet": "linear attention by the gated delta rule whose state lies in blocks",
-    "PagedSelectiveSSM": "a selective state space model whose state lies in blocks",
+    "PagedCausalConv1D": "a causal convolution with its state in blocks",
+    "PagedGatedDeltaNet": "linear attention by the gated delta rule, with its state in blocks",
+    "PagedSelectiveSSM": "a selective state space model with its state in blocks",
 }
 """Operations of version `extension` that OpenVINO's passes for paged attention insert. Their number
 of inputs depends on the release. Measured: PagedAttentionExtension has 21 inputs in 2025.4, 26 in

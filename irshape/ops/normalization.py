@@ -75,7 +75,8 @@ def _standardize(
 
 
 def counted_axes(axes: Array, rank: int) -> tuple[int, ...]:
-    """Returns axes counted from the front, without duplicates, or raises `Violation`."""
+    """Returns axes counted from the front, without duplicates. Raises `Violation` for an axis
+    out of range."""
     return tuple(
         sorted({normalized_axis(int(axis), rank, at="axes") for axis in axes.ravel().tolist()})
     )

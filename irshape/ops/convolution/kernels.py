@@ -33,7 +33,7 @@ MAX_COLUMNS: Final = 1 << 20
 """The largest number of elements in a matrix of patches, which then fits into a cache."""
 
 _FEW_STEPS: Final = 256
-"""The smallest number of rows in a matrix product, for which lines of the result are combined."""
+"""The smallest number of rows in a matrix product: it combines lines of the result to reach it."""
 
 
 def convolved(data: Array, filters: Array, frame: Frame) -> Array:

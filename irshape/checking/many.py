@@ -153,7 +153,7 @@ def shard(paths: list[str], index: int, count: int) -> list[str]:
 def check(task: Task) -> FileReport:
     """Returns the report on one file; runs in any process. For `-`, the report keeps the text.
 
-    Raises `UnfitValue`. With IRSHAPE_DEBUG set, also raises internal errors of irshape.
+    Raises `UnfitValue` for a value that fits no input, and with IRSHAPE_DEBUG internal errors.
     """
     for plugin in task.plugins:
         load(plugin)

@@ -33,8 +33,8 @@ class Session(execution.Session):
     again; variables keep their values. For a Graph, it runs the current state.
 
     max_memory: the number of bytes that all tensors in use at one time may take. The session
-    estimates them before it runs a layer. If sizes depend on values, it estimates them before the
-    layer that determines them runs.
+    estimates this number before it runs a layer. If sizes depend on values, it estimates the number
+    before the layer that determines the sizes.
     max_iterations: the number of times that the body of one layer may run in one inference.
     rounding: a function that is applied to every constant, and to every tensor after the layer that
     computes it.

@@ -23,7 +23,7 @@ Candidate = tuple[Fit, Change]
 
 
 def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields other values for the attribute of the finding; without one, for every attribute."""
+    """Yields other values for the attribute that a finding names; if it names none, for all."""
     site = sites.of(finding.layer)
     operation = None if site is None else site.operation
     if site is None or operation is None:

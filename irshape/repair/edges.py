@@ -306,7 +306,7 @@ def _on_cycle(sites: Sites, result: BodyResult) -> Iterator[Candidate]:
 def ids(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     """Yields new ids of layers: ids that edges name but no layer has.
 
-    The changed layers share an id or, for an edge that names a missing layer, no edge names them.
+    The layers share an id or, if an edge names a missing layer, are layers that no edge names.
     """
     at_edge, site = sites.edge_of(finding), sites.of(finding.layer)
     body = at_edge[0].body if at_edge else site.result.body if site else None

@@ -28,9 +28,9 @@ MAX_ROUNDS = 40
 READINGS_IN_ALL = 60
 """The largest number of times that a file is read to test changes, in all rounds together."""
 READ_IN_ALL = 400_000
-"""The largest total size (`size_of`) of all these readings."""
+"""The largest size (`size_of`) of all readings together."""
 ALWAYS_POSSIBLE = 10
-"""The number of readings that are allowed even if their total size is larger."""
+"""The number of readings that are allowed even if their size exceeds READ_IN_ALL."""
 
 
 class NotFixableError(ValueError):

@@ -218,7 +218,7 @@ def _outputs(result: BodyResult, position: int) -> tuple[Tensor, ...]:
 def own_output(parameter: Layer) -> Tensor | None:
     """Returns the element type and shape in the attributes of a Parameter.
 
-    Returns None in a body, where OpenVINO uses the input from outside.
+    Returns None for a Parameter in a body, whose type and shape come from outside the body.
     """
     if parameter.path:
         return None

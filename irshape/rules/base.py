@@ -77,7 +77,7 @@ class Rule:
     of_nets: ClassVar[bool] = False
     """Whether `check` runs only on networks, not on single layers copied from documentation."""
     fatal: ClassVar[bool] = False
-    """Whether a finding means that the file could not be checked. Such a rule stays on when the
+    """Whether a finding means that the file could not be checked. The rule then stays on when the
     user selects other rules; only an explicit selector in `ignore` turns it off."""
     trifling: ClassVar[bool] = False
     """Whether infos of the rule need no action. Reports for machines leave them out by default."""
@@ -151,7 +151,7 @@ class Rule:
 
     @classmethod
     def page(cls) -> Page:
-        """Returns the documentation, taken from the docstring."""
+        """Returns the documentation of the rule, which its docstring contains."""
         from inspect import cleandoc
 
         summary, *parts = re.split(r"^## (.+)\n", cleandoc(cls.__doc__ or ""), flags=re.MULTILINE)

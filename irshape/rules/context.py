@@ -54,7 +54,7 @@ class Context:
         *,
         reasons: bool = True,
     ) -> None:
-        """reasons: explain in messages what determines a shape. This takes time."""
+        """reasons: whether messages explain what determines a shape, which takes time."""
         self.model = model
         self.inference = inference
         self.settings = settings

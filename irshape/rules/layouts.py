@@ -9,9 +9,9 @@ class StrideMismatch(Rule):
     """The strides of a tensor do not fit its shape.
 
     ## What it does
-    Compares the strides of every logical tensor of a oneDNN graph with its shape: one for each
-    axis, none negative, and no two elements in the same place. A stride of 0, which repeats
-    elements along an axis, is allowed.
+    Compares the strides of every logical tensor of a oneDNN graph with its shape: there must be one
+    stride for each axis, none negative, and no two elements may share a place. A stride of 0, which
+    repeats elements along an axis, is allowed.
 
     ## Why it matters
     The elements would be read from, or written to, the wrong places.

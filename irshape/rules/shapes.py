@@ -28,9 +28,9 @@ class LiteralBatch(Rule):
     """A constant in a Reshape fixes the batch size.
 
     ## What it does
-    Reports a Reshape whose target shape is a constant that begins with a number, if this number can
-    be the batch size: the first dimension of the data is the first dimension of an input of the
-    model, and can have this size.
+    Reports a Reshape whose target shape is a constant that begins with the batch size, not with 0
+    or -1. irshape takes the first number for the batch size if the first dimension of the data is
+    that of an input of the model, and can have this size.
 
     ## Why it matters
     The model works only for this batch size. With another size, the Reshape fails or mixes the

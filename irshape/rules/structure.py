@@ -1,6 +1,6 @@
 """IR1xx: ids, attributes, dimensions and ports of layers.
 
-A file with such a fault may not describe a graph at all.
+With a fault that these rules report, a file may not describe a graph at all.
 """
 
 from __future__ import annotations

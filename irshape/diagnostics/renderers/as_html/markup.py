@@ -16,8 +16,8 @@ def html_page(
 ) -> str:
     """Returns an HTML page in one file that loads no other file.
 
-    Its Content-Security-Policy permits only this style and these scripts, and only the sources in
-    `allowed`. It is also well-formed XML if the body and the scripts are.
+    Its Content-Security-Policy permits only `style`, `scripts`, and the sources in `allowed`. It is
+    also well-formed XML if the body and the scripts are.
     """
     policy = f"default-src 'none'; style-src {_hash(style)}"
     if scripts:

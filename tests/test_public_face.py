@@ -241,7 +241,7 @@ MISTAKES = {
     "a merge of paths": Given(
         lambda path: irshape.merge(path, path, {}),
         TypeError,
-        "two Graphs are merged, got PosixPath",
+        "expected a Graph, got PosixPath",
     ),
     "a pattern that is a type": Given(
         lambda path: irshape.Graph.load(path).match("ReLU"), TypeError, "Pattern().add('ReLU')"

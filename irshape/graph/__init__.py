@@ -1,1 +1,1 @@
-"""Graphs that programs can change. irshape checks and infers every change at once."""
+"""Models as graphs that programs can change. irshape checks and infers every change at once."""

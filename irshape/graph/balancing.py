@@ -11,12 +11,14 @@ from .nodes import GraphLayer, Output
 from .surgery import fixed_layers, variables_of
 
 SLACK = 4
-"""A cut may deviate from the ideal place by this fraction of the size of a part, if fewer tensors
-then cross it."""
+"""To go through fewer tensors, a cut may move away from the ideal place by this fraction of the
+size of a part."""
 
 
 class _Place(NamedTuple):
-    """A place between two layers in their order. reached: the weight of all layers before it."""
+    """A place to cut a graph, between two layers in topological order.
+    reached: the weight of all layers before the cut.
+    """
 
     reached: int
     crossing: tuple[Output, ...]
@@ -25,8 +27,8 @@ class _Place(NamedTuple):
 def balanced_cuts(graph: Editing, parts: int) -> list[tuple[Output, ...]]:
     """Returns the tensors at which `Graph.split` cuts a graph into a number of parts.
 
-    The ideal cuts share the bytes of weights equally or, without weights, the layers. Near each of
-    them, the cut goes through as few tensors as possible.
+    Ideally, all parts have the same number of bytes of weights or, without weights, of layers. Each
+    cut is near such an ideal place, where it goes through as few tensors as possible.
 
     Raises `GraphError` if there are fewer layers than parts.
     """
@@ -58,9 +60,8 @@ def balanced_cuts(graph: Editing, parts: int) -> list[tuple[Output, ...]]:
 
 
 def _places(graph: Editing) -> list[_Place]:
-    """Returns all places after a layer that computes something, with the tensors that later layers
-    or outputs of the graph need. Leaves out places between the ReadValue and the Assign of a
-    variable."""
+    """Returns all places at which the graph can be cut: after each layer that computes something.
+    Leaves out places between the ReadValue and the Assign of a variable."""
     fixed = fixed_layers(graph)
     layers = _in_order(graph, fixed)
     weights = _weights(layers, fixed)
@@ -93,7 +94,8 @@ def _places(graph: Editing) -> list[_Place]:
 
 
 def _in_order(graph: Editing, fixed: set[GraphLayer]) -> list[GraphLayer]:
-    """Returns the layers that compute something, each as late as its first user allows."""
+    """Returns the layers that compute something, in topological order. Each is as late as
+    possible."""
     order: dict[GraphLayer, None] = {}
     for end in graph.layers:
         waiting = [end] if end.raw.is_sink else []
@@ -111,8 +113,8 @@ def _in_order(graph: Editing, fixed: set[GraphLayer]) -> list[GraphLayer]:
 
 
 def _weights(layers: list[GraphLayer], fixed: set[GraphLayer]) -> dict[GraphLayer, int]:
-    """Returns for each layer the bytes of the constants that it uses first; 1 for each layer if
-    there are no constants."""
+    """Returns the weight of each layer: the bytes of the constants of which it is the first
+    consumer. If the graph has no constants, every layer weighs 1."""
     taken: set[GraphLayer] = set()
     weights: dict[GraphLayer, int] = {}
     for layer in layers:

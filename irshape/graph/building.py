@@ -26,7 +26,7 @@ from .types import element_type_of, shape_of
 
 
 class Building(Inferring):
-    """Adds layers."""
+    """The methods of `Graph` that add layers."""
 
     # building
 
@@ -41,8 +41,8 @@ class Building(Inferring):
         """Adds a layer. Returns its output, or a tuple of outputs if it has several or none.
 
         type: the type of the operation, such as `ReduceMean`.
-        inputs: outputs of this graph, layers with one output, or arrays, numbers and strings. The
-        latter become constants of the element type that the input takes.
+        inputs: outputs of this graph, layers with one output, or arrays, numbers and strings.
+        Arrays, numbers and strings become constants of the element type that the input takes.
         opset: the opset of the operation, such as 13 or `opset13`; by default the newest version
         that fits.
         attributes: by their Python names (`irshape ops TYPE`).
@@ -110,7 +110,7 @@ class Building(Inferring):
     def parameter(self, element_type: Any, shape: ShapeLike, *, name: str | None = None) -> Output:
         """Adds an input to the graph.
 
-        element_type: such as `f32`, `float32`, `np.float32`, an `np.dtype` or an `ov.Type`.
+        element_type: for example `f32`, `float32`, `np.float32`, an `np.dtype` or an `ov.Type`.
         shape: None, "?" and -1 stand for dynamic dimensions.
         name: the name of the layer and of its tensor.
         Raises `GraphError`.
@@ -152,7 +152,7 @@ class Building(Inferring):
         size: int,
         name: str | None = None,
     ) -> Output:
-        """Adds a constant whose `size` bytes come in parts. Returns its output."""
+        """Adds a constant. Returns its output. parts: yields its bytes, `size` in all."""
         self.changes.keep(self.bytes, "mark")
         place = ("offset", str(self.bytes.add_parts(parts, size)), "size", str(size))
         items = ("element_type", kind.name, "shape", ", ".join(map(str, sizes)), *place)
@@ -161,8 +161,8 @@ class Building(Inferring):
     def result(self, output: Output | GraphLayer, name: str | None = None) -> GraphLayer:
         """Adds an output to the graph. Returns its Result.
 
-        name: the name of the Result, and a further name of the tensor. If the tensor is already an
-        output, only the Result gets the name.
+        name: the name of the Result, which also becomes a name of the tensor. If the tensor already
+        is an output of the graph, only the Result gets the name.
         """
         source = self._output(output)
         with self.changes:
@@ -178,7 +178,7 @@ class Building(Inferring):
             return result
 
     def rename_output(self, result: GraphLayer, names: str | Iterable[str]) -> None:
-        """Names an output of the graph; see `GraphLayer.output_names`. Raises `GraphError`."""
+        """Renames an output of the graph; see `GraphLayer.output_names`. Raises `GraphError`."""
         if not result.raw.is_result:
             raise GraphError(f"{result.label} is not a Result")
         wanted = (names,) if isinstance(names, str) else tuple(names)
@@ -190,7 +190,7 @@ class Building(Inferring):
             self._give_output_names(result, wanted)
 
     def _name_tensor(self, output: Output, names: Iterable[str]) -> None:
-        """Names a tensor. Raises `GraphError` for a name that another tensor has."""
+        """Gives a tensor a further name. Raises `GraphError` if another tensor has this name."""
         wanted = tuple(dict.fromkeys((names,) if isinstance(names, str) else names))
         for name in wanted:
             if name in output._names:
@@ -207,8 +207,8 @@ class Building(Inferring):
     def _output(self, given: Output | GraphLayer) -> Output:
         """Returns a value as an output of this graph.
 
-        If it is an output of a graph around this body, the layer that contains the body gets it as
-        a further input. Raises `GraphError`, `TypeError`.
+        In a body, the value may be an output of the graph around the body: the layer with the body
+        then gets a further input. Raises `GraphError`, `TypeError`.
         """
         if type(given) is Output and given.layer in self.content.layers:
             return given
@@ -222,7 +222,8 @@ class Building(Inferring):
         return super()._output(output)
 
     def _sources(self, operation: type[Operation], inputs: tuple[Any, ...]) -> list[Output]:
-        """Returns the outputs that feed a new layer. Arrays and numbers become constants."""
+        """Returns the outputs to which the inputs of a new layer are connected. Arrays and numbers
+        become constants."""
         given = list(inputs)
         while given and given[-1] is None:
             given.pop()
@@ -257,8 +258,8 @@ class Building(Inferring):
     def as_output(self, value: Any, element_type: ElementType | None = None) -> Output:
         """Returns a value as an output of this graph.
 
-        An array becomes a constant of this element type. A list of numbers and outputs becomes one
-        tensor of rank 1, for example a shape.
+        An array becomes a constant of the given element type. A list of numbers and outputs becomes
+        one tensor of rank 1, for example a shape.
         """
         if isinstance(value, (Output, GraphLayer)):
             return self._output(value)
@@ -269,12 +270,12 @@ class Building(Inferring):
         return self.constant(value, element_type)
 
     def part_of(self, output: Output, index: Any) -> Output:
-        """See `Output.__getitem__`."""
+        """Implements `Output.__getitem__`."""
         with self.changes:
             return indexed(output, index)
 
     def _joined(self, values: list[Any], element_type: ElementType | None) -> Output:
-        """Returns one tensor of rank 1 that joins scalars."""
+        """Returns a tensor of rank 1 whose elements are the given scalars."""
         outputs = [
             self._output(each) if isinstance(each, (Output, GraphLayer)) else None
             for each in values
@@ -289,7 +290,7 @@ class Building(Inferring):
         return joined
 
     def _element(self, output: Output, kind: ElementType) -> Output:
-        """Returns a scalar as a tensor of one element."""
+        """Reshapes a scalar to a tensor of rank 1 with one element."""
         if output.element_type is not kind:
             output = self.add("Convert", output, destination_type=kind)
         if output.shape.rank != 1:
@@ -298,7 +299,7 @@ class Building(Inferring):
 
 
 def _versions(type: str, opset: str | int | None) -> Sequence[type[Operation]]:
-    """Returns the versions of an operation to try, newest first. Raises `GraphError`."""
+    """Returns the versions of an operation that `add` tries, newest first. Raises `GraphError`."""
     known = registry.versions(type)
     if opset is not None or not known:
         operation = version_of(type, 1 if opset is None else opset)
@@ -312,8 +313,8 @@ def _versions(type: str, opset: str | int | None) -> Sequence[type[Operation]]:
 
 
 def version_of(type: str, opset: str | int) -> type[Operation]:
-    """Returns the declaration of a type in an opset, given as 13 or `opset13`. Raises
-    `GraphError`."""
+    """Returns the operation that an opset, such as 13 or `opset13`, has under the name of this
+    type. Raises `GraphError`."""
     try:
         return registry.find(type, f"opset{opset}" if isinstance(opset, int) else opset)
     except registry.UnknownOperation as unknown:
@@ -329,7 +330,7 @@ def unknown_attribute(operation: type[Operation], name: str) -> GraphError:
 
 
 def defaults(operation: type[Operation]) -> tuple[str, ...]:
-    """Returns the attributes of a layer for which a program gives none, made once."""
+    """Returns the default attributes of a layer, computed once for each operation."""
     known = _DEFAULTS.get(operation)
     if known is None:
         known = _DEFAULTS[operation] = items_of(operation, {})
@@ -340,7 +341,7 @@ _DEFAULTS: dict[type[Operation], tuple[str, ...]] = {}
 
 
 def items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns attributes as `<data>` writes them, in the order of their declaration.
+    """Returns attributes as texts for `<data>`, in the order in which the operation declares them.
 
     Raises `GraphError` if one is unknown, or a required one is missing or cannot be written.
     """

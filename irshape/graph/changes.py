@@ -1,7 +1,4 @@
-"""The undo log of changes.
-
-With it, every public method applies its changes completely or not at all.
-"""
+"""Records changes of a graph, so that a method applies all of its changes or none."""
 
 from __future__ import annotations
 
@@ -14,55 +11,57 @@ _ABSENT = object()
 
 
 class Ordered(dict[Any, int]):
-    """Keys in the order of their values. A key keeps its place if its removal is undone."""
+    """Keys in the order of their values. If the removal of a key is undone, its place is
+    restored."""
 
     __slots__ = ()
 
 
 class Changes:
-    """The undo log of a net and its bodies, and the context in which a change is made.
+    """The undo log of a net and its bodies. It is a context manager: changes are made in a `with`
+    block.
 
-    Every change goes through `set`, `put` and `drop`. If a context fails, it restores the state at
-    its beginning. When the outermost context succeeds, it clears the log.
+    Every change goes through `set`, `put` and `drop`. If a block raises an error, the log restores
+    the state at the beginning of the block. When the outermost block succeeds, the log is cleared.
     """
 
     def __init__(self) -> None:
         self._log: list[tuple[Any, Any, Any]] = []
-        """The object, the name or key, and the value before the change."""
+        """For each change: the object, the attribute or key, and the value before the change."""
         self._marks: list[int] = []
         self._count = 0
         self.deferred: dict[Any, dict[Any, None]] | None = None
-        """Within a batch: by graph, the layers to infer at the end of the batch."""
+        """During a `Graph.batch`: for each graph, the layers to infer at the end."""
         self.at_end: Callable[[], None] | None = None
-        """Checks the whole change. If it raises an error, the log undoes the change."""
+        """Checks all changes of the outermost block. If it raises an error, they are undone."""
 
     def start_behind(self, other: Changes) -> None:
-        """Makes this log continue the numbers of another one."""
+        """Makes `number` return only numbers higher than those of another log."""
         self._count = max(self._count, other._count)
 
     def number(self) -> int:
-        """Returns a number higher than all earlier ones, as a value of an `Ordered`."""
+        """Returns a number higher than all earlier ones, by which an `Ordered` sorts a new key."""
         self._count += 1
         return self._count
 
     def set(self, item: Any, name: str, value: Any) -> None:
-        """Sets an attribute."""
+        """Sets an attribute of an object, and records the old value."""
         self.keep(item, name)
         setattr(item, name, value)
 
     def keep(self, item: Any, name: str) -> None:
-        """Records an attribute that is about to change."""
+        """Records the value of an attribute that the caller is about to change."""
         if self._marks:
             self._log.append((item, name, getattr(item, name)))
 
     def put(self, mapping: dict[Any, Any], key: Any, value: Any) -> None:
-        """Sets an item of a dictionary."""
+        """Sets an item of a dictionary, and records the old one."""
         if self._marks:
             self._log.append((mapping, key, mapping.get(key, _ABSENT)))
         mapping[key] = value
 
     def drop(self, mapping: dict[Any, Any], key: Any) -> None:
-        """Removes an item of a dictionary, if it is there."""
+        """Removes an item of a dictionary if it exists, and records it."""
         value = mapping.pop(key, _ABSENT)
         if self._marks:
             self._log.append((mapping, key, value))

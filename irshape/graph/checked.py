@@ -1,4 +1,4 @@
-"""Checks that a model is sound before it becomes a graph."""
+"""Checks that a model has no errors before it becomes a graph."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from .errors import GraphError
 
 
 def checked(model: Model) -> tuple[BodyEngine, Inference]:
-    """Infers a sound model. Returns the engine and the inference.
-
-    Raises `LoadError` with the errors of a model that is not sound.
-    """
+    """Infers a model. Returns the inference engine and the inference. Raises `LoadError` with the
+    diagnostics if the model has errors."""
     if model.kind == "layers":
         raise GraphError("single layers are not a graph; give a whole model")
     engine = BodyEngine(model, lasting=True)
@@ -40,9 +38,9 @@ def checked(model: Model) -> tuple[BodyEngine, Inference]:
 def refuse_contrary_sizes(declared: Inference) -> None:
     """Raises `GraphError` if layers require contradicting sizes of one dynamic dimension.
 
-    declared: a model, inferred with the shapes that its ports declare. Each of these layers accepts
-    the dynamic shape that reaches it, so the check of a single change does not find the
-    contradiction.
+    declared: a model, inferred with the shapes that its ports declare.
+    For example, two layers require a dynamic axis to be 3 and 4. Each of them accepts the dynamic
+    shape of its input, so the check of a single change does not find the contradiction.
     """
     model = declared.model
     if len(model.net.layers) <= MAX_LAYERS and any(
@@ -54,8 +52,8 @@ def refuse_contrary_sizes(declared: Inference) -> None:
 
 
 def refuse_colliding_names(declared: Inference) -> None:
-    """Raises `GraphError` if names of inputs and outputs collide in an IR of version 10, or would
-    be lost, as those of a Result."""
+    """Raises `GraphError` if an IR of version 10 cannot store the names of inputs and outputs: if
+    two are equal, or if a Result has names of its own, which would be lost."""
     model = copy(declared.model)
     model.version = 10
     context = Context(model, Inference(model, declared.result), PLAIN, reasons=False)

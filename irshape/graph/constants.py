@@ -1,4 +1,4 @@
-"""Turns arrays into constants of a graph: their element type, and their bytes in a .bin."""
+"""Turns arrays into constants of a graph, with an element type and bytes for the .bin."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array, ElementType]:
-    """Returns a value as an array of an element type.
+    """Returns a value as an array, converted to the given element type.
 
     Raises `GraphError` if it is not an array or does not fit the type. Without a given type, arrays
     keep their type. Python floats become f32, integers i64, truth values boolean, and texts string.
@@ -65,7 +65,7 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
 
 
 def _own_array(value: Any) -> tuple[Array, ElementType]:
-    """Returns a value as an array of its own element type. Raises `GraphError`."""
+    """Returns a value as an array, and its element type. Raises `GraphError`."""
     import numpy as np
 
     from ..numpy_types import element_type_of
@@ -92,16 +92,13 @@ def _own_array(value: Any) -> tuple[Array, ElementType]:
 
 
 _LARGEST = {"f4e2m1": 6.0, "nf4": 1.0, "f8e8m0": 2.0**127}
-"""For each element type without infinity, its largest number. Larger values would become this
-number."""
+"""The largest number of each element type that has no infinity. A conversion would turn larger
+values into this number."""
 
 
 def fitting_type(value: Any, allowed: Collection[ElementType]) -> ElementType | None:
-    """Returns the element type for Python numbers that an operand takes: f32, i64 or boolean if
-    possible.
-
-    Returns None if the value itself determines the type.
-    """
+    """Returns the element type in which an operand takes Python numbers: f32, i64 or boolean if the
+    operand allows it. Returns None if the type follows from the value itself."""
     import numpy as np
 
     if isinstance(value, (np.ndarray, np.generic)) or not allowed:
@@ -114,7 +111,7 @@ _WANTED = {"f": ("f32", "f16"), "i": ("i64", "i32", "f32"), "b": ("boolean",)}
 
 
 def kind_of(value: Any) -> str:
-    """Returns the kind of the NumPy type of a value, such as `f`; `i` if it has no elements."""
+    """Returns the NumPy kind of a value, such as `f` for reals; `i` if it has no elements."""
     import numpy as np
 
     try:
@@ -125,7 +122,7 @@ def kind_of(value: Any) -> str:
 
 
 def array_bytes(array: Array, element_type: ElementType) -> bytes:
-    """Returns the bytes of a constant in the form of a .bin."""
+    """Returns the bytes of a constant as a .bin stores them."""
     from ..numpy_types import pack
 
     if element_type.name != "string":

@@ -1,4 +1,4 @@
-"""Builds If, Loop and TensorIterator from Python functions: each function builds a body."""
+"""Builds If, Loop and TensorIterator from Python functions: each function builds one body."""
 
 from __future__ import annotations
 
@@ -27,43 +27,41 @@ class _InParts:
 
     @property
     def part(self) -> Mapping[str, int]:
-        """The attributes of an entry in the port map."""
+        """The attributes of this input in its port map entry, such as `axis`."""
         names = ("axis", "start", "end", "stride", "part_size")
         return {name: getattr(self, name) for name in names}
 
 
 class Sliced(_InParts, Marker):
-    """An input of a Loop or TensorIterator that is split along an axis among the iterations."""
+    """Marks an input of a Loop or TensorIterator: each iteration gets one slice along an axis."""
 
 
 class Stacked(_InParts):
-    """A value for a body to return. The layer concatenates its values from all iterations along an
-    axis."""
+    """Marks a value that a body returns: the layer concatenates the values of all iterations along
+    an axis."""
 
 
 @dataclass(frozen=True, eq=False)
 class Carried(Marker):
-    """An input of a Loop or TensorIterator with the initial value of a state.
-
-    The body returns the next values of the states first.
-    """
+    """Marks an input of a Loop or TensorIterator with the initial value of a state. The function of
+    the body returns the next values of all states before its other values."""
 
     value: Any
 
 
 class Iteration:
-    """An input of a Loop's body: the number of the iteration, from 0, as an i64 scalar."""
+    """Marks an input of a Loop's body: the number of the iteration, from 0, as an i64 scalar."""
 
 
 @dataclass(frozen=True, eq=False)
 class RepeatWhile:
-    """A value for the body of a Loop to return: the condition for another iteration."""
+    """Marks a value that the body of a Loop returns: the condition for another iteration."""
 
     condition: Any
 
 
 Given = tuple[Any, ...]
-"""The inputs that a caller gives to a layer: outputs, values, and the markers above."""
+"""The inputs given to a layer with bodies: outputs, values, or markers such as `Sliced`."""
 
 
 def built(
@@ -73,8 +71,9 @@ def built(
     name: str | None,
     given: Mapping[str, Any],
 ) -> GraphLayer:
-    """Adds a layer with bodies, and returns it. given: by tag, the function that builds each body.
-    Raises `GraphError`."""
+    """Adds a layer with bodies, and returns it. Raises `GraphError`.
+    given: the function that builds each body, by the tag of the body, such as `then_body`.
+    """
     kind = operation.type_name()
     missing = [tag for tag in operation.bodies if not callable(given.get(tag))]
     if missing:
@@ -125,7 +124,8 @@ def built(
 
 
 def _refuse_unfit(kind: str, given: Sequence[Any]) -> None:
-    """Raises `GraphError` for a marker that this type of layer does not have."""
+    """Raises `GraphError` for a marker that the layer does not allow, such as `Sliced` for an
+    If."""
     for marker in given:
         if isinstance(marker, _UNFIT.get(kind, ())):
             raise GraphError(f"{kind} takes no op.{type(marker).__name__.lower()}")
@@ -138,7 +138,7 @@ _UNFIT: Mapping[str, tuple[type, ...]] = {
 
 
 class _Body:
-    """A body while a function builds it."""
+    """A body that a Python function is building."""
 
     def __init__(
         self, layer: GraphLayer, tag: str, markers: Given, ends: Sequence[Input | None]
@@ -150,7 +150,7 @@ class _Body:
         self.ends = ends
 
     def build(self, function: Callable[..., Any]) -> int:
-        """Calls the function. Returns the number of outputs that the layer gets from this body."""
+        """Calls the Python function. Returns how many outputs of the layer this body produces."""
         names = _argument_names(function)
         arguments = [
             self._parameter(marker, end, names[at] if at < len(names) else None)
@@ -227,8 +227,8 @@ class _Body:
         return parameter
 
     def _map(self, line: Line) -> None:
-        """Adds an entry to the port map. Captured tensors may have added entries since the last
-        call."""
+        """Adds an entry to the port map, after the entries that tensors captured from outside have
+        added."""
         lines = lines_of(self.layer.raw)
         lines[self.tag].append(line)
         outputs = len(self.layer.raw.outputs)
@@ -236,7 +236,7 @@ class _Body:
 
 
 def _argument_names(function: Callable[..., Any]) -> list[str]:
-    """Returns the names of a function's arguments. The Parameters of its body get these names."""
+    """Returns the names of a function's arguments, which the Parameters of its body get."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -17,14 +17,14 @@ from .nodes import GraphLayer, Input, Output
 from .structure import Structure
 
 Rebased = dict[tuple[int, int], int]
-"""The new offset of bytes in another graph, by their old offset and size."""
+"""Maps the offset and size of bytes in one graph to their offset in another graph."""
 
 G = TypeVar("G", bound=Editing)
 
 
 @collection_paused()
 def duplicate(graph: G) -> G:
-    """Returns an independent graph with the same layers."""
+    """Returns a copy of the graph that can be changed independently."""
     twin = type(graph)(name=graph.name)
     twin.source, twin.compact = graph.source, graph.compact
     twin.store.version = graph.store.version
@@ -37,8 +37,8 @@ def duplicate(graph: G) -> G:
 def _copy_all(graph: Structure, twin: Editing, rebased: Rebased | None = None) -> None:
     """Copies all layers with their ids and inferred tensors.
 
-    rebased: the bytes that are already in the other graph, to which the copied body belongs; None
-    if both graphs are of one file.
+    rebased: the new offsets of bytes that were already copied to the other graph; None if both
+    graphs use the same .bin.
     """
     known, content = graph.content, twin.content
     outputs: dict[Output, Output] = {}
@@ -94,11 +94,11 @@ def transplant(
     *,
     named: Callable[[str], str] = lambda name: name,
 ) -> dict[Output, Output]:
-    """Adds copies of layers to a graph, under new ids. Returns the new outputs by the old ones.
+    """Adds copies of layers to a graph, under new ids. Returns the new output of each old one.
 
     layers: producers first.
     fed: the outputs of the target that replace outputs of layers that are not copied.
-    named: maps a name to the new one.
+    named: returns the new name for an old one.
     Raises `GraphError` if a copy does not accept the element types and shapes of its new inputs.
     """
     outputs = dict(fed)
@@ -140,8 +140,8 @@ def transplant(
 
 
 def _placed(raw: Layer, target: Structure, home: Structure, rebased: Rebased) -> Layer:
-    """Returns a copy of a layer for another graph. It belongs to no file: its rt_info stays in the
-    original one, and its bytes are in the other graph."""
+    """Returns a copy of a layer for another graph. The copy no longer refers to the loaded file:
+    its bytes are in the other graph."""
     raw, source = copy(raw), home.text_source
     raw.offset, raw.data_offset, raw.path, raw.bodies = -1, -1, target._path, None
     if raw.rt_info_span is not None:

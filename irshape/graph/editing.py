@@ -19,7 +19,7 @@ from .types import shape_of
 Dim = int | str | Dimension
 
 Selection = str | Collection[str] | Callable[[GraphLayer], bool]
-"""Layers, by glob patterns of their names or types, or by a function."""
+"""Selects layers by glob patterns of their names or types, or by a function that returns a bool."""
 
 _AT_ONCE = 1 << 24
 """The number of bytes of a constant that are hashed at a time."""
@@ -33,13 +33,13 @@ def require_mapping(given: object, wanted: str) -> None:
 
 
 class Editing(Building):
-    """Changes layers and the connections between them. Every method applies completely or not at
-    all."""
+    """The methods of `Graph` that change layers and the connections between them. Every method
+    applies its changes completely, or raises an error and changes nothing."""
 
     # connections
 
     def connect(self, input: Input, source: Output | GraphLayer) -> None:
-        """Connects an input to another output. Raises `GraphError`."""
+        """Connects an input of a layer to another output. Raises `GraphError`."""
         source = self._output(source)
         self._own(input.layer)
         if source is input.source:
@@ -65,7 +65,7 @@ class Editing(Building):
         new: Output | GraphLayer,
         inputs: Iterable[Input] | None = None,
     ) -> None:
-        """Connects the inputs that take `old` to `new`; see `Output.replace_uses`."""
+        """Connects the inputs that `old` feeds to `new`; see `Output.replace_uses`."""
         old, new = self._output(old), self._output(new)
         given = old.users if inputs is None else inputs
         replaced = [end for end in given if end.source is old and end.layer is not new.layer]
@@ -79,10 +79,10 @@ class Editing(Building):
                 self._move_names(old, new, unnamed)  # an output of the graph keeps its name
 
     def _move_names(self, old: Output, new: Output, results: Iterable[GraphLayer] = ()) -> None:
-        """Moves the names of a tensor to another one.
+        """Moves the names of one tensor to another tensor.
 
-        results: the Results that had these names. They keep the names in `output_names` if the
-        tensor is also another input or output.
+        results: the Results that had these names. If the other tensor is an input, or an output
+        with a Result of its own, these Results keep the names in `output_names`.
         """
         names = [name for name in old._names if name not in new._names]
         others = new.layer.raw.is_parameter or any(each not in results for each in new._results)
@@ -93,8 +93,7 @@ class Editing(Building):
         self._give_names(new, (*names, *new._names))
 
     def _take_over(self, old: Output, new: Output) -> None:
-        """Connects the tensor `new` to everything that `old` feeds, and gives it the names of
-        `old`."""
+        """Connects `new` to all inputs that `old` feeds, and moves the names of `old` to `new`."""
         with self.batch():
             for user in old.users:
                 self.connect(user, new)
@@ -107,7 +106,7 @@ class Editing(Building):
     # attributes and names
 
     def set_attributes(self, layer: GraphLayer, attributes: Mapping[str, Any]) -> None:
-        """See `GraphLayer.set`."""
+        """Implements `GraphLayer.set`."""
         self._own(layer)
         if layer.raw.is_constant:
             raise GraphError(
@@ -162,8 +161,8 @@ class Editing(Building):
     def rename(self, names: Mapping[str, str]) -> None:
         """Renames tensors and layers, all at once, so that two names can be swapped.
 
-        names: the new names by the old ones. If both a tensor and a layer have the old name, both
-        are renamed.
+        names: a dictionary from old names to new ones. If a tensor and a layer have the same old
+        name, both are renamed.
         Raises `KeyError`, and `GraphError` for a name that is taken.
         """
         require_mapping(names, "new names by old ones, as in {'a': 'b'}")
@@ -201,7 +200,7 @@ class Editing(Building):
     # removing
 
     def remove(self, layer: GraphLayer, bypass: int | None = None) -> None:
-        """See `GraphLayer.remove`."""
+        """Implements `GraphLayer.remove`."""
         self._own(layer)
         with self.changes:
             if bypass is not None:
@@ -224,18 +223,15 @@ class Editing(Building):
                 self._settle(())
 
     def _remove_all(self, layers: Iterable[GraphLayer]) -> None:
-        """Removes these layers. No other layer may use them."""
+        """Removes these layers, whose outputs no other layer may use."""
         for layer in sorted(layers, key=self.content.ranks.__getitem__, reverse=True):
             self._detach(layer)
 
     def _remove_unneeded(
         self, layers: Collection[GraphLayer], *, parameters: bool = False
     ) -> list[GraphLayer]:
-        """Removes those of the given layers that no other layer, Result or Assign needs. Returns
-        the removed layers.
-
-        parameters: whether Parameters may be removed.
-        """
+        """Removes each of the given layers whose outputs no other layer, Result or Assign needs.
+        Returns the removed layers. parameters: whether Parameters may be removed."""
         present = self.content.layers
         needed = self._reachable(each for each in present if each not in layers or each.raw.is_sink)
         gone = [
@@ -247,12 +243,11 @@ class Editing(Building):
         return gone
 
     def clean(self, *, duplicates: bool = True) -> int:
-        """Removes layers on which no Result or Assign depends, and duplicates of layers. Parameters
-        stay.
+        """Removes layers on which no Result or Assign depends, also in bodies, and layers that
+        compute the same as another layer. Parameters stay.
 
-        Bodies are included.
-        duplicates: whether to remove duplicates.
-        Returns how many layers were removed.
+        duplicates: whether to remove layers that compute the same as another one.
+        Returns the number of removed layers.
         """
         with self.changes:
             dead = self._remove_unneeded(self.content.layers)
@@ -294,7 +289,7 @@ class Editing(Building):
         return removed
 
     def _content(self, layer: GraphLayer) -> tuple[object, ...]:
-        """Returns a key. Layers with equal keys compute the same."""
+        """Returns a key that is equal for layers that compute the same."""
         raw = layer.raw
         key: tuple[object, ...] = (
             raw.folded_type,
@@ -320,7 +315,7 @@ class Editing(Building):
     # inputs and outputs of the graph
 
     def reshape(self, shapes: Mapping[str, ShapeLike]) -> None:
-        """Changes the shapes of inputs. The keys are tensor names, layer names or ids.
+        """Changes the shapes of inputs. The inputs are given by tensor name, layer name or id.
 
         Raises `KeyError`, and `GraphError` if a layer does not accept the new shapes.
         """
@@ -331,8 +326,8 @@ class Editing(Building):
                 layer.set(shape=shape_of(shape))
 
     def pin(self, *, batch: Dim | None = None, seq: Dim | None = None) -> None:
-        """Sets the dimensions for batch and sequence in all inputs, as in
-        `pin(batch=1, seq="1..1024")`.
+        """Sets the batch size and the sequence length of all inputs, as in `pin(batch=1,
+        seq="1..1024")`.
 
         batch: axis 0 of every input of rank 1 or more.
         seq: axis 1 of each input whose axis 1 is dynamic.
@@ -359,7 +354,7 @@ class Editing(Building):
         return output
 
     def bind(self, name: str | Output, value: Any) -> Output:
-        """Replaces an input of the graph by a constant. The tensor keeps its names.
+        """Replaces an input of the graph by a constant. Its tensor keeps its names.
 
         In a body, the constant is the value in every iteration, and the Parameter stays, unused.
         Raises `GraphError` for a value that does not fit the element type and shape of the input,
@@ -386,15 +381,15 @@ class Editing(Building):
         return new
 
     def _substitute(self, old: Output, new: Output) -> None:
-        """Replaces the only output of a layer, moves its names to the new one, and removes the
-        layer."""
+        """Connects the consumers of a layer's only output to a new output, moves the names of the
+        tensor there, and removes the layer."""
         name = old.layer.name
         self._take_over(old, new)
         self._detach(old.layer)
         self._give_name(new.layer, name)
 
     def cut(self, name: str | Output) -> Output:
-        """Makes a tensor an input of the graph, and removes layers that only this tensor needed.
+        """Makes a tensor an input of the graph, and removes the layers that only computed it.
 
         Returns the output of the new Parameter, which has the names of the tensor. Raises
         `GraphError` in a body.
@@ -455,8 +450,8 @@ class Editing(Building):
                 self._settle(())
 
     def matching(self, selection: Selection) -> list[GraphLayer]:
-        """Returns the layers whose name or type matches a glob pattern or one of several, or for
-        which a function is true. The case of types does not matter, as for OpenVINO."""
+        """Returns the layers that match any of the glob patterns by their name or type, or for
+        which a function returns True. As in OpenVINO, the case of types does not matter."""
         if callable(selection):
             return [layer for layer in self.layers if selection(layer)]
         patterns = [selection] if isinstance(selection, str) else list(selection)

@@ -1,4 +1,4 @@
-"""The errors of changes that would make a graph unsound."""
+"""The errors that a graph raises when it refuses a change."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Place(NamedTuple):
 
 
 def calling_place() -> Place | None:
-    """Returns the innermost running line outside this package."""
+    """Returns the innermost line of the running program that is outside of irshape."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         path = frame.f_code.co_filename
@@ -61,11 +61,11 @@ _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 class GraphError(ValueError):
     """Raised if a graph refuses a change. The graph stays as it was.
 
-    operation: the type of the layer that refuses the change, if a declaration refuses it.
-    operand: the input or attribute at fault, if known.
-    expected, actual: the values that the operation accepts, and the value that it would get.
+    operation: the type of the layer that refuses the change; None if no operation refuses it.
+    operand: the name of the input or attribute at fault, if known.
+    expected, actual: what the operation accepts, and what it would get.
     help: advice.
-    argument: the argument of the call that is wrong or would help.
+    argument: the name of the argument that is wrong, or that the call should have.
     place: the line of the program that made the call.
     """
 
@@ -97,8 +97,8 @@ class GraphError(ValueError):
 
     @staticmethod
     def of(fault: Fault, operation: str, where: str, added: Place | None = None) -> GraphError:
-        """Returns the error for a fault of a layer. where: text that names the layer. added: the
-        line of the program that added it."""
+        """Returns the `GraphError` for a fault of a layer. where: text that names the layer. added:
+        the line of the program that added the layer."""
         origin = "" if added is None else f", added in {added}"
         return GraphError(
             f"{where}{origin}: {fault.message}",

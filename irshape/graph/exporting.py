@@ -18,8 +18,8 @@ from .structure import Structure, written_names
 
 
 def exported(graph: Structure, layout: Layout | None) -> Inference:
-    """Returns the graph as a model, with its inference. layout: the new offsets of constants; None
-    keeps them."""
+    """Returns the graph as a model, with the inference of the model. layout: the new offsets of
+    constants in the .bin; None keeps the present ones."""
     model = Model(
         graph.text_source,
         graph.name,
@@ -61,7 +61,7 @@ def _exported_body(graph: Structure, layout: Layout | None) -> BodyResult:
 
 
 def _is_as_loaded(node: GraphLayer) -> bool:
-    """Whether the file that a layer was loaded from still describes it completely."""
+    """Whether the file from which a layer was loaded still describes it completely."""
     if node.origin is not node.raw or node.bodies:
         return False
     for output in node._outputs:
@@ -103,7 +103,7 @@ def _exported_layer(graph: Structure, node: GraphLayer, layout: Layout | None) -
 
 
 def _port(port: Port, output: Output, names: str | None) -> Port:
-    """Returns a port for a tensor."""
+    """Returns an output port that declares the element type, shape and names of a tensor."""
     tensor = _declared(output)
     precision = None if tensor.element_type.is_dynamic else tensor.element_type.precision
     if isinstance(port, PortElsewhere):
@@ -115,11 +115,9 @@ def _port(port: Port, output: Output, names: str | None) -> Port:
 
 
 def _declared(output: Output) -> Tensor:
-    """Returns the element type and shape that the ports of a tensor declare: the inferred ones.
-
-    If these have not changed since the graph was loaded, a port with a less precise declaration
-    keeps it.
-    """
+    """Returns the element type and shape that the ports of a tensor declare: the inferred ones. A
+    loaded port that declares less, e.g. `?` for an inferred 3, keeps its declaration as long as the
+    inferred type and shape do not change."""
     tensor, loaded = output.tensor, output.loaded
     if loaded is None or loaded.shape != tensor.shape or output.layer.raw.is_parameter:
         return tensor

@@ -1,4 +1,4 @@
-"""Computes layers that depend only on constants."""
+"""Replaces layers that depend only on constants by their values."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from ..execution.session import Session
 
 MAX_BYTES = 1 << 24
-"""The default for the largest tensor that `Graph.fold` turns into a constant."""
+"""The default of `max_bytes` of `Graph.fold`: the largest tensor that becomes a constant."""
 
 
 def fold(graph: Editing, *, max_bytes: int = MAX_BYTES, decompress: bool = False) -> int:
     """Replaces layers whose outputs depend only on constants or static shapes by constants.
     Returns the number of replaced layers.
 
-    max_bytes: layers with larger outputs stay.
-    decompress: also replace the layers that decompress weights, for example from i8 to f32.
-    This makes the .bin larger. A device may decompress weights more exactly than the
-    intermediate types suggest. By default, only what is computed from decompressed constants alone
-    is replaced.
+    max_bytes: the layer stays if an output is larger.
+    decompress: also replace the layers that decompress weights, for example from i8 to f32. This
+    makes the .bin larger, and fixes the precision of the decompression, which a device may compute
+    more exactly. By default, these layers stay; layers that compute further with the decompressed
+    weights alone are replaced.
     """
     from ..execution.session import Session
 
@@ -74,7 +74,8 @@ def _decompressing(graph: Editing) -> set[GraphLayer]:
 
 
 def _from_shapes(graph: Editing, layer: GraphLayer) -> list[Any] | None:
-    """Returns the integer output of a layer if inference knows it for all inputs of the graph."""
+    """Returns the values of a layer's integer output if inference knows them whatever the values of
+    the inputs, e.g. the output of a ShapeOf for a static shape."""
     raw = layer.raw
     if len(layer.outputs) != 1 or raw.is_constant or layer.bodies or raw.folded_type in NEVER_EQUAL:
         return None
@@ -90,8 +91,8 @@ def _from_shapes(graph: Editing, layer: GraphLayer) -> list[Any] | None:
 
 
 def _evaluated(session: Session, layer: GraphLayer) -> list[Any] | None:
-    """Returns the outputs of a layer of constants, or of decompressed ones; None if the evaluation
-    fails or bytes are missing."""
+    """Returns the outputs of a layer whose inputs are constants or decompressed weights; None if
+    the evaluation fails or the .bin is incomplete."""
     from ..execution.errors import ExecutionError
 
     inputs = [_value(session, end.source) for end in layer.inputs]

@@ -1,4 +1,4 @@
-"""A model that programs can change and that is always sound."""
+"""The class `Graph`: a model that programs can change and that never contains errors."""
 
 from __future__ import annotations
 
@@ -34,15 +34,14 @@ if TYPE_CHECKING:
 
 
 class Graph(Editing):
-    """A sound model that programs can change.
+    """A model without errors that programs can change.
 
-    Every change is checked as a file is, with the declarations of the operations. A change is
-    applied completely, or raises `GraphError` and leaves the graph as it was. The element type and
-    shape of every output are always current. Iterating over `layers` is safe while the graph
-    changes.
+    irshape checks every change as `irshape validate` checks a file. A change is applied completely,
+    or raises `GraphError` and leaves the graph as it was. The element type and shape of every
+    output are always current. Iterating over `layers` is safe while the graph changes.
 
     model: a loaded model, which stays unchanged. Without one, the graph is empty. Raises
-    `LoadError` with the diagnostics of a model that is not sound.
+    `LoadError` with the diagnostics if the model has errors.
     """
 
     def __init__(
@@ -56,8 +55,8 @@ class Graph(Editing):
     ) -> None:
         if not (model is None or isinstance(model, Model)):
             raise ArgumentError(
-                f"a Graph is made of a Model, got {type(model).__name__}: Graph.load(path) reads "
-                "a file, graph.copy() makes a second one"
+                f"expected a Model, got {type(model).__name__}: Graph.load(path) reads a file, "
+                "graph.copy() copies a graph"
             )
         given = "" if model is None else model.name
         super().__init__(given if name is None else name, owner=owner, tag=tag, fill=fill)
@@ -73,7 +72,7 @@ class Graph(Editing):
     def op(self) -> Operations:
         """The operations as functions that add layers to this graph: `graph.op.constant(1.0)`.
 
-        `irshape.op` has the same functions, but they add layers to the graph of their inputs.
+        The functions of `irshape.op` add layers to the graph of their inputs instead.
         """
         return Operations(self)
 
@@ -86,9 +85,9 @@ class Graph(Editing):
     ) -> Graph:
         """Reads a model as a graph: an IR, an ONNX model or a oneDNN graph.
 
-        path, weights: as for `irshape.load`; open files too.
-        Raises `OSError`, and `LoadError` with the diagnostics of a file that contains no sound
-        model.
+        path, weights: as for `irshape.load`. Open files are also possible.
+        Raises `OSError`, and `LoadError` with the diagnostics if the file contains no model or its
+        model has errors.
         """
         from ..diagnostics.report import load
 
@@ -97,7 +96,7 @@ class Graph(Editing):
 
     @classmethod
     def from_openvino(cls, model: Any) -> Graph:
-        """Returns a graph of an `openvino.Model`, read from the IR that OpenVINO writes.
+        """Returns a graph of an `openvino.Model`. OpenVINO writes it as an IR, which irshape reads.
 
         Raises `LoadError` as `load` does.
         """
@@ -109,10 +108,8 @@ class Graph(Editing):
             return cls.load(path)
 
     def to_openvino(self) -> Any:
-        """Returns the graph as an `openvino.Model`.
-
-        Raises `ImportError` without OpenVINO, `GraphError`.
-        """
+        """Returns the graph as an `openvino.Model`. Raises `GraphError`, and `ImportError` if
+        OpenVINO is not installed."""
         from ..comparison.runtime import openvino_api
 
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -135,13 +132,14 @@ class Graph(Editing):
         inputs: str | Output | Iterable[str | Output] | None = None,
         outputs: str | Output | Iterable[str | Output] | None = None,
     ) -> Graph:
-        """Returns a graph of the layers between tensors. This graph is not changed.
+        """Returns a new graph with the layers between some tensors. This graph is not changed.
 
-        inputs: one or several tensors, or their names as for `tensor`. A tensor that is not the
-        output of a Parameter becomes one, with the given name. The default is all inputs that the
-        outputs need.
-        outputs: tensors or names; by default all outputs of the graph. The new graph has the inputs
-        and outputs in the given order, and the variables that are read, with their Assigns.
+        inputs: one or several tensors, or their names as for `tensor`. A tensor inside the graph
+        becomes the output of a new Parameter with the given name. By default, the new graph has all
+        inputs that its outputs need.
+        outputs: tensors or names; by default all outputs of the graph. The new graph has its inputs
+        and outputs in the given order. It keeps the variables that its layers read, and their
+        Assigns.
         Raises `KeyError`, and `GraphError` if an output depends on an input that is not in
         `inputs`.
         """
@@ -152,14 +150,14 @@ class Graph(Editing):
     def split(
         self, *cuts: str | Output | Sequence[str | Output], parts: int | None = None
     ) -> list[Graph]:
-        """Returns graphs that together compute the same as this graph, if they run one after
-        another.
+        """Returns parts of this graph as graphs. Run one after another, they compute the same as
+        this graph.
 
-        cuts: for each end of a part, one or several tensors, or their names. The inputs of each
-        part are the inputs of the graph and the tensors of earlier parts that it needs, under
-        their names. A constant is in every part that needs it.
-        parts: instead of cuts, the number of parts. The parts have about equal weights, and the
-        cuts go through as few tensors as possible.
+        cuts: for each part but the last, the tensors at which it ends: one or several, or their
+        names. The inputs of each part are the inputs of the graph and the tensors of earlier parts
+        that it needs, under their names. A constant is in every part that needs it.
+        parts: instead of cuts, the number of parts. All have about the same bytes of weights, and
+        the cuts go through as few tensors as possible.
         Raises `KeyError`, `ValueError` for cuts and parts together, and `GraphError` if a variable
         is read in one part and assigned in another, or the graph has too few layers.
         """
@@ -168,11 +166,10 @@ class Graph(Editing):
         return surgery.parts_of(self, cuts if parts is None else balanced_cuts(self, parts))
 
     def match(self, pattern: patterns.Wanted) -> list[patterns.Match]:
-        """Returns all places where a pattern matches, in bodies too; see `Pattern`."""
+        """Returns the matches of a pattern in the graph and its bodies; see `Pattern`."""
         if not isinstance(pattern, patterns.Wanted):
             raise ArgumentError(
-                f"a pattern is built by a Pattern, as in Pattern().add('ReLU'), got "
-                f"{type(pattern).__name__}"
+                f"expected a pattern, such as Pattern().add('ReLU'), got {type(pattern).__name__}"
             )
         return list(patterns.matches(self, pattern))
 
@@ -207,18 +204,18 @@ def merge(
     prefix: str = "",
     name: str | None = None,
 ) -> Graph:
-    """Returns a graph that runs one graph after another. Both stay unchanged.
+    """Returns a graph that runs the first graph, then the second. Both stay unchanged.
 
-    connections: the inputs of the second graph by the tensors of the first that feed them, as in
-    `{"out": "in"}`. A connected tensor is no longer an output.
+    connections: a dictionary from tensors of the first graph to the inputs of the second that they
+    feed, as in `{"out": "in"}`. A connected tensor is no longer an output.
     prefix: text to put before the names of the layers and tensors of the second graph.
-    name: the name of the result.
+    name: the name of the new graph.
     Raises `KeyError`, and `GraphError` if an input does not accept a tensor, or if names clash.
     """
     for each in (first, second):
         if not isinstance(each, Graph):
             raise ArgumentError(
-                f"two Graphs are merged, got {type(each).__name__}: Graph.load(path) reads one"
+                f"expected a Graph, got {type(each).__name__}: Graph.load(path) reads a file"
             )
     return surgery.merged(first, second, connections, prefix, name)
 

@@ -14,8 +14,8 @@ _END = (1 << 63) - 1
 def indexed(output: Output, index: Any) -> Output:
     """Returns the tensor for `output[index]`.
 
-    Raises `GraphError` for an index out of range, and for an index that NumPy would not apply axis
-    by axis. Raises `TypeError` for an invalid index.
+    Raises `GraphError` for an index out of range, and for an index that NumPy applies to several
+    axes together, such as `x[[0, 1], [0, 2]]`. Raises `TypeError` for an invalid index.
     """
     items = [_item(each) for each in (index if isinstance(index, tuple) else (index,))]
     _check_arrays(output, items)
@@ -34,7 +34,7 @@ def indexed(output: Output, index: Any) -> Output:
 
 
 def _item(item: Any) -> Any:
-    """Returns an item of an index, with lists and NumPy's numbers as arrays. Raises `TypeError`."""
+    """Returns one item of an index. Lists and NumPy's numbers become arrays. Raises `TypeError`."""
     if isinstance(item, GraphLayer):
         return item.output
     if item is None or item is Ellipsis or isinstance(item, (slice, Output)):
@@ -51,7 +51,7 @@ def _item(item: Any) -> Any:
 
 
 def _rank(item: Any) -> int:
-    """Returns the number of axes of the result that an item produces."""
+    """Returns how many axes of the result come from an item: 0 for a number, 1 for a slice."""
     if item is None or isinstance(item, slice):
         return 1
     if isinstance(item, int):
@@ -65,7 +65,8 @@ def _rank(item: Any) -> int:
 
 
 def _check_arrays(output: Output, items: list[Any]) -> None:
-    """Raises `GraphError` if NumPy would pair the indices of several axes, or move an axis."""
+    """Raises `GraphError` for an index with lists for several axes, which NumPy pairs, or with a
+    list and a number that NumPy would move to the front."""
     arrays = [at for at, item in enumerate(items) if _is_array(item)]
     if len(arrays) > 1:
         raise GraphError(
@@ -89,7 +90,7 @@ def _is_array(item: Any) -> bool:
 
 
 def _without_ellipsis(output: Output, items: list[Any]) -> list[Any]:
-    """Returns an index in which whole axes stand for an ellipsis."""
+    """Replaces an ellipsis in an index by as many slices `:` as there are axes left."""
     count = sum(item is not None and item is not Ellipsis for item in items)
     rank = output.shape.rank
     if rank is not None and count > rank:
@@ -110,7 +111,7 @@ def _without_ellipsis(output: Output, items: list[Any]) -> list[Any]:
 
 
 def _check_range(output: Output, item: Any, axis: int) -> None:
-    """Raises `GraphError` for an index outside every size that the axis can have."""
+    """Raises `GraphError` for an index that is out of range for every possible size of the axis."""
     dims = output.shape.dims
     if dims is None or isinstance(item, Output):
         return
@@ -125,7 +126,7 @@ def _check_range(output: Output, item: Any, axis: int) -> None:
 
 
 def _sliced(graph: Any, value: Output, items: list[Any]) -> Output:
-    """Returns the tensor after applying the slices among the items, which have an axis each."""
+    """Applies the slices of an index to a tensor, each to its own axis, and returns the result."""
     forwards: list[tuple[Any, Any, int, int]] = []
     backwards: list[tuple[Any, Any, int, int]] = []
     for axis, item in enumerate(items):
@@ -170,6 +171,6 @@ def _bound(bound: Any) -> Any:
 
 
 def _behind(bound: int) -> int:
-    """Returns the end of a forward slice that includes an element, or the start of one that
-    leaves it out."""
+    """Returns the bound of a forward slice just behind an element: its end to include the element,
+    its start to leave it out."""
     return _END if bound in (-1, _END) else bound + 1

@@ -25,14 +25,12 @@ from .structure import Structure
 
 
 class Inferring(Structure):
-    """Keeps the element types and shapes of a graph current."""
+    """The methods of `Graph` that keep its element types and shapes up to date."""
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Checks several changes together at the end, and applies all of them or none.
-
-        Until the end, the shapes are those before the first change.
-        """
+        """Collects the changes in a `with` block, checks them together at its end, and applies all
+        or none. Inside the block, the graph still has the shapes from before the first change."""
         changes = self.changes
         with changes:
             if changes.deferred is not None:
@@ -49,7 +47,7 @@ class Inferring(Structure):
     def _settle(self, dirty: Iterable[GraphLayer]) -> None:
         """Infers layers again, and then the layers that their changed outputs feed.
 
-        Within a batch, this happens at its end. Raises `GraphError`.
+        During a `batch`, this is postponed to its end. Raises `GraphError`.
         """
         deferred = self.changes.deferred
         layers = dict.fromkeys(dirty)
@@ -116,8 +114,8 @@ class Inferring(Structure):
         return self._infer(layer)
 
     def _check_variables(self) -> None:
-        """Raises `GraphError` for an Assign that is not read, or with a ReadValue of another type
-        or shape."""
+        """Raises `GraphError` for an Assign whose variable has no ReadValue, or a ReadValue of
+        another element type or shape."""
         held = by_variable(self.states, "readvalue")
         for assign in self._unread():
             known = ", ".join(f"'{name}'" for name in held) or "none"
@@ -142,8 +140,8 @@ class Inferring(Structure):
     def _unread(self) -> list[GraphLayer]:
         """Returns the Assigns without a ReadValue of their variable, in the net and its bodies.
 
-        OpenVINO looks for it among the layers of the same body on which a Result or an Assign
-        depends. It does not read a body at all if nothing depends on the layer around it.
+        OpenVINO looks for the ReadValue among the layers of the same body on which a Result or an
+        Assign depends. It does not read a body if nothing depends on the layer that contains it.
         """
         read = {
             (layer.graph, variable)
@@ -159,8 +157,8 @@ class Inferring(Structure):
         ]
 
     def _know_value(self, layer: GraphLayer) -> None:
-        """Computes the known values of a layer's outputs and of the outputs on which they depend,
-        once."""
+        """Computes, as far as inference can, the values of a layer's outputs and of the outputs on
+        which they depend. Each value is computed once."""
         waiting = [layer]
         while waiting:
             at = waiting[-1]
@@ -183,10 +181,8 @@ class Inferring(Structure):
                 self.changes.set(output, "tensor", tensor)
 
     def _infer(self, layer: GraphLayer) -> tuple[Tensor, ...]:
-        """Returns the output tensors of one layer, and stores the inference of its bodies.
-
-        Raises `GraphError` if the layer violates a condition.
-        """
+        """Returns the output tensors of one layer, and stores the inference of its bodies. Raises
+        `GraphError` if the operation refuses the inputs or attributes."""
         raw, operation = layer.raw, layer.operation
         inputs = tuple([end._source.tensor for end in layer._inputs])
         if layer.bodies:
@@ -222,7 +218,8 @@ class Inferring(Structure):
             layer.raw.bodies = {tag: body.as_body() for tag, body in layer.bodies.items()}
 
     def as_body(self) -> Body:
-        """Returns the layers and edges as a `Body` of a model, with ports that declare nothing."""
+        """Returns the layers and edges as a `Body` of a model. Its ports declare no types or
+        shapes."""
         body = Body(self._path)
         for layer in self.content.layers:
             if layer.bodies:
@@ -233,7 +230,7 @@ class Inferring(Structure):
         return body
 
     def _take(self, result: BodyResult) -> None:
-        """Stores the inference of this body, which belongs to the inference of the layer around it.
+        """Stores the inference of this body, a part of the inference of the layer that contains it.
 
         Raises `GraphError`.
         """
@@ -273,7 +270,7 @@ def declare(parameter: Layer, tensor: Tensor) -> None:
 
 
 def edges_into(layer: GraphLayer) -> list[Edge]:
-    """Returns the edges that end in a layer."""
+    """Returns the edges that end at an input of a layer."""
     return [
         Edge(
             end.source.layer.id,
@@ -287,7 +284,7 @@ def edges_into(layer: GraphLayer) -> list[Edge]:
 
 
 def by_variable(layers: Iterable[GraphLayer], kind: str) -> dict[str, list[GraphLayer]]:
-    """Returns the layers of a kind, `readvalue` or `assign`, by their variable."""
+    """Returns the layers of a kind, `readvalue` or `assign`, by the name of their variable."""
     groups: dict[str, list[GraphLayer]] = {}
     for layer in layers:
         if layer.operation.keeps_state and layer.raw.folded_type == kind:
@@ -296,5 +293,5 @@ def by_variable(layers: Iterable[GraphLayer], kind: str) -> dict[str, list[Graph
 
 
 def variable_of(layer: GraphLayer) -> str:
-    """Returns the variable of a ReadValue or Assign."""
+    """Returns the name of the variable of a ReadValue or Assign."""
     return str(getattr(layer.operation, "variable_id", ""))

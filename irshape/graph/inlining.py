@@ -26,8 +26,8 @@ def inline(
 ) -> None:
     """Replaces an If, Loop or TensorIterator by the layers of its bodies.
 
-    The condition of an If, and the number of iterations of a Loop or TensorIterator, must be
-    known. The copies of the iterations follow each other.
+    The condition of an If, and the number of iterations of a Loop or TensorIterator, must be known.
+    The layers of the body are copied once for each iteration.
     max_iterations: the limit for the number of iterations.
     Raises `KeyError`, `GraphError`.
     """
@@ -50,7 +50,7 @@ def inline(
 
 
 def _view(layer: GraphLayer, tag: str) -> BodyView[Tensor]:
-    """Returns the view of a body that its operation uses."""
+    """Returns a body with its port map as its operation uses it in inference."""
     layer.graph._write_bodies(layer)
     body = layer.bodies[tag]
     for result in body.results:
@@ -84,11 +84,8 @@ def _branch(graph: Editing, layer: GraphLayer) -> list[Output]:
 def _copied(
     graph: Editing, layer: GraphLayer, tag: str, fed: dict[str, Output], suffix: str
 ) -> dict[str, Output]:
-    """Copies the layers of a body into the graph around it. Returns the outputs by the ids of the
-    Results.
-
-    fed: the outputs that feed the Parameters, by their ids.
-    """
+    """Copies the layers of a body into the graph around it. Returns the outputs that replace the
+    Results, by the id of the Result. fed: the outputs that replace the Parameters, by their id."""
     body = layer.bodies[tag]
     given = {body.content.by_id[id]._outputs[0]: output for id, output in fed.items()}
     inside = [
@@ -99,7 +96,7 @@ def _copied(
 
 
 class _Unrolling:
-    """Writes the iterations of a Loop or TensorIterator one after another."""
+    """Replaces a Loop or TensorIterator by copies of its body, one for each iteration."""
 
     def __init__(self, graph: Editing, layer: GraphLayer, max_iterations: int) -> None:
         self.graph = graph
@@ -167,7 +164,7 @@ class _Unrolling:
         return self.graph.constant(value, parameter.element_type)
 
     def _part(self, binding: PortBinding, number: int) -> Output:
-        """Returns the slice of an input for one iteration."""
+        """Returns the slice of a tensor that one iteration gets."""
         assert binding.external is not None
         assert binding.axis is not None
         source = self.layer.inputs[binding.external].source
@@ -189,7 +186,7 @@ class _Unrolling:
         return part
 
     def _joined(self, binding: PortBinding, parts: list[Output]) -> Output:
-        """Returns the concatenated results of all iterations."""
+        """Returns the concatenation of the results of all iterations."""
         if parts[0].shape.rank == 0:
             parts = [self.graph.add("Unsqueeze", part, [0]) for part in parts]
         if len(parts) == 1:
@@ -204,8 +201,9 @@ def outline(
 ) -> GraphLayer:
     """Moves layers into the body of a new Loop that runs once. Returns the Loop.
 
-    Change its `trip_count` to run the layers more often. Constants that feed them move along.
-    Raises `KeyError`, and `GraphError` if a path leaves the layers and comes back.
+    Change its `trip_count` to run the layers more often. Constants that feed them move, too.
+    Raises `KeyError`, and `GraphError` if a path leads from these layers through another layer back
+    to them.
     """
     chosen = {graph[each] if isinstance(each, str) else each for each in layers}
     for layer in chosen:
@@ -236,7 +234,7 @@ def outline(
         return [copies[end] for end in ends]
 
     if not sources or not ends:
-        raise GraphError("the layers have no input from outside, or no output to it")
+        raise GraphError("these layers take no input from other layers, or feed no other layer")
     with graph.changes:
         loop = built(graph, Loop, (1, True, *sources), name, {"body": body})
         with graph.batch():

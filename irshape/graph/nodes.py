@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class _Part:
-    """A part of a graph. copy and pickle would take the graph along, and recurse through it."""
+    """A part of a graph. It refuses `copy` and `pickle`, which would copy the whole graph."""
 
     __slots__ = ()
 
@@ -34,10 +34,8 @@ class _Part:
 
 
 def _operator(type: str, *, reflected: bool = False) -> Callable[..., Output]:
-    """Returns a method that adds a layer with one or two inputs to the innermost graph of these.
-
-    reflected: whether the other operand is the first input.
-    """
+    """Returns the method for a Python operator, such as `+`. It adds a layer to the innermost graph
+    of its operands. reflected: whether the other operand is the first input."""
 
     def operate(self: Output, *other: Any) -> Output:
         inputs = (*other, self) if reflected else (self, *other)
@@ -55,14 +53,14 @@ class Output(_Part):
     def __init__(self, layer: GraphLayer, index: int, tensor: Tensor) -> None:
         self.layer = layer
         self.index = index
-        """The position among the outputs of the layer."""
+        """The position of this output among the outputs of its layer."""
         self.tensor = tensor
-        """The inference: element type, shape and, if a shape depends on the value, the value."""
+        """The inferred element type and shape, and the value if a shape depends on it."""
         self.loaded: Tensor | None = None
-        """The inference when the output was loaded from an IR; otherwise None."""
+        """What irshape inferred when the output was loaded from an IR; otherwise None."""
         self._names: tuple[str, ...] = ()
         self.loaded_names: tuple[str, ...] | None = None
-        """The names of the tensor when it was loaded from an IR."""
+        """The names of the tensor in the IR from which it was loaded."""
         self._users = Ordered()
 
     @property
@@ -76,17 +74,17 @@ class Output(_Part):
 
     @property
     def element_type(self) -> ElementType:
-        """The element type, as inferred."""
+        """The element type that irshape infers."""
         return self.tensor.element_type
 
     @property
     def shape(self) -> PartialShape:
-        """The shape, as inferred."""
+        """The shape that irshape infers."""
         return self.tensor.shape
 
     @property
     def value(self) -> np.ndarray[Any, Any] | None:
-        """The array of a Const; None for outputs of other layers, and without weights."""
+        """The array of a Const; None for outputs of other layers, and if weights are missing."""
         return self.layer.value
 
     @property
@@ -102,8 +100,9 @@ class Output(_Part):
     def replace_uses(self, new: Output, inputs: Iterable[Input] | None = None) -> None:
         """Connects `new` to every input that this output feeds, or only to the given `inputs`.
 
-        The layer of `new` itself stays connected to this output, so that it can be inserted after
-        this output. Raises `GraphError`, also for an input that this output does not feed.
+        If this output feeds the layer of `new`, that connection stays, so that a layer can be
+        inserted after this output. Raises `GraphError`, also for an input that this output does not
+        feed.
         """
         ends = self.users if inputs is None else tuple(inputs)
         for end in ends:
@@ -112,8 +111,8 @@ class Output(_Part):
         self.layer.graph.replace_uses(self, new, ends)
 
     def insert_after(self, type: str, *inputs: Any, **attributes: Any) -> Output:
-        """Inserts a layer after this output. The output feeds the layer, and the layer feeds its
-        consumers.
+        """Inserts a layer after this output. This output then feeds the layer, and the layer feeds
+        the former consumers of this output.
 
         inputs, attributes: further inputs, and the attributes, as for `Graph.add`. Raises
         `GraphError`.
@@ -179,8 +178,8 @@ class Output(_Part):
 
     @property
     def name(self) -> str:
-        """A name by which `Graph.tensor` finds the tensor, unless another layer or tensor has the
-        same name."""
+        """A name by which `Graph.tensor` finds the tensor, unless several layers or tensors have
+        this name."""
         return self._names[0] if self._names else port_name(self.layer, self.index)
 
     def __str__(self) -> str:
@@ -191,7 +190,7 @@ class Output(_Part):
 
 
 def feeding(layers: Iterable[GraphLayer], inside: Container[GraphLayer]) -> list[Output]:
-    """Returns the outputs of layers not in `inside` that feed `layers`, without duplicates."""
+    """Returns the outputs that feed `layers` from outside `inside`, without duplicates."""
     ends = (end for layer in layers for end in layer._inputs)
     return list(dict.fromkeys(end.source for end in ends if end.source.layer not in inside))
 
@@ -202,8 +201,8 @@ def described(output: Output) -> str:
 
 
 def innermost(values: Iterable[Any], home: Any = None) -> Any:
-    """Returns the innermost of a graph and of the graphs of outputs and layers, also of those
-    inside lists and markers; None if there is none."""
+    """Returns the innermost of several graphs. Outputs and layers, also inside lists and markers,
+    stand for their graph. Returns None if there is no graph."""
     for each in values:
         if isinstance(each, Output):
             graph = each.layer.graph
@@ -219,7 +218,7 @@ def innermost(values: Iterable[Any], home: Any = None) -> Any:
 
 
 class Marker:
-    """An input of a layer with bodies, with what its bodies make of it."""
+    """An input for a layer with bodies, marked with its use in the body, such as `Sliced`."""
 
     value: Any
 
@@ -232,15 +231,15 @@ class Input(_Part):
     def __init__(self, layer: GraphLayer, index: int, source: Output) -> None:
         self.layer = layer
         self.index = index
-        """The position among the inputs of the layer."""
+        """The position of this input among the inputs of its layer."""
         self._source = source
         self.loaded: Output | None = None
-        """The output that fed the input when it was loaded from an IR."""
+        """The output that fed this input in the IR from which it was loaded."""
 
     @property
     def source(self) -> Output:
-        """The output that feeds the input. Assigning another output checks it, and may raise
-        `GraphError`."""
+        """The output that feeds this input. Assign another output to reconnect the input; this
+        raises `GraphError` if the layer refuses it."""
         return self._source
 
     @source.setter
@@ -248,8 +247,8 @@ class Input(_Part):
         self.layer.graph.connect(self, output)
 
     def insert_before(self, type: str, *inputs: Any, **attributes: Any) -> Output:
-        """Inserts a layer before this input. The source of the input feeds the layer, and the layer
-        feeds the input.
+        """Inserts a layer before this input. The source of this input then feeds the layer, and the
+        layer feeds this input.
 
         inputs, attributes: further inputs, and the attributes, as for `Graph.add`. Raises
         `GraphError`.
@@ -262,7 +261,7 @@ class Input(_Part):
 
     @property
     def name(self) -> str:
-        """The name of the input in the specification."""
+        """The name of the input in the specification of the operation."""
         operand = self.layer.operation.operand_at(self.index)
         return str(self.index) if operand is None else operand.name
 
@@ -291,7 +290,7 @@ class GraphLayer(_Part):
 
     def __init__(self, graph: Any, raw: Layer, operation: Operation) -> None:
         self.graph = graph
-        """The `Graph` that contains it: the net, or a body of another layer."""
+        """The `Graph` that contains this layer: the net, or a body of another layer."""
         self.raw = raw
         """The layer as a file would declare it. The graph shares it with the loaded model until it
         changes."""
@@ -304,7 +303,7 @@ class GraphLayer(_Part):
         """The graphs inside an If, Loop or TensorIterator, by tag: `body`, or `then_body` and
         `else_body`."""
         self.valued = False
-        """Whether inference computes the known values of the outputs, since a shape needs them."""
+        """Whether inference computes the values of the outputs, because a shape needs them."""
         self._inputs: tuple[Input, ...] = ()
         self._outputs: tuple[Output, ...] = ()
 
@@ -325,7 +324,8 @@ class GraphLayer(_Part):
 
     @property
     def name(self) -> str:
-        """The name, which can be assigned. Raises `GraphError` if another layer has it."""
+        """The name, which can be assigned. Raises `GraphError` if another layer has the new
+        name."""
         return self.raw.name
 
     @name.setter
@@ -334,17 +334,17 @@ class GraphLayer(_Part):
 
     @property
     def label(self) -> str:
-        """Type, name and id of the layer, as messages write them."""
+        """The type, name and id of the layer, as messages print them."""
         return self.raw.label
 
     @property
     def inputs(self) -> tuple[Input, ...]:
-        """The inputs, in the order of the operation."""
+        """The inputs, in the order in which the operation defines them."""
         return self._inputs
 
     @property
     def outputs(self) -> tuple[Output, ...]:
-        """The outputs, in the order of the operation."""
+        """The outputs, in the order in which the operation defines them."""
         return self._outputs
 
     @property
@@ -369,7 +369,7 @@ class GraphLayer(_Part):
 
     @property
     def value(self) -> np.ndarray[Any, Any] | None:
-        """The array of a Const; None for other layers, and without weights."""
+        """The array of a Const; None for other layers, and if weights are missing."""
         if not self.raw.is_constant:
             return None
         try:
@@ -379,7 +379,7 @@ class GraphLayer(_Part):
 
     @property
     def rt_info(self) -> dict[str, object]:
-        """The rt_info as nested dictionaries whose leaves are texts."""
+        """The rt_info of the layer as nested dictionaries, whose innermost values are texts."""
         return parse(self.graph.text_source, self.raw.rt_info_span)
 
     @property
@@ -402,7 +402,7 @@ class GraphLayer(_Part):
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        """The names of the output of the graph that a Result stands for. They can be assigned.
+        """The names of the graph's output that this Result is. They can be assigned.
 
         They are the Result's own names or, without any, the names of the port that feeds it.
         """
@@ -429,8 +429,8 @@ class GraphLayer(_Part):
 
     @property
     def is_used(self) -> bool:
-        """Whether OpenVINO reads the layer: a Result or an Assign depends on it, and in a body also
-        on the layer around it."""
+        """Whether OpenVINO reads the layer: whether a Result or an Assign depends on it. In a body,
+        a Result or an Assign must also depend on the layer that contains the body."""
         waiting, seen = deque([self]), {self}
         while waiting:  # the nearest first: the Assign of a state is near its ReadValue
             layer = waiting.popleft()

@@ -10,4 +10,4 @@ from .operations import Operations
 __all__ = ["Operations", "op"]
 
 op = Operations()
-"""The operations as functions, for the graph that their arguments belong to."""
+"""The operations as functions. They add layers to the graph of their arguments."""

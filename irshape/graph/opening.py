@@ -17,10 +17,10 @@ from .structure import Content, Structure
 
 
 def opened(graph: Structure, model: Model, result: BodyResult, engine: BodyEngine) -> None:
-    """Adds the layers of a sound model to an empty graph. The model is not changed.
+    """Adds the layers of a model without errors to an empty graph. The model is not changed.
 
     The layers are made when the program first needs them, separately for each body.
-    engine: the engine that inferred the model. The graph continues to use it.
+    engine: the inference engine of the model, which the graph continues to use.
     """
     for part in result.walk():
         for _, subject in part.observations:
@@ -36,7 +36,7 @@ def opened(graph: Structure, model: Model, result: BodyResult, engine: BodyEngin
 
 @collection_paused()
 def _fill(result: BodyResult, graph: Structure, content: Content) -> None:
-    """Makes the layers of a body."""
+    """Makes the layers of the net or of one body."""
     layers = _layers_of(graph, content, result)
     number = graph.changes.number
     for layer, row in zip(layers, result.wiring.sources, strict=True):
@@ -80,7 +80,7 @@ def _fill(result: BodyResult, graph: Structure, content: Content) -> None:
 
 
 _HIGH_ID = 1 << 62
-"""From this id on, new layers get free lower ids: no id may pass 2^63."""
+"""If ids reach this number, new layers get unused lower ids, since ids must stay below 2^63."""
 
 
 def _layers_of(graph: Structure, content: Content, result: BodyResult) -> list[GraphLayer]:

@@ -1,7 +1,7 @@
 """The operations as Python functions: `op.reduce_mean(x, -1, keep_dims=True)`.
 
-Names, signatures and docstrings come from the declarations. `op.pyi` states them for editors and
-type checkers; `tests/graph/make_stub.py` writes it.
+Names, signatures and docstrings come from the classes in `ops/`. The stub `op.pyi` repeats them for
+editors and type checkers; `tests/graph/make_stub.py` writes it.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _NAMES = {
     "SoftSign": "softsign",
     "TopK": "topk",
 }
-"""The names of functions that do not follow from the parts of a type. They are the names of
-`openvino.opset` if it has the operation."""
+"""Functions whose name does not follow from the type of the operation. They have the names that
+`openvino.opset` uses, if it has the operation."""
 
 _PARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -59,7 +59,7 @@ def function_name(type_name: str) -> str:
 
 @cache
 def types_by_name() -> dict[str, str]:
-    """Returns the types of all operations by the names of their functions. Imports all of them."""
+    """Returns the type of the operation for each function name. Imports all operations."""
     names = [name for name in registry.type_names() if name not in _APART]
     return {function_name(name): name for name in names}
 
@@ -72,8 +72,8 @@ def _type_of(name: str) -> str | None:
 class Operations:
     """The operations as functions.
 
-    graph: the graph for layers without an output of a graph among their inputs. Without a graph,
-    the functions raise an error for these layers.
+    graph: the graph to which layers are added if none of their inputs is an output of a graph, such
+    as constants. Without it, the functions raise an error for these layers.
     """
 
     def __init__(self, graph: Any = None) -> None:
@@ -121,7 +121,8 @@ class Operations:
     repeat_while = RepeatWhile
 
     def _home(self, values: Iterable[Any]) -> Any:
-        """Returns the graph in which an operation on these values belongs. Raises `GraphError`."""
+        """Returns the graph to which a layer with these inputs is added: the innermost graph of the
+        inputs. Raises `GraphError` if no input belongs to a graph."""
         home = innermost(values, self._graph)
         if home is None:
             raise GraphError(
@@ -132,7 +133,7 @@ class Operations:
 
 
 def _function(operations: Operations, kind: str) -> Any:
-    """Returns the function that adds a layer of a type."""
+    """Returns the Python function that adds a layer of a type."""
     versions = registry.versions(kind)
     newest = versions[-1]
     shown = signature(versions)

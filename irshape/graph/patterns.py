@@ -49,10 +49,10 @@ Where = Callable[[Output], bool]
 
 @dataclass(eq=False)
 class Wanted:
-    """A condition on an output. The methods of `Pattern` make it."""
+    """The pattern of one output: the conditions on it. The methods of `Pattern` make it."""
 
     types: tuple[str, ...] = ()
-    """The types that match, as they are declared."""
+    """The types of layers that match, as operations spell them."""
     inputs: tuple[Wanted, ...] | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     name: str | None = None
@@ -61,21 +61,21 @@ class Wanted:
     options: tuple[Wanted, ...] = ()
     """Alternative patterns. One of them has to match."""
     sibling: Wanted | None = None
-    """The first output of the same layer; None if this is the first."""
+    """The pattern of the first output of the same layer; None if this is the first output."""
     index: int = 0
 
     def __getitem__(self, index: int) -> Wanted:
-        """Returns the condition for another output of the same layer."""
+        """Returns the pattern of another output of the same layer, e.g. of output 1 of a Split."""
         return replace(self, optional=False, options=(), sibling=self.first, index=index)
 
     @property
     def first(self) -> Wanted:
-        """The first output of the same layer."""
+        """The pattern of the first output of the same layer."""
         return self.sibling or self
 
 
 class Pattern:
-    """Builds patterns."""
+    """Builds patterns. Each method returns the pattern of one output."""
 
     def any(
         self,
@@ -90,8 +90,8 @@ class Pattern:
         """Returns a pattern that matches any output.
 
         name: the name of the output in the match.
-        element_type, shape, rank, users: conditions. The output's shape has to lie within the given
-        shape.
+        element_type, shape, rank, users: conditions. The given shape may have dynamic dimensions;
+        the output's shape has to be a case of it.
         where: a further condition.
         """
         condition = _all(element_type, shape, rank, users, where)
@@ -106,7 +106,7 @@ class Pattern:
     ) -> Wanted:
         """Returns a pattern that matches a Const.
 
-        value: the value of all its elements, within 1e-6.
+        value: the value that all its elements have, within 1e-6.
         where: a condition on its array.
         """
 
@@ -143,35 +143,30 @@ class Pattern:
         layer as for `Graph.add`.
 
         type: one or several types of operations.
-        inputs: patterns for the inputs of the layer. Without any, all inputs match.
-        attributes: values, or functions that return whether the actual value fits. A negative
-        `axis` counts from the end. The other arguments are as for `any`. Raises `GraphError` for a
-        type or an attribute that does not exist.
+        inputs: patterns for the inputs of the layer. Without any, the inputs do not matter.
+        attributes: the wanted values, or functions that return whether the layer's value fits. A
+        negative `axis` counts from the end. The other arguments are as for `any`. Raises
+        `GraphError` for a type or an attribute that does not exist.
         """
         condition = _all(element_type, shape, rank, users, where)
         return Wanted(_declared(type, attributes), inputs or None, attributes, name, condition)
 
     def either(self, *options: Wanted, name: str | None = None) -> Wanted:
-        """Returns a pattern that matches if one of several patterns matches; the first that does
-        counts.
-
-        The match does not contain names of the other patterns.
-        """
+        """Returns a pattern that matches if one of several patterns matches. They are tried in
+        order; the match contains only the names of the one that matches."""
         return Wanted(name=name, options=options)
 
     def optional(
         self, type: str | tuple[str, ...], input: Wanted, *more: Wanted, **conditions: Any
     ) -> Wanted:
-        """Returns a pattern for a layer that may be missing. If it is, `input` matches in its
-        place. The conditions are those of `add`."""
+        """Returns a pattern for a layer that may be missing. If it is missing, the pattern `input`
+        has to match in its place. The other arguments are as for `add`."""
         return replace(self.add(type, input, *more, **conditions), optional=True)
 
 
 def _declared(type: str | tuple[str, ...], attributes: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns the types of a pattern as they are declared.
-
-    Raises `GraphError` for an unknown type, and for an attribute that none of them has.
-    """
+    """Returns the types of a pattern as operations spell them, e.g. `ReLU`. Raises `GraphError` for
+    an unknown type, and for an attribute that none of the types has."""
     types = (type,) if isinstance(type, str) else tuple(type)
     versions = [
         version for each in types for version in registry.versions(each) or [version_of(each, 1)]
@@ -208,7 +203,7 @@ def _all(
 
 @dataclass(eq=False, repr=False)
 class Match:
-    """A place where a pattern matches. `match["x"]` is the output with this name."""
+    """A place where a pattern matches. `match["x"]` is the output that the name `x` matches."""
 
     output: Output
     """The output that the whole pattern matches."""
@@ -229,8 +224,8 @@ class Match:
 
     @property
     def inside(self) -> bool:
-        """Whether the outputs of all layers of the match, except for its own output, feed only the
-        match."""
+        """Whether only layers of the match use the outputs of its layers, except for `output`
+        itself."""
         return all(
             user.layer in self.layers
             for layer in self.layers
@@ -245,16 +240,16 @@ class Match:
 
 @dataclass
 class _State:
-    """The partial match. Alternatives are tried from one state each."""
+    """A partial match. Alternatives are tried from copies of it."""
 
     bound: dict[Wanted, Output] = field(default_factory=dict)
     misses: list[tuple[int, Output, Wanted]] | None = None
-    """The conditions that did not hold, each with the number of layers that matched; None if not
-    needed."""
+    """The conditions that did not hold, each with the number of layers that had matched before;
+    None if the caller does not need them."""
 
     @property
     def captured(self) -> dict[str, Output]:
-        """The outputs that have a name in the pattern."""
+        """The outputs that patterns with a name have matched, by this name."""
         return {wanted.name: output for wanted, output in self.bound.items() if wanted.name}
 
     @property
@@ -286,8 +281,8 @@ def matches(graph: Structure, pattern: Wanted) -> Iterator[Match]:
 
 
 def why_not(graph: Structure, pattern: Wanted) -> str:
-    """Returns why a pattern does not match. The text describes the first misfit at the place
-    where most of the pattern matches."""
+    """Returns why a pattern does not match. The text describes the first difference at the place
+    where the largest part of the pattern matches."""
     nearest: tuple[int, Output, Wanted, Output] | None = None
     count = 0
     for layer in graph.walk():
@@ -313,7 +308,7 @@ def why_not(graph: Structure, pattern: Wanted) -> str:
 
 
 def _misfit(output: Output, wanted: Wanted) -> str:
-    """Returns why an output does not match."""
+    """Returns why an output does not match its part of the pattern."""
     layer = output.layer
     if wanted.types and type(layer.operation).type_name() not in wanted.types:
         return f"{layer.label} is not of type {' or '.join(wanted.types)}"
@@ -368,7 +363,7 @@ def _fits(output: Output, wanted: Wanted, state: _State) -> bool:
 
 
 def _attribute_fits(layer: GraphLayer, name: str, wanted: Any) -> bool:
-    """Whether an attribute of a layer matches the pattern's."""
+    """Whether an attribute of a layer has the value that the pattern wants."""
     names = layer.operation.signature.python_names
     if name not in names:
         return False

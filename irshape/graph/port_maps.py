@@ -13,13 +13,13 @@ from .nodes import GraphLayer, Input, Output
 from .structure import Structure
 
 FIXED_INPUTS = {"if": 1, "loop": 2, "tensoriterator": 0}
-"""The number of leading inputs that the layer itself uses."""
+"""How many of the first inputs of a layer are its own, such as the condition of an If."""
 
 
 class Line(NamedTuple):
-    """An entry of a port map.
+    """An entry of a port map, e.g. `<input external_port_id="0" internal_layer_id="3"/>`.
 
-    at: the input or output of the layer, counted from 0; None if the entry has none.
+    at: the position of the layer's input or output, from 0; None if the entry refers to none.
     attributes: the other attributes of the entry, `internal_layer_id` first.
     """
 
@@ -38,7 +38,7 @@ Lines = dict[str, list[Line]]
 
 
 def lines_of(raw: Layer) -> Lines:
-    """Returns the port maps of a sound layer."""
+    """Returns the port map entries of a layer without errors, by the tag of the body."""
     maps = raw.port_maps or {}
     return {tag: _lines(raw, maps.get(element, [])) for tag, element in PORT_MAPS.items()}
 
@@ -66,8 +66,8 @@ def _lines(raw: Layer, entries: list[PortMap]) -> list[Line]:
 
 
 def mapped(raw: Layer, inputs: int, outputs: int, lines: Lines) -> Layer:
-    """Returns the layer with this many inputs and outputs, numbered in order, and these port
-    maps."""
+    """Returns a copy of a layer with these port maps and these numbers of inputs and outputs. Its
+    ports are numbered in order."""
     raw = copy(raw)
     raw.inputs = numbered(raw.inputs, inputs, 0)
     raw.outputs = numbered(raw.outputs, outputs, inputs)
@@ -80,7 +80,7 @@ def mapped(raw: Layer, inputs: int, outputs: int, lines: Lines) -> Layer:
 
 
 def numbered(ports: list[Port], count: int, first: int) -> list[Port]:
-    """Returns this many ports, numbered from `first`. New ones declare nothing."""
+    """Returns `count` ports, numbered from `first`. Added ones declare no type or shape."""
     kept = [copy(port) for port in ports[:count]]
     for at, port in enumerate(kept):
         port.id = str(first + at)
@@ -89,7 +89,7 @@ def numbered(ports: list[Port], count: int, first: int) -> list[Port]:
 
 @lru_cache(maxsize=1024)
 def new_ports(first: int, count: int) -> list[Port]:
-    """Returns ports, numbered from `first`, that declare nothing. New layers share them."""
+    """Returns ports, numbered from `first`, without type or shape. New layers share them."""
     return [Port(str(at), None, None, -1) for at in range(first, first + count)]
 
 
@@ -100,14 +100,14 @@ def _entry(line: Line, inputs: int) -> PortMap:
 
 
 def line_of(at: int | None, inner: GraphLayer, **attributes: object) -> Line:
-    """Returns an entry that feeds a Parameter of a body, or that returns the value of a Result."""
+    """Returns an entry for an input, which feeds a Parameter, or for an output, from a Result."""
     given = {name: str(value) for name, value in attributes.items()}
     direction: Literal["input", "output"] = "input" if inner.raw.is_parameter else "output"
     return Line(direction, at, {"internal_layer_id": inner.id, **given})
 
 
 def captured(body: Structure, source: Output) -> Output:
-    """Adds a Parameter to a body for a tensor from outside. The tensor is the same in every
+    """Adds a Parameter to a body for a tensor from outside the body. It has the same value in every
     iteration."""
     owner = body.owner
     assert owner is not None

@@ -17,10 +17,10 @@ F16, F32 = ElementType.of("f16"), ElementType.of("f32")
 
 
 def to_f16(graph: Editing, *, keep: Selection = ()) -> int:
-    """Lets f32 layers compute in f16. Returns the number of changed layers.
+    """Makes f32 layers compute in f16. Returns the number of changed layers.
 
-    Inputs and outputs of the graph stay f32. So do layers that accept only f32, layers with
-    bodies, and layers with an input of dynamic element type.
+    Inputs and outputs of the graph stay f32. Layers that accept only f32, layers with bodies, and
+    layers with an input of dynamic element type also stay f32.
     keep: layers that stay f32, by glob patterns of names or types or by a function. Raises
     `GraphError` for a pattern that matches no layer.
     """
@@ -68,8 +68,8 @@ def _kept(graph: Editing, keep: Selection) -> set[GraphLayer]:
 
 
 def _halve(graph: Editing, layer: GraphLayer, half: dict[Output, Output]) -> bool:
-    """Lets one layer compute in f16, and converts its outputs back to f32. Returns whether it
-    did."""
+    """Makes one layer compute in f16, and converts its outputs back to f32. Returns False if the
+    layer stays in f32."""
     singles = [end for end in layer.inputs if end.source.element_type is F32]
     converts = layer.raw.folded_type == "convert"
     outputs = [output for output in layer.outputs if output.element_type is F32]
@@ -97,7 +97,7 @@ def _halve(graph: Editing, layer: GraphLayer, half: dict[Output, Output]) -> boo
 
 
 def _half_of(graph: Editing, source: Output, half: dict[Output, Output]) -> Output:
-    """Returns a tensor in f16."""
+    """Returns the f16 version of a tensor: a Convert, or a constant."""
     known = half.get(source)
     if known is not None and known.layer in graph:
         return known
@@ -111,7 +111,7 @@ def _half_of(graph: Editing, source: Output, half: dict[Output, Output]) -> Outp
 
 
 def _stored_in_f16(graph: Editing, constant: GraphLayer, name: str | None = None) -> Output:
-    """Adds a constant with the values of another one in f16."""
+    """Adds an f16 constant with the values of another constant."""
     sizes = constant.output.shape.static or ()
     parts = (_in_f16(part).tobytes() for part in _parts_of(constant))
     return graph._stored(F16, sizes, parts, 2 * math.prod(sizes), name)
@@ -124,7 +124,7 @@ def _in_f16(part: Any) -> Any:
 
 
 def _parts_of(constant: GraphLayer) -> Iterator[Any]:
-    """Yields the elements of a constant as f32, some at a time. The rest is not in memory."""
+    """Yields the elements of a constant as f32, in parts, so that only one part is in memory."""
     import numpy as np
 
     _, _, offset, size, _ = Constant.of(constant.raw.items, None)
@@ -161,8 +161,8 @@ _SHAPE_INPUTS: Mapping[str, tuple[int, ...]] = {
     "Tile": (1,),
     "TopK": (1,),
 }
-"""The inputs that decide shapes. OpenVINO 2026.4 compresses no constant on which they depend, back
-to the next ShapeOf.
+"""The inputs of operations that decide shapes, such as the second input of Reshape. OpenVINO 2026.4
+compresses no constant on which they depend, back to the next ShapeOf.
 
 The list was measured with models in which an f32 constant is converted to i64 and feeds one input.
 """
@@ -173,8 +173,8 @@ def compress_to_f16(graph: Editing, *, keep: Selection = ()) -> int:
     """Stores f32 and f64 weights in f16, as OpenVINO's `save_model` does. Returns the number of
     changed constants.
 
-    A Convert restores the type of each constant. Constants on which a shape depends stay, and
-    so do constants with three quarters of their elements outside the range of f16.
+    A Convert restores the type of each constant. Constants stay if a shape depends on them, or if
+    three quarters of their elements are outside the range of f16.
     keep: as for `to_f16`.
     """
     if any(_is_optimized(layer) for layer in graph.walk()):
@@ -187,7 +187,7 @@ def compress_to_f16(graph: Editing, *, keep: Selection = ()) -> int:
 def _is_optimized(layer: GraphLayer) -> bool:
     """Whether a layer shows that the model is quantized. `save_model` then compresses nothing.
 
-    This is the case for a FakeQuantize, a FakeConvert, and a Multiply that scales integer weights.
+    These layers are FakeQuantize, FakeConvert, and a Multiply that scales integer weights.
     """
     kind = layer.raw.folded_type
     if kind in ("fakequantize", "fakeconvert"):
@@ -207,7 +207,7 @@ def _is_optimized(layer: GraphLayer) -> bool:
 
 
 def _compressed(graph: Editing, kept: set[GraphLayer]) -> int:
-    """Compresses the constants of a net or body and of the bodies inside. Returns the number of
+    """Compresses the constants of a graph and of its bodies to f16. Returns the number of
     constants."""
     fixed = _deciding_shapes(graph)
     count = 0
@@ -231,8 +231,8 @@ def _compressed(graph: Editing, kept: set[GraphLayer]) -> int:
 def _unfit(constant: GraphLayer) -> bool:
     """Whether f16 represents a constant badly, so that `save_model` does not compress it.
 
-    Three quarters of the elements lie outside its range or would change by more than 0.1 %, or the
-    only element would change by more than 0.01 %.
+    This is so if three quarters of the elements lie outside the range of f16 or would change by
+    more than 0.1 %, or if the only element would change by more than 0.01 %.
     """
     import numpy as np
 
@@ -250,7 +250,8 @@ def _unfit(constant: GraphLayer) -> bool:
 
 
 def _deciding_shapes(graph: Editing) -> set[GraphLayer]:
-    """Returns the layers from which a shape is computed, back to the next ShapeOf."""
+    """Returns the layers from which a shape is computed: from the input that gives the shape back
+    to the nearest ShapeOf."""
     reached: set[GraphLayer] = set()
     waiting = [
         end.source.layer

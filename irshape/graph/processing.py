@@ -1,4 +1,4 @@
-"""Adds the preprocessing and postprocessing of a program to the model."""
+"""Adds the preprocessing and postprocessing of a program to the graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from .types import element_type_of
 
 
 def _permutation(layouts: tuple[str, str]) -> list[int]:
-    """Returns the axes of the first layout in the order of the second. Raises `GraphError`."""
+    """Returns the order of axes by which a Transpose turns the first layout into the second: 0, 3,
+    1, 2 for NHWC to NCHW. Raises `GraphError`."""
     before, after = layouts
     if sorted(before) != sorted(after) or len(set(before)) != len(before):
         message = f"the layouts '{before}' and '{after}' have different dimensions"
@@ -36,15 +37,14 @@ def preprocess(
     mean: float | Sequence[float] | None = None,
     scale: float | Sequence[float] | None = None,
 ) -> Output:
-    """Lets an input take the data of a program unchanged: the graph converts, transposes and
-    normalizes it, in the order of the arguments.
+    """Moves preprocessing into the graph, which then takes the data of a program as it is. The
+    graph converts, transposes and normalizes the data, in the order of the arguments.
 
     element_type: the type of the new input.
     layout: the layouts of the new input and of the old one, as in `("NHWC", "NCHW")`.
-    reverse_channels: the program gives BGR, and the graph takes RGB, or the reverse.
-    mean, scale: the graph subtracts mean, then divides by scale. Each is a number, or a list
-    with a number for each channel (axis C of the layout, else of the model's layout, else axis
-    1).
+    reverse_channels: whether the program has BGR images and the graph takes RGB, or the reverse.
+    mean, scale: the graph subtracts mean, then divides by scale. Each is a number, or a list with a
+    number for each channel (axis C of the layout, else of the model's layout, else axis 1).
     Returns the new input.
     """
     old = graph._input(name)
@@ -135,7 +135,7 @@ def _with_channels_reversed(graph: Editing, input: Output, layout: str) -> Outpu
 def _by_channel(
     graph: Editing, input: Output, numbers: float | Sequence[float], layout: str, argument: str
 ) -> Output:
-    """Returns the numbers for the channels in a shape that broadcasts over the input."""
+    """Returns one number for each channel, in a shape that broadcasts over the input."""
     import numpy as np
 
     array = np.asarray(numbers, np.float64)
@@ -168,7 +168,7 @@ def postprocess(
 ) -> Output:
     """Transposes an output of the graph from one layout to another, and converts its element type.
 
-    name: of an output; its Result; or a tensor, for all outputs of it.
+    name: the name of an output of the graph. A tensor stands for all its outputs.
     """
     results = [result.inputs[0] for result in graph.results_of(name)]
     old = results[0].source

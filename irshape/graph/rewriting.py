@@ -1,4 +1,4 @@
-"""Replaces the matches of patterns, and checks that the values stay the same."""
+"""Replaces the matches of patterns, and tests with random inputs that the values stay the same."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Rewrite:
 
 
 def rewrite(pattern: Wanted) -> Callable[[Replacement], Rewrite]:
-    """Returns a decorator that turns a function into a rewrite for the matches of a pattern.
+    """Returns a decorator that turns a function into a `Rewrite` of the matches of a pattern.
 
     The function takes the graph (or body) and the match, adds the layers that replace the match,
-    and returns their output; None leaves the match unchanged.
+    and returns their output. If it returns None, the match stays unchanged.
     """
     return partial(Rewrite, pattern)
 
@@ -47,8 +47,8 @@ def rewritten(
 ) -> int:
     """Replaces matches of a rewrite's pattern until there are no more; see `rewrite`.
 
-    check: at every place in the net, run both sides on random inputs, and raise `GraphError` if
-    they differ by more than rtol.
+    check: whether to compute each match in the net and its replacement with random inputs, and
+    raise `GraphError` if they differ by more than rtol.
     Returns the number of replaced matches.
     """
     count, limit = 0, 10 * len(graph) + 1000
@@ -79,7 +79,7 @@ def rewritten(
 
 
 _ROUNDS = 100
-"""The maximum number of searches. If matches overlap, each search replaces half of them."""
+"""The maximum number of searches. If matches overlap, each search replaces about half of them."""
 
 
 def _replaced(
@@ -105,7 +105,8 @@ def _replaced(
 
 
 def prove(graph: Editing, match: Match, new: Output, name: str, seed: int, rtol: float) -> None:
-    """Runs both sides of a rewrite on random inputs. Raises `GraphError` if they differ."""
+    """Compares a match and its replacement for random inputs. Raises `GraphError` if they
+    differ."""
     import numpy as np
 
     from ..execution.inputs import random_inputs

@@ -1,7 +1,7 @@
-"""Edits the text of the IR from which a graph was loaded, so that it describes the graph.
+"""Changes the text of an IR as the graph that was loaded from it has changed.
 
-Unchanged parts keep their bytes: layers, comments, order, white space. A layer with another name
-or other types and shapes is changed in place; with other changes, it is written anew.
+Unchanged parts keep their bytes: layers, comments, order, white space. If only the name, types or
+shapes of a layer changed, they are changed in its text. After other changes, it is written anew.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ behind them."""
 
 
 class NotSpliceable(Exception):
-    """Raised if the text cannot be edited and has to be rewritten completely."""
+    """Raised if the text of the IR cannot be edited and has to be rewritten completely."""
 
 
 class Splicer:
-    """Compares the text with the graph, body by body. model: the graph as it is now."""
+    """Compares the text of an IR with the graph, body by body. model: the graph as it is now."""
 
     def __init__(self, source: Source, model: Model) -> None:
         self.source = source
@@ -38,7 +38,7 @@ class Splicer:
         self.edits: list[Edit] = []
 
     def rendered(self, body: BodyResult, position: int, depth: int) -> list[str]:
-        """Returns the new text of a layer, for a depth of indentation."""
+        """Returns the new text of a layer, indented for its depth in the XML."""
         return list(
             layer_lines(self.model, body.body.layers[position], None, body, position, depth)
         )
@@ -103,7 +103,7 @@ class Splicer:
             self.body(body, part.layers, inner, depth + 2)
 
     def _end(self, element: int) -> int:
-        """Returns the end of the layer or edge at an offset."""
+        """Returns the end of the element `<layer>` or `<edge>` that begins at an offset."""
         end = element_end(self.source.data, element)
         if end < 0:
             raise NotSpliceable
@@ -121,7 +121,7 @@ class Splicer:
         self._before(data.rindex(b"</net"), ["\t" + text.decode()])
 
     def attribute(self, element: int, name: str, text: str) -> None:
-        """Sets or adds an attribute of the element at an offset."""
+        """Sets an attribute of the element at an offset, or adds it."""
         text = escaped(expressible(text)).replace('"', "&quot;").replace("'", "&apos;")
         edit = set_attribute(self.source, element, name, text, after="id")
         if edit is None:
@@ -129,7 +129,8 @@ class Splicer:
         self.edits.append(edit)
 
     def _cut(self, start: int) -> None:
-        """Removes the layer or edge at an offset, and its line if nothing else is on the line."""
+        """Removes the `<layer>` or `<edge>` at an offset, and its line if nothing else is on the
+        line."""
         data, end = self.source.data, self._end(start)
         line = data.rfind(b"\n", 0, start) + 1
         after = data.find(b"\n", end)
@@ -157,7 +158,8 @@ class Splicer:
 
 
 def _frame(layer: Layer) -> tuple[object, ...]:
-    """Returns the parts of a layer other than its name and the types and shapes of its ports."""
+    """Returns everything about a layer except its name and the types and shapes of its ports. If it
+    is unchanged, the layer's text can be edited in place."""
     edges = [
         (tag, [(edge.from_layer, edge.to_layer) for edge in body.back_edges])
         for tag, body in (layer.bodies or {}).items()

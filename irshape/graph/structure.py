@@ -1,4 +1,4 @@
-"""The contents of a graph, the look-up of layers and tensors, and the basic steps of changes."""
+"""The contents of a graph, the look-up of layers and tensors, and unchecked single changes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 Rank = tuple[int, int]
-"""A position, and the number of a layer that was added or moved after this position."""
+"""A sort key in topological order. The second number orders layers with equal first numbers."""
 
 
 class Content:
@@ -44,22 +44,19 @@ class Content:
         """Ranks rise along edges. A new layer gets the next rank after its last producer, so
         inserting it between two others moves no layer."""
         self.end = -1
-        """The last position. A layer that is added behind it gets a new position."""
+        """The last position in `ranks`. A layer that comes after it gets a new position."""
         self.back_edges: tuple[BackEdge, ...] = ()
         """The back edges of the body of a Loop or TensorIterator: from a Result to a Parameter
         of the next iteration, by id."""
 
 
 Fill = Callable[[Any, Content], None]
-"""Makes the layers of a loaded graph.
-
-It does not refer to the graph. So a graph whose layers are not made yet is in no reference cycle,
-and Python frees it as soon as it is dropped.
-"""
+"""Makes the layers of a loaded graph when they are first needed. It does not refer to the graph.
+Without such a cycle of references, Python frees an unused graph at once."""
 
 
 class Structure:
-    """Layers, their connections and names. This class does not check operations."""
+    """Layers, their connections and their names. This class does not check operations."""
 
     def __init__(
         self,
@@ -79,15 +76,15 @@ class Structure:
         self.rt_info_span: tuple[int, int] | None = None
         """The place of the rt_info of the net; a `Passage` if it is not in the file of `source`."""
         self.compact = False
-        """Whether a saved .bin must contain only the needed constants, because weights were
-        stripped."""
+        """Whether weights were stripped, so that a saved .bin must contain only the constants that
+        the graph needs."""
         self.fill = fill
         """Makes the layers when they are first needed."""
         if owner is None:
             self.bytes = Pieces()
             """The bytes of constants: the bytes of the file, then the added bytes."""
             self.store = Model(Source("<graph>", b""), name, format=FORMAT)
-            """A model without layers that has the weights, for inference."""
+            """A model with the weights, but no layers, from which inference reads constants."""
             self.store.weights = Weights(None, self.bytes, "ready")
             self.engine = BodyEngine(self.store)
             self.changes = Changes()
@@ -125,7 +122,7 @@ class Structure:
 
     @property
     def back_edges(self) -> tuple[BackEdge, ...]:
-        """See `Content.back_edges`."""
+        """The back edges of a body; see `Content.back_edges`."""
         return self.content.back_edges
 
     @back_edges.setter
@@ -164,7 +161,7 @@ class Structure:
         return name in self.content.by_name or str(name).removeprefix("id:") in self.content.by_id
 
     def __getitem__(self, name: str) -> GraphLayer:
-        """Returns a layer by its name, or else its id: `3` or, if a name is `3`, `id:3`.
+        """Returns the layer with a name or, if no layer has it, with an id, given as `3` or `id:3`.
 
         Raises `KeyError`, also if several layers have the name.
         """
@@ -189,10 +186,8 @@ class Structure:
         )
 
     def tensor(self, name: str | Output | GraphLayer) -> Output:
-        """Returns an output by tensor name, by layer (its only output), or by `LAYER:INDEX`.
-
-        Raises `KeyError`.
-        """
+        """Returns an output. It can be given by a tensor name, by a layer that has only one output,
+        or as `LAYER:INDEX`. Raises `KeyError`."""
         if not isinstance(name, str):
             return self._output(name)
         if name in self.content.by_tensor:
@@ -239,7 +234,7 @@ class Structure:
         return [each for each in results if name in each.output_names] or results
 
     def claimed_names(self, source: Output, but: GraphLayer | None = None) -> set[str]:
-        """Returns the names of a tensor that belong to its Results."""
+        """Returns the names of a tensor that its Results declare as their own."""
         return {
             name
             for end in source._users
@@ -248,10 +243,10 @@ class Structure:
         }
 
     def port_names(self, output: Output) -> list[str]:
-        """Returns the names of a tensor that its port declares; its Results declare the others.
+        """Returns the names of a tensor that its own port declares; its Results declare the others.
 
-        Older releases of OpenVINO read no names from Results. The port therefore declares the names
-        of the first Result too, unless it is an input: an input has names of its own.
+        Older releases of OpenVINO read no names from Results. The port therefore also declares the
+        names of the first Result, unless it is the port of a Parameter, which has names of its own.
         """
         claimed = self.claimed_names(output)
         if not claimed:
@@ -263,7 +258,8 @@ class Structure:
         return [name for name in output._names if name not in claimed or name in own]
 
     def walk(self) -> Iterator[GraphLayer]:
-        """Yields every layer. The layers of a body follow the layer that contains it."""
+        """Yields every layer, also in bodies. The layers of a body follow the layer that contains
+        it."""
         for layer in self.layers:
             yield layer
             for body in layer.bodies.values():
@@ -283,12 +279,12 @@ class Structure:
 
     @property
     def depth(self) -> int:
-        """The number of layers around this graph: 0 for the net."""
+        """The number of layers inside which this graph is a body: 0 for the net."""
         return 0 if self.owner is None else 1 + self.owner.graph.depth
 
     def where(self, layer: GraphLayer) -> str:
-        """Returns the text for a layer in messages. For a layer of a body, it includes the layers
-        around the body."""
+        """Returns the label of a layer for messages. For a layer in a body, it also names the
+        layers that contain the body."""
         if layer not in self.content.layers:
             return layer.type
         place: list[str] = []
@@ -300,7 +296,7 @@ class Structure:
 
     @property
     def text_source(self) -> Source:
-        """The source to which the spans of layers refer."""
+        """The text of the file in which the layers have their positions."""
         origin = self.root.source
         return self.store.source if origin is None else origin.source
 
@@ -308,8 +304,8 @@ class Structure:
         return f"<Graph '{self.name}' of {len(self.content.layers)} layers>"
 
     def _output(self, given: Output | GraphLayer) -> Output:
-        """Returns an output of this graph. Raises `GraphError`, and `TypeError` for anything but an
-        output."""
+        """Returns `given` if it is an output of this graph. Raises `GraphError` if it belongs to
+        another graph, and `TypeError` for anything but an output."""
         output = given.output if isinstance(given, GraphLayer) else given
         if not isinstance(output, Output):
             raise ArgumentError(f"expected an output of the graph, got {type(given).__name__}")
@@ -341,8 +337,8 @@ class Structure:
         return candidate
 
     def _free(self, name: str) -> str:
-        """Returns the name of a layer. Raises `GraphError` if another layer has it, or an IR cannot
-        contain it."""
+        """Returns `name` if a new layer can have it. Raises `GraphError` if another layer has it,
+        or an IR cannot contain it."""
         if checked_name(name) in self.content.by_name:
             raise GraphError(f"the graph already has a layer '{name}'")
         return name
@@ -350,7 +346,7 @@ class Structure:
     # the steps of changes: each can be undone
 
     def _attach(self, layer: GraphLayer) -> None:
-        """Adds a layer. Its inputs must be connected."""
+        """Adds a layer whose inputs are already connected."""
         content, changes = self.content, self.changes
         put, name = changes.put, layer.raw.name
         put(content.layers, layer, changes.number())
@@ -372,7 +368,7 @@ class Structure:
             changes.at_end = self._check_variables
 
     def _detach(self, layer: GraphLayer) -> None:
-        """Removes a layer. Its outputs must feed nothing."""
+        """Removes a layer whose outputs feed nothing."""
         content, changes = self.content, self.changes
         for end in layer._inputs:
             changes.drop(end._source._users, end)
@@ -390,7 +386,8 @@ class Structure:
         self._stale()
 
     def _rank_before(self, producer: GraphLayer, user: GraphLayer) -> None:
-        """Adjusts the ranks to a new edge. Raises `GraphError` if it would close a cycle."""
+        """Adjusts `Content.ranks` to a new edge. Raises `GraphError` if the edge would close a
+        cycle."""
         ranks, changes = self.content.ranks, self.changes
         position = ranks[producer][0]
         if ranks[producer] < ranks[user]:
@@ -414,12 +411,9 @@ class Structure:
     def _leave_names(
         self, source: Output, result: GraphLayer, moved: bool = False
     ) -> tuple[str, ...]:
-        """Removes from a tensor the names of a Result that it no longer feeds. Returns these
-        names.
-
-        moved: whether another tensor will feed the Result. Names that the port declares too then
-        go with it.
-        """
+        """Removes the names of a Result from the tensor that no longer feeds it. Returns these
+        names. moved: whether another tensor will feed the Result. Names that the tensor's own port
+        declares, too, are then removed as well."""
         own = names_in(result.raw.output_names)
         kept = set() if moved else {*source.layer.raw.outputs[source.index].tensor_names}
         if source.layer.raw.is_parameter:
@@ -445,12 +439,12 @@ class Structure:
             self.changes.drop(by_name, layer.name)
 
     def _redeclare(self, layer: GraphLayer, raw: Layer, operation: Operation) -> None:
-        """Replaces the declaration and the operation of a layer."""
+        """Replaces the declaration of a layer, as a file would contain it, and its operation."""
         self.changes.set(layer, "raw", raw)
         self.changes.set(layer, "operation", operation)
 
     def _restate(self, layer: GraphLayer, **values: Any) -> None:
-        """Changes fields of a layer on which its operation does not depend."""
+        """Changes fields of a layer that do not affect its operation, such as its name."""
         raw = copy(layer.raw)
         for name, value in values.items():
             setattr(raw, name, value)
@@ -470,7 +464,7 @@ class Structure:
             self.changes.put(self.content.by_tensor, name, output)
 
     def _give_output_names(self, result: GraphLayer, names: Iterable[str]) -> None:
-        """Gives a Result its own names. Without any, it has the names of its tensor."""
+        """Gives a Result names of its own. Without any, the Result has the names of its tensor."""
         text = written_names(names)
         if text != result.raw.output_names:
             self._restate(result, output_names=text)
@@ -481,14 +475,14 @@ class Structure:
         self._restate(layer, rt_info_span=span)
 
     def _stale(self) -> None:
-        """Records that this body changed, so that the layers around it are written again."""
+        """Marks this body as changed, so that the layers that contain it are written again."""
         owner = self.owner
         while owner is not None:
             self._restate(owner, bodies=None)
             owner = owner.graph.owner
 
     def _reachable(self, start: Iterable[GraphLayer]) -> set[GraphLayer]:
-        """Returns layers and all layers on which they depend."""
+        """Returns the given layers and all layers on which they depend."""
         reached: set[GraphLayer] = set()
         waiting = list(start)
         while waiting:

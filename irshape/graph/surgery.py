@@ -1,4 +1,4 @@
-"""Takes graphs apart and puts them together."""
+"""Takes graphs apart and puts them together: extract, split, merge."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ G = TypeVar("G", bound=Editing)
 
 
 Names = Iterable["str | Output | tuple[str, Output]"]
-"""Tensors: their names, their outputs, or pairs of a new name and an output."""
+"""Tensors: by their names, as outputs, or as pairs of a new name and an output."""
 
 End = tuple["str | None", Output, "GraphLayer | None"]
 """An output of a part: the requested name, the tensor, and the Result that the name stands for."""
 
 
 def extracted(graph: G, inputs: Names | None, outputs: Names | None, *, again: bool = False) -> G:
-    """Returns the graph for `Graph.extract`. again: return a tensor twice if the caller asks for it
-    twice."""
+    """Implements `Graph.extract`. again: whether a tensor that is requested twice becomes two
+    outputs."""
     part = duplicate(graph)
 
     def twin(given: str | Output | tuple[str, Output]) -> Output:
@@ -80,7 +80,7 @@ def _name_of(given: str | Output | tuple[str, Output]) -> str | None:
 
 
 def _end_of(given: str | Output | tuple[str, Output], output: Output) -> End:
-    """Returns the requested name, the output, and the Result that has this name."""
+    """Returns the requested name of an output, its tensor, and the Result that has this name."""
     if not isinstance(given, str) or not output.users:
         return _name_of(given), output, None
     results = [each for each in output.layer.users if each.raw.is_result]
@@ -90,8 +90,8 @@ def _end_of(given: str | Output | tuple[str, Output], output: Output) -> End:
 
 
 def _keep_results(graph: Editing, wanted: Sequence[End]) -> None:
-    """Removes the Results of other tensors, and adds missing Results, so that they are in this
-    order."""
+    """Changes the Results of a graph to the wanted ones, in this order: removes the others, and
+    adds missing ones."""
     place = graph.content.layers
     kept: list[GraphLayer] = []
     for name, output, asked in wanted:
@@ -117,8 +117,8 @@ def _keep_results(graph: Editing, wanted: Sequence[End]) -> None:
 
 
 def _states_of(graph: Editing, needed: set[GraphLayer]) -> set[GraphLayer]:
-    """Returns the Assigns of the variables that these layers read, and all layers on which they
-    depend."""
+    """Returns the Assigns of the variables that these layers read, and all layers on which these
+    Assigns depend."""
     states: set[GraphLayer] = set()
     while True:
         read = by_variable(needed | states, "readvalue")
@@ -134,7 +134,7 @@ def _states_of(graph: Editing, needed: set[GraphLayer]) -> set[GraphLayer]:
 def merged(
     first: G, second: Editing, connections: Mapping[str, str], prefix: str, name: str | None
 ) -> G:
-    """See `irshape.merge`."""
+    """Implements `irshape.merge`."""
     require_mapping(connections, "inputs by tensors, as in {'out': 'in'}")
     whole = duplicate(first)
     if name is not None:
@@ -178,7 +178,7 @@ def merged(
 
 
 def parts_of(graph: G, cuts: Sequence[Sequence[str | Output] | str | Output]) -> list[G]:
-    """See `Graph.split`."""
+    """Implements `Graph.split`."""
     stages = [[cut] if isinstance(cut, (str, Output)) else cut for cut in cuts]
     bounds = [[graph.tensor(given) for given in stage] for stage in stages]
     groups = _groups(graph, bounds)
@@ -235,7 +235,8 @@ def variables_of(graph: Editing) -> list[Variable]:
 
 
 def _part(graph: G, groups: list[set[GraphLayer]], number: int, fixed: Collection[GraphLayer]) -> G:
-    """Returns one of the parts. Tensors that cross its border are its inputs or outputs."""
+    """Returns one part as a graph. Tensors that other parts make or use are its inputs or
+    outputs."""
     group = {layer for layer in groups[number] if not layer.raw.is_parameter and layer not in fixed}
     inside = [layer for layer in graph.layers if layer in group]
     crossing = feeding((each for each in inside if not each.raw.is_result), group.union(fixed))
@@ -273,7 +274,7 @@ def fixed_layers(graph: Editing) -> set[GraphLayer]:
 
 
 def _named(output: Output) -> tuple[str, Output]:
-    """Returns an output with a unique name, since several layers can have the same name."""
+    """Returns an output with a unique name for it, since several layers can have the same name."""
     name, graph = output.name, output.layer.graph
     taken = graph.content.by_tensor.get(name, output) is not output
     if output.names or not (taken or len(graph.content.by_name[output.layer.name]) > 1):

@@ -1,4 +1,4 @@
-"""Converts element types and shapes that callers give: OpenVINO's, NumPy's, or names."""
+"""Converts the element types and shapes that callers give: OpenVINO's, NumPy's, or names."""
 
 from __future__ import annotations
 
@@ -61,5 +61,5 @@ def shape_of(given: Any) -> PartialShape:
 
 
 def _plain(given: Any) -> Any:
-    """Returns the text of a shape or dimension of OpenVINO; anything else as it is."""
+    """Returns a shape or dimension of OpenVINO as text. Returns anything else unchanged."""
     return str(given) if type(given).__module__.startswith("openvino") else given

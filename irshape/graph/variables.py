@@ -1,4 +1,4 @@
-"""Turns inputs and outputs that carry a state into variables, and back."""
+"""Turns pairs of inputs and outputs that hold a state into variables, and back."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def make_stateful(
     beam_idx: str | None = None,
     batch_from: str | None = None,
 ) -> None:
-    """Turns pairs of an input and an output into variables. The output is the next value of the
-    input.
+    """Turns pairs of an input and an output into variables. The output holds the value of the input
+    for the next run.
 
-    pairs: the output by the input, as in `{"past.0.key": "present.0.key"}`. Each variable gets
-    the name of its input, and its initial value is zeros. If axis 0 of the variable is dynamic,
-    its initial size is the size of axis 0 of `batch_from` (by default the first other input
-    whose axis 0 is dynamic). Other dynamic dimensions begin with size 0.
-    beam_idx: the name of an input to add. A Gather after each ReadValue selects along axis 0 by
-    this input.
+    pairs: a dictionary from inputs to outputs, as in `{"past.0.key": "present.0.key"}`. Each
+    variable gets the name of its input, and zeros as its initial value. If axis 0 of the variable
+    is dynamic, its initial size is the size of axis 0 of `batch_from` (by default the first other
+    input whose axis 0 is dynamic). Other dynamic dimensions begin with size 0.
+    beam_idx: the name of an input to add for beam search. After each ReadValue, a Gather selects
+    the entries of axis 0 by this input.
     """
     with graph.changes:
         ends = {graph._input(old): graph.tensor(new) for old, new in pairs.items()}
@@ -53,7 +53,7 @@ def make_stateful(
 
 
 def _batch_of(graph: Editing, states: set[Output], named: str | None) -> Output | None:
-    """Returns the input whose axis 0 is the number of sequences; None if there is none."""
+    """Returns the input from whose axis 0 the batch size is taken; None if there is none."""
     if named is not None:
         return graph._input(named)
     rest = [each for each in graph.inputs if each not in states and each.shape.rank]
@@ -64,7 +64,7 @@ def _batch_of(graph: Editing, states: set[Output], named: str | None) -> Output 
 def _read(
     graph: Editing, name: str, old: Output, order: Output | None, batch: Output | None
 ) -> Output:
-    """Makes a ReadValue feed the consumers of an input. Returns the output that feeds them now."""
+    """Replaces an input by a ReadValue. Returns the output that now feeds its consumers."""
     read: Output = graph.add(
         "ReadValue",
         _initial(graph, old, batch),
@@ -81,8 +81,7 @@ def _read(
 
 
 def _initial(graph: Editing, state: Output, batch: Output | None) -> Output:
-    """Returns zeros in the shape of a state before the first run. Dynamic axes other than 0 have
-    size 0."""
+    """Returns the initial value of a variable: zeros. Dynamic axes other than 0 have size 0."""
     dims = state.shape.dims
     if dims is None:
         raise GraphError(f"{state!r} is of dynamic rank", help="reshape it first")
@@ -107,11 +106,9 @@ def _initial(graph: Editing, state: Output, batch: Output | None) -> Output:
 
 
 def make_stateless(graph: Editing) -> dict[str, str]:
-    """Turns variables into inputs and outputs. Returns the names of the outputs by the names of
-    the inputs.
+    """Turns variables into inputs and outputs. Returns the name of each output by its input's name.
 
-    The initial values of the variables are removed, so the caller has to pass them to the
-    inputs.
+    The graph loses the initial values of the variables: the caller passes them as inputs.
     """
     reads, assigns = (by_variable(graph.layers, kind) for kind in ("readvalue", "assign"))
     for variable, layers in (*reads.items(), *assigns.items()):

@@ -21,12 +21,10 @@ def _moved_to(layer: GraphLayer, offset: int) -> None:
 
 
 def strip_weights(graph: Editing, *, keep_bytes: int = 1024) -> int:
-    """Replaces the values of constants by zeros. The constants share the bytes of these zeros.
-
-    The saved .bin is as long as the largest of these constants. On file systems with sparse
-    files, the zeros take no space.
-    keep_bytes: constants up to this size keep their values. Returns the number of replaced
-    bytes.
+    """Replaces the values of constants by zeros. All these constants share the same zeros, so the
+    saved .bin is only as long as the largest of them. On file systems with sparse files, the zeros
+    take no space.
+    keep_bytes: constants up to this size keep their values. Returns how many bytes were replaced.
     """
     large = {
         layer: size
@@ -46,8 +44,8 @@ def strip_weights(graph: Editing, *, keep_bytes: int = 1024) -> int:
 
 
 def restore_weights(graph: Editing, other: Editing) -> int:
-    """Replaces the values of constants by the values of the constants with the same names in
-    another graph. Returns the number of changed constants."""
+    """Sets the values of constants to those of the constants with the same names in another graph.
+    Returns the number of changed constants."""
     count = 0
     with graph.batch():
         for layer, twin in _twins(graph, other):
@@ -70,8 +68,8 @@ def restore_weights(graph: Editing, other: Editing) -> int:
 def _twins(graph: Editing, other: Editing) -> Iterator[tuple[GraphLayer, GraphLayer]]:
     """Yields pairs of constants of both graphs that have the same name.
 
-    Several constants of one name are paired in their order. Raises `GraphError` if the other graph
-    has more or fewer of them.
+    If several constants have one name, they are paired in the order of the files. Raises
+    `GraphError` if the other graph has more or fewer of them.
     """
     theirs = _by_name(other)
     for name, ours in _by_name(graph).items():

@@ -1,7 +1,8 @@
-"""Writes a graph as an IR: its text and its .bin.
+"""Writes a graph as an IR: the .xml and the .bin.
 
-The file system copies the .bin of the original, never through memory, and new constants follow it.
-If the graph no longer needs much of the .bin, the new .bin contains only the needed constants.
+The file system copies the original .bin without reading it into memory, and new constants are
+appended. If the graph no longer needs a large part of the .bin, the new .bin contains only the
+needed constants.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ _BY_FILE = 1 << 16
 
 
 def text_of(graph: Structure, inference: Inference | None = None) -> bytes:
-    """Returns the text of a graph. Unchanged parts have the text of the file from which it was
-    loaded."""
+    """Returns the text of the .xml for a graph. Unchanged parts have the text of the file from
+    which the graph was loaded."""
     inference = inference or exported(graph, None)
     model, origin = inference.model, graph.source
     if origin is not None and origin.format.ports_as_written:
@@ -63,8 +64,8 @@ def _spliced(graph: Structure, origin: Model, inference: Inference) -> bytes:
 
 
 def model_of(graph: Structure) -> Model:
-    """Returns the graph as a `Model`, as if it had been saved and loaded. It shares the
-    constants."""
+    """Returns the graph as a `Model`, as if it had been saved and loaded. The model uses the
+    constants of the graph without a copy."""
     model = read(Source(f"<graph {graph.name}>", text_of(graph)))
     model.weights = graph.store.weights
     return model
@@ -73,17 +74,17 @@ def model_of(graph: Structure) -> Model:
 def save(
     graph: Structure, path: str | os.PathLike[str] | IO[bytes], weights: IO[bytes] | None = None
 ) -> None:
-    """Writes the graph as an IR: the .xml, and the .bin beside it.
+    """Writes the graph as an IR: the .xml, and the .bin beside it. Unchanged parts keep their text:
+    names, ids, order, comments. Both files appear completely or not at all.
 
-    path: the path of the .xml, or a binary file; then weights is the file for the .bin.
-    Unchanged parts keep their text: names, ids, order, comments. Both files appear completely
-    or not at all.
+    path: the path of the .xml, or an open binary file.
+    weights: if `path` is an open file, the open file for the .bin.
     Raises `GraphError` for constants whose bytes are missing, and `OSError`.
     """
     with collection_paused():
         if isinstance(path, (str, os.PathLike)):
             if weights is not None:
-                raise ArgumentError("a path takes no second file: the .bin is beside the .xml")
+                raise ArgumentError("`weights` is only for open files: a path determines the .bin")
             write_together(files_of(graph, path))
             return
         if not hasattr(path, "write"):
@@ -141,7 +142,7 @@ def parts_of_file(graph: Structure) -> tuple[bytes, Iterator[Piece]]:
 
 
 def _pieces(graph: Structure, layout: Layout | None) -> Iterator[Piece]:
-    """Yields the bytes of the .bin, a piece at a time."""
+    """Yields the bytes of the .bin, one piece at a time."""
     chunks = (
         [(start, start, size) for start, size in graph.bytes.spans()]
         if layout is None
@@ -157,8 +158,8 @@ def _pieces(graph: Structure, layout: Layout | None) -> Iterator[Piece]:
 
 
 def _in_parts(graph: Structure, offset: int, size: int) -> Iterator[Piece]:
-    """Yields the bytes of constants. Bytes of the file from which the graph was loaded are not
-    copied."""
+    """Yields the bytes of constants in parts. Bytes of the file from which the graph was loaded are
+    not copied in memory."""
     origin = None if graph.source is None else graph.source.weights
     if origin is not None and origin.path is not None and origin.identity is not None:
         end = origin.size

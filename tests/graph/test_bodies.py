@@ -98,7 +98,7 @@ def test_what_iterations_hand_on_cannot_be_bound() -> None:
 def test_a_state_keeps_its_element_type() -> None:
     graph = Graph()
     x = graph.parameter("f32", [4], name="x")
-    with pytest.raises(GraphError, match="brings i64"):
+    with pytest.raises(GraphError, match="feeds i64"):
         op.loop(3, True, op.carried(x), body=lambda state: op.convert(state, destination_type=int))
     assert graph.layers == (x.layer,)
 

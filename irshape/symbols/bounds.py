@@ -33,7 +33,7 @@ DEPTH: Final = 4
 
 
 class Bounds(Facts):
-    """The ranges of symbols, the facts about expressions and calls, and what follows from them."""
+    """The ranges of symbols, the facts about expressions, and the conclusions drawn from them."""
 
     def __init__(self) -> None:
         self.ranges: dict[Symbol, Range] = {}
@@ -42,7 +42,7 @@ class Bounds(Facts):
         self.rewritten: dict[Call, Expression] = {}
         """For each of these divisions, minima and maxima, the expression that equals it."""
         self.multiples: dict[tuple[Expression, int], Constraint] = {}
-        """Pairs of an expression and a number that divides it, with the condition that says so."""
+        """Maps an expression and a number that divides it to the condition that says so."""
         self._call_ranges: dict[Call, Range] = {}
         self._product_ranges: dict[Monomial, Range] = {}
         self._proofs: dict[tuple[Expression, int], bool] = {}
@@ -296,7 +296,7 @@ def _floor_divided(number: float, divisor: float) -> float:
 
 
 def exactly_divided(numerator: Expression, divisor: Expression) -> Expression | None:
-    """Returns the quotient of two polynomials; None if they do not divide without a remainder."""
+    """Returns the quotient of two polynomials; None if the division leaves a remainder."""
     facts = numerator.facts
     lead, number = max(divisor.terms.items(), key=_degree)
     quotient, rest = facts.number(0), numerator
@@ -318,7 +318,7 @@ def exactly_divided(numerator: Expression, divisor: Expression) -> Expression | 
 def _divided_term(
     monomial: Monomial, coefficient: Coefficient, by: Monomial, number: Coefficient
 ) -> tuple[Monomial, Coefficient] | None:
-    """Returns the quotient of two terms; None if they do not divide without a remainder."""
+    """Returns the quotient of two terms; None if the division leaves a remainder."""
     if coefficient % number:
         return None
     rest = list(monomial)

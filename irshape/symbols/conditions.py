@@ -28,8 +28,7 @@ class Conflict(NamedTuple):
 
     constraint: Constraint
     earlier: tuple[Constraint, ...]
-    """The fewest earlier conditions that exclude it; empty if the shapes of the inputs exclude
-    it."""
+    """A shortest list of earlier conditions that contradict it; empty if shapes of inputs do."""
 
     @property
     def is_certain(self) -> bool:

@@ -33,8 +33,8 @@ class Facts(Bounds):
         self.replaced: dict[Symbol, Expression] = {}
         """For each replaced symbol, the expression that it equals."""
         self.one_or: dict[tuple[Expression, int], Constraint] = {}
-        """Pairs of an expression and a number, if broadcasting requires that the expression is 1 or
-        this number; with the condition that says so."""
+        """Maps an expression and a number to the condition that the expression is 1 or this number,
+        as broadcasting requires it."""
         self.constraints: dict[str, Constraint] = {}
         """Every condition that restricts a size, by the text of the condition."""
         self.conflicts: dict[object, Conflict] = {}
@@ -45,12 +45,12 @@ class Facts(Bounds):
         """Whether requirements narrow sizes. False in a body that may never run: there they are
         only listed."""
         self.inside: dict[Symbol, tuple[Expression, Constraint]] = {}
-        """For a body that may never run: what symbols equal if it runs, with the conditions."""
+        """In a body that may never run: what each symbol equals if the body runs."""
 
     def symbol(
         self, name: str, low: float = 0, high: float = math.inf, axis: int | None = None
     ) -> Expression:
-        """Returns the symbol of a name as an expression. The first call creates the symbol."""
+        """Returns the symbol with a name as an expression. The first call creates the symbol."""
         symbol = self.symbols.get(name)
         if symbol is None:
             symbol = self.symbols[name] = Symbol(name, len(self.symbols), axis)
@@ -94,8 +94,8 @@ class Facts(Bounds):
         return True
 
     def _refused(self, left: Expression, right: Expression, *, assumed: bool) -> bool:
-        """Returns False. Records a contradiction if it is a requirement that the expressions are
-        equal."""
+        """Returns False. If the equality is required, not assumed, also records the
+        contradiction."""
         if not assumed:
             self._contradict(left, "==", right)
         return False
@@ -354,7 +354,7 @@ class Facts(Bounds):
         return False
 
     def _contradict(self, left: Expression, relation: str, right: Expression) -> None:
-        """Records that a relation cannot hold which the current source requires."""
+        """Records that the current source requires something that cannot hold."""
         if self.source in self.conflicts:
             return
         solution = (
@@ -366,7 +366,7 @@ class Facts(Bounds):
         self.conflicts[self.source] = Conflict(constraint, earlier)
 
     def _excluding(self, symbol: Symbol, replacement: Expression) -> Constraint | None:
-        """Returns a requirement that a symbol does not meet with this number as its size."""
+        """Returns a requirement that excludes a number as the size of a symbol, if any."""
         if replacement.symbols:
             return None
         number = {symbol: replacement}.get

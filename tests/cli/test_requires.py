@@ -211,8 +211,8 @@ def test_the_tables_cover_what_openvino_has() -> None:
             "2021.1.0",
             [
                 "IR version 11: 2022.1, ",
-                "MVN of opset6: 2021.3, up to opset4 (the newest version that it reads is MVN of "
-                "opset4)",
+                "MVN of opset6: 2021.3, up to opset4 (the newest version that the target "
+                "reads is MVN of opset4)",
             ],
         ),
         (converted("nf4"), "2023.1", ["element type nf4: 2023.2, "]),

@@ -110,8 +110,8 @@ class Repairs(NamedTuple):
     findings: list[Finding]
     """The findings to report. Findings that one change removes are the `related` of the first."""
     causes: dict[int, list[Cause]]
-    """At most three causes for each finding, likeliest first, by its `id`."""
+    """Maps the `id` of each finding to at most three causes, likeliest first."""
     tried: dict[int, list[Trial]]
-    """The changes tried for each finding, by its `id`."""
+    """Maps the `id` of each finding to the changes that were tried for it."""
     readings: int
     """The number of times that the whole file was read again."""

@@ -183,7 +183,7 @@ class CollidingName(Rule):
                 end.producer,
                 expected="a unique name",
                 actual=name,
-                help='rename one of the two, or write version="11" in <net>',
+                help='rename the layer or the tensor, or write version="11" in <net>',
             )
 
     @classmethod

@@ -274,7 +274,7 @@ class DuplicateTensorName(Rule):
                     port=where,
                     expected="a unique name",
                     actual=name,
-                    help="rename one of the two",
+                    help="rename one of the two tensors",
                 )
 
 

@@ -138,7 +138,7 @@ def load(
     weights: WeightsChoice | bytes = "beside",
     values: Mapping[str, object] | None = None,
 ) -> Model:
-    """Reads an IR, a file of single `<layer>`s, an ONNX model or a oneDNN graph. Returns the model.
+    """Reads an IR, a file of single layers, an ONNX model or a oneDNN graph. Returns the model.
 
     path: the model file, `-` for standard input, or an open file of text or bytes.
     weights: the .bin; `"beside"` looks for it beside the .xml, `"none"` reads the model without
@@ -162,7 +162,7 @@ def loads(
 ) -> Model:
     """Reads a model from memory. Returns the model.
 
-    text: the text of an .xml with a `<net>` or single `<layer>`s, or the bytes of an ONNX model.
+    text: the text of an .xml with a `<net>` or single layers, or the bytes of an ONNX model.
     weights: the content of the .bin, or its path. values: as for `load`.
     Raises `LoadError` and `ValueError` as `load` does.
     """

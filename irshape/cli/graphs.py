@@ -118,7 +118,7 @@ _HELP = {
     "prefix": "give --prefix for the names of the second model, as in --prefix second/",
     "batch_from": "name with --batch-from an input that has the batch size",
     "max_iterations": "give --max-iterations",
-    "bypass": "give the input that replaces it, as LAYER:INPUT",
+    "bypass": "name the input that replaces the layer, as LAYER:INPUT",
 }
 """The option to advise in place of each argument of a Python function."""
 

@@ -45,7 +45,7 @@ _SECOND = "\0"
 
 
 def _spread(text: str) -> str:
-    """Returns a text with one character for each column that it takes in a terminal."""
+    """Returns a text with a filler after each character that takes two columns in a terminal."""
     if text.isascii():
         return text
     return "".join(char + _SECOND * (columns_of(char) - 1) for char in text)

@@ -159,7 +159,7 @@ def _chosen_files(
 
 
 def _expected(wanted: Chosen, paths: tuple[str, ...], ignores: Any) -> Configuration:
-    """Returns the settings that must match a file: all if a path is a folder, else only `ignores`.
+    """Returns the settings whose patterns must match a file: all for a folder, else only `ignores`.
 
     ignores: those of the command line. With --only-ir (from a hook), they need not match a file.
     """

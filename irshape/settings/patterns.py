@@ -1,4 +1,4 @@
-"""Matches patterns of paths, as in `per-file-ignores`."""
+"""Matches paths against patterns, such as those of `per-file-ignores`."""
 
 from __future__ import annotations
 

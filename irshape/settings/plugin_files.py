@@ -26,7 +26,7 @@ def loaded() -> tuple[str, ...]:
 
 
 def unload() -> None:
-    """Forgets the plugin files, and everything else that this process has registered."""
+    """Removes the plugin files, and everything else that this process has registered."""
     _loaded.clear()
     registry.unregister()
     unregister()

@@ -117,7 +117,7 @@ fixing_options = options(
     click.option(
         "--only-ir",
         is_flag=True,
-        help="Skip files that are not models, even if named. For validate, a .bin stands for "
+        help="Skip files that are not models, even if named. For validate, a data file stands for "
         "its model, and the configuration or a plugin for all models in git.",
     ),
 )

@@ -236,7 +236,7 @@ MISTAKES = {
         irshape.Session, TypeError, "or a Graph, got PosixPath: irshape.load("
     ),
     "a graph of a path": Given(
-        lambda path: irshape.Graph(str(path)), TypeError, "made of a Model, got str: Graph.load("
+        lambda path: irshape.Graph(str(path)), TypeError, "expected a Model, got str: Graph.load("
     ),
     "a merge of paths": Given(
         lambda path: irshape.merge(path, path, {}),

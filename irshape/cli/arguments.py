@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,6 +25,31 @@ class Option(click.Option):
     def __init__(self, *names: Any, section: str = "", **attributes: Any) -> None:
         super().__init__(*names, **attributes)
         self.section = section
+
+
+class Whole(click.IntRange):
+    """An integer in digits: none of the other notations that Python reads, such as `1_000`."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, str) and not re.fullmatch("-?[0-9]+", value):
+            self.fail(f"'{value}' is not a whole number in digits, such as 12", param, ctx)
+        return int(super().convert(value, param, ctx))
+
+
+class Real(click.FloatRange):
+    """A finite number in decimal notation."""
+
+    name = "number"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number) or not re.fullmatch("[-+.0-9eE]+", str(value)):
+            self.fail(f"'{value}' is not a finite number, such as 0.5 or 1e-3", param, ctx)
+        return number
 
 
 class Command(click.Command):

@@ -9,6 +9,7 @@ import click
 
 from ..diagnostics.renderers import formats
 from ..diagnostics.renderers.common import json_text, plain
+from .arguments import Real, Whole
 from .common import deliver, options
 from .reporting import report_text
 from .tables import fitted, text_table
@@ -93,11 +94,11 @@ output_file_option = click.option(
     "-o", "--output-file", metavar="FILE", help="Write the output to a file instead of stdout."
 )
 answer_options = options(
-    click.option("--rtol", type=float, help="The relative tolerance. [default: by element type]"),
-    click.option("--atol", type=float, help="The absolute tolerance. [default: by element type]"),
+    click.option("--rtol", type=Real(0), help="The relative tolerance. [default: by element type]"),
+    click.option("--atol", type=Real(0), help="The absolute tolerance. [default: by element type]"),
     click.option(
         "--worst",
-        type=click.IntRange(0),
+        type=Whole(0),
         metavar="N",
         help="Show the N largest errors, as multiples of the tolerance. "
         "[default: 5 if something differs]",

@@ -10,7 +10,7 @@ import click
 
 from ..diagnostics.renderers.common import json_text, plain
 from ..spelling import counted, first_of
-from .arguments import Command
+from .arguments import Command, Whole
 from .common import (
     colour_option,
     deliver,
@@ -56,7 +56,7 @@ TONES = {"-": "red", "+": "green", "~": "yellow"}
 )
 @click.option(
     "--limit",
-    type=click.IntRange(0),
+    type=Whole(0),
     default=100,
     show_default=True,
     metavar="N",

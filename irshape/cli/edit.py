@@ -11,7 +11,7 @@ from ..diagnostics.renderers.common import plain
 from ..model.names import layer_and_index, port_name
 from ..shapes import UNBOUNDED, Dimension, PartialShape
 from ..spelling import counted, suggestion
-from .arguments import Command, Option
+from .arguments import Command, Option, Whole
 from .common import options, pairs
 from .graphs import (
     check_outputs,
@@ -252,11 +252,10 @@ def _by_end(
 
 
 def _element_type(text: str) -> str:
-    """Checks the name of an element type, and returns it. Raises `ValueError`."""
+    """Returns the name of an element type, also written as a port does. Raises `ValueError`."""
     from ..element_types import ElementType
 
-    ElementType.of(text)
-    return text
+    return (ElementType.of_precision(text) or ElementType.of(text)).name
 
 
 def _layouts(text: str) -> tuple[str, str]:
@@ -379,7 +378,7 @@ _SECTIONS = {
             "--max-iterations N",
             ("inline",),
             "With --inline: refuse loops with more iterations.",
-            type=click.IntRange(0),
+            type=Whole(0),
         ),
         _Change(
             "--drop-fake-quantize",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .arguments import Command, assume_option, given_shapes, shape_option
+from .arguments import Command, Whole, assume_option, given_shapes, shape_option
 from .common import echo, echo_json, form_option, load_for_shapes, usage_errors, weights_option
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.command("explain", cls=Command)
 @click.argument("model", metavar="MODEL")
 @click.argument("tensor", metavar="[TENSOR]", required=False)
-@click.option("--axis", type=int, help="Explain this axis alone; -1 is the last one.")
+@click.option("--axis", type=Whole(), help="Explain this axis alone; -1 is the last one.")
 @shape_option("The shape of an input, which may name dimensions: input_ids=[batch,seq].")
 @assume_option
 @form_option("text", "json", "html")

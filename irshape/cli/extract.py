@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .arguments import Command
+from .arguments import Command, Whole
 from .graphs import (
     check_outputs,
     graph_or_exit,
@@ -38,7 +38,7 @@ from .graphs import (
 )
 @click.option(
     "--distance",
-    type=click.IntRange(0),
+    type=Whole(0),
     metavar="N",
     help="How many connections to follow from the layer of --around. [default: 2]",
 )

@@ -10,7 +10,7 @@ import click
 from ..diagnostics.renderers.common import plain
 from ..shapes import UNBOUNDED, Dimension
 from ..spelling import counted
-from .arguments import Command, given_shapes, shape_option
+from .arguments import Command, Whole, given_shapes, shape_option
 from .common import echo, echo_json, form_option, load_for_shapes, usage_errors, weights_option
 from .comparing import place
 from .tables import fitted, text_table
@@ -33,7 +33,7 @@ SORTS = {
 @shape_option()
 @click.option(
     "--top",
-    type=click.IntRange(0),
+    type=Whole(0),
     default=10,
     show_default=True,
     metavar="N",
@@ -53,7 +53,7 @@ SORTS = {
 )
 @click.option(
     "--context",
-    type=click.IntRange(1),
+    type=Whole(1),
     metavar="TOKENS",
     help="With --device: the number of tokens that states and KV caches hold.",
 )

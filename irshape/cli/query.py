@@ -10,7 +10,7 @@ import click
 
 from ..diagnostics.renderers.common import plain
 from ..spelling import counted
-from .arguments import Command
+from .arguments import Command, Real
 from .common import echo_json, expand, form_option, load_among
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ FUNCTIONS = ("shape", "element-type")
 @click.option("-c", "--count", is_flag=True, help="Print only how many layers match in each file.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(0.1),
+    type=Real(0.1),
     default=10.0,
     show_default=True,
     metavar="SECONDS",

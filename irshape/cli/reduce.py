@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..spelling import counted
-from .arguments import Command
+from .arguments import Command, Real, Whole
 from .common import echo, load_or_exit, overwrite_option, refuse_overwriting, weights_option
 from .progress import Line
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--status",
-    type=int,
+    type=Whole(),
     metavar="N",
     help="The exit status that counts as the failure; -N for signal N. "
     "[default: the exit status on MODEL]",
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Real(min=0, min_open=True),
     metavar="SECONDS",
     help="Stop the command after this time. If that happens on MODEL, it is the failure. "
     "[default: ten times as long as it takes on MODEL, at least 60 s]",
@@ -52,18 +52,18 @@ if TYPE_CHECKING:
 @click.option(
     "-j",
     "--jobs",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     metavar="N",
     default=1,
     show_default=True,
     help="How many models to try at once; the result is the same.",
 )
 @click.option(
-    "--max-tries", type=click.IntRange(min=1), metavar="N", help="Stop after this number of tries."
+    "--max-tries", type=Whole(min=1), metavar="N", help="Stop after this number of tries."
 )
 @click.option(
     "--max-time",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Real(min=0, min_open=True),
     metavar="SECONDS",
     help="Stop after this time.",
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .arguments import Command
+from .arguments import Command, Whole
 from .common import echo, echo_json, form_option, keep_apart, load_or_exit, weights_option
 from .pages import view_option, write_result
 from .running import (
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 @memory_option
 @click.option(
     "--max-iterations",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     metavar="N",
     help="Refuse loops with more iterations. [default: 1,000,000]",
 )

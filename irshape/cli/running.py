@@ -12,7 +12,7 @@ import click
 
 from ..byte_sizes import parse_size
 from ..spelling import counted
-from .arguments import given_shapes, parsed, shape_option
+from .arguments import Whole, given_shapes, parsed, shape_option
 from .common import options, usage_errors
 from .progress import Line
 
@@ -32,7 +32,7 @@ input_options = options(
         "[default: MODEL.input0.npy … beside the model, if they exist]",
     ),
     click.option(
-        "--seed", type=int, default=0, show_default=True, help="The seed of the random inputs."
+        "--seed", type=Whole(0), default=0, show_default=True, help="The seed of the random inputs."
     ),
     shape_option("The shape of a random input: x=[1,3,224,224]."),
 )
@@ -99,6 +99,8 @@ def gathered(
     with usage_errors():
         for position, entry in enumerate(inputs):
             name, equals, file = entry.rpartition("=")
+            if not file:
+                raise ValueError(f"--input '{entry}' gives no file and no value")
             if not equals:
                 if position >= len(parameters):
                     raise ValueError(

@@ -10,7 +10,7 @@ import click
 
 from ..byte_sizes import parse_size
 from ..rules.settings import Devices
-from .arguments import device_option, extension_option, parsed, target_option, words
+from .arguments import Whole, device_option, extension_option, parsed, target_option, words
 from .common import options, usage_errors
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ fixing_options = options(
     click.option(
         "--jobs",
         "-j",
-        type=click.IntRange(1),
+        type=Whole(1),
         metavar="N",
         help="The number of processes for several files. [default: one per core]",
     ),
@@ -127,7 +127,7 @@ selection_options = options(
     fixing_options,
     click.option(
         "--max-errors",
-        type=click.IntRange(1),
+        type=Whole(1),
         metavar="N",
         help="Stop after this number of errors.",
     ),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .arguments import Command
+from .arguments import Command, Whole
 from .common import (
     echo,
     echo_json,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--parts",
-    type=click.IntRange(2),
+    type=Whole(2),
     metavar="N",
     help="Choose the cuts: N parts of about equal weights, cut through as few tensors as possible.",
 )
@@ -85,11 +85,11 @@ def command(
     """
     if bool(cuts) == (parts is not None):
         raise click.UsageError("choose where to split by --at NAME or --parts N")
-    paths = paths_of_parts(output, parts or len(cuts) + 1)
-    check_outputs([(model, weights)], paths, overwrite)
     graph = graph_or_exit(model, weights)
     with refusals():
         graphs = graph.split(*(_stage(graph, cut) for cut in cuts), parts=parts)
+    paths = paths_of_parts(output, len(graphs))
+    check_outputs([(model, weights)], paths, overwrite)
     by_path = dict(zip(paths, graphs, strict=True))
     write_graphs(by_path, quiet=True)
     if quiet:

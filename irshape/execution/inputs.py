@@ -149,10 +149,14 @@ def array_of(text: str, element_type: ElementType) -> Array:
     array = np.array(numbers).reshape(shape)
     if element_type.is_dynamic:
         return array
-    with np.errstate(all="ignore"):
-        cast = array.astype(dtype_of(element_type))
+    lacking = f"'{text}' contains a number that {element_type} does not have"
+    try:
+        with np.errstate(all="ignore"):
+            cast = array.astype(dtype_of(element_type))
+    except OverflowError:
+        raise ValueError(lacking) from None
     if not element_type.is_real and (cast.astype(array.dtype) != array).any():
-        raise ValueError(f"'{text}' contains a number that {element_type} does not have")
+        raise ValueError(lacking)
     return cast
 
 

@@ -110,14 +110,13 @@ def _channels(layout: str, rank: int) -> int:
 
     Raises `GraphError`.
     """
-    if not layout:
-        return 1
     names = layout.strip("[]").split(",") if layout.startswith("[") else list(layout)
-    axis = names.index("C") if "C" in names else rank
+    axis = 1 if not layout else names.index("C") if "C" in names else rank
     if "..." in names[:axis]:
         axis += rank - len(names)
     if not 0 <= axis < rank:
-        raise GraphError(f"the layout {layout} has no axis C of channels")
+        said = f"the layout {layout}" if layout else f"the input, of rank {rank},"
+        raise GraphError(f"{said} has no axis C of channels")
     return axis
 
 

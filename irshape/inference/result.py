@@ -200,7 +200,7 @@ class OutputNames:
                         return result, position, port
                 if layer.is_result and name in names_in(layer.output_names):
                     return result, position, 0
-            for (text, port), key in product(wanted, (_name, _id, self.label_of)):
+            for (text, port), key in product(wanted, (_name, _id, _id_as_such, self.label_of)):
                 for result, position, _ in _layers(results):
                     if port < len(result.outputs[position]) and key(result, position) == text:
                         return result, position, port
@@ -227,6 +227,10 @@ def _layers(results: Iterable[BodyResult]) -> Iterator[tuple[BodyResult, int, La
 
 def _name(result: BodyResult, position: int) -> str:
     return result.body.layers[position].name
+
+
+def _id_as_such(result: BodyResult, position: int) -> str:
+    return f"id:{_id(result, position)}"
 
 
 def _id(result: BodyResult, position: int) -> str:

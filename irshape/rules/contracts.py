@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..faults import Fault
 from ..model.graph import Finding, Layer, Model
+from ..model.ports import names_in
 from ..shapes import UNBOUNDED, Dimension
 from .base import Rule
 from .context import Context
@@ -41,6 +42,7 @@ _NOTHING = r"nothing\s+is\s+(?P<kind>[a-z-]+)\s*"
 
 def statement(text: str) -> Statement:
     """Returns the statement that a text expresses. Raises `ValueError` for a malformed text."""
+    text = text.strip()
     match = re.fullmatch(_NOTHING, text) or re.fullmatch(_NONE_OF, text)
     if match is not None:
         kind = match["kind"]
@@ -48,7 +50,7 @@ def statement(text: str) -> Statement:
             raise ValueError(f"'{text}': expected one of {', '.join(KINDS)}, got '{kind}'")
         return Statement(match.groupdict().get("name", "*"), None, kind)
     match = re.fullmatch(_SHAPE, text)
-    if match is None:
+    if match is None or match["name"][-1] in "=<>!":
         raise ValueError(
             f"'{text}' is not a statement such as 'logits = [batch, seq, 32000]', "
             "'state.* has no lost dimension' or 'nothing is unbounded'"
@@ -135,7 +137,8 @@ class BrokenContract(Rule):
             required = statement(text)
             unnamed = _unnamed(inference, required)
             everything = required.tensors == "*"
-            chosen = [
+            # a name such as x[0] is no pattern
+            chosen = [tensor for tensor in tensors if required.tensors in tensor.names] or [
                 tensor
                 for tensor in tensors
                 if any(fnmatchcase(name, required.tensors) for name in tensor.names)
@@ -195,7 +198,7 @@ def _tensors(inference: Inference) -> Iterator[Tensor]:
         layer = layers[position]
         variable = layer.attribute("variable_id")
         if layer.is_result and inference.result.outputs[position]:
-            yield Tensor(layer, position, 0, (layer.name,))
+            yield Tensor(layer, position, 0, (*names_in(layer.output_names), layer.name))
         for port, output in enumerate(layer.outputs):
             names = [*output.tensor_names, layer.name, *([variable] if variable else [])]
             if port < len(inference.result.outputs[position]):

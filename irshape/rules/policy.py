@@ -176,9 +176,11 @@ class PortsRule(Rule):
         every = [end for end in ends_of(context) if end.layer.is_parameter is (what == "input")]
         unmatched = list(every)
         for port in expected:
+            # a name comes before an id: names may be the ids of others
             end = next((end for end in unmatched if port.name in _names(end)), None)
+            end = end or next((end for end in unmatched if port.name in _ids(end)), None)
             if end is None:
-                free = [name for other in unmatched for name in _names(other)[:-1]]
+                free = [name for other in unmatched for name in _names(other)]
                 first_names = dict.fromkeys(_names(other)[0] for other in every)
                 yield cls.finding(
                     f"the policy expects the {what} '{port.name}', but the model has no {what} of "
@@ -275,10 +277,13 @@ class ExpectedOutputs(PortsRule):
 
 
 def _names(end: End) -> list[str]:
-    """Returns the names of an input or output: its tensor names, its layers' names, and the layer's
-    id."""
+    """Returns the names of an input or output: its tensor names, and its layers' names."""
     named = [*names_in(end.layer.output_names), *end.port.tensor_names]
-    return [*named, *dict.fromkeys((end.layer.name, end.producer.name)), end.layer.id]
+    return [*named, *dict.fromkeys((end.layer.name, end.producer.name))]
+
+
+def _ids(end: End) -> tuple[str, str]:
+    return end.layer.id, f"id:{end.layer.id}"
 
 
 def _tensor(context: Context, end: End) -> Tensor | None:

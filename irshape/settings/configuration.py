@@ -283,15 +283,26 @@ def texts(value: Any, _: str = "") -> tuple[str, ...]:
 
 
 def _some(value: Any, _: str = "") -> tuple[str, ...]:
-    """Returns a list of strings. Raises `ValueError` for an empty list, which has no effect."""
+    """Returns a list of strings. Raises `ValueError` for an empty list or string, which has no
+    effect."""
     if value == []:
         raise ValueError("the list is empty; leave the key out")
+    if "" in texts(value):
+        raise ValueError("the list has an empty string, which stands for nothing")
     return texts(value)
+
+
+def _filled(text: str) -> str:
+    if not text:
+        raise ValueError("the path is empty; leave the key out")
+    return text
 
 
 def _per_file(value: Any, place: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if not isinstance(value, dict):
         raise ValueError('expected a table of patterns, as "legacy/**" = ["IR2"]')
+    if "" in value:
+        raise ValueError("a pattern is empty, which matches no file")
     keys: Keys = {pattern: (pattern, _some) for pattern in value}
     return tuple(_fields(value, keys, place).items())
 
@@ -316,8 +327,7 @@ def _named(value: Any, what: str, plural: str) -> tuple[str, ...]:
     """Returns texts of the form `TYPE` or `TYPE@VERSION`. Raises `ValueError`."""
     named = texts(value)
     for text in named:
-        name, at, version = text.partition("@")
-        if not name.strip() or (at and not version.strip()):
+        if not re.fullmatch(r"[^\s@*]+(@[^\s@*]+)?", text):
             raise ValueError(f"'{text}' is not {what}; {plural} are written TYPE or TYPE@VERSION")
     return named
 
@@ -472,12 +482,22 @@ _PORT_KEYS: Keys = {
         _of(str, 'a shape such as "[?,3,224,224]"', lambda text: str(PartialShape.parse(text))),
     ),
 }
-_ports = _tables(
+_each_port = _tables(
     _PORT_KEYS,
     ExpectedPort,
     'a list of tables, as [{ name = "image", type = "f32", shape = "[?,3,224,224]" }]',
     "name",
 )
+
+
+def _ports(value: Any, place: str) -> Any:
+    ports = _each_port(value, place)
+    names = [port.name for port in ports]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"'{name}' is listed twice")
+    return ports
+
 
 _CONTRACT_KEYS: Keys = {
     "files": ("files", _some),
@@ -519,7 +539,7 @@ _KEYS: Keys = {
     "per-file-ignores": ("per_file_ignores", _per_file),
     "fail-level": ("fail_level", _level),
     "max-errors": ("max_errors", _count),
-    "baseline": ("baseline", _text),
+    "baseline": ("baseline", _of(str, "a string", _filled)),
     "comments": ("comments", _flag),
     "target": ("target", _of(str, 'a release such as "2023.3"', parse_release)),
     "extensions": ("extensions", extensions),
@@ -532,5 +552,5 @@ _KEYS: Keys = {
     "rules": ("custom", _rules),
     "jobs": ("jobs", _count),
     "cache": ("cache", _flag),
-    "cache-dir": ("cache_dir", _text),
+    "cache-dir": ("cache_dir", _of(str, "a string", _filled)),
 }

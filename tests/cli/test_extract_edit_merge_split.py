@@ -86,7 +86,7 @@ edit remove | edit m.xml --remove shift | x:f32[?,3] bias:f32[3] | first:f32[?,3
     | shift
 edit remove to input 1 | edit m.xml --remove shift:1 | x:f32[?,3] bias:f32[3]
     | first:f32[3] second:f32[3] | shift
-edit preprocess | edit tail.xml --input-type y=u8 --input-layout y=CN:NC --scale y=255 | y:u8[3,?]
+edit preprocess | edit tail.xml --input-type y=U8 --input-layout y=CN:NC --scale y=255 | y:u8[3,?]
     | out:f32[?,3]
 edit without a name | edit tail.xml --reshape [2,3] --input-type u8 --scale 255 --output-type f16
     | y:u8[2,3] | out:f16[2,3]

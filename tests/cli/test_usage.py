@@ -113,6 +113,21 @@ nothing to paste for a model that is refused | explain refused.xml --weights who
 an option without its value | edit whole.xml --cut --scale 2 -o new.xml | 2
     | '--cut' requires a value
 a tensor misspelt | explain whole.xml scael | 2 | did you mean 'scale'?
+a number with an underscore | validate whole.xml --max-errors 1_000 | 2 | '1_000' is not a whole
+a number in other digits | explain whole.xml x --axis １ | 2 | '１' is not a whole number
+a number after a blank | run whole.xml --random --seed=' 1' | 2 | ' 1' is not a whole number
+a seed below 0 | run whole.xml --random --seed -1 | 2 | '--seed': -1
+a tolerance that is no number | compare whole.xml whole.xml --rtol nan | 2 | 'nan'
+a tolerance without an end | crosscheck whole.xml --atol inf | 2 | 'inf' is not a finite number
+a tolerance below 0 | compare whole.xml whole.xml --atol -1 | 2 | '--atol': -1
+a number of seconds as Python reads it | query //layer whole.xml --timeout 1_0 | 2 | '1_0' is not
+more parts than memory | split whole.xml --parts 99999999999999999999999 -o new.xml | 1 | too few
+an input without a value | run whole.xml -i x= | 2 | 'x=' gives no file and no value
+an array beyond 64 bits | run EXAMPLES/encoder.xml -i 'input_ids=[[99999999999999999999]]' | 2
+    | a number that i64 does not have
+channels of a list | edit whole.xml --mean x=[1,2,3] -o new.xml | 1 | has no axis C of channels
+an input without channels | edit whole.xml --reverse-channels x -o new.xml | 1 | no axis C of
+a layer by its id | explain whole.xml id:0 | 0 | 'x'
 an array that is a text | run whole.xml -i x=whole.xml | 2
     | 'whole.xml' does not contain an array: it is
 an array with NaN and infinity | run whole.xml -i 'x=[NaN,-inf]' | 0 | 1 NaN, 1 inf

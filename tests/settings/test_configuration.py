@@ -161,7 +161,19 @@ def test_a_baseline_of_the_file(folder: Path) -> None:
         ("target = 2023.3", 'target: expected a release such as "2023.3", got 2023.3'),
         ('target = "new"', "target: 'new' is not an OpenVINO release"),
         ("baseline = []", "baseline: expected a string"),
+        ('baseline = ""', "baseline: the path is empty"),
+        ('cache-dir = ""', "cache-dir: the path is empty"),
         ("per-file-ignores = []", "per-file-ignores: expected a table"),
+        ('[per-file-ignores]\n"" = ["IR2"]', "per-file-ignores: a pattern is empty"),
+        ('[policy]\nfiles = [""]', "policy.files: the list has an empty string"),
+        ('extensions = [" Mine"]', "extensions: ' Mine' is not an extension"),
+        ('extensions = ["Mine@*"]', "extensions: 'Mine@*' is not an extension"),
+        ('[policy]\nforbidden-operations = ["Conv*"]', "'Conv*' is not an operation"),
+        (
+            '[policy]\ninputs = [{ name = "image" }, { name = "image" }]',
+            "policy.inputs: 'image' is listed twice",
+        ),
+        ('[[contract]]\nrequire = ["x == [2]"]', "'x == [2]' is not a statement"),
         ('[per-file-ignores]\n"*.xml" = ["IR777"]', "there is no rule 'IR777'"),
         ('extensions = ["@x"]', "extensions: '@x' is not an extension"),
         ('extensions = ["Add"]', "'Add' is an operation of opset1"),
@@ -288,6 +300,17 @@ def test_policy(folder: Path, text: str) -> None:
         assert part in message
     report = irshape.validate("m.xml", config=folder / "irshape.toml")
     assert sorted((one.code, one.message) for one in report.diagnostics) == found
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_name_that_is_the_id_of_another(tmp_path: Path, order: int) -> None:
+    """The input of id 0 is called 1, and that of id 1 is called 0."""
+    net = Net()
+    for end in [net.parameter("2", name="1"), net.parameter("3", name="0")]:
+        net.result(end)
+    ports = ['{ name = "0", shape = "[3]" }', '{ name = "1", shape = "[2]" }'][::order]
+    (tmp_path / "irshape.toml").write_text(f"[policy]\ninputs = [{', '.join(ports)}]")
+    assert not irshape.validate(net.save(tmp_path), config=tmp_path / "irshape.toml").diagnostics
 
 
 def test_policies_for_some_files(folder: Path) -> None:

@@ -76,7 +76,7 @@ def fit_of(
     items: tuple[str, ...],
     inputs: Iterable[Tensor | None],
 ) -> Fit:
-    """Returns how well the ports of a layer fit if it has this operation, attributes and inputs."""
+    """Returns how well a layer's ports match this operation with these attributes and inputs."""
     instance, faults = operation.read(items)
     if any(each.fault.rule != UNKNOWN_ATTRIBUTE for each in faults):
         return Fit.REFUSED

@@ -56,7 +56,7 @@ def _line(tag: str, pairs: list[tuple[str, str]]) -> bytes:
 
 
 def shown(attribute: Any) -> str:
-    """Returns the value of an attribute as text for the listing."""
+    """Returns the value of an attribute as text for the listing of the model."""
     kinds = onnx().AttributeProto
     if attribute.ref_attr_name:
         return f"@{attribute.ref_attr_name}"

@@ -75,7 +75,7 @@ _FIELDS = {
     "u32": "uint64_data",
     "u64": "uint64_data",
 }
-"""The field with the elements of a type, if it is not `int32_data`."""
+"""The field of a TensorProto with the elements of a type, if it is not `int32_data`."""
 _CODES = {
     "f32": "f",
     "f64": "d",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from sys import intern
 from typing import Any
 
 from ..element_types import ElementType
@@ -17,9 +18,9 @@ from ..shapes import ShapeLike
 from ..spelling import suggestion
 from .constants import array_bytes, as_array, fitting_type, kind_of
 from .control_flow import built
-from .errors import GraphError, calling_place, checked_name, is_plain_text
+from .errors import GraphError, calling_line, checked_name, is_plain_text
 from .indexing import indexed
-from .inferring import Inferring
+from .inferring import Inferring, operation_of
 from .nodes import GraphLayer, Input, Output
 from .port_maps import captured, new_ports
 from .types import element_type_of, shape_of
@@ -64,7 +65,7 @@ class Building(Inferring):
         operations = _versions(type, opset)
         if operations[0].bodies:
             layer = built(self, operations[0], inputs, name, attributes)
-            layer.place = calling_place()
+            layer._path, layer._line = calling_line(2)
             return layer
         for operation in operations:
             try:
@@ -89,9 +90,9 @@ class Building(Inferring):
         name: str | None,
     ) -> GraphLayer:
         kind = operation.type_name()
-        raw = Layer("", "", kind, operation.version_name(), -1, self._path)
+        raw = Layer("", "", kind, intern(operation.version_name()), -1, self._path)
         raw.items = items
-        layer = GraphLayer(self, raw, self._declaration(raw, kind))
+        layer = GraphLayer(self, raw, operation_of(operation, items, kind))
         sources = self._sources(operation, inputs)
         layer._inputs = tuple([Input(layer, at, source) for at, source in enumerate(sources)])
         tensors = self._inferred(layer)
@@ -102,7 +103,7 @@ class Building(Inferring):
         raw.inputs = new_ports(0, len(sources))
         raw.outputs = new_ports(len(sources), len(tensors))
         layer._outputs = tuple([Output(layer, at, tensor) for at, tensor in enumerate(tensors)])
-        layer.place = calling_place()
+        layer._path, layer._line = calling_line(3)
         self._attach(layer)
         self._stale()
         return layer
@@ -230,7 +231,7 @@ class Building(Inferring):
         known = [
             self._output(each) if isinstance(each, (Output, GraphLayer)) else None for each in given
         ]
-        for at, value in enumerate(given):
+        for at, value in enumerate(given) if None in known else ():
             if known[at] is not None:
                 continue
             operand = operation.operand_at(at)

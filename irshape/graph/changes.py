@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from operator import itemgetter
 from types import TracebackType
 from typing import Any
@@ -29,7 +30,8 @@ class Changes:
         self._log: list[tuple[Any, Any, Any]] = []
         """For each change: the object, the attribute or key, and the value before the change."""
         self._marks: list[int] = []
-        self._count = 0
+        self.number = count(1).__next__
+        """Returns a number higher than all earlier ones, by which an `Ordered` sorts a new key."""
         self.deferred: dict[Any, dict[Any, None]] | None = None
         """During a `Graph.batch`: for each graph, the layers to infer at the end."""
         self.at_end: Callable[[], None] | None = None
@@ -37,12 +39,7 @@ class Changes:
 
     def start_behind(self, other: Changes) -> None:
         """Makes `number` return only numbers higher than those of another log."""
-        self._count = max(self._count, other._count)
-
-    def number(self) -> int:
-        """Returns a number higher than all earlier ones, by which an `Ordered` sorts a new key."""
-        self._count += 1
-        return self._count
+        self.number = count(max(self.number(), other.number())).__next__
 
     def set(self, item: Any, name: str, value: Any) -> None:
         """Sets an attribute of an object, and records the old value."""

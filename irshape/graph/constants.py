@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..element_types import ElementType
+from ..ops.conversion import encoded, plain
+from ..ops.lazy import Array, np, numpy_types
 from .errors import GraphError
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, Any]
 
 
 def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array, ElementType]:
@@ -22,10 +18,6 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
     Raises `GraphError` if it is not an array or does not fit the type. Without a given type, arrays
     keep their type. Python floats become f32, integers i64, truth values boolean, and texts string.
     """
-    import numpy as np
-
-    from ..ops.conversion import encoded, plain
-
     array, own = _own_array(value)
     if element_type is None and not isinstance(value, (np.ndarray, np.generic)):
         usual = {"f": "f32", "i": "i64"}.get(array.dtype.kind)
@@ -49,16 +41,19 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
             )
     with np.errstate(over="ignore", invalid="ignore"):
         codes = encoded(numbers, element_type)
-        if not element_type.is_real or numbers.dtype.kind not in "iuf" or not numbers.size:
-            return codes, element_type
-        limit = _LARGEST.get(element_type.name, math.inf)
+    if element_type.is_real and numbers.dtype.kind in "iuf":
         stored = plain(codes)
-        lost = (np.isnan(numbers) != np.isnan(stored)) | (np.isinf(numbers) != np.isinf(stored))
-        lost |= (np.abs(numbers) > limit) | ((numbers < 0) & (stored > 0))
-        if lost.any():
+        lost = ~np.isfinite(stored)
+        if element_type.name in _RANGES:
+            least, most = _RANGES[element_type.name]
+            lost |= ~((numbers >= least) & (numbers <= most))
+        if np.count_nonzero(lost):
+            lost &= (stored != numbers) & ~(np.isnan(stored) & np.isnan(numbers))
+        if np.count_nonzero(lost):
+            first = numbers[lost].flat[0]
             raise GraphError(
-                f"a constant of element type {element_type} cannot hold {numbers[lost].flat[0]}",
-                actual=str(numbers[lost].flat[0]),
+                f"a constant of element type {element_type} cannot hold {first}",
+                actual=str(first),
                 help="clip the values, or take a wider element type",
             )
     return codes, element_type
@@ -66,10 +61,6 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
 
 def _own_array(value: Any) -> tuple[Array, ElementType]:
     """Returns a value as an array, and its element type. Raises `GraphError`."""
-    import numpy as np
-
-    from ..numpy_types import element_type_of
-
     try:
         array = np.asarray(value)
     except ValueError:
@@ -86,21 +77,19 @@ def _own_array(value: Any) -> tuple[Array, ElementType]:
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     try:
-        return array, element_type_of(array)
+        return array, numpy_types.element_type_of(array)
     except ValueError as problem:
         raise GraphError(f"a constant cannot hold this: {problem}") from None
 
 
-_LARGEST = {"f4e2m1": 6.0, "nf4": 1.0, "f8e8m0": 2.0**127}
-"""The largest number of each element type that has no infinity. A conversion would turn larger
-values into this number."""
+_RANGES = {"f4e2m1": (-6.0, 6.0), "nf4": (-1.0, 1.0), "f8e8m0": (0.0, 2.0**127)}
+"""The range of each element type that has no infinity. A conversion would turn values beyond it
+into its limits."""
 
 
 def fitting_type(value: Any, allowed: Collection[ElementType]) -> ElementType | None:
     """Returns the element type in which an operand takes Python numbers: f32, i64 or boolean if the
     operand allows it. Returns None if the type follows from the value itself."""
-    import numpy as np
-
     if isinstance(value, (np.ndarray, np.generic)) or not allowed:
         return None
     wanted = _WANTED.get(kind_of(value), ())
@@ -112,8 +101,6 @@ _WANTED = {"f": ("f32", "f16"), "i": ("i64", "i32", "f32"), "b": ("boolean",)}
 
 def kind_of(value: Any) -> str:
     """Returns the NumPy kind of a value, such as `f` for reals; `i` if it has no elements."""
-    import numpy as np
-
     try:
         array = np.asarray(value)
     except ValueError:
@@ -123,10 +110,8 @@ def kind_of(value: Any) -> str:
 
 def array_bytes(array: Array, element_type: ElementType) -> bytes:
     """Returns the bytes of a constant as a .bin stores them."""
-    from ..numpy_types import pack
-
     if element_type.name != "string":
-        return pack(array, element_type)
+        return numpy_types.pack(array, element_type)
     texts = [item if isinstance(item, bytes) else str(item).encode() for item in array.ravel()]
     offsets = [0]
     for text in texts:

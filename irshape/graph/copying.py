@@ -53,7 +53,7 @@ def _copy_all(graph: Structure, twin: Editing, rebased: Rebased | None = None) -
             raw.bodies = None
         twins = GraphLayer(twin, raw, operation)
         twins.origin = layer.origin if rebased is None else None
-        twins.valued = layer.valued
+        twins.valued, twins.rank = layer.valued, layer.rank
         twins._outputs = tuple([Output(twins, out.index, out.tensor) for out in layer._outputs])
         layers[layer] = twins
         for old, new in zip(layer._outputs, twins._outputs, strict=True):
@@ -71,13 +71,13 @@ def _copy_all(graph: Structure, twin: Editing, rebased: Rebased | None = None) -
     content.layers.update((layers[layer], number) for layer, number in known.layers.items())
     twin.states.update((each, None) for each in layers.values() if each.operation.keeps_state)
     content.by_id = {layer.id: layer for layer in layers.values()}
-    content.by_name = {
-        name: tuple(layers[layer] for layer in named) for name, named in known.by_name.items()
+    content.by_name = {name: layers[layer] for name, layer in known.by_name.items()}
+    content.namesakes = {
+        name: tuple(layers[layer] for layer in others) for name, others in known.namesakes.items()
     }
     content.by_tensor = {name: outputs[output] for name, output in known.by_tensor.items()}
     content.next_id, content.back_edges = known.next_id, known.back_edges
     content.end = known.end
-    content.ranks = {layers[layer]: rank for layer, rank in known.ranks.items()}
     twin.changes.start_behind(graph.changes)
     for layer, twins in layers.items():
         bodies = {}

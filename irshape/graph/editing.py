@@ -13,7 +13,7 @@ from ..shapes import Dimension, PartialShape, ShapeLike
 from ..spelling import counted
 from .building import Building, items_of, unknown_attribute
 from .errors import ArgumentError, GraphError, checked_name
-from .nodes import GraphLayer, Input, Output
+from .nodes import GraphLayer, Input, Output, by_rank
 from .types import shape_of
 
 Dim = int | str | Dimension
@@ -175,7 +175,7 @@ class Editing(Building):
                 self.tensor(old)  # raises, and suggests a name that is close
             if output is not None:
                 tensors[output] = [names.get(name, name) for name in output.names]
-            layers.update(dict.fromkeys(self.content.by_name.get(old, ()), new))
+            layers.update(dict.fromkeys(self.named(old), new))
         own = {
             end.layer: [names.get(name, name) for name in names_in(end.layer.raw.output_names)]
             for output in tensors
@@ -224,7 +224,7 @@ class Editing(Building):
 
     def _remove_all(self, layers: Iterable[GraphLayer]) -> None:
         """Removes these layers, whose outputs no other layer may use."""
-        for layer in sorted(layers, key=self.content.ranks.__getitem__, reverse=True):
+        for layer in sorted(layers, key=by_rank, reverse=True):
             self._detach(layer)
 
     def _remove_unneeded(

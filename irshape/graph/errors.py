@@ -27,15 +27,23 @@ class Place(NamedTuple):
         return f"line {self.line} of {os.path.basename(self.path)}"
 
 
-def calling_place() -> Place | None:
-    """Returns the innermost line of the running program that is outside of irshape."""
-    frame: FrameType | None = sys._getframe(1)
+def calling_line(inside: int = 1) -> tuple[str, int]:
+    """Returns path and number of the innermost running line that is outside of irshape.
+
+    inside: how many of the innermost calls are certainly inside.
+    """
+    frame: FrameType | None = sys._getframe(inside)
     while frame is not None:
         path = frame.f_code.co_filename
         if not path.startswith(_INSIDE):
-            return Place(path, frame.f_lineno)
+            return path, frame.f_lineno
         frame = frame.f_back
-    return None
+    return "", 0
+
+
+def place_of(path: str, line: int) -> Place | None:
+    """Returns a line that `calling_line` found."""
+    return Place(path, line) if path else None
 
 
 def checked_name(name: object) -> str:
@@ -88,7 +96,7 @@ class GraphError(ValueError):
         self.actual = actual
         self.help = help
         self.argument = argument
-        self.place = calling_place()
+        self.place = place_of(*calling_line())
         if self.place is not None:
             self.add_note(f"requested in {self.place}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any
 
+from ..ops.lazy import np
 from .errors import ArgumentError, GraphError
 from .nodes import GraphLayer, Output, innermost
 
@@ -39,8 +40,6 @@ def _item(item: Any) -> Any:
         return item.output
     if item is None or item is Ellipsis or isinstance(item, (slice, Output)):
         return item
-    import numpy as np
-
     array = np.asarray(item)
     if not array.size and not isinstance(item, np.ndarray):
         array = array.astype(np.int64)

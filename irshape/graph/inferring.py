@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from heapq import heappop, heappush
-from typing import Any
 
 from ..faults import Fault, Violation
+from ..inference.declarations import read_once
 from ..inference.result import BodyResult
 from ..model.edges import Edge
 from ..model.graph import Body, Layer
@@ -75,18 +75,18 @@ class Inferring(Structure):
             graph._infer_from(layers)
 
     def _infer_from(self, dirty: Iterable[GraphLayer]) -> None:
-        waiting: list[tuple[Any, int, GraphLayer]] = []
+        waiting: list[tuple[int, GraphLayer]] = []
         queued: set[GraphLayer] = set()
 
         def push(layer: GraphLayer) -> None:
             if layer not in queued and layer in self.content.layers:
                 queued.add(layer)
-                heappush(waiting, (self.content.ranks[layer], id(layer), layer))
+                heappush(waiting, (layer.rank, layer))
 
         for layer in dirty:
             push(layer)
         while waiting:
-            layer = heappop(waiting)[2]
+            layer = heappop(waiting)[1]
             queued.discard(layer)
             tensors = self._inferred(layer)
             if len(tensors) < len(layer._outputs):
@@ -203,13 +203,10 @@ class Inferring(Structure):
 
     def _declaration(self, raw: Layer, where: str) -> Operation:
         """Returns the operation of a layer. Raises `GraphError` for faulty attributes."""
-        declaration = self.engine.declarations.of(raw)
-        if isinstance(declaration, registry.UnknownOperation):
-            raise GraphError(str(declaration))
-        operation, faults = declaration
-        if faults:
-            raise GraphError.of(faults[0].fault, raw.type, where)
-        return operation
+        try:
+            return operation_of(registry.find(raw.type, raw.version), raw.items, where)
+        except registry.UnknownOperation as unknown:
+            raise GraphError(str(unknown)) from None
 
     # bodies
 
@@ -261,6 +258,14 @@ class Inferring(Structure):
             self._redeclare(layer, raw, self._declaration(raw, self.where(layer)))
         if fed:
             self._stale()
+
+
+def operation_of(declared: type[Operation], items: tuple[str, ...], where: str) -> Operation:
+    """Returns an operation with its attributes. Raises `GraphError` for faulty ones."""
+    operation, faults = read_once(declared, items)
+    if faults:
+        raise GraphError.of(faults[0].fault, declared.type_name(), where)
+    return operation
 
 
 def declare(parameter: Layer, tensor: Tensor) -> None:

@@ -15,7 +15,7 @@ from .control_flow import built
 from .copying import transplant
 from .editing import Editing
 from .errors import GraphError
-from .nodes import GraphLayer, Output, feeding
+from .nodes import GraphLayer, Output, by_rank, feeding
 
 MAX_ITERATIONS = 64
 """The default limit of iterations that `Graph.inline` writes out."""
@@ -210,7 +210,7 @@ def outline(
         graph._own(layer)
         if layer.raw.is_parameter or layer.raw.is_result:
             raise GraphError(f"{layer.label} must stay in the graph")
-    inside = sorted(chosen, key=graph.content.ranks.__getitem__)
+    inside = sorted(chosen, key=by_rank)
     constants = [
         source
         for layer in inside

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Mapping
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from ..ops.declaration import Operation
 from ..ops.tensors import Tensor
 from ..shapes import PartialShape
 from .changes import Ordered
-from .errors import ArgumentError, GraphError, Place
+from .errors import ArgumentError, GraphError, Place, place_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,8 +40,8 @@ def _operator(type: str, *, reflected: bool = False) -> Callable[..., Output]:
 
     def operate(self: Output, *other: Any) -> Output:
         inputs = (*other, self) if reflected else (self, *other)
-        result: Output = innermost(inputs).add(type, *inputs)
-        return result
+        layer: GraphLayer = innermost(inputs).add_layer(type, *inputs)
+        return layer.output
 
     return operate
 
@@ -269,6 +270,10 @@ class Input(_Part):
         return f"<input {self.index} of {self.layer.label}, fed by {self._source!r}>"
 
 
+POSITION = 1 << 40
+"""The difference between the ranks of two positions. Layers that are added or moved behind one have
+ranks between them."""
+
 _NO_BODIES: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -278,12 +283,14 @@ class GraphLayer(_Part):
     __slots__ = (
         "__weakref__",
         "_inputs",
+        "_line",
         "_outputs",
+        "_path",
         "bodies",
         "graph",
         "operation",
         "origin",
-        "place",
+        "rank",
         "raw",
         "valued",
     )
@@ -296,8 +303,10 @@ class GraphLayer(_Part):
         changes."""
         self.origin: Layer | None = None
         """The layer of the file from which this layer was loaded."""
-        self.place: Place | None = None
-        """The line of the program that added the layer; None for a layer of a file."""
+        self._path, self._line = "", 0
+        self.rank = 0
+        """Ranks rise along edges. A new layer gets a rank between that of its last producer and the
+        next position, so inserting it between two others moves no layer."""
         self.operation = operation
         self.bodies: Mapping[str, Any] = _NO_BODIES
         """The graphs inside an If, Loop or TensorIterator, by tag: `body`, or `then_body` and
@@ -336,6 +345,11 @@ class GraphLayer(_Part):
     def label(self) -> str:
         """The type, name and id of the layer, as messages print them."""
         return self.raw.label
+
+    @property
+    def place(self) -> Place | None:
+        """The line of the program that added the layer; None for a layer of a file."""
+        return place_of(self._path, self._line)
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -444,3 +458,7 @@ class GraphLayer(_Part):
 
     def __repr__(self) -> str:
         return f"<{self.label}>"
+
+
+by_rank = attrgetter("rank")
+"""The key that sorts layers: producers before their users."""

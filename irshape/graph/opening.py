@@ -12,7 +12,7 @@ from ..model.ids import is_number
 from ..model.ports import names_in
 from ..ops import registry
 from .errors import GraphError
-from .nodes import GraphLayer, Input, Output
+from .nodes import POSITION, GraphLayer, Input, Output
 from .structure import Content, Structure
 
 
@@ -51,10 +51,10 @@ def _fill(result: BodyResult, graph: Structure, content: Content) -> None:
     content.layers.update((layer, number()) for layer in layers)
     graph.states.update((layer, None) for layer in layers if layer.operation.keeps_state)
     content.by_id = {layer.raw.id: layer for layer in layers}
-    by_name = content.by_name
     for layer in layers:
         name = layer.raw.name
-        by_name[name] = (*by_name[name], layer) if name in by_name else (layer,)
+        if content.by_name.setdefault(name, layer) is not layer:
+            content.namesakes[name] = (*content.namesakes.get(name, ()), layer)
         if layer.raw.output_names and layer.raw.is_result:
             output = layer._inputs[0].source  # it has the names of its Result since IR 11
             for name in names_in(layer.raw.output_names):
@@ -64,9 +64,9 @@ def _fill(result: BodyResult, graph: Structure, content: Content) -> None:
     for layer in layers:
         for output in layer._outputs:
             output.loaded_names = output._names
-    order = [layers[position] for position in result.wiring.order]
-    content.ranks = {layer: (rank, 0) for rank, layer in enumerate(order)}
-    content.end = len(order) - 1
+    for at, position in enumerate(result.wiring.order):
+        layers[position].rank = at * POSITION
+    content.end = (len(layers) - 1) * POSITION
     numbers = [int(raw.id) for raw in result.body.layers if is_number(raw.id)]
     highest = max(numbers, default=-1)
     content.next_id = highest + 1 if highest < _HIGH_ID else 0

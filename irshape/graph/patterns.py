@@ -13,18 +13,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..ops import registry
+from ..ops.lazy import Array, np
 from ..shapes import ShapeLike
 from ..spelling import counted
 from .building import unknown_attribute, version_of
 from .nodes import GraphLayer, Output
 from .structure import Structure
 from .types import element_type_of, shape_of
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _COMMUTATIVE = frozenset(
     (
@@ -102,7 +100,7 @@ class Pattern:
         value: Any = None,
         name: str | None = None,
         *,
-        where: Callable[[np.ndarray[Any, Any]], bool] | None = None,
+        where: Callable[[Array], bool] | None = None,
     ) -> Wanted:
         """Returns a pattern that matches a Const.
 
@@ -111,8 +109,6 @@ class Pattern:
         """
 
         def fits(output: Output) -> bool:
-            import numpy as np
-
             array = output.layer.value
             if value is None and where is None:
                 return True

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..element_types import DYNAMIC_TYPE, ElementType
 from ..model.weights import Constant
+from ..ops.lazy import np
 from ..spelling import suggestion
 from .editing import Editing, Selection
 from .errors import GraphError, UnknownNameError
@@ -118,15 +119,11 @@ def _stored_in_f16(graph: Editing, constant: GraphLayer, name: str | None = None
 
 
 def _in_f16(part: Any) -> Any:
-    import numpy as np
-
     return np.clip(part, -65504, 65504).astype(np.float16)
 
 
 def _parts_of(constant: GraphLayer) -> Iterator[Any]:
     """Yields the elements of a constant as f32, in parts, so that only one part is in memory."""
-    import numpy as np
-
     _, _, offset, size, _ = Constant.of(constant.raw.items, None)
     flat = np.ravel(np.asarray(constant.value))
     for start in range(0, flat.size, _AT_ONCE):
@@ -234,8 +231,6 @@ def _unfit(constant: GraphLayer) -> bool:
     This is so if three quarters of the elements lie outside the range of f16 or would change by
     more than 0.1 %, or if the only element would change by more than 0.01 %.
     """
-    import numpy as np
-
     if constant.value is None:
         return True
     count = unfit = 0

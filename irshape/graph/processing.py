@@ -9,6 +9,7 @@ from ..formats.ir.writer import port_rt_info
 from ..model.ports import PortElsewhere
 from ..model.rt_info import parse
 from ..model.source import Passage
+from ..ops.lazy import np
 from ..shapes import Dimension, PartialShape
 from ..spelling import counted
 from .editing import Editing
@@ -135,8 +136,6 @@ def _by_channel(
     graph: Editing, input: Output, numbers: float | Sequence[float], layout: str, argument: str
 ) -> Output:
     """Returns one number for each channel, in a shape that broadcasts over the input."""
-    import numpy as np
-
     array = np.asarray(numbers, np.float64)
     if not np.isfinite(array).all():
         raise GraphError(f"the {argument} {numbers} is not finite", argument=argument)

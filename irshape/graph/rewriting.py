@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..garbage_collection import collection_paused
+from ..ops.lazy import np
 from .editing import Editing
 from .errors import GraphError
 from .nodes import GraphLayer, Output, feeding
@@ -107,8 +108,6 @@ def _replaced(
 def prove(graph: Editing, match: Match, new: Output, name: str, seed: int, rtol: float) -> None:
     """Compares a match and its replacement for random inputs. Raises `GraphError` if they
     differ."""
-    import numpy as np
-
     from ..execution.inputs import random_inputs
     from ..execution.session import Session
     from ..numbers.statistics import Errors, errors

@@ -18,33 +18,37 @@ from ..model.weights import Weights
 from ..spelling import first_of, suggestion
 from .changes import Changes, Ordered
 from .errors import ArgumentError, GraphError, UnknownNameError, checked_name
-from .nodes import GraphLayer, Output
+from .nodes import POSITION, GraphLayer, Output, by_rank
 
 if TYPE_CHECKING:
     from ..ops.declaration import Operation
 
 
-Rank = tuple[int, int]
-"""A sort key in topological order. The second number orders layers with equal first numbers."""
-
-
 class Content:
     """The layers of a graph, and the tables to look them up."""
 
-    __slots__ = ("back_edges", "by_id", "by_name", "by_tensor", "end", "layers", "next_id", "ranks")
+    __slots__ = (
+        "back_edges",
+        "by_id",
+        "by_name",
+        "by_tensor",
+        "end",
+        "layers",
+        "namesakes",
+        "next_id",
+    )
 
     def __init__(self) -> None:
         self.layers: Ordered = Ordered()
         """The layers in the order of the file. Added layers come last."""
         self.by_id: dict[str, GraphLayer] = {}
-        self.by_name: dict[str, tuple[GraphLayer, ...]] = {}
+        self.by_name: dict[str, GraphLayer] = {}
+        self.namesakes: dict[str, tuple[GraphLayer, ...]] = {}
+        """The further layers with a name, if the file gives it to several."""
         self.by_tensor: dict[str, Output] = {}
         self.next_id = 0
-        self.ranks: dict[GraphLayer, Rank] = {}
-        """Ranks rise along edges. A new layer gets the next rank after its last producer, so
-        inserting it between two others moves no layer."""
-        self.end = -1
-        """The last position in `ranks`. A layer that comes after it gets a new position."""
+        self.end = -POSITION
+        """The last position of a rank. A layer that comes after it gets a new position."""
         self.back_edges: tuple[BackEdge, ...] = ()
         """The back edges of the body of a Loop or TensorIterator: from a Result to a Parameter
         of the next iteration, by id."""
@@ -169,7 +173,7 @@ class Structure:
             raise ArgumentError(
                 f"expected the name or the id of a layer as text, got {type(name).__name__}"
             )
-        named = self.content.by_name.get(name)
+        named = self.named(name)
         if named:
             if len(named) > 1:
                 ids = ", ".join(f"'{layer.id}'" for layer in named[:8])
@@ -184,6 +188,11 @@ class Structure:
         raise UnknownNameError(
             f"there is no layer '{name}'{suggestion(name, list(self.content.by_name))}"
         )
+
+    def named(self, name: str) -> tuple[GraphLayer, ...]:
+        """Returns the layers with a name."""
+        first = self.content.by_name.get(name)
+        return () if first is None else (first, *self.content.namesakes.get(name, ()))
 
     def tensor(self, name: str | Output | GraphLayer) -> Output:
         """Returns an output. It can be given by a tensor name, by a layer that has only one output,
@@ -267,7 +276,7 @@ class Structure:
 
     def sorted(self) -> list[GraphLayer]:
         """Returns the layers, producers before their users."""
-        return sorted(self.content.layers, key=self.content.ranks.__getitem__)
+        return sorted(self.content.layers, key=by_rank)
 
     @property
     def root(self) -> Structure:
@@ -348,20 +357,21 @@ class Structure:
     def _attach(self, layer: GraphLayer) -> None:
         """Adds a layer whose inputs are already connected."""
         content, changes = self.content, self.changes
-        put, name = changes.put, layer.raw.name
-        put(content.layers, layer, changes.number())
+        put, number = changes.put, changes.number()
+        put(content.layers, layer, number)
         put(content.by_id, layer.raw.id, layer)
-        named = content.by_name.get(name)
-        put(content.by_name, name, (*named, layer) if named else (layer,))
+        self._enter_name(layer)
+        last = -1
         for end in layer._inputs:
-            put(end._source._users, end, changes.number())
+            source = end._source
+            put(source._users, end, changes.number())
+            last = max(last, source.layer.rank)
         for output in layer._outputs:
             for name in output._names:
                 put(content.by_tensor, name, output)
-        last = max([content.ranks[end._source.layer][0] for end in layer._inputs], default=-1)
-        if last == content.end:
-            content.end = last = last + 1
-        put(content.ranks, layer, (last, changes.number()))
+        if last >= content.end:
+            content.end = last = content.end + POSITION
+        layer.rank = last - last % POSITION + number
         if layer.operation.keeps_state:
             put(self.states, layer, None)
         if self.states and layer.raw.is_sink:
@@ -379,31 +389,28 @@ class Structure:
         changes.drop(content.layers, layer)
         changes.drop(content.by_id, layer.id)
         self._unname(layer)
-        changes.drop(content.ranks, layer)
         changes.drop(self.states, layer)
         if self.states:
             changes.at_end = self._check_variables
         self._stale()
 
     def _rank_before(self, producer: GraphLayer, user: GraphLayer) -> None:
-        """Adjusts `Content.ranks` to a new edge. Raises `GraphError` if the edge would close a
-        cycle."""
-        ranks, changes = self.content.ranks, self.changes
-        position = ranks[producer][0]
-        if ranks[producer] < ranks[user]:
+        """Adjusts the ranks to a new edge. Raises `GraphError` if the edge would close a cycle."""
+        if producer.rank < user.rank:
             return
+        position = producer.rank - producer.rank % POSITION
         moved, waiting = {user}, [user]
         while waiting:
             for node in waiting.pop().users:
-                if node not in moved and ranks[node][0] <= position:
+                if node not in moved and node.rank < position + POSITION:
                     moved.add(node)
                     waiting.append(node)
         if producer in moved:
             raise GraphError(
                 f"{self.where(user)}: an input from {producer.label} would close a cycle"
             )
-        for node in sorted(moved, key=ranks.__getitem__):
-            changes.put(ranks, node, (position, changes.number()))
+        for node in sorted(moved, key=by_rank):
+            self.changes.set(node, "rank", position + self.changes.number())
 
     def _check_variables(self) -> None:
         raise NotImplementedError
@@ -430,13 +437,21 @@ class Structure:
             if by_tensor.get(name) is output:
                 self.changes.drop(by_tensor, name)
 
-    def _unname(self, layer: GraphLayer) -> None:
-        by_name = self.content.by_name
-        left = tuple(each for each in by_name[layer.name] if each is not layer)
-        if left:
-            self.changes.put(by_name, layer.name, left)
+    def _enter_name(self, layer: GraphLayer) -> None:
+        content, name = self.content, layer.raw.name
+        if name in content.by_name:
+            others = content.namesakes.get(name, ())
+            self.changes.put(content.namesakes, name, (*others, layer))
         else:
-            self.changes.drop(by_name, layer.name)
+            self.changes.put(content.by_name, name, layer)
+
+    def _unname(self, layer: GraphLayer) -> None:
+        content, name = self.content, layer.raw.name
+        others = [each for each in self.named(name) if each is not layer]
+        self.changes.drop(content.by_name, name)
+        self.changes.drop(content.namesakes, name)
+        for each in others:
+            self._enter_name(each)
 
     def _redeclare(self, layer: GraphLayer, raw: Layer, operation: Operation) -> None:
         """Replaces the declaration of a layer, as a file would contain it, and its operation."""
@@ -453,8 +468,7 @@ class Structure:
     def _give_name(self, layer: GraphLayer, name: str) -> None:
         self._unname(layer)
         self._restate(layer, name=name)
-        by_name = self.content.by_name
-        self.changes.put(by_name, name, (*by_name.get(name, ()), layer))
+        self._enter_name(layer)
 
     def _give_names(self, output: Output, names: Iterable[str]) -> None:
         """Gives names to a tensor. No other tensor may have them."""

@@ -277,7 +277,7 @@ def _named(output: Output) -> tuple[str, Output]:
     """Returns an output with a unique name for it, since several layers can have the same name."""
     name, graph = output.name, output.layer.graph
     taken = graph.content.by_tensor.get(name, output) is not output
-    if output.names or not (taken or len(graph.content.by_name[output.layer.name]) > 1):
+    if output.names or not (taken or output.layer.name in graph.content.namesakes):
         return name, output
     name = f"{name}/{output.layer.id}"
     while name in graph.content.by_tensor or name in graph.content.by_name:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..element_types import ElementType
+from ..ops.lazy import np, numpy_types
 from ..shapes import PartialShape
 from .errors import GraphError
 
@@ -34,9 +35,6 @@ def element_type_of(given: Any) -> ElementType:
 def _of_dtype(given: Any) -> ElementType | None:
     """Returns the element type for a type of NumPy or Python, or its name; None for others."""
     import ml_dtypes  # noqa: F401 - NumPy then knows its names
-    import numpy as np
-
-    from .. import numpy_types
 
     try:
         array = np.empty(0, given)

@@ -38,20 +38,24 @@ class Declarations:
         return [known.get(layer) or of(layer) for layer in layers]
 
     def _read(self, layer: Layer) -> Declaration:
-        items = layer.items
-        if len(items) == 8 and _lies_anywhere(items):
-            items = (*items[:4], "offset", "0", "size", "0")
         try:
             if self._alone and not layer.version:
-                return newest_fitting(layer).read(items)
+                return newest_fitting(layer).read(layer.items)
             operation = registry.find(layer.type, layer.version)
         except registry.UnknownOperation as unknown:
             return unknown.with_traceback(None)  # which holds frames, and with them the model
-        read = MEMORY.read.get((operation, items))
-        if read is None:
-            read = operation.read(items)
-            MEMORY.keep_read(operation, items, read)
-        return read
+        return read_once(operation, layer.items)
+
+
+def read_once(operation: type[Operation], items: tuple[str, ...]) -> Read:
+    """Returns an operation with its attributes. Layers with equal attributes share it."""
+    if len(items) == 8 and _lies_anywhere(items):
+        items = (*items[:4], "offset", "0", "size", "0")
+    known = MEMORY.read.get((operation, items))
+    if known is None:
+        known = operation.read(items)
+        MEMORY.keep_read(operation, items, known)
+    return known
 
 
 def _lies_anywhere(items: tuple[str, ...]) -> bool:

@@ -28,17 +28,16 @@ def seen(graph: Graph) -> list[Any]:
                 [(tag, seen(body)) for tag, body in layer.bodies.items()],
             )
         )
-    names = {name: [layer.id for layer in named] for name, named in graph.content.by_name.items()}
+    names = {name: [layer.id for layer in graph.named(name)] for name in graph.content.by_name}
     tensors = {name: (out.layer.id, out.index) for name, out in graph.content.by_tensor.items()}
     return [graph.name, layers, names, tensors, sorted(graph.content.by_id), len(graph.bytes)]
 
 
 def check(graph: Graph) -> None:
     """Holds a graph against its own text: read back, it is sound and has the same tensors."""
-    ranks = graph.content.ranks
     for layer in graph.layers:
         for producer in layer.producers:
-            assert ranks[producer] < ranks[layer]
+            assert producer.rank < layer.rank
     model = graph.model()
     report = irshape.validate(model)
     assert report.ok, [str(each) for each in report.diagnostics if each.severity == "error"]

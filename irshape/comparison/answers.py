@@ -1,4 +1,4 @@
-"""Questions to a device and its answers: the type, shape and value of every output."""
+"""Questions that irshape asks a device, and answers: the type, shape and value of every output."""
 
 from __future__ import annotations
 
@@ -38,11 +38,13 @@ class StoredTensor(NamedTuple):
 class Answer(NamedTuple):
     """The answer of OpenVINO to a question.
 
-    version: of OpenVINO. device: its full name.
+    version: the version of OpenVINO.
+    device: the full name of the device.
     refused: OpenVINO's message if it could not read the model.
     crashed: how OpenVINO's process ended, if it ended without an answer.
-    shapes: element type and shape of each output, by layer name.
-    values: tensors by layer name and port. problem: the reason why the model could not be run.
+    shapes: the element type and shape of each output, by layer name.
+    values: tensors by layer name and port.
+    problem: the reason why the model could not be run.
     precision: the precision that the device reports.
     facts: properties of the device, such as its capabilities.
     """
@@ -61,8 +63,9 @@ class Answer(NamedTuple):
 class Question(NamedTuple):
     """A model that a device is asked to run.
 
-    label: "" for the whole model; otherwise names the layer or body that was cut out of it.
-    inputs: arrays by the ids of the Parameters. options: device, hint, config, layers.
+    label: the layer or body that was cut out of the model; "" for the whole model.
+    inputs: arrays by the ids of the Parameters. options: of the command: device, hint, config,
+    layers.
     """
 
     label: str
@@ -87,7 +90,8 @@ class Device(Protocol):
 
 
 def from_bytes(element_type: str, shape: list[int], raw: bytes) -> Array:
-    """Decodes bytes in OpenVINO's layout to an array. Texts are JSON, in hexadecimal.
+    """Returns the array for bytes in OpenVINO's layout. For strings, the bytes are a JSON list of
+    hexadecimal numbers.
 
     Raises `ValueError` if the bytes do not fit the element type and the shape.
     """
@@ -107,7 +111,8 @@ def from_bytes(element_type: str, shape: list[int], raw: bytes) -> Array:
 
 
 def _texts(raw: bytes) -> list[bytes]:
-    """Returns the texts of a tensor. Raises `ValueError` if `raw` is not a JSON list of them."""
+    """Returns the strings of a tensor. Raises `ValueError` if `raw` is not a JSON list of
+    hexadecimal texts."""
     try:
         return [bytes.fromhex(item) for item in json.loads(raw)]
     except (TypeError, RecursionError):
@@ -115,7 +120,7 @@ def _texts(raw: bytes) -> list[bytes]:
 
 
 def to_bytes(array: Array) -> bytes:
-    """Returns the bytes of an array. It is the inverse of `from_bytes`."""
+    """Returns the bytes of an array, in the form that `from_bytes` reads."""
     from ..numpy_types import element_type_of, pack
 
     element_type = element_type_of(array)

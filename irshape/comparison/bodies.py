@@ -1,4 +1,4 @@
-"""Finds the layer and the iteration that differ in the body of a control-flow layer."""
+"""Finds the layer and the iteration that differ in the body of an If, Loop or TensorIterator."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def look_inside(
 ) -> Inside | None:
     """Compares the body of a control-flow layer with the device, iteration by iteration.
 
-    Stops at the first iteration with a layer to blame. Returns None if no body runs or none could
-    be compared.
+    Stops at the first iteration in which a layer differs by itself. Returns None if no body runs or
+    no run could be compared.
     compare: compares a model with the device, given its inputs and a name for it.
     """
     assert layer.bodies is not None
@@ -49,13 +49,11 @@ def look_inside(
 def _runs(
     session: Session, layer: Layer, inputs: Sequence[Array]
 ) -> list[tuple[str, dict[str, Array]]]:
-    """Returns the first runs of the bodies of a layer, each with its tag and its inputs.
-
-    The inputs are keyed by the id of the Parameter.
-    """
+    """Returns the first runs of the bodies of a layer, each with the tag of the body and its inputs
+    by the id of the Parameter."""
     runs: list[tuple[str, dict[str, Array]]] = []
     begun: set[str] = set()
-    """The layers seen so far in the current run."""
+    """The layers that have been computed so far in this run of the body."""
 
     def observe(inner: Layer, _: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
         if inner.path[:-1] != (*layer.path, layer.id):

@@ -53,13 +53,14 @@ UNROUNDED = "computed in f32 throughout"
 
 
 class Circumstances(NamedTuple):
-    """The conditions of a comparison.
+    """The conditions of a cross-check.
 
     options: device, hint, layers and configuration.
-    rtol, atol: the user's tolerances. save: a folder for the blamed layer. max_memory: in bytes.
-    label: what the model was cut out of, "" for a whole model.
-    precision: in which the device computes.
-    runs: how many runs beyond the first the device's answer took.
+    rtol, atol: the user's tolerances. save: the folder in which the blamed layer is saved.
+    max_memory: in bytes.
+    label: names the layer or body that was cut out; "" for a whole model. precision: the precision
+    in which the device computes. runs: how many runs after the first the device needed for its
+    answer.
     """
 
     device: Device
@@ -75,12 +76,12 @@ class Circumstances(NamedTuple):
 
 
 def device_name(layer: Layer) -> str:
-    """Returns the name of a layer in questions to a device: the ids that lead to it."""
+    """Returns the name of a layer in questions to a device: the ids that lead to it, joined."""
     return "/".join([*layer.path, layer.id])
 
 
 class CrosscheckRun(LayerwiseRun):
-    """Compares one run with the device's values. Outputs are identified by numbers of rows."""
+    """Compares a run of a model with a device's. A number identifies the row of each output."""
 
     def __init__(
         self,
@@ -99,7 +100,7 @@ class CrosscheckRun(LayerwiseRun):
         self.progress = circumstances.progress
         self.fed = fed
         self.tolerance = Tolerance(circumstances.rtol, circumstances.atol, circumstances.precision)
-        """The tolerance of values computed from f32."""
+        """The tolerance for values that are computed from f32 tensors."""
         self.rounded = Rounded(self.layers, self.wiring)
         self.rows_of: dict[Layer, list[int]] = {}
         for number, row in enumerate(self.rows):
@@ -118,7 +119,7 @@ class CrosscheckRun(LayerwiseRun):
         self._computed_unasked: dict[Layer, tuple[Array, ...]] = {}
 
     def compare(self) -> None:
-        """Compares all layers, and explains the differences that they inherit."""
+        """Compares all layers, and explains differences that come from the inputs of a layer."""
         self.progress.begin(f"{self.where}comparing layers", len(self.layers))
         try:
             self.results = self.compare_run(self.fed, self.progress.layer)
@@ -129,14 +130,14 @@ class CrosscheckRun(LayerwiseRun):
 
     @property
     def where(self) -> str:
-        """A prefix for messages that names the compared part; empty for a whole model."""
+        """A prefix for messages that names the compared layer or body; empty for a whole model."""
         label = self.circumstances.label.rstrip("/")
         return f"{label}: " if label else ""
 
     # the comparison of a layer
 
     def theirs(self, layer: Layer, port: int) -> Array | None:
-        """Returns the device's value of an output; None if the device gives none."""
+        """Returns the device's value of an output; None if the device returned none."""
         tensor = self.answer.values.get((device_name(layer), port))
         if tensor is not None:
             return tensor.array()
@@ -147,7 +148,7 @@ class CrosscheckRun(LayerwiseRun):
     def instead_of(self, layer: Layer, port: int) -> Array | None:
         """Returns irshape's value of a tensor that was not requested from the device.
 
-        It is computed from the device's inputs; None if that fails.
+        irshape computes it from the device's values of the inputs. Returns None if that fails.
         """
         if layer not in self._computed_unasked:
             sources = self.wiring.sources[self.positions[layer]]
@@ -160,10 +161,8 @@ class CrosscheckRun(LayerwiseRun):
         return outputs[port] if port < len(outputs) else None
 
     def value_of(self, source: OutputRef) -> Array:
-        """Returns the value of a constant or input, or else the device's value of an output.
-
-        Raises `KeyError` if the device gives none.
-        """
+        """Returns the value of an output: irshape's for a constant or an input of the model,
+        otherwise the device's. Raises `KeyError` if the device returned none."""
         layer = self.layers[source[0]]
         if layer.is_constant:
             return self.session.constant(layer)
@@ -175,8 +174,8 @@ class CrosscheckRun(LayerwiseRun):
         return theirs
 
     def users_of(self, values: Mapping[OutputRef, Array]) -> Iterator[int]:
-        """Yields, in order, the compared layers that use one of `values`. `values` may grow
-        meanwhile."""
+        """Yields the compared layers that use one of `values`, in order of execution. The caller
+        may add values meanwhile."""
         for position in self.wiring.order:
             used = not values.keys().isdisjoint(self.wiring.sources[position])
             if used and self.rows_of.get(self.layers[position]):
@@ -188,9 +187,10 @@ class CrosscheckRun(LayerwiseRun):
         values: Mapping[OutputRef, Array],
         value_of: Callable[[OutputRef], Array],
     ) -> tuple[Array, ...]:
-        """Returns irshape's outputs of a layer from `values`, and `value_of` for its other inputs.
+        """Returns irshape's outputs of a layer, computed from `values` and, for inputs that are not
+        there, from `value_of`.
 
-        Raises `ExecutionError` if irshape cannot compute the layer, and what `value_of` raises.
+        Raises `ExecutionError` if irshape cannot compute the layer, and any error of `value_of`.
         """
         inputs = [
             values[source] if source in values else value_of(source)
@@ -201,12 +201,12 @@ class CrosscheckRun(LayerwiseRun):
 
     @cached_property
     def left_out(self) -> set[Layer]:
-        """The FakeQuantize layers that the device leaves out. It gives no tensors for them."""
+        """The FakeQuantize layers that the device leaves out. It returns no tensors for them."""
         quantizing = [layer for layer in self.layers if layer.folded_type == "fakequantize"]
         return {layer for layer in quantizing if leaves_out(layer, self.limits_of(layer))}
 
     def limits_of(self, layer: Layer) -> list[Array]:
-        """Returns the constant limits of a FakeQuantize."""
+        """Returns the limits of a FakeQuantize, if they are constants."""
         sources = self.wiring.sources[self.positions[layer]][1:]
         limits = [self.layers[source[0]] for source in sources if source is not None]
         try:
@@ -215,7 +215,7 @@ class CrosscheckRun(LayerwiseRun):
             return []
 
     def given_to(self, layer: Layer) -> Array | None:
-        """Returns the device's value of the input of a layer that the device leaves out."""
+        """For a layer that the device leaves out, returns the device's value of its input."""
         source = self.wiring.sources[self.positions[layer]][0]
         if source is None:
             return None
@@ -255,11 +255,8 @@ class CrosscheckRun(LayerwiseRun):
             self.compare_alone(number, computed, inputs, alone)
 
     def tolerance_of(self, layer: Layer, *, alone: bool) -> Tolerance:
-        """Returns how far the outputs of a layer may differ.
-
-        alone: whether the layer is computed from the device's inputs. Then only its own rounding
-        counts.
-        """
+        """Returns the tolerance for the outputs of a layer. alone: whether irshape computes the
+        layer from the device's inputs. Then the tolerance covers only the layer's own rounding."""
         rounded = self.rounded.given if alone else self.rounded.behind
         return self.tolerance._replace(rounded=rounded[layer])
 
@@ -274,8 +271,8 @@ class CrosscheckRun(LayerwiseRun):
     def reference_input(self, source: OutputRef, own: Array) -> Array:
         """Returns the device's value of an input.
 
-        Returns `own`, irshape's value, if the device gives none or gives one of another shape or
-        type, from which it cannot have computed the layer.
+        Returns `own`, irshape's value, if the device returned none, or one of another shape or
+        type, which cannot be what it computed the layer from.
         """
         theirs = self.theirs(self.layers[source[0]], source[1])
         if theirs is None or theirs.shape != own.shape or theirs.dtype != own.dtype:
@@ -289,7 +286,7 @@ class CrosscheckRun(LayerwiseRun):
         inputs: tuple[Array, ...],
         alone: tuple[Array, ...],
     ) -> None:
-        """Compares an output computed from the device's inputs with the device's output."""
+        """Compares irshape's output, computed from the device's inputs, with the device's."""
         row = self.rows[number]
         theirs = self.theirs(computed.layer, row.port)
         assert theirs is not None
@@ -312,10 +309,8 @@ class CrosscheckRun(LayerwiseRun):
     def explained_next_to_a_step(
         self, row: Row, computed: ComputedLayer, inputs: tuple[Array, ...]
     ) -> Row:
-        """Explains the row of a layer that only turns small input errors into a step.
-
-        Returns the row unchanged unless its input agrees or is explained.
-        """
+        """Explains the row of a layer, such as a Round, that turns small errors of its input into a
+        whole step. Returns the row unchanged if its input differs without an explanation."""
         theirs = self.theirs(computed.layer, row.port)
         source = self.numbers.get(computed.sources[0]) if computed.sources else None
         agrees = source is None or self.rows[source].value_verdict in ("equal", "explained")
@@ -329,7 +324,7 @@ class CrosscheckRun(LayerwiseRun):
     def compared_values(
         self, row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array, *, alone: bool
     ) -> Row:
-        """Returns the row with the verdict on two values. alone: see `tolerance_of`."""
+        """Returns the row after comparing two values of its output. alone: see `tolerance_of`."""
         tolerance = self.tolerance_of(row.layer, alone=alone)
         row = row.measured(inputs, mine, theirs, tolerance.difference)
         if row.value != "differs" or mine.shape != theirs.shape:
@@ -341,11 +336,12 @@ class CrosscheckRun(LayerwiseRun):
     # explanations that take another run
 
     def explain_precision(self) -> None:
-        """Runs the model once more, rounded as the device may round, to explain outputs.
+        """Explains differing outputs by another run of the model in which irshape rounds as the
+        device may.
 
         Every tensor is rounded to the device's precision. For a device that computes in f32, none
-        is rounded to f16 or bf16 instead. An output of the model is explained if it differs by at
-        most `SIMULATED_FACTOR` times the error of that run.
+        is rounded to f16 or bf16 instead. An output of the model is explained if the device's error
+        is at most `SIMULATED_FACTOR` times the error of that run.
         """
         precision = self.tolerance.precision
         is_exact = all(hint == "f32" for hint in self.rounded.behind.values())
@@ -397,7 +393,7 @@ class CrosscheckRun(LayerwiseRun):
         return decompressed_in_f32(self.session)
 
     def explained_as(self, kind: Kind) -> set[Layer]:
-        """Returns the layers that an explanation of a kind concerns, computed by themselves."""
+        """Returns the layers whose own remark, on the layer by itself, is of this kind."""
         return {
             row.layer
             for row in self.rows
@@ -405,7 +401,7 @@ class CrosscheckRun(LayerwiseRun):
         }
 
     def explain_inherited(self) -> None:
-        """Runs the model once more with some of the device's values, to explain rows.
+        """Explains rows by another run of the model that uses some of the device's values.
 
         Weights are decompressed in f32. Products that the device cuts to 16 bits get the device's
         values, and so do FakeQuantize layers if some of them are one level off at a tie. Rows that
@@ -447,12 +443,10 @@ class CrosscheckRun(LayerwiseRun):
         self.explain_again(session, numbers, "explaining what is inherited", explained)
 
     def explain_unrounded(self) -> None:
-        """Runs the model once more with nothing rounded to f16 or bf16, to explain rows.
-
-        Does so only if the device computes in f32 and layers with such inputs differ by themselves.
-        Rows that then agree are explained. Unrounded values decide, for example, which of two boxes
-        with nearly equal scores is kept.
-        """
+        """Explains rows by another run of the model in which nothing is rounded to f16 or bf16.
+        Does so only if the device computes in f32 and layers with f16 or bf16 inputs differ by
+        themselves. Rows that then agree are explained. Unrounded values decide, for example, which
+        of two boxes with nearly equal scores is kept."""
         suspects = {
             suspect.number
             for suspect in self.suspects
@@ -483,8 +477,8 @@ class CrosscheckRun(LayerwiseRun):
     ) -> list[Array]:
         """Runs the model once more in another session. Returns its outputs; none if that fails.
 
-        numbers: of the rows that `explained` replaces, from the inputs of the layer in this run,
-        irshape's value and the device's.
+        numbers: the rows to replace by the result of `explained`, which is called with the inputs
+        of the layer in that run, irshape's value and the device's.
         """
         self.progress.begin(f"{self.where}{phase}", len(self.layers))
 
@@ -503,13 +497,13 @@ class CrosscheckRun(LayerwiseRun):
             return []
 
     def device_outputs(self, layer: Layer) -> tuple[Array, ...]:
-        """Returns the device's values of the outputs of a layer."""
+        """Returns the device's values of all outputs of a layer."""
         values = (self.theirs(layer, port) for port, _ in enumerate(layer.outputs))
         return tuple(value for value in values if value is not None)
 
     def next_to_ties(self) -> set[Layer]:
-        """Returns FakeQuantize layers, and other layers that are one step off because of small
-        errors in their input, if one of them is explained. They are right by themselves."""
+        """Returns the layers, such as FakeQuantize or Round, that turn small errors of their input
+        into a whole step, if one of them is explained. By themselves, these layers are right."""
         rows = [
             row
             for row in self.rows

@@ -1,6 +1,6 @@
 """Cross-checks the element type, shape and value of every layer with OpenVINO.
 
-A model in another format is handed to the runtime of that format (`foreign`).
+A model in another format is compared with the runtime of that format, see `foreign`.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def compared(session: Session, fed: Fed, circumstances: Circumstances) -> Compar
 def _by_layers(
     outputs: Comparison, session: Session, fed: Fed, circumstances: Circumstances
 ) -> Comparison:
-    """Compares all layers after an output differed, to find an explanation."""
+    """Compares all layers, because an output differed, to find out why."""
     try:
         options = {**circumstances.options, "layers": "all"}
         whole = compared(session, fed, circumstances._replace(options=options))
@@ -187,12 +187,12 @@ def _by_layers(
 
 
 def _precision(said: str | None, hint: Hint | None) -> Hint:
-    """Returns the precision that the device reports, or else the requested one."""
+    """Returns the precision that the device reports or, if it reports none, the requested one."""
     return next((known for known in ("f32", "f16", "bf16") if known == said), hint or "f32")
 
 
 def _shape_rows(model: Model, answer: Answer) -> list[Row]:
-    """Returns a row for every output that OpenVINO has, too, with both types and shapes."""
+    """Returns a row for every output that OpenVINO knows, too, with both types and shapes."""
     rows: list[Row] = []
 
     def visit(result: BodyResult) -> None:

@@ -17,8 +17,8 @@ from .answers import Answer, Question, to_bytes
 
 
 class OpenVinoDevice:
-    """Asks OpenVINO. The values of its answers stay in a temporary folder until the `with` block
-    ends."""
+    """Asks OpenVINO, and keeps the values of its answers in a temporary folder until the `with`
+    block ends."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="irshape-")
@@ -92,11 +92,9 @@ def weights_file(model: Model, folder: Path) -> str | None:
 
 
 def renamed(model: Model) -> bytes:
-    """Returns the bytes of the model, with every layer named by the ids that lead to it.
-
-    OpenVINO finds nodes by name, and names may repeat in a file. The version becomes 11, because
-    OpenVINO rewrites the graph of IR v10 when it reads it.
-    """
+    """Returns the bytes of the model with unique layer names: the ids of the layers that contain a
+    layer, and its own. OpenVINO finds nodes by name, and a file may repeat names. The version
+    becomes 11, because OpenVINO rewrites the graph of IR v10 when it reads it."""
     source = model.source
     edits: list[Edit] = []
     for layer in model.walk():

@@ -1,6 +1,6 @@
-"""The explanations of differences between irshape and a device, and further facts.
+"""The explanations of differences between irshape and a device.
 
-`narrowing` has the explanations that depend on the values of one layer, each with its test.
+The explanations that depend on the values of one layer are in `narrowing`, with their tests.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Kind(StrEnum):
-    """The reason why values differ: a habit of a device, or a fact that only adds information."""
+    """The reason why values differ: how a device computes them, or a note without a reason."""
 
     NARROWING = "narrowing"
     """The device computes in a narrower type."""
@@ -19,23 +19,23 @@ class Kind(StrEnum):
     LEFT_OPEN = "left open"
     """The specification leaves the value open."""
     PRECISION = "precision"
-    """The precision of the device explains the error."""
+    """The error is no larger than the device's precision causes."""
     TIES = "ties"
-    """FakeQuantize inputs lie halfway between two levels."""
+    """FakeQuantize inputs lie halfway between two quantization levels."""
     STEPS = "steps"
-    """Small errors become whole steps of a rounding."""
+    """A rounding, e.g. a Round, turns small errors into whole steps."""
     ROUNDED_LIMITS = "rounded limits"
-    """The limits of a FakeQuantize are rounded."""
+    """The limits of a FakeQuantize have rounding errors."""
     SATURATION = "saturation"
     """Sums of products of 8-bit levels are cut to 16 bits."""
     LEFT_OUT = "left out"
     """The device leaves out a FakeQuantize."""
     LEVELS = "levels"
-    """A normalization is computed from levels."""
+    """A normalization is computed from integer levels instead of real numbers."""
     DECOMPRESSION = "decompression"
     """Weights are decompressed in f32."""
     INHERITED = "inherited"
-    """The inputs have explained differences."""
+    """The differences of the inputs are explained."""
     MERGING = "merging"
     """The device merges the layer with its neighbours."""
     FEWER_TENSORS = "fewer tensors"
@@ -45,7 +45,7 @@ class Kind(StrEnum):
 
 
 class Remark(NamedTuple):
-    """A fact about a difference. explains: whether the device may be right despite it."""
+    """A note on a difference. explains: whether it is a reason why the device may be right."""
 
     kind: Kind
     text: str
@@ -53,7 +53,7 @@ class Remark(NamedTuple):
 
 
 def fact(text: str) -> Remark:
-    """Returns a remark that explains nothing."""
+    """Returns a note that does not explain a difference."""
     return Remark(Kind.FACT, text, explains=False)
 
 

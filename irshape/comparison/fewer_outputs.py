@@ -1,9 +1,9 @@
 """Runs the device again with fewer outputs, since the choice of outputs may change values.
 
 A device merges neighbouring layers into one, except where it has to return the tensor between them.
-There its value can be wrong, although the device computes the model correctly when it returns only
-the outputs. A tensor that the device no longer returns is judged by the layers behind it: they are
-computed from irshape's value.
+Such a tensor can be wrong, although the device computes the model correctly when it returns only
+the outputs of the model. A tensor that the device no longer returns is judged by its consumers,
+which irshape computes from its own value of the tensor.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .result import Comparison, Row
 
 
 def with_fewer_tensors(run: CrosscheckRun, suspects: Sequence[Layer]) -> Iterator[CrosscheckRun]:
-    """Compares the model without requesting the tensors of some layers, then without those next to
-    them. Outputs of the model are always requested."""
+    """Compares the model without requesting the tensors of some layers, then also without those of
+    their neighbours. The outputs of the model are always requested."""
     outputs = {producer for producer, _ in run.comparison.outputs}
     beside = {each for layer in suspects for each in _neighbours(run, layer)}
     replaceable = {each for each in beside if _is_replaceable(run, each)}
@@ -44,11 +44,8 @@ def _neighbours(run: CrosscheckRun, layer: Layer) -> set[Layer]:
 
 
 def _is_replaceable(run: CrosscheckRun, layer: Layer) -> bool:
-    """Whether irshape's value of a layer can replace the device's.
-
-    It can if the device merges the layer; also if the two agree and the smallest error cannot turn
-    into a whole step.
-    """
+    """Whether irshape's value of a layer can be used in place of the device's: if the device merges
+    the layer, or if the two agree and no consumer turns a small error into a whole step."""
     rows = [run.rows[number] for number in run.rows_of.get(layer, ())]
     declared = declaration_of(layer)
     steps = declared is None or declared.stepwise or layer.folded_type == "fakequantize"
@@ -59,7 +56,8 @@ def _is_replaceable(run: CrosscheckRun, layer: Layer) -> bool:
 def _without(run: CrosscheckRun, unasked: Sequence[Layer]) -> CrosscheckRun | None:
     """Requests all tensors from the device, except the outputs of some layers.
 
-    Returns a run with its answer, not compared yet; None if the device gives no values.
+    Returns a run with this answer that is still to be compared; None if the device returns no
+    values.
     """
     circumstances, session = run.circumstances, run.session
     plural = "s" * (len(unasked) > 1)

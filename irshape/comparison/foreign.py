@@ -93,15 +93,16 @@ def crosscheck(
 
 
 def _inferred(model: Model, fed: Fed) -> Inference:
-    """Returns the inference of a model with the shapes of some inputs."""
+    """Returns the inference of a model with given shapes of some inputs."""
     return infer(model, {layer: PartialShape(array.shape) for layer, array in fed.items()})
 
 
 def _without(
     custom: list[Layer], model: Model, session: Session, fed: Fed, runtime: str
 ) -> dict[str, Array]:
-    """Returns the runtime's values of a model without custom operations, in place of which it gets
-    irshape's. There are none if either cannot run."""
+    """Returns the runtime's values for a model from which custom operations are left out. The
+    runtime gets irshape's outputs of these operations as inputs. Returns no values if either cannot
+    run."""
     try:
         computed = values_of(session, fed, custom)
     except ExecutionError:
@@ -120,8 +121,9 @@ def asked(
 ) -> tuple[Answer, dict[str, Array]]:
     """Runs a model from a file in another runtime, in a separate process.
 
-    given: the values of tensors whose nodes are left out, by name.
-    Returns the answer, and the values by tensor name. Values whose type NumPy lacks are left out.
+    given: if nodes are left out, the values of their outputs by tensor name.
+    Returns the answer, and the values by tensor name. Values of types that NumPy does not have are
+    omitted.
     Raises `RuntimeError` if the runtime is not installed.
     """
     module, package = RUNTIMES[runtime]
@@ -157,7 +159,7 @@ def asked(
 
 
 def _request(model: Model, fed: Fed, runtime: str, folder: Path) -> dict[str, Any]:
-    """Returns the request for the process, and writes the inputs into the folder."""
+    """Returns the request for the runtime's process, and writes the inputs into its folder."""
     files = {}
     for number, (layer, array) in enumerate(fed.items()):
         name = layer.outputs[0].tensor_names[0]
@@ -186,7 +188,7 @@ def _request(model: Model, fed: Fed, runtime: str, folder: Path) -> dict[str, An
 
 
 def _stored(array: Array) -> Array:
-    """Converts an array to what a .npy file can hold: texts become str, bf16 becomes its bits."""
+    """Returns an array as a .npy file can hold it: texts as `str`, bf16 as its bits."""
     if array.dtype.kind == "O":
         return array.astype(np.str_)
     return array.view(np.uint16) if array.dtype.name == "bfloat16" else array

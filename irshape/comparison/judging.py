@@ -1,4 +1,4 @@
-"""Decides which layer that differs by itself is to blame, and which the device only merges."""
+"""Decides which layer is to blame, and which layers the device only merges."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .result import Comparison, Row
 from .suspects import Suspect, pattern_of
 
 MAX_PROBES = 6
-"""How many layers may be run alone on the device, before at most two runs with fewer tensors."""
+"""How many layers may be run alone on the device. At most two runs with fewer tensors follow."""
 
 LOOKED_AT_BEHIND = 16
 """How many layers after a suspected layer are recomputed from the device's value of its output."""
@@ -45,7 +45,8 @@ Behind = Literal["agrees", "departs", "inherits"]
 class Alone(NamedTuple):
     """A layer that was run alone on the device.
 
-    outputs: irshape's. theirs: the device's value of the suspected port, None if it gave none.
+    outputs: irshape's outputs of the layer. theirs: the device's value of the suspected port, None
+    if it returned none.
     right: whether `theirs` agrees with irshape's value.
     """
 
@@ -57,10 +58,10 @@ class Alone(NamedTuple):
 
 
 class Judge:
-    """Judges the suspects of a run.
+    """Judges the suspects of a run: the layers that differ by themselves.
 
-    compared: `crosschecking.compared`, which compares bodies. known: the patterns of merged layers.
-    probes: how many runs on the device have been used.
+    compared: the function `crosschecking.compared`, which compares bodies. known: patterns of
+    layers that the device is known to merge. probes: how many runs on the device were used before.
     """
 
     def __init__(
@@ -78,27 +79,28 @@ class Judge:
         self.wiring = run.wiring
         self.rows = run.rows
         self.merged: dict[OutputRef, Suspect] = {}
-        """The outputs without a tensor on the device, because it merges their layers."""
+        """The outputs for which the device has no tensor, because it merges their layers."""
         self.recomputed: dict[OutputRef, Array] = {}
         """irshape's values of merged outputs that feed suspected layers."""
         self.known = {*known, *self.merged_by_shape()}
         self.probes = run.circumstances.runs + probes
         self.accused: dict[int, tuple[Suspect, Alone | None]] = {}
-        """The suspects that nothing explains, by row. None for those that were not run alone."""
+        """The suspects without an explanation, by row. None for those that were not run alone."""
         for suspect in run.suspects:
             if self.rows[suspect.number].own_verdict == "differs":
                 self.judge_one(suspect)
 
     @property
     def wrong(self) -> set[int]:
-        """The rows of accused layers that are wrong alone, too."""
+        """The row numbers of accused layers that also differ when the device runs them alone."""
         return {number for number, (_, alone) in self.accused.items() if alone and not alone.right}
 
     def judge(self) -> CrosscheckRun:
-        """Blames the accused layers. Returns the run whose verdicts hold.
+        """Blames the accused layers. Returns the run whose verdicts count.
 
-        The layers that are not wrong alone may be right when their tensors are not requested from
-        the device. Then they are explained, and the run with fewer tensors holds.
+        An accused layer that is right when run alone may also be right when its tensor is not
+        requested from the device. It is then explained, and the run that requests fewer tensors
+        counts.
         """
         wrong = self.wrong
         rest = [suspect for number, (suspect, _) in self.accused.items() if number not in wrong]
@@ -117,13 +119,12 @@ class Judge:
         return self.run
 
     def judge_one(self, suspect: Suspect) -> None:
-        """Explains or accuses a suspected layer, after it has been run alone on the device if need
-        be.
+        """Explains or accuses a suspected layer. If necessary, runs it alone on the device.
 
-        If it is right alone and nothing inherits its difference, the device merges it with its
-        neighbours, and computes the layers after it without its tensor. The same then holds for all
-        layers in the same surroundings after which nothing differs, and for those that compute the
-        same with equal constants.
+        If it is right alone and no consumer inherits its difference, the device merges it with its
+        neighbours, and computes its consumers without its tensor. The same is then assumed of all
+        layers with the same producers and consumers if no consumer differs, and of layers that
+        compute the same with equal constants.
         """
         row = self.rows[suspect.number]
         position = self.run.positions[row.layer]
@@ -160,7 +161,7 @@ class Judge:
     def merged_by_shape(self) -> set[Hashable]:
         """Returns the patterns of layers whose shape on the device shows that they are merged.
 
-        Layers after which something differs are left out.
+        Leaves out layers with consumers that differ.
         """
         known: set[Hashable] = set()
         for suspect in self.run.suspects:
@@ -170,11 +171,8 @@ class Judge:
         return known
 
     def keys_of(self, row: Row) -> tuple[Hashable, Hashable]:
-        """Returns two keys that identify similar outputs.
-
-        One is the surroundings of the layer, the other its computation with the values of
-        constants.
-        """
+        """Returns two keys. Outputs with an equal first key have the same surroundings: producers
+        and consumers. With an equal second key, they are computed alike, from equal constants."""
         position = self.run.positions[row.layer]
         computed = pattern_of(self.layers, self.wiring, position)
         users = [(user.input, self.layers[user.position]) for user in self.wiring.users[position]]
@@ -183,10 +181,8 @@ class Judge:
         return around, (computed, row.port, self.constants_of(position))
 
     def explains_given(self, suspect: Suspect, inputs: tuple[Array, ...]) -> bool:
-        """Returns whether a layer agrees with irshape's values of the inputs that are merged.
-
-        If it does not, its row gets the remaining difference.
-        """
+        """Returns whether a layer agrees if it is computed from irshape's values of those inputs
+        that the device merges. If it still differs, its row gets the remaining difference."""
         if not any(given.source in self.merged for given in suspect.given):
             return False
         row = self.rows[suspect.number]
@@ -218,10 +214,9 @@ class Judge:
         return Alone(cut, inputs, outputs, theirs, right)
 
     def blame(self, merged: Remark) -> None:
-        """Writes the results of running the accused layers alone on the device into their rows.
-
-        The first is also saved, and its bodies are compared. merged: what is told about layers that
-        are right alone.
+        """Adds to the rows of the accused layers how the device computes them alone. Also saves the
+        first of these layers, and compares its bodies.
+        merged: the note for layers that are right alone.
         """
         for number, (_, alone) in self.accused.items():
             row = self.rows[number]
@@ -242,7 +237,7 @@ class Judge:
     def device_inputs(self, suspect: Suspect) -> tuple[Array, ...]:
         """Returns the device's values of the inputs of a suspected layer.
 
-        Inputs that the device merges, and so does not have, get irshape's values.
+        For an input that the device merges and so does not have, returns irshape's value.
         """
         return tuple(
             given.own
@@ -252,7 +247,7 @@ class Judge:
         )
 
     def device_value(self, source: OutputRef) -> Array:
-        """Returns the device's value of an output, or irshape's if the device merges it."""
+        """Returns the device's value of an output, or irshape's if the device merges the layer."""
         if source not in self.merged:
             return self._answered(self.layers[source[0]], source[1])
         if source not in self.recomputed:
@@ -262,7 +257,7 @@ class Judge:
         return self.recomputed[source]
 
     def device_value_of(self, row: Row) -> Array:
-        """Returns the device's value for a row that has been compared."""
+        """Returns the device's value of the output in a row that has been compared."""
         return self._answered(row.layer, row.port)
 
     def _answered(self, layer: Layer, port: int) -> Array:
@@ -308,10 +303,10 @@ class Judge:
                 )
 
     def behind(self, row: Row) -> Behind:
-        """Returns how the difference of an output affects the layers that it feeds.
+        """Returns how the difference of an output affects its consumers.
 
-        "agrees": they all agree. "departs": some differ, but only by themselves. "inherits": one
-        inherits the difference, as the outputs of the model do.
+        "agrees": all consumers agree. "departs": some differ, but by themselves. "inherits": a
+        consumer inherits the difference. Outputs of the model count as such.
         """
         if (row.layer, row.port) in self.run.comparison.outputs:
             return "inherits"
@@ -332,7 +327,7 @@ class Judge:
         return "departs" if departing else "agrees"
 
     def consumers_agree(self, suspect: Suspect, inputs: tuple[Array, ...]) -> bool:
-        """Returns whether all consumers of an output agree when computed from irshape's value."""
+        """Returns whether all consumers agree when computed from irshape's value of an output."""
         row = self.rows[suspect.number]
         try:
             value = self.session.evaluate(row.layer, inputs)[row.port]
@@ -349,11 +344,9 @@ class Judge:
         return True
 
     def leads_on(self, row: Row, value: Array) -> bool:
-        """Returns whether `value` reproduces the device's error in a layer shortly after an output.
-
-        If so, the device did compute with that value. Layers in between may be merged ones, without
-        tensors on the device.
-        """
+        """Returns whether irshape, computing with `value`, gets the device's error in one of the
+        next layers. If so, the device did compute with `value`. It may have merged the layers in
+        between."""
         values = {(self.run.positions[row.layer], row.port): value}
         looked_at = (
             consumer
@@ -376,8 +369,8 @@ class Judge:
         return [self.rows[number] for number in self.run.rows_of.get(self.layers[position], ())]
 
     def agrees(self, row: Row, value: Array) -> bool:
-        """Returns whether a value equals the device's for an output on which irshape and the device
-        differ."""
+        """Returns whether a value equals the device's value of an output that differs from
+        irshape's."""
         theirs = self.run.theirs(row.layer, row.port)
         return (
             row.value_verdict == "differs"
@@ -386,16 +379,14 @@ class Judge:
         )
 
     def value_of(self, source: OutputRef) -> Array:
-        """Returns the value of a constant or input, or else the device's value of an output.
-
-        Raises `KeyError` if the device gives none.
-        """
+        """Like `CrosscheckRun.value_of`, but returns irshape's value of an output that the device
+        merges. Raises `KeyError` if the device returned none."""
         value = self.run.value_of(source)
         return self.device_value(source) if source in self.merged else value
 
     def asked_alone(self, cut: reproducer.Cut, port: int) -> Array | None:
-        """Returns the device's output for a layer run by itself; None if the device cannot run
-        it."""
+        """Returns the device's output for a layer that it runs alone; None if it cannot run the
+        layer."""
         with tempfile.TemporaryDirectory(prefix="irshape-") as name:
             try:
                 model = written(cut.model, Path(name))

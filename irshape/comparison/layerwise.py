@@ -2,8 +2,8 @@
 
 Each layer is compared twice: in the whole run, where its outputs include the errors of its inputs,
 and by itself, computed from the reference's values of its inputs. The cross-check with a device and
-the comparison of two models both work this way. That with a runtime of another format compares the
-whole run only.
+the comparison of two models both work this way. The cross-check with a runtime of another format
+compares only the whole run.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ..ops.registry import UnknownOperation
 
 
 class ComputedLayer(NamedTuple):
-    """A layer as the run computes it. sources: the outputs that feed it, in the order of
-    `inputs`."""
+    """A layer with its inputs and outputs in the run. sources: the outputs that feed it, in the
+    order of `inputs`."""
 
     layer: Layer
     position: int
@@ -34,7 +34,8 @@ class ComputedLayer(NamedTuple):
 class LayerwiseRun(ABC):
     """Runs a model once, and compares every layer in the order of execution.
 
-    notes: gets a note about the layer where the first NaN comes from. first_nan: its beginning.
+    notes: a list to which a note about the origin of the first NaN is added. first_nan: the
+    beginning of this note.
     """
 
     compares_constants = False
@@ -70,28 +71,26 @@ class LayerwiseRun(ABC):
         return list(self.session.run(inputs, observe=observe).values())
 
     def alone(self, computed: ComputedLayer) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
-        """Returns the reference's inputs of a layer, and what it computes from them.
-
-        Raises `ExecutionError` if it cannot be computed from them.
-        """
+        """Returns the reference's inputs of a layer, and the outputs that irshape computes from
+        them. Raises `ExecutionError` if that fails."""
         inputs = tuple(map(self.reference_input, computed.sources, computed.inputs))
         return inputs, self.session.evaluate(computed.layer, inputs)
 
     def stands_alone(self, layer: Layer) -> bool:
-        """Whether a layer can be computed by itself: it is known and has no variable."""
+        """Whether a layer can be computed by itself: it is known, and uses no variable."""
         operation = self.session.declarations.of(layer)
         return not isinstance(operation, UnknownOperation) and not operation[0].keeps_state
 
     def outputs_of(self, layer: Layer, computed: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Returns the outputs of a layer to compare; by default those that the run computes."""
+        """Returns the outputs of a layer to compare: by default, all that the run computes."""
         return computed
 
     @abstractmethod
     def compare_layer(self, computed: ComputedLayer) -> None:
-        """Compares the outputs of a layer that the reference has too, in the whole run and by
+        """Compares those outputs of a layer that the reference also has, in the whole run and by
         itself."""
 
     def reference_input(self, source: OutputRef, own: Array) -> Array:
-        """Returns the reference's value of an input, or `own`, the run's value, if there is
+        """Returns the reference's value of an input; `own`, the run's value, if the reference has
         none."""
         return own

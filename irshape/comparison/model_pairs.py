@@ -1,4 +1,4 @@
-"""Holds the result of comparing two models: a pair for each tensor that both have."""
+"""The result of comparing two models, A and B: a pair for each tensor that both have."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .pairing import Means
 from .result import Verdict, feeding_results, reference
 
 CODES = ("i8", "u8", "i4", "u4", "u6", "u3", "u2", "u1", "nf4")
-"""Element types of constants that are codes of other numbers, such as compressed weights."""
+"""Element types of constants that may encode other numbers, such as compressed weights."""
 
 
 class Pair(NamedTuple):
     """A tensor that both models have.
 
-    name: of the tensor. means: how the two were matched.
-    verdict: compares the values of two whole runs.
-    own_verdict: compares what B's layer computes from A's inputs.
+    name: the name of the tensor. means: how the two were matched. verdict: of comparing the values
+    in two whole runs. own_verdict: of comparing A's value with what B's layer computes from A's
+    inputs.
     causes: what differs in the layer itself, such as constants and attributes.
     """
 
@@ -42,7 +42,8 @@ class Pair(NamedTuple):
 
     @property
     def extent(self) -> str:
-        """`Errors.extent`; narrow integers of a constant are codes of other numbers."""
+        """Returns `Errors.extent`; for compressed constants, with their element type as the
+        unit."""
         name = self.second.attribute("element_type") if self.second.is_constant else None
         return self.errors.extent(f" in {name}" if name in CODES else "")
 
@@ -53,8 +54,8 @@ class Pair(NamedTuple):
 
     @property
     def state(self) -> str:
-        """Both verdicts in one word: `differs` if the layer differs by itself, `inherited`, or the
-        verdict on the whole runs."""
+        """Both verdicts in one word: `differs` if the layer differs by itself, `inherited` if only
+        its inputs do, otherwise the verdict on the whole runs."""
         return (
             "differs"
             if self.own_verdict == "differs"
@@ -76,19 +77,19 @@ class ModelComparison:
     def __init__(
         self, first: Model, second: Model, precision: str | None, *, own_tolerance: bool = False
     ) -> None:
-        """own_tolerance: whether the user gave a tolerance."""
+        """own_tolerance: whether the user set the tolerance."""
         self.first = first
         self.second = second
         self.precision = precision
-        """The precision that only one of the two models has. It determines the tolerance."""
+        """The precision that only one of the two models has, such as f16: it sets the tolerance."""
         self._own_tolerance = own_tolerance
         self.pairs: list[Pair] = []
         self.unmatched: tuple[list[str], list[str]] = ([], [])
-        """The layers of each model that have no output with a counterpart, without constants."""
+        """The layers of each model without any counterpart in the other. Constants do not count."""
         self.unpaired_outputs: tuple[list[str], list[str]] = ([], [])
         """The names of the outputs of each model that have no partner."""
         self.altered: list[str] = []
-        """The constants that differ between the models beyond rounding."""
+        """The constants that differ between the models by more than rounding."""
         self.notes: list[str] = []
         self.runtimes: tuple[str, str] = ("irshape", "irshape")
         """The runtime that ran each of the two models."""
@@ -97,8 +98,8 @@ class ModelComparison:
         return f"<ModelComparison: {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
-        """Says what was compared, how many tensors differ, and which layer is to blame or differs
-        first."""
+        """Says what was compared, how many tensors differ, and which layer is to blame or is the
+        first that differs."""
         if not self.compared:
             return f"{self.first.path} and {self.second.path}: nothing could be compared"
         head, *lines = self.counts()
@@ -110,8 +111,8 @@ class ModelComparison:
         return "\n".join(lines)
 
     def counts(self) -> list[str]:
-        """Says how many tensors are equal within which tolerance, and where the error of those
-        that are equal only within it comes closest to it."""
+        """Says how many tensors are equal and how many only within the tolerance, and which of the
+        latter has the largest error."""
         pairs = [pair for pair in self.pairs if not pair.constant]
         states = [pair.state for pair in pairs]
         close = [pair for pair in pairs if pair.is_close]
@@ -138,15 +139,14 @@ class ModelComparison:
 
     @property
     def diverging(self) -> Pair | None:
-        """The first tensor whose values differ in two whole runs, constants left out."""
+        """The first tensor whose values differ in two whole runs. Constants do not count."""
         return next(
             (pair for pair in self.pairs if pair.verdict == "differs" and not pair.constant), None
         )
 
     @property
     def blamed(self) -> Pair | None:
-        """The first tensor that differs even when its layer is computed from the first model's
-        inputs."""
+        """The first tensor that differs even when B's layer is computed from A's inputs."""
         return next(
             (pair for pair in self.pairs if pair.own_verdict == "differs" and not pair.constant),
             None,

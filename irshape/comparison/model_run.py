@@ -28,16 +28,16 @@ COARSE = {
     "int8": (0.1, 0.03),
     "int4": (0.4, 0.1),
 }
-"""Tolerances like `TOLERANCE`, for models of which only one has rounded or quantized weights."""
+"""Like `TOLERANCE`, but for two models of which only one has rounded or quantized weights."""
 _NEVER_UNMATCHED = ("const", "result", "parameter", "assign")
-"""Types of layers that need no counterpart, as `Layer.folded_type` writes them."""
+"""Types of layers that need no counterpart, in the spelling of `Layer.folded_type`."""
 
 
 def with_values_of_runtime(
     layer: Layer, computed: tuple[Array, ...], values: Mapping[str, Array]
 ) -> tuple[Array, ...]:
-    """Returns the outputs of a layer, with the runtime's values in place of irshape's where it has
-    them."""
+    """Returns the outputs of a layer. If the runtime has a value for an output, it replaces
+    irshape's."""
     if not values or layer.is_constant or layer.is_parameter:
         return computed
     named = [
@@ -50,11 +50,9 @@ def with_values_of_runtime(
 
 
 class ModelRun(LayerwiseRun):
-    """Runs the second model and compares it with what the first has computed.
-
-    kept: the outputs of the first model by layer id.
-    values: what a runtime other than irshape computes for the second model, by tensor name.
-    """
+    """Runs the second model and compares its tensors with those of the first. kept: the outputs of
+    the first model by layer id. values: if another runtime runs the second model, its values by
+    tensor name."""
 
     compares_constants = True
 
@@ -109,7 +107,7 @@ class ModelRun(LayerwiseRun):
         return with_values_of_runtime(layer, computed, self.values)
 
     def stands_alone(self, layer: Layer) -> bool:
-        """Also holds for an Assign, since it passes on its input whatever the variable holds."""
+        """Also True for an Assign: it passes on its input, whatever its variable holds."""
         return layer.folded_type == "assign" or super().stands_alone(layer)
 
     def compare_layer(self, computed: ComputedLayer) -> None:
@@ -140,7 +138,7 @@ class ModelRun(LayerwiseRun):
         self.comparison.pairs += pairs
 
     def compared_outputs(self, computed: ComputedLayer) -> list[Pair]:
-        """Returns a pair for each output of a layer that has a counterpart."""
+        """Returns a pair for each output of a layer that has a counterpart in the first model."""
         layer, position = computed.layer, computed.position
         constant = layer.is_constant or (
             bool(computed.sources)
@@ -193,8 +191,8 @@ class ModelRun(LayerwiseRun):
     def corresponds(
         self, match: Match, computed: ComputedLayer, reference: Array, output: Array
     ) -> bool:
-        """Returns whether tensors with different values really are counterparts: only layers of one
-        type have different shapes."""
+        """Returns whether tensors with different values really are counterparts. Tensors of
+        different shapes are, if they are outputs of the model or their layers are of one type."""
         same_type = self.layers_of_first[match.source[0]].type == computed.layer.type
         return (
             match.is_output
@@ -203,13 +201,13 @@ class ModelRun(LayerwiseRun):
         )
 
     def reference_input(self, source: OutputRef, own: Array) -> Array:
-        """Returns the first model's value of an input. Constants keep the second model's values."""
+        """Returns the first model's value of an input; of a constant, the second model's value."""
         theirs = None if source[0] in self.constant else self.input_of_first(source, own)
         return own if theirs is None else theirs
 
     def input_of_first(self, source: OutputRef, own: Array) -> Array | None:
-        """Returns the first model's value of an input, in the shape and type of the second's; None
-        if it has none that fits."""
+        """Returns the first model's value of an input, in the shape and type of the second model;
+        None if there is none that fits."""
         match = self.matched.get(source)
         theirs = None if match is None else self.value_of_first(match)
         theirs = None if theirs is None else _as_shaped(theirs, own)
@@ -278,10 +276,11 @@ class ModelRun(LayerwiseRun):
         return causes
 
     def altered_constants(self, computed: ComputedLayer, others: Sequence[OutputRef]) -> list[str]:
-        """Describes the constants behind a layer whose values differ from the first model's.
+        """Describes the constants from which a layer is computed and whose values differ from the
+        first model's. others: what feeds the layer in the first model.
 
-        others: what feeds the layer in the first model. A constant of another element type may
-        hold the same numbers in another code, so the input that comes from it is compared.
+        A constant of another element type may encode the same numbers. In that case, the input of
+        the layer that is computed from it is compared instead.
         """
         altered: list[str] = []
         pairs = {self.positions[pair.second]: pair for pair in self.comparison.pairs}
@@ -320,7 +319,7 @@ class ModelRun(LayerwiseRun):
 
     @cached_property
     def changes_in_bodies(self) -> list[LayerDiff]:
-        """What differs in the layers of bodies."""
+        """Describes what differs in the layers of bodies."""
         aspects = ("type", "attributes", "constants", "edges")
         changed = diff(self.comparison.first, self.comparison.second, aspects).changed
         return [each for each in changed if each.second.path and not each.inherited]
@@ -362,8 +361,8 @@ class ModelRun(LayerwiseRun):
 
 
 def _as_shaped(array: Array, like: Array) -> Array:
-    """Returns an array in the shape of another, if only leading axes of size 1 are more or fewer:
-    to whatever broadcasts them, `[]` and `[1]` are the same."""
+    """Returns an array in another shape, if the shapes differ only by leading axes of size 1, such
+    as `[]` and `[1]`, which broadcast in the same way."""
     sizes = [[*dropwhile((1).__eq__, each.shape)] for each in (array, like)]
     return array.reshape(like.shape) if sizes[0] == sizes[1] else array
 

@@ -28,7 +28,7 @@ _COARSE_NAMES = {
     **dict.fromkeys(("i4", "u4", "nf4", "f4e2m1", "u2"), "int4"),
     **dict.fromkeys(("i8", "u8", "f8e4m3", "f8e5m2"), "int8"),
 }
-"""Maps element types that are not keys of `model_run.COARSE` to its keys."""
+"""Maps element types that are not keys of `model_run.COARSE` to one that is."""
 
 
 def compare(
@@ -45,7 +45,8 @@ def compare(
 ) -> ModelComparison:
     """Implements `irshape.compare`, which describes the parameters and the errors.
 
-    Blame always depends on irshape's own result for a layer, whatever the runtime.
+    Which layer is to blame is always decided by irshape's own result for the layer, whatever the
+    runtime.
     """
     session, other = Session(first, max_memory=max_memory), Session(second, max_memory=max_memory)
     if inputs is None:
@@ -73,7 +74,7 @@ def _by_runtime(
 ) -> tuple[str, dict[str, Array]]:
     """Runs a model in its own runtime. Returns the runtime's name, and the values by tensor name.
 
-    There are no values if irshape is to run the model.
+    Returns no values if irshape is to run the model itself.
     """
     native = model.format.comparing_runtime
     if native is None or runtime == "irshape" or not os.path.isfile(model.path):
@@ -95,8 +96,8 @@ def _by_runtime(
 
 
 def _on_inputs(first: Model, second: Model, fed: Fed) -> Iterator[str]:
-    """Notes inputs that are paired by order, in another order or of another shape, and the shapes
-    with which dynamic inputs ran."""
+    """Yields notes on inputs that are paired by order or differ in order or shape, and on the
+    shapes with which dynamic inputs were run."""
     ran = []
     partners = {layer: other for layer, other, _ in paired_inputs(first, second)}
     theirs = [second.parameters.index(partners[layer]) for layer in first.parameters]
@@ -113,10 +114,8 @@ def _on_inputs(first: Model, second: Model, fed: Fed) -> Iterator[str]:
 
 
 def _handed(first: Model, second: Model, fed: Fed) -> Fed:
-    """Returns the inputs for the second model.
-
-    The inputs of the first are assigned by tensor name, else by layer name, else by order.
-    """
+    """Returns the inputs for the second model: those of the first, matched by tensor name, layer
+    name or order."""
     handed = {other: fed[layer] for layer, other, _ in paired_inputs(first, second)}
     for layer, given in handed.items():
         wanted = layer.outputs[0].element_type if layer.outputs else None
@@ -131,7 +130,7 @@ def coarser(first: Model, second: Model) -> str | None:
     """Returns the lowest precision of large constants, or of other tensors, that only one of two
     models has.
 
-    It is a key of `model_run.COARSE`; None if both have the same.
+    Returns a key of `model_run.COARSE`, such as f16; None if both have the same precisions.
     """
     differing = _precisions(first) ^ _precisions(second)
     kinds = {kind for kind, _ in differing}
@@ -139,8 +138,8 @@ def coarser(first: Model, second: Model) -> str | None:
 
 
 def _precisions(model: Model) -> set[tuple[str, bool]]:
-    """Returns the precisions of all constants with 16 elements or more, with True, and f16 and bf16
-    if tensors that layers compute have them, with False."""
+    """Returns pairs: the precisions of all constants of 16 elements or more with True, and f16 and
+    bf16 with False if layers compute tensors of these types."""
     kinds = set()
     for layer in model.walk():
         if layer.is_constant:

@@ -27,7 +27,7 @@ from .explanations import DECOMPRESSED, LEFT_OUT, ON_LEVELS, ROUNDED_LIMITS, Kin
 from .saturation import grid_of_input, saturated
 
 HABITS = {"i64": "i32", "u64": "i32", "u32": "i32", "f64": "f32", "boolean": "u8"}
-"""The element types that devices narrow, and in which type they compute instead."""
+"""Maps each element type that devices do not compute in to the one that they use instead."""
 
 SATURATED = (
     "the device multiplies 8-bit levels without VNNI instructions, and cuts each sum of two "
@@ -36,7 +36,7 @@ SATURATED = (
 
 
 class Difference(NamedTuple):
-    """An output of a layer on which irshape and a device differ. The shapes are equal."""
+    """An output of a layer that irshape and a device compute differently, in equal shapes."""
 
     session: Session
     layer: Layer
@@ -46,7 +46,7 @@ class Difference(NamedTuple):
     theirs: Array
     tolerance: Tolerance
     alone: bool
-    """Whether the layer is computed from the device's inputs."""
+    """Whether irshape computed the layer from the device's inputs."""
     weights: Callable[[], Mapping[Layer, tuple[Array, ...]]]
     """Returns the weights as `decompressed_in_f32` computes them."""
 
@@ -63,13 +63,13 @@ class Difference(NamedTuple):
 
 
 def explanation(difference: Difference) -> Remark | None:
-    """Returns the device's habit that reproduces its result; None if there is none."""
+    """Returns the explanation that reproduces the device's result; None if there is none."""
     return next(filter(None, (explain(difference) for explain in EXPLANATIONS)), None)
 
 
 def _habits(arrays: Sequence[Array]) -> Iterator[tuple[str, str, str]]:
-    """Yields the NumPy types of the habits that apply to some arrays, wide and narrow, and a
-    sentence."""
+    """Yields the conversions that the device applies to some arrays: the wide NumPy type, the
+    narrow one, and a sentence."""
     for wide, narrow in HABITS.items():
         names = [dtype_of(ElementType.of(name)).name for name in (wide, narrow)]
         if any(array.dtype.name == names[0] for array in arrays):
@@ -113,7 +113,7 @@ def _nan_left_open(of: Difference) -> Remark | None:
 
 
 def _nothing_reduced(of: Difference) -> Remark | None:
-    """Explains a greatest or least value of no elements at all, which the specification leaves
+    """Explains the greatest or least value of zero elements, which the specification leaves
     open."""
     if of.layer.folded_type not in ("reducemax", "reducemin") or not of.inputs:
         return None
@@ -147,7 +147,7 @@ def _wrapped_sum(of: Difference) -> Remark | None:
 
 
 def _beyond_f16(of: Difference) -> Remark | None:
-    """Explains differences of numbers beyond f16 that the device turns into its largest or
+    """Explains numbers beyond the range of f16, which the device turns into its largest number or
     infinity."""
     if of.tolerance.precision != "f16" or not is_real(of.mine):
         return None
@@ -166,11 +166,9 @@ def _beyond_f16(of: Difference) -> Remark | None:
 
 
 def _decompressed(of: Difference) -> Remark | None:
-    """Explains a weight whose decompression the device computes in f32 throughout.
-
-    A constant before the layer may differ from the device's. The layer by itself then gives the
-    device's value, except for two roundings of its f16 or bf16 input.
-    """
+    """Explains a weight that the device decompresses in f32 throughout. If irshape computes the
+    layer from the device's inputs, two roundings of the f16 or bf16 input may remain as a
+    difference."""
     outputs = of.weights().get(of.layer)
     if outputs is None:
         return None
@@ -185,11 +183,12 @@ def _decompressed(of: Difference) -> Remark | None:
 
 
 def _level_at_a_tie(of: Difference) -> Remark | None:
-    """Explains a FakeQuantize that is one level off where its input is near a tie of two levels.
+    """Explains a FakeQuantize that is one level off where its input is near the middle between two
+    levels.
 
-    There rounding errors decide which of the two levels the device picks. "Near" depends on the
-    precision in which the device computes: four roundings of the largest number involved, at most a
-    quarter of a level.
+    There rounding errors decide which of the two levels the device picks. "Near" means at most four
+    roundings of the largest number involved, in the device's precision, and at most a quarter of a
+    level.
     """
     if of.layer.folded_type != "fakequantize" or len(of.inputs) != 5 or not is_real(of.mine):
         return None
@@ -226,7 +225,7 @@ def _level_at_a_tie(of: Difference) -> Remark | None:
 
 
 def _saturated_sums(of: Difference) -> Remark | None:
-    """Explains a product of 8-bit levels that differs as it does on a processor without VNNI."""
+    """Explains products of 8-bit levels that differ as on processors without VNNI."""
     if of.port or of.tolerance.precision != "f32":
         return None
     cut = saturated(of.session, of.layer, of.inputs, of.mine)
@@ -237,9 +236,9 @@ def _saturated_sums(of: Difference) -> Remark | None:
 
 
 def _standardized_levels(of: Difference) -> Remark | None:
-    """Explains a normalization that differs because the device computes it from levels.
-
-    Levels are far larger than the numbers that they stand for, so epsilon has almost no effect.
+    """Explains a normalization (MVN) that the device computes from the integer levels of a
+    FakeQuantize. They are far larger than the numbers that they represent, so epsilon has almost no
+    effect.
     Source: MVNTransformation of OpenVINO's low-precision transformations 2026.4.
     """
     if of.layer.folded_type not in ("groupnormalization", "mvn"):
@@ -253,8 +252,7 @@ def _standardized_levels(of: Difference) -> Remark | None:
 
 
 def _left_out(of: Difference) -> Remark | None:
-    """Explains a FakeQuantize that the device leaves out, so that it passes on its input
-    unchanged."""
+    """Explains a FakeQuantize that the device leaves out: its output is its input."""
     limits = of.inputs[1:]
     if of.layer.folded_type != "fakequantize" or not leaves_out(of.layer, limits):
         return None
@@ -274,7 +272,7 @@ EXPLANATIONS: tuple[Callable[[Difference], Remark | None], ...] = (
     _standardized_levels,
     _decompressed,
 )
-"""The habits of devices. The first that reproduces a result explains it."""
+"""The possible explanations. The first that reproduces the device's result is reported."""
 
 
 def leaves_out(layer: Layer, limits: Sequence[Array]) -> bool:
@@ -302,8 +300,8 @@ def next_to_a_step(
     """Explains a layer that is at most one step off although its inputs are nearly equal.
 
     The layer is a Round, Floor, Ceiling, FakeQuantize or Convert to integers.
-    given, results: irshape's and the device's. limits: the other inputs; of a FakeQuantize its
-    limits.
+    given, results: irshape's and the device's values of the input and of the output. limits: the
+    other inputs, e.g. the limits of a FakeQuantize.
     """
     mine, theirs = (result.astype(np.float64) for result in results)
     if not is_real(given[0]) or given[0].shape != given[1].shape or mine.shape != given[0].shape:
@@ -337,11 +335,11 @@ def next_to_a_step(
 
 
 _LEVEL_ROUNDING = 0.01
-"""How far the distance of two FakeQuantize results may be from a whole number of levels."""
+"""How far the difference of two FakeQuantize outputs may be from a whole number of levels."""
 
 
 def level_size(layer: Layer, limits: Sequence[Array]) -> Array:
-    """Returns the distance of neighbouring results of a FakeQuantize with these four limits."""
+    """Returns the distance of neighbouring outputs of a FakeQuantize with these four limits."""
     low, high = (limit.astype(np.float64) for limit in limits[2:])
     steps = max(int(layer.attribute("levels") or 2) - 1, 1)
     with np.errstate(all="ignore"):
@@ -349,7 +347,7 @@ def level_size(layer: Layer, limits: Sequence[Array]) -> Array:
 
 
 _ROUNDING = {"f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
-"""The largest relative error of one rounding, by precision."""
+"""The largest relative error of one rounding in each precision."""
 
 
 def decompressed_in_f32(session: Session) -> dict[Layer, tuple[Array, ...]]:
@@ -360,7 +358,7 @@ def decompressed_in_f32(session: Session) -> dict[Layer, tuple[Array, ...]]:
     layers, wiring = session.model.net.layers, wire(session.model.net)
     values: dict[int, Array] = {}
     rounded: set[int] = set()
-    """Positions of the layers whose values the IR would have rounded."""
+    """Positions of the layers whose values the IR would round to f16 or bf16."""
     weights: dict[Layer, tuple[Array, ...]] = {}
     for position in wiring.order:
         layer = layers[position]
@@ -391,7 +389,7 @@ def decompressed_in_f32(session: Session) -> dict[Layer, tuple[Array, ...]]:
 
 
 def _in_f32(session: Session, layer: Layer, inputs: tuple[Array, ...]) -> Array:
-    """Computes a layer of a decompression in f32 instead of f16 or bf16. Raises
+    """Computes one layer of a weight decompression in f32 instead of f16 or bf16. Raises
     `ExecutionError`."""
     if layer.folded_type != "convert":
         return session.evaluate(layer, tuple(map(unrounded, inputs)))[0]
@@ -404,7 +402,7 @@ def _in_f32(session: Session, layer: Layer, inputs: tuple[Array, ...]) -> Array:
 
 
 def _clipped(array: Array, name: str) -> Array:
-    """Converts an array to a narrower type. Integers beyond its range become the nearest in it."""
+    """Converts an array to a narrower type. Larger integers become its nearest number."""
     kind = np.dtype(name)
     if kind.kind in "iu" and array.dtype.kind in "iu":
         limits = np.iinfo(kind)

@@ -3,7 +3,8 @@
 It runs in a separate process, since the library aborts on some graphs. `python -m
 irshape.comparison.onednn_runtime` receives folders. In each it reads `request.json` and the inputs,
 runs every operation as a partition of its own, and writes `answer.json` and the values. Tensors are
-dense, whatever strides the file gives them. The numbers come from the C interface of oneDNN 3.2.
+dense, whatever strides the file declares. The numeric constants come from the C interface of oneDNN
+3.2.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ ATTRIBUTES = {
 """The numbers of the attributes in the C interface."""
 
 NEWER = {("SoftMax", "mode"): "none", ("GELU", "mode"): "gelu_erf"}
-"""Attributes that 3.2 does not know, with the values that describe what it does anyway."""
+"""Attributes that oneDNN 3.2 does not know, with the only values that it computes."""
 
 TYPES = {
     "f16": (1, "float16"),
@@ -82,7 +83,7 @@ TYPES = {
 """The numbers of the element types, and the NumPy types with the same number of bits."""
 
 _ELEMENTS: dict[str, Any] = {"s64": c_int64, "f32": c_float, "bool": c_uint8}
-"""The types of C for the elements of attributes. Any other attribute is a text."""
+"""The C types of attributes that are numbers. All other attributes are texts."""
 
 _STATUS = """
 success out_of_memory invalid_arguments unimplemented last_impl_reached runtime_error not_required
@@ -92,7 +93,7 @@ STATUS = dict(enumerate(_STATUS.split()))
 
 
 class LogicalTensor(ctypes.Structure):
-    """dnnl_graph_logical_tensor_t."""
+    """The C structure dnnl_graph_logical_tensor_t."""
 
     _fields_ = [
         ("id", c_size_t),
@@ -106,7 +107,7 @@ class LogicalTensor(ctypes.Structure):
 
 
 class Version(ctypes.Structure):
-    """dnnl_version_t, up to the last field that is read here."""
+    """The C structure dnnl_version_t, up to the last field that is read here."""
 
     _fields_ = [("major", c_int), ("minor", c_int), ("patch", c_int)]
 
@@ -116,7 +117,7 @@ class Failed(Exception):
 
 
 class Library:
-    """The library. Each call raises `Failed` if its status is not success.
+    """The oneDNN library. Each call raises `Failed` if its status is not success.
 
     A call passes whole numbers as size_t, which an int parameter takes as well.
     """
@@ -204,8 +205,8 @@ def operation(
 
 
 def run(request: Request, folder: Path, answer: Request, save: Callable[[], None]) -> None:
-    """Runs the operations of the graph, and adds the version, the types and the names of the files
-    with values to the answer."""
+    """Runs the operations of the graph. Adds the version, the types and the files with the values
+    to the answer."""
     library = Library()
     answer["version"] = library.version()
     save()

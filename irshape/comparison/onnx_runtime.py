@@ -16,7 +16,7 @@ from .processes import Request, serve
 
 
 def run(request: Request, folder: Path, answer: Request, save: Callable[[], None]) -> None:
-    """Runs the model, and adds the version and the names of the files with values to the answer."""
+    """Runs the model. Adds the version and the files with the values to the answer."""
     import onnx
 
     model = onnx.load(request["model"], load_external_data=request["runtime"] != "onnxruntime")

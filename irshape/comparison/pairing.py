@@ -14,7 +14,7 @@ from ..shapes import PartialShape
 from ..spelling import counted, first_of
 
 Means = Literal["tensor name", "layer name", "position", "structure"]
-"""The criterion by which two tensors were matched."""
+"""How two tensors were matched, for example by tensor name."""
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -23,7 +23,7 @@ V = TypeVar("V")
 class Match(NamedTuple):
     """The tensor of the first model that corresponds to one of the second.
 
-    source: the position of its layer, and its port.
+    source: the position of its layer in the first model, and its port.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Match(NamedTuple):
 
 
 class _End(NamedTuple):
-    """An input or output of a model: its tensor names, and the name of its layer."""
+    """An input or output of a model: the names of its tensor and of its layer."""
 
     tensor_names: tuple[str, ...]
     layer_name: str
@@ -45,10 +45,8 @@ class _End(NamedTuple):
 
 
 def paired_inputs(first: Model, second: Model) -> list[tuple[Layer, Layer, Means]]:
-    """Returns the inputs of two models in pairs, matched by name and the rest by order.
-
-    Raises `ValueError` if one model has more inputs than the other.
-    """
+    """Returns pairs of the inputs of two models, matched by name, and the rest by order. Raises
+    `ValueError` if one model has more inputs than the other."""
     ours, theirs = _ends(first, results=False), _ends(second, results=False)
     if len(ours) != len(theirs):
         raise ValueError(
@@ -63,7 +61,7 @@ def paired_inputs(first: Model, second: Model) -> list[tuple[Layer, Layer, Means
 def common_shapes(first: Model, second: Model) -> dict[Layer, PartialShape]:
     """Returns the shapes of inputs of the first model that the second accepts too.
 
-    Leaves out inputs whose shapes contradict each other. Raises as `paired_inputs` does.
+    Leaves out inputs whose shapes contradict each other. Raises the errors of `paired_inputs`.
     """
     shapes = {}
     for layer, other, _ in paired_inputs(first, second):
@@ -77,7 +75,8 @@ def common_shapes(first: Model, second: Model) -> dict[Layer, PartialShape]:
 def reordered(what: str, positions: Sequence[int], names: Sequence[str]) -> list[str]:
     """Returns a note if the inputs or outputs of the second model are in another order.
 
-    positions: in the second model, in the order of the first. names: all of the second model.
+    positions: where the second model has them, in the order of the first. names: the names of the
+    second model's.
     """
     if list(positions) == sorted(positions):
         return []
@@ -122,7 +121,8 @@ class Pairing:
     def of(self, layer: Layer, position: int, port: int) -> Match | None:
         """Returns the counterpart of an output of the second model; None if it has none.
 
-        It tries outputs of the model first, then tensor names, structure and layer names.
+        Outputs of the model are matched first, then tensors by name, by structure, and by layer
+        name.
         """
         output = self._outputs.get((position, port))
         if output is not None:
@@ -157,7 +157,7 @@ def _first_of_each(items: Iterable[tuple[K, V]]) -> dict[K, V]:
 
 
 def _ends(model: Model, *, results: bool) -> list[_End]:
-    """Returns the outputs of a model, or its inputs."""
+    """Returns the outputs of a model or, on demand, its inputs."""
     layers, sources = model.net.layers, wire(model.net).sources
     ends = []
     for at, layer in enumerate(layers):
@@ -168,7 +168,7 @@ def _ends(model: Model, *, results: bool) -> list[_End]:
 
 
 def _in_pairs(ours: Sequence[_End], theirs: Sequence[_End]) -> Iterator[tuple[_End, _End, Means]]:
-    """Yields pairs matched by tensor name, then by layer name, then by the order of the rest."""
+    """Yields pairs matched by tensor name, then by layer name; the rest by order."""
     left, right = list(ours), list(theirs)
     keys: dict[Means, Callable[[_End], Sequence[str]]] = {
         "tensor name": lambda end: end.tensor_names,

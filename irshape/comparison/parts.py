@@ -26,20 +26,21 @@ from .devices import written
 from .reproducer import fresh_ids, of_body, parameter_in_place_of, with_result
 
 _NAMED = re.compile(r"['\"]([\w/]+)['\"]|\bname:? +([\w/]+)|\b[Oo]peration:? +([\w/]+)")
-"""Matches the name of a node in a plugin's message. Other numbers there are lines of its
-sources."""
+"""Matches the name of a node in a plugin's message. Other numbers in it are line numbers of source
+files."""
 
 
 def runnable_part(
     session: Session, fed: Fed, circumstances: Circumstances, refused: Answer
 ) -> tuple[Answer, int, list[str]] | None:
-    """Returns the answer of a device for the part of a model that it can run, how many runs it
-    took, irshape's and the device's, and notes how the part differs from the model.
+    """Returns the answer of a device for the part of a model that it can run, the number of runs of
+    irshape and of the device, and notes on how the part differs from the model.
 
     The device is asked with inputs of known types, then without the layers that its message names,
-    then without layers with bodies, until it gives values. If OpenVINO refuses the model, it is
-    asked without the custom operations. Returns None if the device runs none of these, gives no
-    types and shapes, or does not exist. refused: its answer for the whole model.
+    then without layers with bodies, until it returns values. If OpenVINO refuses the model, it is
+    asked without the custom operations. Returns None if the device runs none of these, returns no
+    types and shapes, or does not exist.
+    refused: the device's answer for the whole model.
 
     Raises `ExecutionError` if irshape cannot compute the layers that are left out.
     """
@@ -84,7 +85,7 @@ def runnable_part(
 
 
 def is_custom(layer: Layer) -> bool:
-    """Returns whether OpenVINO needs a library for the operation of a layer."""
+    """Returns whether OpenVINO needs an extension library for the operation of a layer."""
     try:
         return find(layer.type, layer.version).custom_version is not None
     except UnknownOperation:
@@ -100,7 +101,7 @@ def left_out(runtime: str, layers: Iterable[Layer]) -> str:
 
 
 def _is_open(parameter: Layer) -> bool:
-    """Returns whether the IR leaves the element type of an input open."""
+    """Returns whether an input of the model has no definite element type in the IR."""
     return parameter.attribute("element_type") == "dynamic"
 
 
@@ -117,10 +118,8 @@ def _layers(layers: list[Layer]) -> str:
 
 
 def _candidates(model: Model, refused: Answer, has_open_inputs: bool) -> Iterator[list[Layer]]:
-    """Yields groups of layers that the device may not support.
-
-    The first is empty if an input without a type may be the reason.
-    """
+    """Yields groups of layers that the device may not support. The first group is empty if the
+    reason may be an input without an element type."""
     if refused.refused:
         yield from filter(None, [[layer for layer in model.net.layers if is_custom(layer)]])
         return
@@ -164,8 +163,8 @@ def _without(
     """Returns a copy of a model without some layers, and the arrays for its new Parameters by id.
 
     Parameters replace the outputs of the removed layers, and Results consume their inputs.
-    as_inferred: whether the Parameters have the inferred shapes, so that the device can infer the
-    shapes after them. Otherwise, they have the shapes of the arrays.
+    as_inferred: whether the new Parameters have the inferred shapes, which may be dynamic, as in
+    the whole model. Otherwise, they have the shapes of the arrays.
     """
     gone = set(layers)
     fresh = fresh_ids(model.net)
@@ -204,7 +203,7 @@ def _without(
 
 
 def _connections(model: Model) -> Iterator[tuple[Layer, Port, OutputRef]]:
-    """Yields each input of a layer of the net that an output feeds, with its layer."""
+    """Yields each connected input of a layer in the net, with the layer."""
     for layer, sources in zip(model.net.layers, wire(model.net).sources, strict=True):
         for port, source in zip(layer.inputs, sources, strict=True):
             if source is not None:
@@ -212,7 +211,7 @@ def _connections(model: Model) -> Iterator[tuple[Layer, Port, OutputRef]]:
 
 
 def _typed(parameter: Layer, array: Array) -> Layer:
-    """Returns a Parameter with the element type of an array and the shape in the IR."""
+    """Returns a Parameter with the element type of an array and the shape that the IR declares."""
     typed = parameter_in_place_of(parameter, 0, parameter.id, array)
     typed.name = parameter.name
     element_type = element_type_of(array).name

@@ -1,8 +1,8 @@
 """Finds the least precise element type among the tensors from which a layer is computed.
 
-A tensor of f16 or bf16 has rounding errors. A device that computes in f32 may leave that rounding
-out. Everything computed from the tensor then differs by as much, whatever its own element type. The
-CPU plugin does so (2026.4).
+A tensor of f16 or bf16 has rounding errors. A device that computes in f32, such as the CPU plugin
+(2026.4), may not round the tensor. Everything that is computed from it then differs by as much,
+whatever its own element type.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ _NARROW: dict[str, Hint] = {"FP16": "f16", "BF16": "bf16"}
 
 
 class Rounded:
-    """The coarsest element types among the tensors that lead to each layer of a body.
+    """For each layer of a body, the least precise element types among the tensors on which it
+    depends.
 
     Constants, tensors computed from constants alone, and inputs of the model count as exact.
     """
@@ -26,10 +27,10 @@ class Rounded:
     def __init__(self, layers: Sequence[Layer], wiring: Wiring) -> None:
         self._layers = layers
         self.given: dict[Layer, Hint] = {}
-        """Maps each layer to the coarsest type of its own inputs; f32 if none is rounded."""
+        """Maps each layer to the least precise type of its own inputs; f32 if none is rounded."""
         self.behind: dict[Layer, Hint] = {}
-        """Maps each layer to the coarsest type among all tensors it depends on and its own
-        outputs."""
+        """Maps each layer to the least precise type among its outputs and all tensors on which it
+        depends."""
         exact: set[int] = set()
         for position in wiring.order:
             layer = layers[position]
@@ -52,7 +53,7 @@ class Rounded:
         return "f32" if layer.is_parameter else _narrow(layer, source[1])
 
     def _passed_on(self, source: OutputRef) -> Hint:
-        """Returns the coarsest type that an output depends on. Whole numbers have no rounding
+        """Returns the least precise type on which an output depends. Integers have no rounding
         errors."""
         layer, port = self._layers[source[0]], source[1]
         element_type = layer.outputs[port].element_type if port < len(layer.outputs) else None
@@ -66,7 +67,7 @@ def _narrow(layer: Layer, port: int) -> Hint:
 
 
 def _made_in(layer: Layer) -> list[Hint]:
-    """Returns the element types of a layer's outputs and of the tensors computed in its bodies."""
+    """Returns the element types of a layer's outputs and of the tensors inside its bodies."""
     inner = (each for body in (layer.bodies or {}).values() for each in body.walk())
     computing = [layer, *(each for each in inner if not each.is_constant and not each.is_parameter)]
     return [_narrow(each, port) for each in computing for port in range(len(each.outputs))]

@@ -32,8 +32,8 @@ Request = dict[str, Any]
 """A request or an answer in JSON: `request.json` and `answer.json` of its folder."""
 
 Surroundings = tuple[int, str, str, dict[str, str]]
-"""The properties that a process inherits when it starts: our process id, module, search path,
-environment."""
+"""What a process inherits when it starts: the id of this process, the module, the search path and
+the environment."""
 
 _idle: list[_Process] = []
 
@@ -41,11 +41,9 @@ _idle: list[_Process] = []
 def ask(
     module: str, folder: Path, request: Request, timeout: float, *, cwd: Path | None = None
 ) -> Request:
-    """Lets `python -m module`, which calls `serve`, answer a request.
-
-    Returns its answer. If the process ended without a reply, `crashed` in the answer says how.
-    cwd: its current folder during the request, by default ours.
-    """
+    """Sends a request to a process of `python -m module`, which calls `serve`. Returns its answer.
+    If the process ended without an answer, `crashed` says how. cwd: the current folder of the
+    process during the request; by default the folder of this process."""
     (folder / "request.json").write_text(json.dumps(request))
     paths = os.pathsep.join(os.path.abspath(part) for part in sys.path)
     surroundings = (os.getpid(), module, paths, dict(os.environ))
@@ -69,7 +67,7 @@ def ask(
 
 
 def _idle_process(surroundings: Surroundings) -> _Process | None:
-    """Returns a waiting process that was started in the same surroundings; None if there is
+    """Returns a waiting process that was started with the same `Surroundings`; None if there is
     none."""
     for process in list(_idle):
         if process.surroundings != surroundings and not process.ended:
@@ -172,9 +170,9 @@ def short(problem: Exception) -> str:
 def serve(run: Callable[[Request, Path, Request, Callable[[], None]], None]) -> None:
     """Answers requests, as the main loop of the process, until the input ends.
 
-    run: gets the request, its folder, the answer to fill, and a function that saves the answer, in
-    case that the process crashes later. An `ImportError` becomes `absent` in the answer, any other
-    error `problem`.
+    run: called with the request, its folder, the answer to fill, and a function that saves the
+    answer so far, in case the process crashes. The answer gets the text of an `ImportError` as
+    `absent`, and of any other error as `problem`.
     """
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a runtime prints is no reply

@@ -1,8 +1,9 @@
 """Records the answers of a device in one file, so that a cross-check can be repeated anywhere.
 
-The file is a zip archive that NumPy opens like any .npz. It has `recording.json` and an .npy for
-each distinct tensor. `recording.json` lists every question to the device, the whole model first,
-then layers and bodies on their own. Each has the fingerprint of its model, its inputs, and the
+The file is a zip archive that NumPy opens like any .npz. It contains `recording.json` and an .npy
+for each distinct tensor. `recording.json` lists every question to the device: the whole model
+first, then single layers and bodies. Each entry has the fingerprint of its model, its inputs, and
+the
 answer: types, shapes, values, the device's name, its capabilities and the precision that it
 reports. Nothing in the file is code: pickle is neither written nor read.
 """
@@ -90,7 +91,7 @@ def _constant_bytes(model: Model, items: tuple[str, ...]) -> bytes:
 
 
 class Recorder:
-    """Passes questions on to a device, and stores them with their answers."""
+    """Passes questions on to a device, and records them with the device's answers."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -107,7 +108,7 @@ class Recorder:
         self._file.close()
 
     def ask(self, question: Question) -> Answer:
-        """Returns the device's answer. Raises what the device raises."""
+        """Returns the device's answer. Raises the errors of the device."""
         answer = self.device.ask(question)
         values = [
             {"layer": name, "port": port, **self._tensor(tensor.array())}
@@ -162,7 +163,7 @@ class Recorder:
 
 
 class RecordedTensor:
-    """A tensor in a recording."""
+    """A tensor in a recording, which is read when `array` is called."""
 
     def __init__(self, recording: Recording, entry: Mapping[str, Any]) -> None:
         self._recording = recording
@@ -174,7 +175,7 @@ class RecordedTensor:
         ElementType.of(self.element_type)
 
     def array(self) -> Array:
-        """Returns the values. Raises `ValueError` if the file holds more or fewer than declared."""
+        """Returns the values. Raises `ValueError` if the file has more or fewer than declared."""
         raw = self._recording.member(self._member).tobytes()
         try:
             return from_bytes(self.element_type, self.shape, raw)
@@ -185,14 +186,14 @@ class RecordedTensor:
 class Recording:
     """Reads a recording and answers questions in place of the device.
 
-    max_memory: the limit in bytes for all its tensors together.
+    max_memory: the limit in bytes for all tensors of the recording together.
     Raises `OSError`, and `ValueError` if the file is not a recording.
     """
 
     def __init__(self, path: str | Path, max_memory: int | None = None) -> None:
         self.path = str(path)
         self.unanswered: list[str] = []
-        """The labels of questions that the recording has no answer to."""
+        """The labels of the questions that were asked but are not in the recording."""
         limit = default_max_memory() if max_memory is None else max_memory
         try:
             self._archive = zipfile.ZipFile(path)
@@ -272,11 +273,9 @@ class Recording:
         raise Unanswered(f"the recording has no answer for {question.label}")
 
     def _fewer(self, question: Question) -> _Recorded | None:
-        """Returns the recorded question for fewer tensors of the whole model that comes closest.
-
-        It leaves out as many of the tensors that `question` leaves out as possible, and no others.
-        Only the recorded model counts; `question` may be about another one.
-        """
+        """Returns the recorded question about the whole model that is closest to `question`, which
+        requests only some of the tensors. It requests all of these, and as few others as possible.
+        `question` may be about another model."""
         unasked = {str(name) for name in question.options.get("unasked", ())}
         whole = self._questions[0].model
         answered = [
@@ -335,7 +334,7 @@ class _Recorded:
     def fits(self, question: Question) -> bool:
         """Returns whether the recorded question was about the same layer with the same inputs.
 
-        Inputs that irshape computed may differ as much as between two processors.
+        Inputs that irshape computed may differ slightly, since processors round differently.
         """
         if self.inputs.keys() != question.inputs.keys() or self.model != fingerprint(
             question.model

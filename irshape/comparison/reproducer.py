@@ -1,4 +1,4 @@
-"""Cuts one layer out of a model. Its inputs become Parameters or constants."""
+"""Cuts a layer out of a model: its inputs become Parameters or constants."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..shapes import PartialShape
 
 
 class Cut(NamedTuple):
-    """A layer that was cut out. inputs: the arrays for its Parameters, by their ids."""
+    """A layer that was cut out of a model. inputs: the arrays for its Parameters, by their ids."""
 
     model: Model
     layer: Layer
@@ -29,10 +29,9 @@ class Cut(NamedTuple):
 
 
 def cut(model: Model, layer: Layer, inputs: Sequence[Array]) -> Cut:
-    """Cuts a layer out of a model. Constants, bodies and attributes stay those of the model.
-
-    inputs: the values of its connected ports, in order. The new Parameters get their shapes.
-    """
+    """Cuts a layer out of a model. The cut layer keeps its constants, bodies and attributes.
+    inputs: the values of its connected ports, in order. The new Parameters have the shapes of these
+    values."""
     position = next(number for number, other in enumerate(model.net.layers) if other is layer)
     row = wire(model.net).sources[position]
     fed = [
@@ -65,7 +64,7 @@ def cut(model: Model, layer: Layer, inputs: Sequence[Array]) -> Cut:
 
 
 def fresh_ids(body: Body) -> Iterator[str]:
-    """Returns ids that no layer of a body has."""
+    """Yields unused ids for new layers of a body."""
     taken = {int(layer.id) for layer in body.layers if is_number(layer.id)}
     return (str(number) for number in count(len(taken)) if number not in taken)
 
@@ -80,7 +79,7 @@ def with_result(body: Body, layer: Layer, index: int, id: str) -> None:
 
 
 def of_body(model: Model, name: str, body: Body) -> Model:
-    """Returns a model of a body, with the constants of another model."""
+    """Returns a model that consists of a body, with the constants of the model that contains it."""
     alone = Model(model.source, name, 11, format=model.format)
     alone.net, alone.weights = body, model.weights
     return alone
@@ -91,7 +90,7 @@ def cut_body(
 ) -> tuple[Model, dict[str, Array]]:
     """Cuts the body of a control-flow layer out of a model.
 
-    given: the values of the body's Parameters by id. The Parameters get the shapes of these values.
+    given: the values of the body's Parameters by id, from which the Parameters get their shapes.
     Returns the model, and the values in the order of the Parameters.
     """
     alone = Body()
@@ -131,7 +130,7 @@ def parameter(id: str, name: str, tensor: Tensor, names: str | None) -> Layer:
 
 
 def port_of(tensor: Tensor, names: str | None) -> Port:
-    """Returns the only output port of a layer, for a tensor."""
+    """Returns an output port with the type and shape of a tensor, for a layer with one output."""
     precision = None if tensor.element_type.is_dynamic else tensor.element_type.precision
     return Port("0", precision, names, -1, tensor.shape.declared)
 
@@ -145,7 +144,7 @@ def _constant(producer: Layer, id: str) -> Layer:
 
 
 def save(cut: Cut, folder: str | Path, outputs: dict[str, Sequence[Array]]) -> Path:
-    """Writes a layer that was cut out as `layer_ID.xml` and .bin, with its inputs and outputs.
+    """Writes a layer that was cut out to `layer_ID.xml` and .bin, with its inputs and outputs.
 
     The arrays become `layer_ID.input0.npy` … and, for each name in `outputs`, `layer_ID.NAME0.npy`
     …. Without other inputs, `irshape run` and `irshape crosscheck` use input files with these
@@ -173,5 +172,5 @@ def save(cut: Cut, folder: str | Path, outputs: dict[str, Sequence[Array]]) -> P
 
 
 def file_stem(id: str) -> str:
-    """Returns an id in a form that can be part of a file name."""
+    """Returns an id as text that can be part of a file name."""
     return "".join(char if char.isalnum() else "_" for char in id)

@@ -1,4 +1,4 @@
-"""The result of a cross-check: a row for each output port, and the comparison inside a body."""
+"""The result of a cross-check: a row for each output port, and the comparison of a body."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Verdict = Literal["equal", "tighter", "differs", "explained", "not compared"]
 
 
 class TensorType(NamedTuple):
-    """The element type of a tensor, by its name, and its shape."""
+    """The element type of a tensor, by its name, and the shape."""
 
     element_type: str
     shape: PartialShape
@@ -31,11 +31,11 @@ class TensorType(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One output port, as irshape and as the runtime infer and compute it, with the verdicts.
+    """An output port with what irshape and the runtime infer and compute, and the verdicts on it.
 
-    value: compares the tensors of two whole runs, including errors inherited from the inputs.
-    own: compares the layer by itself, computed by irshape from the device's inputs.
-    The verdicts are derived from these measurements and the remarks.
+    value: the comparison of two whole runs, which includes errors inherited from the inputs. own:
+    the comparison of the layer by itself, which irshape computes from the device's inputs. The
+    verdicts follow from these two and from the remarks.
     """
 
     layer: Layer
@@ -49,11 +49,11 @@ class Row(NamedTuple):
     allowed: float | None = None
     remark: Remark | None = None
     ranges: dict[str, str] = {}  # noqa: RUF012  (a tuple's default, never changed)
-    """Ranges of the inputs and of both outputs, irshape's and OpenVINO's, if the values differ."""
+    """The ranges of the inputs, irshape's output and OpenVINO's output, if the values differ."""
     errors: Errors = Errors()
     own: Measured = "not compared"
     own_errors: Errors | None = None
-    """The errors of the layer by itself. None if its inputs agree; `errors` are then the layer's
+    """The errors of the layer by itself. None if its inputs agree, since `errors` are then its
     own."""
     own_remark: Remark | None = None
 
@@ -67,12 +67,10 @@ class Row(NamedTuple):
         runtime: str = "OpenVINO",
         types: bool = False,
     ) -> Row:
-        """Returns the row with the difference of two values.
-
-        inputs: of the layer, whose ranges the row gets if the values differ.
-        difference: returns the largest error, the tolerance there, and whether the values agree.
-        types: whether the types of the arrays must agree too.
-        """
+        """Returns the row with the difference of two values. inputs: the inputs of the layer; if
+        the values differ, the row gets their ranges. difference: a function that returns the
+        largest error, the tolerance there, and whether the values agree. types: whether the element
+        types must agree, too."""
         row, remark = self, None
         if mine.shape == theirs.shape and (mine.dtype == theirs.dtype or not types):
             error, allowed, same = difference(mine, theirs)
@@ -94,7 +92,7 @@ class Row(NamedTuple):
 
     @property
     def value_verdict(self) -> Verdict:
-        """The verdict on the tensors of two whole runs."""
+        """The verdict on the values of two whole runs."""
         return _verdict(self.value, self.remark)
 
     @property
@@ -114,8 +112,8 @@ class Row(NamedTuple):
 
     @property
     def explanation(self) -> Remark | None:
-        """The remark that explains the row; None if the row agrees, only inherits, or differs
-        unexplained."""
+        """The remark that explains the difference; None if the values agree, the difference is only
+        inherited, or nothing explains it."""
         if self.own_verdict == "differs":
             return None
         remarks = (self.own_remark,) if self.merged else (self.remark, self.own_remark)
@@ -135,8 +133,8 @@ class Row(NamedTuple):
 
     @property
     def state(self) -> str:
-        """Both verdicts in one word: `merged`, `inherited`, or the verdict on the layer by itself
-        or on the whole runs."""
+        """Both verdicts in one word: `merged`, `inherited`, the verdict on the layer by itself, or
+        the verdict on the whole runs."""
         if self.own_verdict == "differs":
             return "differs"
         if self.value_verdict == "differs" and self.own_verdict == "explained":
@@ -154,10 +152,7 @@ class Row(NamedTuple):
 
     @property
     def excess(self) -> float:
-        """The error as a multiple of the tolerance.
-
-        It is infinite if the values cannot be subtracted.
-        """
+        """The error as a multiple of the tolerance; infinite if the values cannot be subtracted."""
         if self.error is None or self.allowed is None:
             return math.inf if self.value_verdict == "differs" else 0.0
         if not self.allowed:
@@ -166,7 +161,7 @@ class Row(NamedTuple):
 
 
 def reference(layer: Layer, port: int) -> dict[str, Any]:
-    """Returns an output as JSON that identifies its layer and its port."""
+    """Returns the JSON object that identifies an output by its layer and port."""
     return {"id": layer.id, "name": layer.name, "type": layer.type, "port": port}
 
 
@@ -188,7 +183,7 @@ def _verdict(measured: Measured, remark: Remark | None) -> Verdict:
 
 
 class Explained(NamedTuple):
-    """The rows that differ for one kind of reason. text: the reason of the first of them."""
+    """The rows with explanations of one kind. text: the explanation of the first row."""
 
     kind: Kind
     text: str
@@ -196,8 +191,8 @@ class Explained(NamedTuple):
 
 
 class Comparison:
-    """The rows of a cross-check in topological order, and the problems that kept it from
-    completing.
+    """The rows of a cross-check in topological order, and the problems that prevented parts of the
+    comparison.
 
     runtime: the name and version of a runtime other than OpenVINO.
     """
@@ -250,10 +245,8 @@ class Comparison:
 
     @property
     def first(self) -> Row | None:
-        """The first output whose difference makes `ok` false.
-
-        If a layer is blamed, it is the output of that layer.
-        """
+        """The first output whose difference makes `ok` false. If a layer is blamed, it is an output
+        of that layer."""
         return self.blamed or next((row for row in self.rows if self.counts(row)), None)
 
     @property
@@ -264,16 +257,14 @@ class Comparison:
 
     @property
     def ok(self) -> bool:
-        """Whether all was compared, and no layer by itself and no output of the model differs.
-
-        Differences that inner tensors only inherit do not count.
-        """
+        """Whether everything was compared, and neither a layer by itself nor an output of the model
+        differs. Differences that other tensors only inherit do not count."""
         return self.first is None and not self.problems
 
     @property
     def equal(self) -> list[tuple[str, Errors, float]]:
-        """The layers whose outputs of numbers are equal within the tolerance, with the errors of
-        these and the tolerance."""
+        """The layers whose numeric outputs are equal within the tolerance, with the errors and the
+        tolerance."""
         return [
             (row.layer.name, row.errors, row.allowed or 0.0)
             for row in self.rows
@@ -286,7 +277,7 @@ class Comparison:
         return all(row.value_verdict != "differs" for row in self.rows)
 
     def counts(self, row: Row) -> bool:
-        """Returns whether a row makes `ok` false."""
+        """Returns whether the difference of a row makes `ok` false."""
         if row.shape_verdict == "differs" or row.own_verdict == "differs":
             return True
         return row.value_verdict == "differs" and (
@@ -376,10 +367,10 @@ class Comparison:
 class Inside(NamedTuple):
     """The comparison of a body of a layer.
 
-    tag: of the body. iteration: the last run of the body that was compared, counted from 0.
-    looked_at: the number of runs that were compared.
-    comparison: of the body as a model of its own, with irshape's inputs in that iteration. Its
-    layers keep their ids and names from the body.
+    tag: the tag of the body. iteration: the last run of the body that was compared, counted from 0.
+    looked_at: how many runs were compared. comparison: the comparison of the body as a separate
+    model, with irshape's inputs of that iteration. Its layers keep their ids and names from the
+    body.
     """
 
     layer: Layer

@@ -138,10 +138,8 @@ All releases have `get_function`; `get_then_body` came with 2024.0.
 
 
 def _shapes(model: Any) -> dict[str, list[tuple[str, str]]]:
-    """Returns the types and shapes of all outputs by layer name, bodies included.
-
-    The request has made the names unique.
-    """
+    """Returns the types and shapes of all outputs by layer name, bodies included. The request
+    contains unique names."""
     shapes = {}
     for node in model.get_ops():
         shapes[node.get_friendly_name()] = [
@@ -153,7 +151,7 @@ def _shapes(model: Any) -> dict[str, list[tuple[str, str]]]:
 
 
 def _type_name(output: Any) -> str:
-    """Returns the element type of an output. Releases before 2025.0 call an open type
+    """Returns the element type of an output. Releases before 2025.0 call a dynamic type
     `undefined`."""
     name = str(output.get_element_type().get_type_name())
     return "dynamic" if name == "undefined" else name
@@ -162,10 +160,8 @@ def _type_name(output: Any) -> str:
 def _run(
     ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path, answer: dict[str, Any]
 ) -> list[tuple[str, int, str, list[int], str]]:
-    """Runs the model.
-
-    Returns name, port, element type, shape and file of every requested output.
-    """
+    """Runs the model. Returns the name, port, element type, shape and file of every requested
+    output."""
     hint = request.get("hint") or "f32"
     config = {"INFERENCE_PRECISION_HINT": hint}
     if request["device"] == "CPU":
@@ -199,13 +195,13 @@ def _run(
 
 
 def _exact(hint: str) -> dict[str, str]:
-    """Returns settings that keep the CPU plugin from quantizing on its own; 2023 has none of
-    them."""
+    """Returns settings that keep the CPU plugin from quantizing of its own accord. Release 2023 has
+    none of them."""
     return {"KV_CACHE_PRECISION": hint, "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
 
 
 def _watch_all(model: Any, unasked: Iterable[str]) -> None:
-    """Makes every inner tensor an output of the model, except the outputs of the nodes in
+    """Makes every tensor inside the model an output, except the outputs of the nodes in
     `unasked`."""
     unseen = _unseen(model) | set(unasked)
     for node in model.get_ops():
@@ -250,7 +246,7 @@ def _tensor(ov: Any, element_type: str, shape: list[int], file: Path) -> Any:
 
 
 def _bytes(tensor: Any) -> bytes:
-    """Returns the bytes of an output. Texts become JSON, in hexadecimal."""
+    """Returns the bytes of an output. Strings become a JSON list of hexadecimal numbers."""
     if tensor.get_element_type().get_type_name() == "string":
         texts = [
             item if isinstance(item, bytes) else str(item).encode()
@@ -267,7 +263,8 @@ def _device_name(core: Any, device: str) -> str:
     """Returns OpenVINO's name of a device; for HETERO:GPU,CPU and the like, the name before the
     colon.
 
-    If OpenVINO has no name, returns the user's; the run then reports why.
+    If OpenVINO knows no such device, returns the name that the user gave; the run then reports the
+    error.
     """
     try:
         return str(core.get_property(device.partition(":")[0], "FULL_DEVICE_NAME"))
@@ -285,8 +282,8 @@ def _facts(core: Any, device: str) -> dict[str, Any]:
 
 
 def _precision(compiled: Any) -> str | None:
-    """Returns the precision that the device chose after the hint; None if the device does not
-    report it.
+    """Returns the precision that the device chose for the hint; None if the device does not report
+    it.
 
     A device without f16 may compute in bf16, one without f32 in f16.
     """

@@ -23,7 +23,7 @@ from ..ops.registry import declaration_of
 
 LEVELS = 256
 OFF_GRID = 1e-2
-"""How far from a level an output of a FakeQuantize may lie, in steps."""
+"""How far an output of a FakeQuantize may lie from the nearest level, in steps."""
 
 _LEAST, _MOST = -(1 << 15), (1 << 15) - 1
 
@@ -48,11 +48,9 @@ class Grid(NamedTuple):
 def saturated(
     session: Session, layer: Layer, inputs: tuple[Array, ...], mine: Array
 ) -> tuple[Array, str] | None:
-    """Computes a layer with sums of two products of levels cut to 16 bits.
-
-    Returns its output, and how many products are cut. Returns None if the layer does not multiply
-    levels, or no sum needs cutting. mine: irshape's value of its output.
-    """
+    """Computes a layer in which each sum of two products of levels is cut to 16 bits. Returns its
+    output, and how many sums are cut. Returns None if the layer does not multiply levels, or no sum
+    exceeds 16 bits. mine: irshape's value of its output."""
     kind = layer.folded_type
     if kind not in ("matmul", "scaleddotproductattention") or len(inputs) < 2:
         return None
@@ -91,11 +89,8 @@ def _transposed(layer: Layer) -> tuple[bool, bool]:
 
 
 def _what_is_cut(rows: Array, columns: Array) -> tuple[Array, int]:
-    """Returns by how much cutting changes each product of a row and a column, and how many it
-    changes.
-
-    rows, columns: unsigned and signed levels. Their last axis is the common one.
-    """
+    """Returns by how much the cut changes each product of a row and a column, and how many products
+    it changes. rows, columns: unsigned and signed levels, whose last axis is the common one."""
     if rows.shape[-1] % 2:
         pad = [(0, 0)] * (max(rows.ndim, columns.ndim) - 1) + [(0, 1)]
         rows = np.pad(rows, pad[-rows.ndim :])
@@ -116,7 +111,7 @@ def _attention(
 ) -> Array | None:
     """Computes attention with its products of queries and keys changed by `lost`.
 
-    The changes are appended to the queries, and a unit matrix to the keys.
+    To do so, it appends `lost` to the queries and a unit matrix to the keys.
     """
     query, key = inputs[:2]
     width, count = query.shape[-1], key.shape[-2]
@@ -133,8 +128,8 @@ def _attention(
 
 
 def grid_of_input(session: Session, layer: Layer, port: int) -> Grid | None:
-    """Returns the grid of an input made by a FakeQuantize of 256 levels, directly or through layers
-    that only move it; None for any other input."""
+    """Returns the grid of an input that comes from a FakeQuantize of 256 levels, directly or
+    through layers that only move elements; None for any other input."""
     layers, wiring = session.model.net.layers, wire(session.model.net)
     position = next((at for at, known in enumerate(layers) if known is layer), None)
     while position is not None:
@@ -154,7 +149,7 @@ def grid_of_input(session: Session, layer: Layer, port: int) -> Grid | None:
 
 
 def _grid_of(session: Session, wiring: Wiring, position: int) -> Grid | None:
-    """Returns the grid of a FakeQuantize with 256 levels and one pair of constant limits."""
+    """Returns the grid of a FakeQuantize with 256 levels and scalar constant limits; else None."""
     layers = session.model.net.layers
     sources = wiring.sources[position]
     if layers[position].attribute("levels") != str(LEVELS) or len(sources) != 5:

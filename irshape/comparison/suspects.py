@@ -1,7 +1,7 @@
 """Describes layers that differ by themselves, and finds repeated patterns of layers.
 
-A network consists of similar blocks, and a device merges the same layers in each of them. So one
-layer of a pattern that is run alone on the device answers for the others.
+A network consists of similar blocks, and a device merges the same layers in each of them. So it is
+enough to run one layer of a pattern alone on the device.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from ..numpy_types import Array
 Pattern = tuple[object, ...]
 
 REACH = 2
-"""How many edges before a layer its pattern extends."""
+"""How many edges back from a layer its pattern extends."""
 
 
 class Given(NamedTuple):
     """An input of a suspected layer.
 
-    source: the output that feeds it. own: irshape's value, used if the device has none that fits.
+    source: the output that feeds it. own: irshape's value, which is used if the device has no
+    suitable one.
     """
 
     source: OutputRef
@@ -32,7 +33,7 @@ class Given(NamedTuple):
 class Suspect(NamedTuple):
     """An output that differs even when its layer is computed from the device's inputs.
 
-    number: of its row. given: the inputs of its layer.
+    number: the number of its row. given: the inputs of its layer.
     """
 
     number: int
@@ -42,8 +43,8 @@ class Suspect(NamedTuple):
 def pattern_of(
     layers: Sequence[Layer], wiring: Wiring, position: int, reach: int = REACH
 ) -> Pattern:
-    """Returns the types, attributes and edges of a layer and its producers, without the values of
-    constants."""
+    """Returns a key for a layer: the types, attributes and edges of it and its producers, without
+    the values of constants."""
     layer = layers[position]
     here = (
         layer.type,

@@ -1,1 +1,1 @@
-"""Judges before a run whether devices can compile a model: facts, verdicts, memory."""
+"""Judges without running a model whether devices can compile it: facts, verdicts, memory."""

@@ -1,4 +1,4 @@
-"""Suggests a remedy for an obstacle, from the conditions of the fact that establishes it."""
+"""Suggests how to remove an obstacle, such as a dynamic shape that a device does not compile."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .facts import Condition, Fact
 
 
 class Cure(NamedTuple):
-    """Advice, and the irshape command that carries it out, if there is one."""
+    """Advice on how to remove an obstacle, and the irshape command for it, if there is one."""
 
     text: str
     command: str | None = None
 
 
 class Cures:
-    """The remedies for the obstacles of one model."""
+    """Finds advice for the obstacles of one model."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -30,11 +30,12 @@ class Cures:
         return f"irshape edit {self._model.path} {inputs} -o OUT.xml" if inputs else None
 
     def sizes(self, text: str) -> Cure:
-        """Returns a remedy that gives sizes to the inputs of the model."""
+        """Returns the advice to give the inputs of the model static sizes."""
         return Cure(text, self._reshape)
 
     def of(self, fact: Fact) -> Cure:
-        """Returns a remedy after which the conditions of a fact no longer hold."""
+        """Returns advice for the obstacle that a fact describes: how to change the layer so that
+        the conditions of the fact no longer hold."""
         if fact.verdict == "unknown":
             return Cure("let the device compile it", f"irshape requires {self._model.path} --ask")
         for condition in fact.conditions:

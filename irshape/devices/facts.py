@@ -1,11 +1,11 @@
 """Reads the facts about devices: one table in `tables/` for each device and release.
 
-A table has lines `# key: value` about itself, and a row for each fact: an operation, or a family
-of operations as in `tables/families.tsv`, the conditions on its layers, the verdict, how many IRs
-with such a layer were refused and how many compiled, and the reason. A row with the verdict `clear`
-lists what of an operation was measured and compiles; a layer to which no row applies is unknown.
-`tests/measured/device_facts.py` measures and writes the tables. Facts that have a source instead of
-a measurement are in `tables/stated.tsv`, from which it copies them.
+A table has lines `# key: value` about itself, and a row for each fact: an operation, or a family of
+operations as in `tables/families.tsv`; conditions on its layers; the verdict; how many IRs with
+such a layer were refused and how many compiled; and the reason. A row with the verdict `clear`
+describes layers that were measured and compile. The verdict on a layer to which no row applies is
+`unknown`. `tests/measured/device_facts.py` measures and writes the tables. Facts that have a source
+instead of a measurement are in `tables/stated.tsv`, from which it copies them.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ VERDICTS: tuple[Verdict, ...] = ("fails", "likely", "unknown", "clear")
 DEVICES = ("CPU", "GPU", "NPU")
 
 RELEASE = "2026.4.1"
-"""The release that the tables describe."""
+"""The OpenVINO release that the tables describe."""
 
 
 class Condition(NamedTuple):
-    """A condition on a layer: `in0.type=f64|string`, `in1.const!=yes`, `in0.rank>5`."""
+    """A condition on a layer, such as `in0.type=f64|string` (the type of input 0 is f64 or string),
+    `in1.const!=yes` or `in0.rank>5`."""
 
     key: str
     relation: Literal["=", "!=", ">"]
@@ -45,7 +46,8 @@ class Condition(NamedTuple):
         return f"{self.key}{self.relation}{'|'.join(sorted(self.values))}"
 
     def holds(self, value: Callable[[str], str]) -> bool:
-        """Returns whether the condition holds. value: returns the layer's value for a key."""
+        """Returns whether a layer meets the condition. value: returns the layer's value for a key,
+        e.g. `in0.rank`."""
         text = value(self.key)
         if self.relation == ">":
             (limit,) = self.values
@@ -54,7 +56,7 @@ class Condition(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """How a device treats the layers of an operation that meet all conditions."""
+    """The verdict of a device on those layers of an operation that meet all conditions."""
 
     operation: str
     conditions: tuple[Condition, ...]
@@ -64,14 +66,14 @@ class Fact(NamedTuple):
     compiled: int
     reason: str
     source: str = ""
-    """The source of the fact, if it is not the measurement of the table."""
+    """The source of the fact, if it is not the measurement of its table."""
     learned: bool = False
-    """Whether the conditions were found by comparing measured models. The reason is then the
-    plugin's message."""
+    """Whether the conditions were found by comparing measured models. In that case, the reason is
+    the plugin's message."""
 
     def conditions_on(self, operation: str, opset: str) -> tuple[Condition, ...] | None:
-        """Returns the conditions that remain for a version of an operation; None if the fact does
-        not concern it."""
+        """Returns the conditions of the fact that are still to be checked for a version of an
+        operation; None if the fact does not apply to this version."""
         left = []
         for condition in self.conditions:
             if condition.key not in ("operation", "opset"):
@@ -87,15 +89,15 @@ class Facts(NamedTuple):
     device: str
     release: str
     source: str
-    """The method and date of the measurement, or the sources."""
+    """How and when the facts were measured, or the sources."""
     hardware: str
-    """The hardware of the measurement: the instruction sets of a CPU."""
+    """The hardware of the measurement, e.g. the instruction sets of a CPU."""
     max_alloc: int | None
-    """The usual size of the device's largest buffer, in bytes."""
+    """The size in bytes of the largest buffer that such devices usually allow."""
     model: dict[str, Fact]
-    """The facts about whole models, by the name of the check."""
+    """The facts about models as a whole, by the name of the check in `models.py`."""
     layers: dict[str, list[Fact]]
-    """The facts about layers, by type or family."""
+    """The facts about layers, by type of operation or family."""
 
     def about(self, type_name: str, opset: str) -> list[Fact]:
         """Returns the facts about an operation and its family."""
@@ -109,8 +111,8 @@ def tables() -> str:
 
 
 def family_of(type_name: str, opset: str) -> str:
-    """Returns the name under which the tables list facts about an operation and those that plugins
-    treat alike, such as `Reduction`; its own type if there are none."""
+    """Returns the name of the family of an operation in the tables, such as `Reduction`. Plugins
+    treat the operations of a family alike. Returns the type if the operation is in no family."""
     families = _families()
     return families.get(f"{type_name}-{opset}") or families.get(type_name, type_name)
 

@@ -24,18 +24,19 @@ _SIZES = {-1: "?", 0: "0", 1: "1"}
 
 
 class Traits(NamedTuple):
-    """The properties of a tensor that a fact's conditions test. Many tensors share them."""
+    """The properties of a tensor that the conditions of facts test. Tensors with equal properties
+    share an object."""
 
     element_type: ElementType
     dims: str
     """`static`, `bounded`, `unbounded`, or `rank` for a dynamic rank."""
     sizes: tuple[str, ...]
-    """The dimensions: `0`, `1`, `many` or `?`; empty for a dynamic rank."""
+    """Each dimension: `0`, `1`, `many` or `?`; none for a dynamic rank."""
 
 
 @lru_cache(1 << 10)
 def traits_of(tensor: Tensor) -> Traits:
-    """Returns the properties of a tensor that conditions test."""
+    """Returns those properties of a tensor that the conditions of facts test."""
     shape = tensor.shape
     if shape.is_static:
         dims = "static"
@@ -48,7 +49,8 @@ def traits_of(tensor: Tensor) -> Traits:
 
 
 class DeviceLayer:
-    """A layer that the device has to compute, with the properties that a fact's conditions test."""
+    """A layer that the device has to compute, with the properties that the conditions of facts
+    test."""
 
     __slots__ = ("_values", "alike", "constant", "inputs", "kept", "layer", "outputs", "used")
 
@@ -69,7 +71,7 @@ class DeviceLayer:
         self.alike = len({*sizes[: len(inputs)]} - {None}) < 2
         """Whether inputs of static shapes all have the same sizes."""
         self.kept = sizes[0] == sizes[-1] if inputs else False
-        """Whether output 0 has the sizes of input 0, if both are static."""
+        """Whether output 0 has the sizes of input 0, if both shapes are static."""
         self.used = tuple([(index, port) in taken for port in range(len(outputs))])
         """Whether a layer uses each output."""
         self.constant = constant
@@ -77,7 +79,7 @@ class DeviceLayer:
 
     @property
     def key(self) -> object:
-        """A key that layers share for which all conditions have the same values."""
+        """A key that is equal for layers for which all conditions have the same values."""
         own = self.layer
         return (
             own.type,
@@ -94,27 +96,28 @@ class DeviceLayer:
 
     @property
     def operation(self) -> type[Operation] | None:
-        """Its operation; None if no opset contains it."""
+        """The operation of the layer; None if no opset contains it."""
         return declaration_of(self.layer)
 
     @property
     def tensors(self) -> list[Traits]:
-        """The inputs that exist."""
+        """The tensors of the connected inputs."""
         return [tensor for tensor in self.inputs if tensor is not None]
 
     def value(self, key: str) -> str:
         """Returns the value of a layer for the key of a condition; empty if it has none.
 
         Keys of a layer: `operation`, `opset` (that introduced the version), `inputs` (their
-        number), `types` (`.as` of all inputs, runs of one type once), `mixed` (whether element
-        types of inputs differ), `shapes` (whether their shapes differ: `same`, `ranks`, `sizes` or
-        `?`), `kept` (whether output 0 has the shape of input 0), `dims` (as below, of the least
-        known input), `body` (whether it is inside one), `@axis` (an attribute as written, in small
-        letters), `@axis.least` (the least of its numbers: `negative`, `0`, `1` or `many`).
-        Keys of an input or output, such as `in0` or `out1`: `.type`, `.as` (the type with which
-        plugins compute), `.kind`, `.rank`, `.dims` (`static`, `bounded`, `unbounded`, or `rank` for
-        a dynamic one), `.elements` (`0`, `1`, `many`, `?`), and likewise `.dim2`, `.dim-1`; of an
-        input also `.const`, of an output also `.used`.
+        number), `types` (the `.as` of all inputs; the same type in succession counts once), `mixed`
+        (whether element types of inputs differ), `shapes` (whether their shapes differ: `same`,
+        `ranks`, `sizes` or `?`), `kept` (whether output 0 has the shape of input 0), `dims` (as
+        below, of the input whose shape is least known), `body` (whether the layer is inside a
+        body), `@axis` (an attribute as written, in small letters), `@axis.least` (the least of its
+        numbers: `negative`, `0`, `1` or `many`). Keys of an input or output, such as `in0` or
+        `out1`: `.type`, `.as` (the type with which plugins compute), `.kind`, `.rank`, `.dims`
+        (`static`, `bounded`, `unbounded`, or `rank` for a dynamic one), `.elements` (`0`, `1`,
+        `many`, `?`), and in the same way `.dim2` or `.dim-1` for one dimension. Inputs also have
+        `.const`, outputs `.used`.
         """
         text = self._values.get(key)
         if text is None:
@@ -127,7 +130,7 @@ Reader = Callable[[DeviceLayer], str]
 
 @lru_cache
 def _reader(key: str) -> Reader:
-    """Returns the function that reads the value of a key from a layer."""
+    """Returns the function that returns the value of a layer for a key, such as `in0.rank`."""
     if key[0] == "@":
         name = key[1:].removesuffix(".least")
         return partial(_least if key.endswith(".least") else _attribute, name)
@@ -206,11 +209,12 @@ _OF_ALL: dict[str, Reader] = {
 _COMPUTED = dict.fromkeys(("f64", "f16", "bf16"), "f32")
 _COMPUTED |= dict.fromkeys(("i64", "u64", "u32", "i16", "u16"), "i32")
 _COMPUTED |= {"boolean": "u8", "u4": "u8", "i4": "i8"}
-"""The element types that plugins compute as another one, with that one."""
+"""Maps element types to the types in which plugins compute them instead."""
 
 
 def tensor_value(tensor: Traits, name: str) -> str:
-    """Returns the value of a tensor for a name in a condition; see `DeviceLayer.value`."""
+    """Returns the value of a tensor for the last part of a key, such as `rank`; see
+    `DeviceLayer.value`."""
     if name == "type":
         return tensor.element_type.name
     if name == "as":
@@ -232,7 +236,7 @@ def tensor_value(tensor: Traits, name: str) -> str:
 
 
 def device_layers(result: BodyResult) -> Iterator[DeviceLayer]:
-    """Yields the layers of a body, and of bodies inside it, that are not folded, producers
+    """Yields the layers of a body, and of the bodies inside it, that are not folded. Producers come
     first."""
     layers, sources = result.body.layers, result.wiring.sources
     folded = folded_layers(result)
@@ -247,11 +251,9 @@ def device_layers(result: BodyResult) -> Iterator[DeviceLayer]:
 
 
 def folded_layers(result: BodyResult) -> set[int]:
-    """Returns the positions of the layers that OpenVINO replaces by constants for a device.
-
-    These are constants, layers computed from them alone, static shapes, and values that follow from
-    the bounds of shapes. Decompressed weights are among them.
-    """
+    """Returns the positions of the layers that OpenVINO folds for a device: constants, layers that
+    depend only on constants (such as the decompression of weights), static shapes, and values that
+    follow from the bounds of shapes."""
     folded: set[int] = set()
     layers, sources, outputs = result.body.layers, result.wiring.sources, result.outputs
     for index in result.wiring.order:
@@ -271,7 +273,8 @@ def _is_exact(tensor: Tensor) -> bool:
 
 
 def _is_size(result: BodyResult, index: int) -> bool:
-    """Returns whether a layer gives a static shape, even one too long for a known value."""
+    """Returns whether a layer computes the shape of a tensor and this shape is static, even if it
+    is too long for inference to know its value."""
     measured = result.inputs.get(index, (None,))[0]
     is_shape_of = result.body.layers[index].type == "ShapeOf"
     return is_shape_of and measured is not None and measured.shape.is_static

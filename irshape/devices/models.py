@@ -1,4 +1,4 @@
-"""Checks a model as a whole: ranks, sizes, element types, buffers, variables, weights."""
+"""Checks a whole model for a device: ranks, sizes, element types, buffers, variables, weights."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..ops.tensors import Tensor
 from .cures import Cure, Cures
 
 Shown = Iterator[tuple[Layer, str, Cure]]
-"""The layers that show an obstacle, each with what its reason adds to the fact, and the remedy."""
+"""The layers at which an obstacle is shown, each with text to add to the reason, and the advice."""
 
 
 def _inputs(inference: Inference) -> Iterator[tuple[Layer, Tensor]]:
@@ -37,7 +37,8 @@ def _untyped_input(inference: Inference, cures: Cures, _: int | None) -> Shown:
 
 
 def _inner_rank(inference: Inference, cures: Cures, _: int | None) -> Shown:
-    """Yields the first tensors of dynamic rank that layers make from tensors of static rank."""
+    """Yields the first tensors of dynamic rank inside the model: layers compute them from tensors
+    of static rank."""
     cure = Cure("make the values that decide the rank constant, such as axes")
     for body in inference.result.walk():
         for position, outputs in enumerate(body.outputs):
@@ -99,7 +100,7 @@ def _unpaired_variables(inference: Inference, cures: Cures, _: int | None) -> Sh
 def _element_types(inference: Inference, cures: Cures, _: int | None) -> Shown:
     """Yields layers that compute with an element type that the device does not import.
 
-    Compressed weights are constants, and not concerned.
+    Compressed weights are constants, to which this does not apply.
     """
     cure = Cure("convert the model to f16, f32 or a smaller integer type")
     for body in inference.result.walk():
@@ -131,10 +132,8 @@ _RECIPE = "compress the weights with NNCF: INT4_SYM, ratio 1.0, group size 128 o
 
 
 def compressed_weights(inference: Inference) -> Iterator[tuple[Layer, str, bool]]:
-    """Yields the compressed constants that a MatMul uses after decompression.
-
-    Each comes with its element type, and whether a zero point is subtracted.
-    """
+    """Yields the compressed constants that are decompressed for a MatMul, each with its element
+    type and whether a zero point is subtracted."""
     for body in inference.result.walk():
         layers, sources = body.body.layers, body.wiring.sources
         for position, layer in enumerate(layers):
@@ -168,5 +167,5 @@ CHECKS: dict[str, Callable[[Inference, Cures, int | None], Shown]] = {
     "asymmetric-int4": _asymmetric_int4,
     "int8-weights": _int8_weights,
 }
-"""The checks of whole models by their names in the tables. Each gets the inference, the remedies,
-and the size of the largest buffer."""
+"""The checks of models as a whole, by their names in the tables. Each is called with the inference,
+the `Cures`, and the size of the largest buffer."""

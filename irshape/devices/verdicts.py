@@ -1,4 +1,4 @@
-"""Judges whether a device can compile a model. Names the obstacles, and suggests remedies."""
+"""Judges whether a device can compile a model. Names obstacles, and how to remove them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class Obstacle(NamedTuple):
 
     verdict: Verdict
     layer: Layer
-    """The layer that causes it. For the model as a whole, the layer that shows it."""
+    """The layer that causes the obstacle. If the model as a whole causes it, a layer at which to
+    show it."""
     reason: str
     source: str
     cure: Cure
@@ -31,9 +32,9 @@ class Obstacle(NamedTuple):
 class DeviceVerdict:
     """Whether a device can compile a model.
 
-    `fails`: a measurement says that it does not compile; `likely`: a source, or a measurement that
-    leaves something open, says so; `unknown`: it has layers that were not judged; `clear`: there is
-    no known obstacle, which does not mean that it will run.
+    `fails`: according to a measurement, it does not compile; `likely`: the same according to a
+    source, or to a measurement that is not conclusive; `unknown`: it has layers about which nothing
+    is known; `clear`: no obstacle is known, which does not guarantee that the model runs.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class DeviceVerdict:
 
     @cached_property
     def layers(self) -> list[Layer]:
-        """The layers that fail, or are likely to."""
+        """The layers that do not compile, or are likely not to."""
         return self._layers("fails", "likely")
 
     @cached_property
@@ -85,7 +86,7 @@ class DeviceVerdict:
         return [layer for layer in self.layers if not (layer.is_parameter or layer.is_result)]
 
     def grouped(self) -> list[tuple[Obstacle, list[Layer]]]:
-        """Returns the obstacles grouped by reason and remedy, each with its layers."""
+        """Returns the obstacles grouped by reason and advice, each with its layers."""
         groups: dict[tuple[Any, ...], tuple[Obstacle, list[Layer]]] = {}
         for each in self.obstacles:
             kind = each.verdict, each.reason, each.source, each.cure
@@ -93,7 +94,7 @@ class DeviceVerdict:
         return list(groups.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the entry of `irshape requires --format json`."""
+        """Returns the entry for this device in `irshape requires --format json`."""
         return {
             "verdict": self.verdict,
             "openvino": self.release,
@@ -118,7 +119,7 @@ class DeviceVerdict:
 
 
 def placed(model: Model, layers: Iterable[Layer]) -> list[dict[str, Any]]:
-    """Returns layers with their lines, for JSON."""
+    """Returns layers with their lines in the file, as JSON."""
     return [layer.reference | {"line": model.source.line_number(layer.offset)} for layer in layers]
 
 
@@ -145,7 +146,7 @@ def _obstacles(
 ) -> Iterator[Obstacle]:
     """Yields the obstacles for a model.
 
-    layers: each with the first one that has the same properties.
+    layers: each layer, with the first layer that has the same properties and so the same verdict.
     """
     cures = Cures(inference.model)
     told: set[Layer] = set()
@@ -177,7 +178,7 @@ _CORRECT = Cure("correct what `irshape validate` reports")
 
 
 _Candidates = Sequence[tuple[tuple[Condition, ...], Fact]]
-"""Facts, most severe first, each with the conditions that decide whether it holds."""
+"""Facts, most severe first, each with the conditions that are still to be checked for a layer."""
 
 
 def _candidates(facts: Facts, type_name: str, version: str) -> _Candidates:
@@ -217,8 +218,8 @@ def _gravest(layer: DeviceLayer, candidates: _Candidates) -> Fact | None:
 
 
 def _reason(fact: Fact) -> str:
-    """Returns the reason of a fact. A learned fact also names its layers and the number of
-    models."""
+    """Returns the reason of a fact. If the conditions were found by comparing models, it also names
+    the layers and the number of models."""
     words = in_words(fact.conditions)
     if not fact.learned:
         return fact.reason

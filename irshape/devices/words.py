@@ -33,7 +33,8 @@ _OF_LAYER = {
 
 
 def in_words(conditions: Iterable[Condition]) -> str:
-    """Describes the layers for which the conditions hold; empty if they only name the operation."""
+    """Describes in words the layers that meet the conditions; empty if the conditions only name the
+    operation."""
     return ", ".join(text for text in map(_one, conditions) if text)
 
 

@@ -1,1 +1,1 @@
-"""The structural difference of two models: their matched layers, and what changed."""
+"""The structural difference of two models: which layers correspond, and what changed."""

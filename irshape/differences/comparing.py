@@ -1,4 +1,4 @@
-"""Compares two models layer by layer, once their layers are matched."""
+"""Lists the differences of two models, once their layers are matched."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _SHOWN_TEXT = 120
 
 @collection_paused()
 def diff(first: Model, second: Model, aspects: Collection[str] = DEFAULT) -> ModelDiff:
-    """Returns the structural difference of two models. aspects: what to compare, of `ASPECTS`."""
+    """Returns the structural difference of two models. aspects: what to compare, e.g. attributes;
+    see `ASPECTS`."""
     result = ModelDiff(first, second)
     comparison = _Comparison(result, frozenset(aspects))
     comparison.models()
@@ -57,7 +58,7 @@ class _Comparison:
             self.result.changes.append(Change(aspect, what, old, new))
 
     def bodies(self, first: Side, second: Side) -> dict[int, int]:
-        """Compares two bodies and the bodies inside them. Returns the matching."""
+        """Compares two bodies and the bodies inside them. Returns which layers are matched."""
         pair = _Pair(self, first, second, matched(first, second))
         partner = pair.partner
         for a, layer in enumerate(first.layers):
@@ -82,7 +83,7 @@ class _Comparison:
         return partner
 
     def _inner_alone(self, side: Side, position: int, alone: list[Unmatched]) -> None:
-        """Adds the layers in the bodies of a layer without a partner."""
+        """Adds the layers inside the bodies of a layer without a partner to the result."""
         for body in side.result.inner.get(position, {}).values():
             inner = side.inner(body)
             for at in range(len(inner.layers)):
@@ -90,7 +91,8 @@ class _Comparison:
                 self._inner_alone(inner, at, alone)
 
     def _inside(self, pair: _Pair, a: int, b: int) -> list[Change]:
-        """Compares the bodies of two matched layers. Returns what changed in their connections."""
+        """Compares the bodies of two matched layers. Returns what changed in the port maps and back
+        edges."""
         outer = (pair.first, a), (pair.second, b)
         ours, theirs = (side.result.inner.get(position, {}) for side, position in outer)
         changes: list[Change] = []
@@ -125,7 +127,7 @@ class _Comparison:
 
 
 class _Pair:
-    """Two bodies with matched layers."""
+    """Two bodies whose layers are matched."""
 
     def __init__(
         self, comparison: _Comparison, first: Side, second: Side, partner: dict[int, int]
@@ -137,7 +139,7 @@ class _Pair:
         self.merged = twins(first, second, partner)
         self.copies = twins(second, first, self.origin)
         self.weights: tuple[set[int], set[int]] = set(), set()
-        """The layers of each body, without a partner, that decompress a matched constant."""
+        """For each body, the layers without a partner that decompress a matched constant."""
         for a, b in partner.items():
             for _, old, new in self._other_sources(a, b):
                 if old is not None and new is not None:
@@ -150,7 +152,8 @@ class _Pair:
     def _other_sources(
         self, a: int, b: int
     ) -> Iterator[tuple[int, OutputRef | None, OutputRef | None]]:
-        """Yields the inputs of two layers that are fed by different layers."""
+        """Yields the inputs of two matched layers that are fed by layers which are not matched with
+        each other."""
         both = zip_longest(self.first.sources[a], self.second.sources[b])
         for index, (old, new) in enumerate(both):
             same = (
@@ -166,7 +169,7 @@ class _Pair:
                 yield index, old, new
 
     def alone(self, position: int, *, removed: bool) -> Unmatched:
-        """Returns a layer without a partner."""
+        """Describes a layer without a partner."""
         side, other = (self.first, self.second) if removed else (self.second, self.first)
         known, equals = (self.partner, self.merged) if removed else (self.origin, self.copies)
         alone = _alone(side, position, known.keys(), self.weights[not removed])
@@ -254,7 +257,7 @@ class _Pair:
         return f"{layer.label}{port}{'' if source[0] in known else f', {word}'}"
 
     def _tensor_names(self, a: int, b: int) -> Iterator[Change]:
-        """Compares the names of the model's inputs and outputs, and on demand of all other
+        """Compares the tensor names of the model's inputs and outputs and, on demand, of all other
         outputs."""
         one, other = self.first.layers[a], self.second.layers[b]
         if one.path:
@@ -280,11 +283,9 @@ class _Pair:
                 )
 
     def inherits(self, a: int, changes: list[Change]) -> bool:
-        """Whether only types and shapes changed, as a result of changed inputs, or what
-        decompresses a constant on its way.
-
-        The layer itself is the same, so nothing else can be the reason.
-        """
+        """Whether all changes of a layer follow from changes before it: only its types and shapes
+        changed because its inputs did, or its constant is decompressed by other layers. The layer
+        itself is the same, so nothing else can be the reason."""
         follow = {"shapes", "element-types"}
         if all(
             (old and old[0]) in self.weights[0] or (new and new[0]) in self.weights[1]
@@ -296,7 +297,7 @@ class _Pair:
         )
 
     def orders(self) -> Iterator[Change]:
-        """Returns inputs or outputs of the model that are in another order."""
+        """Returns which inputs or outputs of the model are in another order."""
         if self.first.result.body.path:
             return
         for what, kind in (("order of inputs", "is_parameter"), ("order of outputs", "is_result")):
@@ -326,8 +327,8 @@ def _alone(
 
 
 def _decompression(side: Side, position: int, known: Collection[int]) -> list[int]:
-    """Returns the layers without a partner that compute a constant, from the last one back, and
-    the layer from which they do."""
+    """Follows first inputs back from a layer that depends only on constants, up to a layer in
+    `known`. Returns all layers on the way, both ends included."""
     chain = [position]
     while position not in known and position in side.fixed and side.sources[position]:
         source = side.sources[position][0]
@@ -338,13 +339,13 @@ def _decompression(side: Side, position: int, known: Collection[int]) -> list[in
 
 
 def _empty(like: BodyResult) -> BodyResult:
-    """Returns a body without layers, for one that the other model lacks."""
+    """Returns a body without layers, to compare with a body that only one of the models has."""
     body = Body(like.body.path)
     return BodyResult(body, wire(body))
 
 
 def _connections(layer: Layer, tag: str, names: dict[str, str]) -> set[str]:
-    """Returns the port map and the back edges of a body, with its layers named by their ids."""
+    """Returns the port map and the back edges of a body. Layers are named by their ids."""
     ports = {
         direction: [port.id for port in ports]
         for direction, ports in (("input", layer.inputs), ("output", layer.outputs))
@@ -371,7 +372,8 @@ def _connections(layer: Layer, tag: str, names: dict[str, str]) -> set[str]:
 
 
 def _end(side: Side, position: int) -> str:
-    """Returns the name of an input or output of a model: of its layer, if it has no other."""
+    """Returns the name of an input or output of a model: its tensor name or, without one, its
+    layer's name."""
     return next(iter(end_names(side.layers, side.sources, position)), side.layers[position].name)
 
 
@@ -386,14 +388,14 @@ def _tensor(tensor: Tensor | None) -> str | None:
 
 
 def _text(written: str | None, meant: str | None) -> str | None:
-    """Returns an attribute as it is written, or its default."""
+    """Returns the value of an attribute as text: as written in the file, or its default."""
     if written is not None:
         return written if len(written) <= _SHOWN_TEXT else written[:_SHOWN_TEXT] + "…"
     return None if meant is None else f"{meant} (default)"
 
 
 def _values(old: Constant, new: Constant) -> tuple[str, str]:
-    """Describes two constants with different bytes, with the elements if they are few."""
+    """Describes two constants with different bytes. Lists the elements if they are few."""
     shown = [_elements(constant) for constant in (old, new)]
     if shown[0] is not None and shown[1] is not None:
         return shown[0], shown[1]
@@ -427,7 +429,7 @@ def _parsed(model: Model, span: tuple[int, int] | None) -> dict[str, object]:
 
 
 def _flat(info: dict[str, object], prefix: str = "") -> dict[str, str]:
-    """Yields nested entries by their path."""
+    """Yields the entries of nested dictionaries, each with its path."""
     entries: dict[str, str] = {}
     for key, value in info.items():
         if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The data by which layers are matched: their connections, and their content without names."""
+"""The data by which layers are matched: their connections, and what they compute, without names."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from ..model.weights import Constant, Weights
 from ..model.wiring import OutputRef, Wiring
 
 EXACT, WEIGHED, SHAPED, TYPE = range(4)
-"""The parts of two layers that must be equal. `EXACT`: type, attributes and constants; `WEIGHED`:
-type, attributes, types and shapes of the outputs, and the constants rounded to f16; `SHAPED`: the
-same without the constants; `TYPE`: the type alone."""
+"""The levels of comparison: what must be equal in two layers. `EXACT`: type, attributes and
+constants; `WEIGHED`: type, attributes, types and shapes of the outputs, and the constants rounded
+to f16; `SHAPED`: the same without the constants; `TYPE`: the type alone."""
 
 _WHOLE = 1 << 16
 _FLOATS = {"f16": "e", "f32": "f", "f64": "d"}
 _SAMPLES, _SAMPLE = 16, 1 << 12
 _FEW = 16
 _SYMMETRIC = ("add", "multiply")
-"""Types of layers whose inputs may be in any order."""
+"""Types of layers whose inputs may be in any order, such as Add."""
 _CHUNK = 1 << 20
 
 
 Labels = defaultdict[Hashable, int]
-"""Small numbers of objects that are often compared. Equal objects have the same number."""
+"""Numbers objects that are often compared: equal objects have the same number."""
 
 
 class Side:
-    """One of the two compared bodies. Layers are given by their position in the body."""
+    """One of the two compared bodies. A layer is identified by its position in the body."""
 
     def __init__(
         self,
@@ -52,11 +52,11 @@ class Side:
         self.sources = result.wiring.sources
         self.order = result.wiring.order
         self.content: list[list[int]] = [[], [], [], []]
-        """For each level, a label of each layer."""
+        """For each level of comparison, a label of each layer's own content."""
         self.constants = [self._constant(layer) for layer in self.layers]
-        """The constants of Const layers; None for other layers, and for faulty attributes."""
+        """The constant of each Const layer; None for other layers, and for faulty attributes."""
         self.fixed: dict[int, Hashable] = {}
-        """The layers that are computed from constants alone, and some elements of the constant."""
+        """The layers that depend only on constants, each with some elements of its constant."""
         for position in self.order:
             sources = [source and source[0] for source in self.sources[position]]
             if self.layers[position].is_constant or (sources and self.fixed.keys() >= {*sources}):
@@ -65,9 +65,10 @@ class Side:
                 if sources and sources[0] is not None:
                     self.fixed[position] = self.fixed[sources[0]]
         self.flow = [sorted(row, key=self._constant_last) for row in self.sources]
-        """What feeds each layer, with constants last: their place does not matter."""
+        """The outputs that feed each layer. Constants come last, because their position does not
+        matter."""
         self.weighted: list[bool] = []
-        """Whether a large constant identifies the layer."""
+        """Whether the layer is a constant large enough to identify it."""
         for position, layer in enumerate(self.layers):
             self._describe(position, layer)
         self.users = Wiring(self.flow, self.order, result.wiring.cyclic).users
@@ -76,8 +77,8 @@ class Side:
         return source is None or source[0] in self.fixed
 
     def identifies(self, position: int, level: int) -> bool:
-        """Whether the content is rare enough to identify a layer. A constant of few elements is
-        not."""
+        """Whether few layers have the same content, so that it identifies this layer. A constant of
+        few elements does not identify a layer."""
         constant = self.constants[position]
         if level == EXACT:
             return constant is None or constant.elements > _FEW
@@ -134,7 +135,7 @@ class Side:
 
     def attributes(self, position: int) -> dict[str, str]:
         """Returns the attributes of a layer by their names in the file, including defaults, as
-        text that is equal for equal values."""
+        texts that are equal for equal values."""
         layer = self.layers[position]
         declaration = self.declarations.of(layer)
         if not isinstance(declaration, tuple) or declaration[1]:
@@ -153,14 +154,15 @@ class Side:
         return {name: repr(value) for name, value in values.items()}
 
     def _label_of(self, body: BodyResult) -> int:
-        """Returns a label of a body, equal for bodies that compute the same."""
+        """Returns a label for a body. Bodies that compute the same have the same label."""
         side = self.inner(body)
         up = side.upward()
         ends = [up[position] for position, layer in enumerate(side.layers) if layer.is_result]
         return self.labels["body", tuple(sorted(up)), tuple(ends)]
 
     def fed(self, position: int, labels: Sequence[int]) -> tuple[tuple[int, int], ...]:
-        """Returns the label of each producer of a layer, and its output."""
+        """Returns for each input of a layer the label of the producer, and which of its outputs
+        feeds the input."""
         fed = [
             (-1, -1) if source is None else (labels[source[0]], source[1])
             for source in self.flow[position]
@@ -168,7 +170,8 @@ class Side:
         return tuple(sorted(fed) if self.layers[position].folded_type in _SYMMETRIC else fed)
 
     def taken(self, position: int, labels: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
-        """Returns the label of each consumer of a layer, its input, and the output."""
+        """Returns for each consumer of a layer its label, its input, and the output of the layer
+        that feeds it."""
         return tuple(
             sorted(
                 (labels[user], -1 if self.layers[user].folded_type in _SYMMETRIC else at, port)
@@ -177,9 +180,9 @@ class Side:
         )
 
     def upward(self, level: int = EXACT) -> list[int]:
-        """Returns for each layer a label of everything before it: layers with equal labels of
-        `EXACT` compute the same. On other levels, layers that are computed from constants alone
-        have none."""
+        """Returns for each layer a label of everything from which it is computed. At the level
+        `EXACT`, layers with equal labels compute the same. At other levels, layers that depend only
+        on constants have no label."""
         content = self.content[level]
         up = [-1] * len(self.layers)
         for position in self.order:
@@ -188,7 +191,7 @@ class Side:
         return up
 
     def downward(self, level: int) -> list[int]:
-        """Returns for each layer a label of everything behind it."""
+        """Returns for each layer a label of everything that is computed from it."""
         content = self.content[level]
         down = [-1] * len(self.layers)
         for position in reversed(self.order):
@@ -197,7 +200,7 @@ class Side:
 
 
 def sides_of(first: Model, second: Model) -> tuple[Side, Side]:
-    """Returns the data of the nets of two models for the matching."""
+    """Returns the data by which the layers of two nets are matched."""
     labels = Labels(count().__next__)
     inferences = [(model, infer(model)) for model in (first, second)]
     one, other = (
@@ -208,10 +211,8 @@ def sides_of(first: Model, second: Model) -> tuple[Side, Side]:
 
 
 def digest(constant: Constant) -> bytes | None:
-    """Returns a digest of the bytes of a constant, or of samples of a large one.
-
-    None if the bytes are not available.
-    """
+    """Returns a digest of the bytes of a constant or, if it is large, of samples of them; None if
+    the bytes are not available."""
     view = view_of(constant)
     if view is None:
         return None
@@ -227,8 +228,8 @@ def digest(constant: Constant) -> bytes | None:
 
 
 def rounded(constant: Constant) -> bytes | None:
-    """Returns a few elements of a large constant of floats, as f16, so that the constants of a
-    compressed model are equal; None for others."""
+    """Returns a few elements of a large constant of reals, rounded to f16; None for other
+    constants. They are equal for a constant and the same constant compressed to f16."""
     view, code = view_of(constant), _FLOATS.get(constant.element_type.name)
     count, size = constant.elements, constant.element_type.bits // 8
     if code is None or view is None or count <= _FEW or len(view) < count * size:
@@ -239,7 +240,7 @@ def rounded(constant: Constant) -> bytes | None:
 
 
 def view_of(constant: Constant) -> memoryview | bytes | None:
-    """Returns the bytes of a constant; None if they are not available."""
+    """Returns the bytes of a constant without copying them; None if they are not available."""
     weights = constant.weights
     if weights is None or not weights.holds(constant.offset, constant.size):
         return None
@@ -247,7 +248,7 @@ def view_of(constant: Constant) -> memoryview | bytes | None:
 
 
 def same_bytes(first: Constant, second: Constant) -> bool | None:
-    """Whether two constants have the same bytes; None if one has none."""
+    """Whether two constants have the same bytes; None if the bytes of one are not available."""
     one, other = view_of(first), view_of(second)
     if one is None or other is None:
         return None

@@ -1,9 +1,9 @@
 """Matches the layers of two bodies, whatever their ids and names.
 
-Certain matches come first: layers with the same content whose producers, or consumers, are the same
-throughout; among several, the layers with the same id and name. From these the matching spreads
-along the edges, and where names help. The time of every step is proportional to the number of
-edges.
+The matches that are certain come first: layers with the same content for which everything before
+them, or everything behind them, is the same too. Among several such layers, those with the same id
+and name are matched. From these matches, the matching spreads along edges and by names. The time of
+every step is proportional to the number of edges.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from heapq import heapify, heappop, heappush
 from .content import EXACT, SHAPED, TYPE, WEIGHED, Side, same_bytes
 
 _DEPTH = 5
-"""The maximum number of layers inserted at one place."""
+"""The maximum number of inserted layers that the matching crosses at one place."""
 GENERATED_NAME = re.compile(r"[A-Za-z]*_?[0-9]+")
 """Layer names that converters generate. Layers with the same generated name may be unrelated."""
 _NEIGHBOURS = 32
-"""How many consumers of an output are compared to decide whether two layers are at the same
-place."""
+"""How many consumers of an output are compared to decide whether two layers have the same
+neighbours."""
 
 
 def matched(first: Side, second: Side) -> dict[int, int]:
-    """Maps the positions of layers in the first body to positions in the second."""
+    """Matches the layers of two bodies. Returns the positions in the first body with those of their
+    partners in the second."""
     matching = _Matching(first, second)
     matching.by_all_around(EXACT)
     matching.spread(EXACT)
@@ -43,7 +44,7 @@ def matched(first: Side, second: Side) -> dict[int, int]:
 
 
 def twins(side: Side, other: Side, partner: dict[int, int]) -> dict[int, int]:
-    """Maps layers without a partner to a layer of the other body that computes the same from the
+    """For layers without a partner, finds a layer of the other body that computes the same from the
     same inputs."""
     twin_of: dict[int, int] = {}
     if len(partner) == len(side.layers):
@@ -86,7 +87,7 @@ class _Matching:
 
     @property
     def is_complete(self) -> bool:
-        """Whether one of the bodies has no layer left."""
+        """Whether all layers of one of the bodies have a partner."""
         return len(self.partner) == min(len(self.first.layers), len(self.second.layers))
 
     def free(self, side: Side) -> list[int]:
@@ -97,8 +98,8 @@ class _Matching:
     # by what layers are, and what is around them
 
     def by_all_around(self, level: int) -> None:
-        """Matches layers whose producers and consumers are both alike, then layers where only one
-        side is."""
+        """Matches layers whose producers and consumers both have equal labels, then layers for
+        which only one of the two is equal."""
         sides = self.first, self.second
         up, down = [side.upward(level) for side in sides], [side.downward(level) for side in sides]
         both = [list(zip(*labelled, strict=True)) for labelled in zip(up, down, strict=True)]
@@ -111,11 +112,9 @@ class _Matching:
     def by_key(
         self, keys: Sequence[Sequence[Hashable]], level: int, *, in_order: bool = False
     ) -> None:
-        """Matches layers whose key is unique, and those that a name distinguishes.
-
-        keys: of both bodies, by position.
-        in_order: match several layers of one key in file order, if their numbers are equal.
-        """
+        """Matches layers whose key is unique in both bodies. Layers with the same key are matched
+        by name. keys: the keys of the layers of both bodies, by position. in_order: whether to
+        match layers with the same key in file order if both bodies have the same number of them."""
         groups: dict[Hashable, tuple[list[int], list[int]]] = {}
         for number, side in enumerate((self.first, self.second)):
             for position in self.free(side):
@@ -126,7 +125,7 @@ class _Matching:
                 self._match_group(ours, theirs, in_order)
 
     def _match_group(self, ours: list[int], theirs: list[int], in_order: bool) -> None:
-        """Matches layers of one key."""
+        """Matches layers with the same key."""
         if len(ours) == 1 == len(theirs):
             self.pair(ours[0], theirs[0])
             return
@@ -158,11 +157,9 @@ class _Matching:
                 self.pair(a, b)
 
     def neighbours(self, a: int, b: int) -> tuple[int, int]:
-        """Counts the neighbours of two layers that are partners at the same place, and those that
-        are partners of others.
-
-        Neighbours without a partner do not count: they may be inserted.
-        """
+        """Counts the neighbours of two layers that are matched with each other, and those that are
+        matched with other layers. Neighbours without a partner do not count: they may have been
+        inserted."""
         agree = differ = 0
         first, second = self.first, self.second
         for one, other in zip(first.flow[a], second.flow[b], strict=False):
@@ -181,7 +178,8 @@ class _Matching:
     def spread(
         self, level: int, start: Iterable[tuple[int, int]] | None = None
     ) -> list[tuple[int, int]]:
-        """Matches layers that feed matched layers, or take their outputs, at the same place.
+        """Matches producers of matched layers that feed the same input, and consumers that use the
+        same output.
 
         start: the pairs to begin with; by default all.
         Returns the new pairs.
@@ -197,7 +195,7 @@ class _Matching:
         return pairs
 
     def _beside(self, a: int, b: int, level: int) -> Iterable[tuple[int, int]]:
-        """Yields the neighbours of two partners that are partners as well."""
+        """Yields the pairs of neighbours of two matched layers that should be matched as well."""
         first, second = self.first, self.second
         ours, theirs = first.content[level], second.content[level]
         for one, other in zip(first.flow[a], second.flow[b], strict=False):
@@ -235,8 +233,8 @@ class _Matching:
     # across layers that only one of the bodies has
 
     def spread_over(self, level: int) -> None:
-        """Matches layers of equal content before matched ones, if one body has more layers in
-        between: those with the fewest in between first."""
+        """Matches layers of equal content that come before two matched layers, if one body has
+        additional layers in between. Pairs with the fewest layers in between come first."""
         near = [(0, pair) for pair in self.partner.items()]
         heapify(near)
         while near:
@@ -250,8 +248,8 @@ class _Matching:
                     heappush(near, (0, near_pair))
 
     def _over(self, a: int, b: int, level: int) -> Iterator[tuple[int, tuple[int, int]]]:
-        """Yields layers before two partners that may be partners: how many layers lie in between,
-        and their positions."""
+        """Yields pairs of layers before two matched layers that may be matched: how many layers lie
+        in between, and the positions of the pair."""
         for one, other in zip(self.first.flow[a], self.second.flow[b], strict=False):
             if one is None or other is None:
                 continue
@@ -264,8 +262,8 @@ class _Matching:
     def _upstream(
         self, side: Side, start: int, taken: dict[int, int], level: int
     ) -> dict[int, tuple[int, int]]:
-        """Returns a layer and those before it along first inputs, up to one with a partner, by
-        their content: how many layers follow, and the nearest layer."""
+        """Follows the first inputs back from a layer, up to a layer with a partner. Returns for
+        each content on this path how many layers follow, and the nearest layer with the content."""
         reached: dict[int, tuple[int, int]] = {}
         at: int | None = start
         for distance in range(_DEPTH):
@@ -292,7 +290,8 @@ class _Matching:
                     self.pair(a, b)
 
     def replaced(self) -> None:
-        """Matches layers of different types at the same place: between the same neighbours."""
+        """Matches layers of different types between the same neighbours: one has replaced the
+        other."""
         for a in self.free(self.first):
             candidates = [
                 user
@@ -309,8 +308,8 @@ class _Matching:
 
 
 def _identities(side: Side, up: Sequence[int]) -> list[Hashable]:
-    """Returns a key of each layer: its id and name, what it computes, and for a constant, which may
-    have many equals, what its consumers compute."""
+    """Returns a key for each layer: its id, its name and what it computes. Many constants may be
+    equal, so their key also has what their consumers compute."""
     return [
         (up[at], layer.id, layer.name, side.taken(at, up) if layer.is_constant else ())
         for at, layer in enumerate(side.layers)

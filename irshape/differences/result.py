@@ -29,10 +29,8 @@ ASPECTS = DEFAULT + OPTIONAL
 
 
 def chosen_aspects(also: Iterable[str] = (), ignore: Iterable[str] = ()) -> frozenset[str]:
-    """Returns what to compare: the default and the given aspects, without the ignored ones.
-
-    Raises `ValueError` for a name that is none of `ASPECTS`.
-    """
+    """Returns the aspects to compare: the default and the given ones, without the ignored ones.
+    Raises `ValueError` for a name that is not in `ASPECTS`."""
     more, less = ([part for text in given for part in text.split(",")] for given in (also, ignore))
     for name in (*more, *less):
         if name not in ASPECTS:
@@ -45,8 +43,8 @@ class Change(NamedTuple):
     """A difference between two matched layers, or between the models themselves.
 
     aspect: one of `ASPECTS`.
-    what: the attribute, input or output, in words.
-    old, new: None for something that is not there.
+    what: names the attribute, input or output. old, new: the values; None if a model does not have
+    it.
     """
 
     aspect: str
@@ -63,8 +61,8 @@ class Change(NamedTuple):
 class LayerDiff(NamedTuple):
     """Two matched layers that differ.
 
-    inherited: whether only types or shapes changed, as a result of changed inputs, or what
-    decompresses a constant on its way.
+    inherited: whether only types or shapes changed, because those of the inputs did, or only the
+    layers that decompress a constant of this layer.
     """
 
     first: Layer
@@ -76,9 +74,9 @@ class LayerDiff(NamedTuple):
 class Unmatched(NamedTuple):
     """A layer that the other model lacks, with its producers and consumers.
 
-    constant: whether it is computed from constants alone, and nothing takes it but such layers or
-    those that take the constant in the other model, too.
-    same_as: a layer of the other model that computes the same from the same inputs.
+    constant: whether it depends only on constants, and is used only by layers of this kind or by
+    layers that use the constant in the other model, too. same_as: a layer of the other model that
+    computes the same from the same inputs.
     """
 
     layer: Layer
@@ -98,7 +96,7 @@ class ModelDiff:
         self.first = first
         self.second = second
         self.changes: list[Change] = []
-        """Changes of the models themselves."""
+        """The changes of the models themselves, such as the order of outputs."""
         self.pairs: list[tuple[Layer, Layer]] = []
         """The matched layers, in the order of the first model."""
         self.changed: list[LayerDiff] = []
@@ -108,7 +106,7 @@ class ModelDiff:
         self.added: list[Unmatched] = []
         """The layers that only the second model has."""
         self.notes: list[str] = []
-        """The parts that could not be compared."""
+        """The parts of the models that could not be compared."""
 
     @property
     def equal(self) -> bool:
@@ -117,14 +115,14 @@ class ModelDiff:
 
     @property
     def renamed(self) -> int:
-        """The number of matched layers with another name, which counts as a change only on
+        """The number of matched layers whose names differ. Names count as changes only on
         demand."""
         return sum(first.name != second.name for first, second in self.pairs)
 
     @property
     def retyped(self) -> dict[tuple[str, str], list[LayerDiff]]:
-        """The matched constants with another element type, by the old and the new one, most
-        frequent first: weights that were compressed or quantized."""
+        """The matched constants with another element type, grouped by the change, such as f32 to
+        f16, most frequent first: weights that were compressed or quantized."""
         groups: dict[tuple[str, str], list[LayerDiff]] = {}
         for each in self.changed:
             if each.first.is_constant and each.second.is_constant:
@@ -135,7 +133,7 @@ class ModelDiff:
 
     @property
     def summary(self) -> dict[str, int]:
-        """The numbers of layers matched, changed, and so on."""
+        """The numbers of matched layers, changed layers, and so on."""
         inherited = sum(each.inherited for each in self.changed)
         return {
             "matched": len(self.pairs),
@@ -149,7 +147,7 @@ class ModelDiff:
 
     @property
     def in_brief(self) -> str:
-        """The numbers of matched, changed, removed and added layers as a line of text."""
+        """The numbers of matched, changed, removed and added layers, in one line of text."""
         counts = self.summary
         matched = counted(counts["matched"], "layer")
         if self.equal:

@@ -1,1 +1,1 @@
-"""Executes a graph in NumPy: sessions, their inputs, and the ranges of computed values."""
+"""Runs models in NumPy: sessions, their inputs, and the ranges of computed values."""

@@ -1,4 +1,4 @@
-"""Decides by inference which input sizes a model accepts within its memory limit."""
+"""Decides by inference whether a model accepts input sizes within its memory limit."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .refusals import shapes
 from .sizes import Fitter
 
 Shapes = tuple[tuple[int, ...], ...]
-"""The shape of each input of a run."""
+"""The shapes of the inputs of one run."""
 
 _MOST_SETS = 16
-"""How many sets of sizes are remembered at a time."""
+"""How many checked sets of sizes are remembered."""
 _SETS_OF_A_SERIES = 4
-"""After this many sets, one that is not much larger is accepted without inference."""
+"""After this many checks, sizes that are not much larger are accepted without inference."""
 
 
 class Admission:
-    """Checks before a run whether every layer accepts the shapes that follow from the input
-    sizes."""
+    """Checks before a run whether every layer accepts the shapes that follow from the sizes of the
+    inputs."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -31,20 +31,20 @@ class Admission:
         self.admitted: set[Shapes] = set()
         """The sets of sizes checked so far."""
         self.peak = 0
-        """The largest total size in bytes of tensors alive at one time, over all sets checked so
-        far."""
+        """The largest total size, in bytes, of the tensors that are in memory at one time, over all
+        sizes checked so far."""
         self._largest: Shapes | None = None
 
     def forget(self) -> None:
-        """Forgets all checked sets, so that each is checked again."""
+        """Forgets which sizes have been checked."""
         self.admitted.clear()
         self._largest = None
 
     def check(self, fed: Mapping[str, Array], state: Mapping[str, Array], max_memory: int) -> None:
         """Checks that every layer accepts these sizes, within the memory limit.
 
-        A decoder comes with a new size for each token. So after some sets of sizes, one that is not
-        much larger is not checked if memory is plentiful.
+        A decoder has new sizes for each token. So after a number of checks, sizes that are not much
+        larger are accepted without a check if memory is plentiful.
         Raises `ExecutionError` that names the layer and its dimensions.
         """
         key = tuple([array.shape for array in fed.values()])
@@ -69,7 +69,7 @@ class Admission:
         self.admitted.add(key)
 
     def _near(self, key: Shapes) -> bool:
-        """Returns whether no size is more than twice the largest so far."""
+        """Returns whether every size is at most twice the largest that was checked."""
         return self._largest is not None and all(
             len(shape) == len(known)
             and all(size <= 2 * most for size, most in zip(shape, known, strict=True))

@@ -1,4 +1,4 @@
-"""Finds the function that computes each layer of a model: its operation's, or a kernel."""
+"""Finds the function that computes a layer: the `evaluate` of its operation, or a kernel."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from .memory import least_bytes
 from .refusals import valued_inputs, with_values
 
 _MOST_JUDGED = 4096
-"""How many judgements of inference are remembered at a time."""
+"""How many results of inference are remembered."""
 
 
 class LayerKernels:
-    """The operations of the layers of a model and their kernels, each looked up once."""
+    """Looks up the operation and the kernel of each layer of a model, once."""
 
     def __init__(self, declarations: Declarations, kernels: Kernels) -> None:
         self._declarations = declarations
@@ -40,7 +40,7 @@ class LayerKernels:
         inputs."""
 
     def of(self, layer: Layer) -> tuple[Operation, Kernel]:
-        """Returns the operation of a layer and the function that computes it. Raises
+        """Returns the operation of a layer and the function that computes the layer. Raises
         `ExecutionError`."""
         return self._by_layer.get(layer) or self._looked_up(layer)
 
@@ -63,7 +63,8 @@ class LayerKernels:
         return operation, kernel
 
     def repeatable(self, layer: Layer) -> Operation | None:
-        """Returns the operation of a layer if equal inputs always give equal outputs, else None."""
+        """Returns the operation of a layer if equal inputs always give equal outputs; None for
+        others, e.g. RandomUniform."""
         declared = self._declarations.of(layer)
         if isinstance(declared, UnknownOperation):
             return None
@@ -89,7 +90,7 @@ class LayerKernels:
         return known
 
     def absent_inputs(self, operation: Operation, inputs: tuple[Array, ...]) -> int:
-        """Returns the number of missing optional inputs. It depends on types and ranks alone."""
+        """Returns the number of missing optional inputs, which depends only on types and ranks."""
         key = (operation, *[(element_type_of(array), array.ndim) for array in inputs])
         absent = self._absent.get(key)
         if absent is None:
@@ -101,11 +102,9 @@ class LayerKernels:
 
 
 def _judged(operation: Operation, inputs: tuple[Array, ...]) -> int:
-    """Returns the least number of bytes of the outputs.
-
-    Raises `Violation` for refused values. That includes values that the specification forbids but
-    OpenVINO accepts, except for duplicates.
-    """
+    """Returns the least number of bytes that the outputs take. Raises `Violation` for values that
+    inference refuses. These include values that the specification forbids but OpenVINO accepts,
+    except for duplicates."""
     valued = check_inputs(operation, valued_inputs(operation, inputs))
     inferred = operation.infer(*valued)
     if type(operation).check is not Operation.check:
@@ -123,8 +122,8 @@ def _as_inferred(
 ) -> Any:
     """Runs a kernel of a plugin's operation, and checks its outputs against what `infer` returns.
 
-    The kernel gets read-only arrays: other layers may take the same ones. Raises `ExecutionError`
-    if it fails, or if the outputs contradict `infer`.
+    The kernel gets read-only arrays, since other layers may use the same arrays. Raises
+    `ExecutionError` if it fails, or if the outputs contradict `infer`.
     """
     given = [array for array in inputs if array is not None]
     inferred = operation.infer(*check_inputs(operation, valued_inputs(operation, given)))
@@ -164,5 +163,5 @@ def _read_only(array: Array | None) -> Array | None:
 
 
 def supported(operation: type[Operation]) -> bool:
-    """Returns whether the interpreter can run an operation."""
+    """Returns whether irshape can run an operation."""
     return operation.evaluate is not None or operation.type_name() in ("Parameter", "Const")

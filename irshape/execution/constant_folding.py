@@ -1,4 +1,4 @@
-"""Folds constants for a session: outputs that depend on constants alone are computed once."""
+"""Folds constants for a session: computes outputs that depend only on constants once."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .plan import COMPUTED, Prepared, without
 
 _RANDOM = ("randomuniform", "multinomial")
 _KEPT_SHARE = 4
-"""The kept outputs may take one part in this many of `max_memory`."""
+"""The kept outputs may take `max_memory` divided by this number."""
 
 
 class Keeper:
-    """Runs the net of a model. The first run keeps nothing; before the second, everything that
-    depends on constants alone is computed and kept."""
+    """Runs the net of a model. The first run keeps nothing. Before the second run, all outputs that
+    depend only on constants are computed and kept."""
 
     def __init__(self, net: Body, interpreter: Interpreter, admission: Admission) -> None:
         self._net = net
@@ -33,14 +33,15 @@ class Keeper:
         self._has_run = False
 
     def run(self, fed: dict[str, Array]) -> dict[str, Array]:
-        """Runs the net once. The input sizes must have been admitted."""
+        """Runs the net once. `Admission` must have accepted the sizes of the inputs."""
         if self._has_run and self._prepared is None and self._interpreter.is_plain:
             self._prepared = self._prepare()
         self._has_run = True
         return self._interpreter.run_body(self._net, fed, prepared=self._prepared)
 
     def _prepare(self) -> Prepared:
-        """Computes the layers that depend on constants alone, as far as there is room for them."""
+        """Computes the layers that depend only on constants, as far as their outputs fit into
+        memory."""
         interpreter, net = self._interpreter, self._net
         plan, max_memory = interpreter.plan(net), interpreter.max_memory
         room = min(max_memory // _KEPT_SHARE, max(max_memory - self._admission.peak, 0))
@@ -83,7 +84,7 @@ class Keeper:
         return Prepared(without(net, plan, settled, kept), tensors)
 
     def _arranged(self, tensors: Sequence[tuple[Array, ...]], room: int) -> dict[int, Array]:
-        """Returns copies of existing tensors in the memory layout that their consumers prefer.
+        """Returns copies of kept tensors in the memory layout that their consumers prefer.
 
         A tensor is copied only if all its consumers prefer the same layout. The copies take at most
         `room` bytes in all.

@@ -1,4 +1,4 @@
-"""The constants of a model as arrays, each read once."""
+"""Reads the constants of a model as arrays, each once."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from ..numpy_types import Array
 from .errors import ExecutionError
 
 Rounding = Callable[[Array], Array]
-"""Rounds a tensor as a device of lower precision would, and returns it in its original type."""
+"""A function that rounds a tensor as a device of lower precision would, and returns it in its
+original type."""
 
 
 class Constants:
-    """The constants of a model, each read on first use. rounding: applied to each of them."""
+    """The constants of a model, each read on first use. rounding: a function that is applied to
+    each array."""
 
     def __init__(self, model: Model, rounding: Rounding | None = None) -> None:
         self.model = model

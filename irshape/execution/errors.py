@@ -8,10 +8,8 @@ from ..model.graph import Layer
 
 
 class ExecutionError(RuntimeError):
-    """Raised if a model cannot be run, or not with these inputs. `layer`: the layer to blame.
-
-    `diagnostics`: the findings of `validate` on the model, if they are the reason.
-    """
+    """Raised if a model cannot be run, or not with these inputs. `layer`: the layer that fails.
+    `diagnostics`: what `irshape.validate` reports about the model, if that is the reason."""
 
     diagnostics: tuple[Any, ...] = ()
 
@@ -19,10 +17,11 @@ class ExecutionError(RuntimeError):
         super().__init__(message if layer is None else f"{layer.label}: {message}")
         self.layer = layer
         self.reason = message
-        """The message without the layer."""
+        """The message without the label of the layer."""
 
 
 class LayerRefusal(ExecutionError):
-    """Raised if a layer refuses its inputs in a run. The run adds where the inputs come from."""
+    """Raised if a layer refuses its inputs in a run. The message then also names the model inputs
+    from which they are computed."""
 
     layer: Layer

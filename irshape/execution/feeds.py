@@ -1,4 +1,4 @@
-"""Assigns the given arrays to Parameters, and checks each against its Parameter."""
+"""Assigns the arrays that a caller gives to Parameters, and checks each array."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ from ..spelling import counted, with_article
 from .errors import ExecutionError
 
 Given = Mapping[str, Array] | Mapping[int, Array] | Mapping[Layer, Array] | Sequence[Array] | None
-"""The arrays for the inputs.
-
-Either a mapping from a name, a position or a Parameter, or a sequence in the order of the inputs.
-"""
+"""The arrays that a caller gives: a mapping from the name, position or Parameter of an input to its
+array, or a sequence of arrays in the order of the inputs."""
 
 Fed = dict[Layer, Array]
 """The array of each Parameter, in the order of the Parameters."""
@@ -36,7 +34,8 @@ def by_id(fed: Fed) -> dict[str, Array]:
 
 
 class Feeds:
-    """Assigns given arrays to the Parameters of a model, and checks the values of its variables."""
+    """Assigns the arrays of a caller to the Parameters of a model, and checks the values of
+    variables."""
 
     def __init__(self, model: Model, declarations: Declarations) -> None:
         self._model = model
@@ -47,7 +46,7 @@ class Feeds:
 
     @cached_property
     def _variables(self) -> dict[str, Tensor]:
-        """The declared type and shape of each variable that has one."""
+        """The declared type and shape of each variable whose layers declare them."""
         declared: dict[str, Tensor] = {}
         for layer in self._model.walk():
             known = self._declarations.of(layer) if layer.folded_type == "readvalue" else None
@@ -57,7 +56,8 @@ class Feeds:
         return declared
 
     def check_state(self, state: Mapping[str, Array]) -> None:
-        """Checks that the variables accept their values. Raises `ExecutionError`."""
+        """Checks that the stored value of each variable has its declared type and shape. Raises
+        `ExecutionError`."""
         for name, array in state.items():
             declared = self._variables.get(name)
             if not isinstance(array, np.ndarray):
@@ -146,7 +146,8 @@ class Feeds:
 
 
 def _conversion(array: Array, wanted: ElementType) -> str:
-    """Says how to convert an array to another type, if both are NumPy's own numbers; else ""."""
+    """Returns advice on how to convert an array to another type, if NumPy has both types; otherwise
+    ""."""
     target = dtype_of(wanted)
     numbers = array.dtype.kind in "iuf" and target.kind in "iuf"
     return f"; convert it with .astype('{target}')" if numbers else ""

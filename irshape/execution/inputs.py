@@ -1,4 +1,4 @@
-"""Reads inputs for a run from files, or draws them at random."""
+"""Reads input arrays for a run from files, or draws them at random."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ UNREADABLE = (
     TokenError,
     zipfile.BadZipFile,
 )
-"""The errors that NumPy raises for a file in another format, or one that declares an absurd
-size."""
+"""The errors that NumPy raises for a file in another format, or with an absurd size in its
+header."""
 
 
 def random_inputs(
@@ -49,16 +49,16 @@ def random_inputs(
 ) -> dict[Layer, Array]:
     """Draws an array for each Parameter. Returns the arrays by Parameter.
 
-    Reals lie in [-1, 1), integers and booleans are 0 or 1. Integers whose name contains `mask` are
-    1: a row that is masked out entirely would become NaN in its softmax and hide the values after
-    it. The same seed gives the same arrays.
+    Reals lie in [-1, 1), integers and booleans are 0 or 1. Integers of an input whose name contains
+    `mask` are 1: a softmax of a row that is masked out entirely would be NaN. The same seed gives
+    the same arrays.
 
-    shapes: shapes of inputs, by any of their names or by Parameter. Dimensions that remain dynamic
-    get sizes that the model accepts, see `Fitter.fitting`.
-    given: arrays that exist already, by Parameter; the others are drawn to fit them.
+    shapes: the shapes of some inputs, by name or by Parameter. Dimensions that remain dynamic get
+    sizes that the model accepts, see `Fitter.fitting`.
+    given: arrays that the caller has, by Parameter; the other arrays are drawn to fit them.
     max_memory: bytes that all arrays together may take.
 
-    Raises `ValueError` if a type or shape leaves nothing to draw, or if no sizes fit, and
+    Raises `ValueError` for an input of dynamic type or rank, or if no sizes fit, and
     `ExecutionError` if the arrays would take more than `max_memory`, before any is drawn.
     """
     inference = infer(model, shapes)
@@ -93,7 +93,8 @@ def random_inputs(
 
 
 _PIECE = 1 << 20
-"""How many elements are drawn at a time. As f64 and i64 they take up to 16 times their own size."""
+"""How many elements are drawn at a time: drawn as f64 and i64, they take up to 16 times their own
+size."""
 
 
 def _drawable(element_type: ElementType, shape: PartialShape, name: str) -> None:
@@ -136,7 +137,8 @@ def random_array(
 
 
 def array_of(text: str, element_type: ElementType) -> Array:
-    """Returns the array of an option: a .npy file, or a value such as `[[1, 2]]` of the given type.
+    """Returns the array that the text of an option stands for: the path of a .npy file, or a value
+    such as `[[1, 2]]` of the given type.
 
     Raises `ValueError` as `read_array` does, and for a number outside the range of the type.
     """
@@ -179,10 +181,8 @@ def read_array(path: str) -> Array:
 
 
 def beside(model: Model) -> dict[Layer, str]:
-    """Returns the existing files `MODEL.input0.npy`, `MODEL.input1.npy` … by Parameter.
-
-    A model from standard input has none.
-    """
+    """Returns the input files beside a model, by Parameter: `MODEL.input0.npy`, `MODEL.input1.npy`
+    … if they exist. A model from standard input has none."""
     path = Path(model.path)
     if model.path == "-":
         return {}
@@ -201,7 +201,7 @@ def npy_bytes(array: Array) -> bytes:
 
 
 def restored(array: Array, element_type: ElementType) -> Array:
-    """Undoes `storable` for an input of an element type; other arrays are returned as they are."""
+    """Converts an array of a .npy file back to an element type: the inverse of `storable`."""
     if element_type.is_dynamic:
         return array
     wanted = dtype_of(element_type)
@@ -218,7 +218,8 @@ def restored(array: Array, element_type: ElementType) -> Array:
 def storable(array: Array) -> Array:
     """Converts an array to one that a .npy file can store.
 
-    Types that NumPy lacks become f32 if they are real, else i8 or u8. Strings become text.
+    Types that NumPy does not have become f32 if they are real, otherwise i8 or u8. Strings become
+    text.
     """
     if array.dtype.kind == "O":
         return np.array(
@@ -235,7 +236,8 @@ def storable(array: Array) -> Array:
 
 
 def file_name(name: str, taken: set[str]) -> str:
-    """Returns a file name for an output, without separators or leading dots, and not in `taken`."""
+    """Returns a file name for an output: without separators or leading dots, and different from
+    those in `taken`."""
     safe = (
         "".join(char if char.isalnum() or char in "._-" else "_" for char in name).strip(".")[:100]
         or "output"
@@ -249,7 +251,7 @@ def file_name(name: str, taken: set[str]) -> str:
 
 
 def existing_folder(path: str) -> Path:
-    """Returns a folder, and creates it if necessary. Raises `OSError`."""
+    """Creates a folder if it does not exist, and returns it. Raises `OSError`."""
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """Computes the layers of a body one after the other, in the order of a plan.
 
-Each layer is computed by the evaluation that its operation declares, or by a kernel that replaces
-it. A tensor is freed after its last use.
+A layer is computed by the `evaluate` of its operation, or by a kernel that replaces it. A tensor is
+freed after its last use.
 """
 
 from __future__ import annotations
@@ -27,18 +27,20 @@ from .plan import COMPUTED, CONSTANT, PARAMETER, RESULT, Plan, Prepared, Step, p
 from .refusals import message
 
 Observer = Callable[[Layer, tuple[Array, ...], tuple[Array, ...]], None]
-"""Called with a layer, its inputs and its outputs."""
+"""A function that is called with each layer, its inputs and its outputs."""
 
 Replaced = Callable[[Layer], tuple[Array, ...] | None]
-"""Returns outputs that are used instead of computing a layer; None to compute it."""
+"""A function that returns outputs to use instead of computing a layer; None to compute the
+layer."""
 
 MAX_ITERATIONS = 1_000_000
-"""How often the body of one layer may run in one inference, by default."""
+"""The default limit of how often the body of one layer may run in one inference."""
 
 
 @dataclass(slots=True)
 class Run:
-    """The state of one run: values of variables, counts of body runs, and the observer."""
+    """The state of one run: the values of variables, how often each body has run, and the
+    observer."""
 
     variables: dict[str, Array]
     inner: Observer | None = None
@@ -47,11 +49,10 @@ class Run:
 
 class Interpreter:
     """Computes bodies and single layers. `current`: the run in progress.
-
-    max_memory: bytes that outputs may take whose sizes depend on values; likewise the results of
-    the iterations of a body.
+    max_memory: how many bytes outputs may take if their sizes depend on values, and how many the
+    results of all iterations of a body.
     max_iterations: how often the body of one layer may run in one run.
-    replaced: gives outputs that are used instead of computing a layer.
+    replaced: a function that returns outputs to use instead of computing a layer.
     """
 
     def __init__(
@@ -73,7 +74,7 @@ class Interpreter:
 
     @property
     def is_plain(self) -> bool:
-        """Whether no layer's outputs are replaced or rounded."""
+        """Whether all layers are computed as they are: no outputs are replaced or rounded."""
         return self.replaced is None and self.constants.rounding is None
 
     def plan(self, body: Body) -> Plan:
@@ -84,7 +85,8 @@ class Interpreter:
         return known
 
     def with_constants(self, body: Body) -> list[tuple[Array, ...]]:
-        """Returns the outputs of each layer of a body before its run: only constants have any."""
+        """Returns the known outputs of each layer of a body before its run: only constants have
+        any."""
         tensors: list[tuple[Array, ...]] = [()] * len(body.layers)
         for step in self.plan(body).steps:
             if step.kind == CONSTANT:
@@ -99,8 +101,8 @@ class Interpreter:
         *,
         prepared: Prepared | None = None,
     ) -> dict[str, Array]:
-        """Runs a body. Returns the arrays of its Results by layer id. prepared: a shortened
-        plan."""
+        """Runs a body. Returns the arrays of its Results by layer id. prepared: a plan without the
+        layers whose outputs are kept from earlier runs."""
         plan = self.plan(body) if prepared is None else prepared.plan
         layers = body.layers
         if prepared is not None:
@@ -165,7 +167,7 @@ class Interpreter:
     def evaluate(
         self, layer: Layer, inputs: Sequence[Array], observe: Observer | None = None
     ) -> tuple[Array, ...]:
-        """See `Session.evaluate`."""
+        """Implements `Session.evaluate`."""
         under_way, self.current = self.current, Run({}, observe)
         try:
             with np.errstate(all="ignore"):
@@ -179,7 +181,7 @@ class Interpreter:
         inputs: tuple[Array, ...],
         wanted: tuple[bool, ...] | None = None,
     ) -> tuple[Array, ...]:
-        """Returns the outputs of one layer; all of them if `wanted` is None."""
+        """Returns the outputs of one layer: those in `wanted`, or all if `wanted` is None."""
         operation, kernel = self.kernels.of(layer)
         try:
             absent = self.kernels.absent_inputs(operation, inputs)
@@ -215,7 +217,7 @@ class Interpreter:
     def _context(
         self, layer: Layer, operation: Operation, wanted: tuple[bool, ...] | None
     ) -> dict[str, Any]:
-        """Returns the arguments of an operation's evaluation besides its inputs."""
+        """Returns the arguments, other than the inputs, for the `evaluate` of an operation."""
         context: dict[str, Any] = {}
         if operation.bodies:
             context["bodies"] = {tag: self._view(layer, tag) for tag in layer.bodies or {}}
@@ -227,8 +229,8 @@ class Interpreter:
         return context
 
     def _view(self, layer: Layer, tag: str) -> BodyView[Array]:
-        """Returns a body in the form in which its operation runs it, with runs and memory
-        limited."""
+        """Returns a body in the form in which its operation runs it. The number of runs and the
+        memory are limited."""
         assert layer.bodies is not None
         body, current = layer.bodies[tag], self.current
         gathered_bytes = 0

@@ -25,9 +25,10 @@ def default_max_memory() -> int:
 def keep_freed_memory() -> None:
     """Makes glibc's allocator keep up to 64 MiB of freed memory for the next arrays.
 
-    At first it returns arrays of more than 128 KiB to the system, and has to get each page back for
-    the next array, which costs more than computing it. The allocator adapts to the largest array
-    that it has freed, up to 32 MiB. No page of this array is touched, so the array takes no memory.
+    By default, it returns arrays of more than 128 KiB to the system, and gets each page back for
+    the next array. That takes longer than to compute the array. But the allocator adapts to the
+    largest array that it has freed, up to 32 MiB. So this function allocates and frees such an
+    array, without touching its pages.
     """
     import numpy as np
 
@@ -35,14 +36,16 @@ def keep_freed_memory() -> None:
 
 
 def too_much(size: int, allowed: int) -> str:
-    """Returns the part of a message that says by how much a run exceeds its memory limit."""
+    """Returns the part of a message that says how much memory a run needs, and how much is
+    allowed."""
     return f"{written_size(size)}, more than the {written_size(allowed)} allowed (--max-memory)"
 
 
 def least_bytes(tensor: Tensor) -> int:
     """Returns the least number of bytes of a tensor.
 
-    An unknown dimension counts with its lower bound. An element of a packed type takes a byte.
+    A dynamic dimension counts with its lower bound, and an element of a packed type, such as u4, as
+    a byte.
     """
     if tensor.shape.dims is None:
         return 0
@@ -50,7 +53,8 @@ def least_bytes(tensor: Tensor) -> int:
 
 
 def most_bytes(tensor: Tensor) -> int:
-    """Returns the largest number of bytes of a tensor: `UNBOUNDED` or more without a limit."""
+    """Returns the largest number of bytes of a tensor; at least `UNBOUNDED` if a dimension has no
+    upper bound."""
     if tensor.shape.dims is None:
         return UNBOUNDED
     return prod(dim.high for dim in tensor.shape.dims) * max(tensor.element_type.bits // 8, 1)
@@ -59,11 +63,9 @@ def most_bytes(tensor: Tensor) -> int:
 def peak_memory(
     result: BodyResult, bytes_of: Callable[[Tensor], int] = least_bytes
 ) -> tuple[int, Layer | None]:
-    """Returns the largest size of all tensors alive at one time, and the layer that runs then.
-
-    bytes_of: the size of a tensor, `least_bytes` or `most_bytes`. Mapped constants count as
-    nothing. Temporary memory of a layer is not counted.
-    """
+    """Returns the largest total size of the tensors that are in memory at one time, and the layer
+    that runs then. bytes_of: the function that sizes a tensor, `least_bytes` or `most_bytes`.
+    Constants that are mapped from the .bin do not count, nor does temporary memory of a layer."""
     layers, wiring = result.body.layers, result.wiring
     last: dict[int, int] = {}
     for turn, position in enumerate(wiring.order):

@@ -1,4 +1,4 @@
-"""Plans the order in which a body runs, and how long each tensor is needed."""
+"""Plans the order in which the layers of a body run, and until when each tensor is needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ COMPUTED, CONSTANT, PARAMETER, RESULT = range(4)
 class Step(NamedTuple):
     """A layer in a plan.
 
-    position: of the layer in its body. kind: one of `COMPUTED`, `CONSTANT`, `PARAMETER`, `RESULT`.
+    position: the position of the layer in its body. kind: one of `COMPUTED`, `CONSTANT`,
+    `PARAMETER`, `RESULT`.
     sources: the outputs that feed its inputs. ended: positions of layers whose outputs are not
     needed after this step. wanted: for each of its outputs, whether another layer uses it.
     """
@@ -31,8 +32,8 @@ class Step(NamedTuple):
 class Plan(NamedTuple):
     """The plan of a body.
 
-    steps: all layers, producers first. computed: the steps without constants. results: the Results
-    in file order.
+    steps: all layers, producers first. computed: the steps other than constants. results: the
+    Results in file order.
     """
 
     steps: list[Step]
@@ -41,7 +42,7 @@ class Plan(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """A plan without the layers whose outputs are kept, and the tensors that it starts with."""
+    """A plan without the layers whose outputs are kept from earlier runs, and these outputs."""
 
     plan: Plan
     tensors: list[tuple[Array, ...]]
@@ -68,7 +69,7 @@ def plan(body: Body) -> Plan:
 def _reads_first(
     body: Body, order: Sequence[int], rows: list[tuple[tuple[int, int], ...]]
 ) -> Sequence[int]:
-    """Returns an order in which every variable is read before it is assigned, as in OpenVINO."""
+    """Returns an order in which every variable is read before it is assigned, as OpenVINO does."""
     assigned: dict[str | None, int] = {}
     late: set[int] = set()
     for position in order:
@@ -90,10 +91,9 @@ def _reads_first(
 
 
 def without(body: Body, whole: Plan, settled: Collection[int], kept: Collection[int]) -> Plan:
-    """Returns a shortened plan that treats the outputs of the layers `kept` like constants.
-
-    Layers that are needed only to compute them are left out. settled: the layers that may be left
-    out.
+    """Returns a shorter plan that treats the outputs of the layers `kept` like constants, and omits
+    layers that only serve to compute them.
+    settled: the layers that may be omitted.
     """
     needed: set[int] = set()
     steps = []

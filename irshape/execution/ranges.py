@@ -1,4 +1,4 @@
-"""Measures the range of every layer's values, and how lower precision would change them."""
+"""Measures the range of every layer's values, and how a lower precision changes them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Precision = Literal["f16", "bf16"]
 class Range(NamedTuple):
     """The range of one output.
 
-    values: None for texts. note: why this output contains the first NaN of a chain, if it does.
+    values: the range; None for strings. note: if NaN first appears in this output, the reason.
     runs: how often its layer has run. A layer in a body may run many times: `values` then covers
     all runs; `shape` belongs to the last run.
     """
@@ -53,7 +53,7 @@ class Range(NamedTuple):
 class SimulatedOutput(NamedTuple):
     """One output in lower precision, compared with the same output in full precision.
 
-    breaks: why it is infinite or NaN although it is finite in full precision.
+    breaks: the reason, if it is infinite or NaN in lower precision but finite in full precision.
     """
 
     layer: Layer
@@ -126,7 +126,7 @@ def stats_dict(model: Model, rows: Sequence[Range]) -> dict[str, Any]:
 class Simulation(NamedTuple):
     """A run in which every f32 and f64 tensor is rounded after its layer, constants included.
 
-    outputs: of this run. steps: in topological order.
+    outputs: the outputs of the rounded run. steps: all compared outputs, in topological order.
     """
 
     precision: Precision
@@ -137,7 +137,7 @@ class Simulation(NamedTuple):
     def first(self) -> SimulatedOutput | None:
         """The first output that becomes infinite or NaN although it is finite in full precision.
 
-        If there is none, the first that differs by more than the precision explains.
+        If there is none, the first whose error is beyond the tolerance of the lower precision.
         """
         return next((step for step in self.steps if step.breaks), None) or next(
             (step for step in self.steps if step.departs), None
@@ -168,10 +168,8 @@ class Simulation(NamedTuple):
 
 
 def rounding(precision: Precision) -> Callable[[Array], Array]:
-    """Returns a function that rounds f32 and f64 to a narrower type, as a device stores them.
-
-    It returns other types unchanged.
-    """
+    """Returns a function that rounds f32 and f64 arrays to a narrower type, as a device stores
+    them, and returns other arrays unchanged."""
     narrow = dtype_of(ElementType.of(precision))
 
     def round_(array: Array) -> Array:
@@ -184,14 +182,15 @@ def rounding(precision: Precision) -> Callable[[Array], Array]:
 
 
 def unrounded(array: Array) -> Array:
-    """Converts f16 and bf16 to f32, so that later results are not rounded to the narrow type."""
+    """Converts f16 and bf16 arrays to f32, so that results computed from them are not rounded to
+    the narrow type."""
     return array.astype(np.float32) if array.dtype.name in ("float16", "bfloat16") else array
 
 
 def all_tensors(
     session: Session, inputs: Given, progress: Observer | None
 ) -> dict[Layer, tuple[Array, ...]]:
-    """Runs a model. Returns the outputs of every layer of its net but the Results.
+    """Runs a model. Returns the outputs of every layer of the net, except Results.
 
     Raises `ExecutionError`, also if they take more memory than the session may use.
     """
@@ -225,7 +224,8 @@ def simulate(
     max_iterations: int = MAX_ITERATIONS,
     progress: Observer | None = None,
 ) -> Simulation:
-    """Runs a model at full precision and in a lower one. Raises `ExecutionError`.
+    """Runs a model in full precision and again in a lower one, and compares the outputs. Raises
+    `ExecutionError`.
 
     All tensors of the first run are kept for the second.
     max_memory, max_iterations: as for `Session`.

@@ -1,4 +1,4 @@
-"""Explains why a layer cannot be computed from its inputs, and where these come from."""
+"""Explains why a layer cannot be computed, and from where its inputs come."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..shapes import PartialShape
 from ..spelling import first_of
 
 MAX_ORIGINS = 3
-"""How many inputs and variables are named as the origin of one operand."""
+"""How many inputs and variables of the model are named as the origin of one input of a layer."""
 MAX_SHAPES = 8
 """How many shapes of inputs and of variables are listed."""
 
 
 def with_values(operation: Operation, inputs: Sequence[Array]) -> list[Array]:
-    """Returns the inputs of an operation whose values inference depends on."""
+    """Returns the inputs of an operation on whose values its inference depends."""
     return [
         inputs[index]
         for index, _ in operation.signature.valued
@@ -32,8 +32,8 @@ def with_values(operation: Operation, inputs: Sequence[Array]) -> list[Array]:
 
 
 def valued_inputs(operation: Operation, inputs: Sequence[Array]) -> tuple[Tensor, ...]:
-    """Returns the inputs of an operation as tensors, with the values that its declaration depends
-    on."""
+    """Returns the inputs of an operation as tensors. A tensor has its value if inference depends on
+    it."""
     valued = with_values(operation, inputs)
     return tuple(
         Tensor(
@@ -46,10 +46,8 @@ def valued_inputs(operation: Operation, inputs: Sequence[Array]) -> tuple[Tensor
 
 
 def message(operation: Operation, inputs: Sequence[Array], problem: Exception) -> str:
-    """Says why an operation cannot be computed from some inputs.
-
-    It is the declared condition that the inputs violate, or else their types and shapes.
-    """
+    """Says why an operation cannot be computed from some inputs: names the condition that they
+    violate or, if none is declared, their types and shapes."""
     if isinstance(problem, MemoryError):
         return f"there is not enough memory to compute it from {_operands(operation, inputs)}"
     if isinstance(problem, NotImplementedError):
@@ -83,7 +81,8 @@ def _described(array: Array) -> str:
 
 
 def origin(body: Body, layer: Layer, fed: Mapping[str, Array], state: Mapping[str, Array]) -> str:
-    """Describes which inputs and variables each operand of a layer comes from, nearest first.
+    """Names the inputs and variables of the model from which each input of a layer is computed,
+    nearest first.
 
     fed: the inputs of the run by layer id. state: the variables before the run.
     """

@@ -26,11 +26,11 @@ keep_freed_memory()
 class Session:
     """Runs a model. Keeps the values of its variables from one call to the next, until `reset`.
 
-    max_memory: bytes that the tensors alive at one time may take. It is estimated before anything
-    runs; if sizes depend on values, before the layer that determines them runs.
+    max_memory: how many bytes the tensors in memory at one time may take. This is estimated before
+    a run or, for sizes that depend on values, before the layer that determines them runs.
     max_iterations: how often the body of one layer may run in one inference.
-    rounding: applied to every constant, and to every tensor after the layer that computes it.
-    kernels: functions that replace the declared evaluation of operations.
+    rounding: a function that is applied to every constant and to every output of a layer.
+    kernels: functions that replace the `evaluate` of operations.
     """
 
     def __init__(
@@ -54,10 +54,10 @@ class Session:
         self._begin()
 
     _watches_ports = False
-    """Whether a change of declared ports counts as a change of the model."""
+    """Whether the session notices changes of declared ports as changes of the model."""
 
     def _begin(self) -> None:
-        """Discards everything derived from the model. Variables keep their values."""
+        """Discards everything that was derived from the model. Variables keep their values."""
         model = self.model
         self._snapshot = Snapshot(model, ports=self._watches_ports)
         self.declarations = Declarations(model)
@@ -67,7 +67,8 @@ class Session:
         self._compute_with(Constants(model, self.rounding))
 
     def _compute_with(self, constants: Constants) -> None:
-        """Discards everything computed."""
+        """Discards everything computed. constants: the constants of the model, to use from now
+        on."""
         self._interpreter = Interpreter(
             LayerKernels(self.declarations, self.kernels),
             constants,
@@ -83,11 +84,12 @@ class Session:
         return self._interpreter.constants
 
     def share_constants(self, constants: Constants) -> None:
-        """Uses the constants that another session of this model reads. Call it before any run."""
+        """Makes this session use the constants that another session of the same model has read.
+        Call it before any run."""
         self._compute_with(constants)
 
     def _notice_changes(self) -> None:
-        """Discards derived data if the model has changed."""
+        """Discards everything derived from the model if the model has changed."""
         if not self._snapshot.matches(self.model):
             self._change()
 
@@ -101,8 +103,8 @@ class Session:
     ) -> Session:
         """Returns a session of the same model with the same limits and empty variables.
 
-        Constants that this session has read are not read again, unless the two round differently.
-        replaced: gives outputs that are used instead of computing a layer.
+        It uses the constants that this session has read, unless the two round differently.
+        replaced: a function that returns outputs to use instead of computing a layer.
         """
         session = Session(
             self.model,
@@ -125,7 +127,7 @@ class Session:
         self.max_memory = self._interpreter.max_memory = limit
 
     def reset(self) -> None:
-        """Forgets the values of all variables."""
+        """Clears all variables, which get their initial values in the next run."""
         self.state.clear()
 
     def run(
@@ -136,11 +138,12 @@ class Session:
         observe: Observer | None = None,
         inside: bool = False,
     ) -> dict[str, Array]:
-        """Runs one inference. `outputs`: `results`, or `all` for every layer's.
+        """Runs one inference. `outputs`: `results` for the outputs of the model, or `all` for the
+        outputs of every layer.
 
-        observe: called with each layer of the net, its inputs and its outputs; with `inside` also
-        with the layers of bodies, in each of their runs.
-        A run that fails leaves the variables unchanged. Raises `ExecutionError`.
+        observe: a function that is called with each layer of the net, its inputs and its outputs;
+        if `inside` is True, also for the layers of bodies, in each run of the body. A run that
+        fails leaves the variables unchanged. Raises `ExecutionError`.
         """
         if outputs not in ("results", "all"):
             raise ValueError(f"outputs is 'results' or 'all', got {outputs!r}")
@@ -195,10 +198,9 @@ class Session:
     def evaluate(
         self, layer: Layer, inputs: Sequence[Array], observe: Observer | None = None
     ) -> tuple[Array, ...]:
-        """Computes one layer by itself. inputs: in the order of its connected ports.
-
-        Its variables are empty. A run in progress is not disturbed.
-        observe: called with the layers of its bodies in each of their runs.
+        """Computes one layer by itself. inputs: arrays in the order of its connected ports.
+        Variables are empty. A run in progress is not affected. observe: a function that is called
+        for each layer in its bodies, in each run of a body.
         Raises `ExecutionError`.
         """
         return self._interpreter.evaluate(layer, inputs, observe)
@@ -209,7 +211,7 @@ class Session:
 
 
 def _name_among(taken: Mapping[str, Array], layer: Layer, index: int) -> str:
-    """Returns a name for an output of any layer that is not in `taken`."""
+    """Returns a name for an output of any layer. It differs from all names in `taken`."""
     name = port_name(layer, index)
     return name if name not in taken else f"{name}#{layer.id}"
 

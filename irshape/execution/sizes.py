@@ -1,6 +1,6 @@
 """Decides whether a model accepts input sizes, and chooses sizes for dynamic dimensions.
 
-Both rely on inference, before anything runs.
+Both use inference and run nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class Refusal(NamedTuple):
 
 
 class Fitter:
-    """Decides whether sizes fit a model. Work for one set of sizes is reused for the next."""
+    """Decides whether input sizes fit a model, and reuses the work for one set of sizes for the
+    next."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -44,9 +45,9 @@ class Fitter:
     ) -> Refusal | None:
         """Returns the first layer of the net that refuses the sizes; None if all accept them.
 
-        Refusals that do not depend on sizes are left to the run, as are layers in bodies. A layer
-        also refuses sizes that give its output another rank than its ports declare: a Squeeze of a
-        dynamic axis whose size is not 1.
+        Does not report refusals that do not depend on sizes, or in bodies: the run does. Sizes also
+        count as refused if an output gets another rank than its port declares, e.g. of a Squeeze of
+        a dynamic axis whose size is not 1.
         """
         inferred = result or self.infer(sizes)
         refused, changed = _refused(inferred), _of_other_rank(inferred)
@@ -74,9 +75,9 @@ class Fitter:
     def fitting(self, given: Mapping[str, PartialShape]) -> Sizes:
         """Chooses sizes for the dynamic dimensions of all inputs. Equal models get equal sizes.
 
-        given: the shapes of the inputs by layer id, of static rank.
-        It takes the first sizes that no layer refuses. Candidates are 2 everywhere, then sizes from
-        inference with named dimensions (`input_sizes`).
+        given: the shapes of the inputs by layer id, of static rank. Returns the first candidates
+        that no layer refuses: first size 2 for all, then the sizes that the conditions of layers
+        suggest (`input_sizes`).
         Raises `ValueError` that names the refusing layer if nothing fits.
         """
         best: tuple[int, Sizes, Refusal] | None = None
@@ -138,7 +139,7 @@ def _of_other_rank(result: BodyResult) -> set[int]:
 
 
 def _sized(given: Mapping[str, PartialShape]) -> Sizes:
-    """Returns for each dimension the allowed size nearest to 2."""
+    """Returns for each dimension of a shape the allowed size nearest to 2."""
     return {
         id: tuple(min(max(2, dim.low), dim.high) for dim in shape) for id, shape in given.items()
     }

@@ -1,1 +1,1 @@
-"""The parts of a model and their costs, from inference alone: nothing is executed."""
+"""The contents of a model and their costs, from inference alone: nothing is run."""

@@ -23,19 +23,19 @@ NONE = Dimension(0)
 class LayerCost(NamedTuple):
     """A layer that computes something from the inputs of the model, or holds state.
 
-    Numbers are for one evaluation of the model, all runs of a body counted; they are intervals
-    where shapes are dynamic.
+    All numbers are for one inference request, in which a body may run several times. They are
+    intervals if shapes are dynamic.
     """
 
     layer: Layer
     outputs: tuple[Tensor, ...]
     runs: Dimension
-    """How often one evaluation of the model runs the layer: 1 outside bodies."""
+    """How often the layer runs in one inference request: 1 outside bodies."""
     multiply_adds: Dimension
     elements: Dimension
-    """The elements of its outputs."""
+    """How many elements its outputs have."""
     bytes: Dimension
-    """The bytes of its outputs."""
+    """How many bytes its outputs take."""
     parameters: int
     """The elements of the constants that the layer uses, directly or through layers that depend
     only on constants, such as the decompression of weights. Each constant counts once, for the
@@ -47,8 +47,8 @@ def costs_of(inference: Inference) -> list[LayerCost]:
     """Returns the costs of all layers, in file order. The layers of a body come after the layer
     that contains it.
 
-    Constants and layers that depend only on constants have no costs: they are computed once, or
-    never.
+    Constants, and layers that depend only on constants, have no costs: a device computes them only
+    once, if at all.
     """
     return list(_costs(inference.result, declarations_of(inference), ONE))
 
@@ -84,7 +84,7 @@ def _costs(result: BodyResult, declarations: Declarations, runs: Dimension) -> I
 
 
 def known_inputs(result: BodyResult, position: int) -> tuple[Tensor, ...]:
-    """Returns the tensors that feed a layer; without unconnected inputs."""
+    """Returns the tensors that feed a layer. Leaves out unconnected inputs."""
     return tuple(each for each in result.inputs.get(position, ()) if each is not None)
 
 
@@ -100,7 +100,7 @@ def _counted(
 def repetitions(
     layer: Layer, operation: Operation, result: BodyResult, position: int
 ) -> dict[str, Dimension]:
-    """Returns how often a layer runs each of its bodies, without the bodies for which this is
+    """Returns how often a layer runs each of its bodies. Leaves out bodies for which this is
     unknown."""
 
     def view(tag: str, body: BodyResult) -> BodyView[Tensor]:
@@ -119,7 +119,7 @@ def repetitions(
 
 
 def fixed_positions(result: BodyResult) -> set[int]:
-    """Returns the layers of a body that depend on constants alone."""
+    """Returns the positions of the layers of a body that depend only on constants."""
     fixed: set[int] = set()
     layers, sources = result.body.layers, result.wiring.sources
     for position in result.wiring.order:
@@ -140,8 +140,8 @@ _RANDOM_OR_STATE = ("readvalue", "assign", "randomuniform", "multinomial")
 
 
 def _weights_by_user(result: BodyResult, fixed: set[int]) -> dict[int, tuple[int, int]]:
-    """Maps the position of each layer to the elements and bytes of the constants that it uses
-    first."""
+    """Returns the elements and bytes of the constants of each layer. A constant counts for the
+    first layer that uses it."""
     layers, sources = result.body.layers, result.wiring.sources
     taken: set[int] = set()
     weights: dict[int, tuple[int, int]] = {}
@@ -166,7 +166,7 @@ def _weights_by_user(result: BodyResult, fixed: set[int]) -> dict[int, tuple[int
 
 
 def constant_of(layer: Layer) -> Constant | None:
-    """Returns the constant that a layer describes; None if its attributes do not describe one."""
+    """Returns the constant of a Const layer; None if its attributes do not describe one."""
     try:
         return Constant.of(layer.items, None)
     except ValueError:
@@ -174,18 +174,19 @@ def constant_of(layer: Layer) -> Constant | None:
 
 
 def tensor_bytes(tensor: Tensor) -> Dimension:
-    """Returns the bytes of a tensor. Packed elements share bytes; texts count as 0."""
+    """Returns how many bytes a tensor takes. Packed elements, such as u4, share bytes; strings
+    count as 0."""
     return (tensor.shape.size * tensor.element_type.bits).ceil_div(8)
 
 
 def total(costs: list[LayerCost], what: str) -> Dimension:
-    """Returns the sum of one of the columns: `multiply_adds`, `elements` or `bytes`."""
+    """Returns the sum of `multiply_adds`, `elements` or `bytes` over all layers."""
     return sum((getattr(cost, what) for cost in costs), NONE)
 
 
 def by_largest(costs: list[LayerCost], what: str) -> list[LayerCost]:
-    """Returns the layers for which a column is not 0: largest upper bound first, then in file
-    order."""
+    """Returns the layers whose `multiply_adds`, `elements` or `bytes` are not 0: by the largest
+    upper bound, then in file order."""
 
     def size(cost: LayerCost) -> tuple[int, int]:
         value = Dimension.of(getattr(cost, what))

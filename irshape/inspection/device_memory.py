@@ -18,35 +18,37 @@ UNCOUNTED = (
     "scratch buffers of kernels, weights that the plugin keeps in another layout or precision, "
     "compiled kernels, and what the driver takes"
 )
-"""The memory that a plugin adds. It is unknown without the device."""
+"""What a plugin needs in addition, which only the device can tell."""
 
 
 class DeviceSize(NamedTuple):
-    """A device, and its memory in bytes; None if the user does not give it."""
+    """The name of a device, and the size of its memory in bytes; None if the user does not give the
+    size."""
 
     name: str
     memory: int | None
 
     @classmethod
     def parse(cls, text: str) -> DeviceSize:
-        """`gpu`, or `gpu:16GiB`. Raises `ValueError`."""
+        """Returns the device and size for a text such as `gpu` or `gpu:16GiB`. Raises
+        `ValueError`."""
         name, colon, size = text.partition(":")
         (device,) = device_names([name])
         return cls(device, parse_size(size) if colon else None)
 
 
 class Cache(NamedTuple):
-    """A state, or an input that stands for one, such as the keys of attention."""
+    """A variable, or an input that stands for one, such as the keys of attention."""
 
     name: str
     layer: Layer
     fixed: int | None
-    """The bytes of a state that does not grow; None for a state that grows."""
+    """The bytes of a cache that does not grow; None for a cache that grows."""
     per_token: int | None
-    """The bytes for each token, for batch 1; None if the axes that grow are not known."""
+    """The bytes for each token, for batch 1; None if the growing axes are not known."""
 
     def bytes(self, context: int | None) -> int | None:
-        """Returns its bytes for a number of tokens; None if they are not known."""
+        """Returns the bytes of the cache after a number of tokens; None if they are not known."""
         if self.fixed is not None:
             return self.fixed
         return None if self.per_token is None or context is None else self.per_token * context
@@ -71,26 +73,27 @@ class DeviceMemory:
         self.largest, self.largest_layer = max(
             ((0, None), *tensors, *caches), key=lambda each: each[0]
         )
-        """The bytes of the largest tensor of a known shape, constants and caches included."""
+        """The bytes of the largest tensor whose shape is known, constants and caches included."""
         self.max_alloc = facts_of(device.name).max_alloc
 
     @property
     def per_token(self) -> int | None:
-        """The bytes that a token adds to all caches; None if they are not known for one cache."""
+        """The bytes by which one token makes all caches grow; None if this is not known for one of
+        them."""
         growing = [cache.per_token for cache in self.caches if cache.fixed is None]
         return None if None in growing else sum(each or 0 for each in growing)
 
     @property
     def cached(self) -> int | None:
-        """The bytes of all caches at the end of the context; None if they are not known for one
-        cache."""
+        """The bytes of all caches when the context is full; None if they are not known for one of
+        them."""
         sizes = [cache.bytes(self.context) for cache in self.caches]
         return None if None in sizes else sum(each or 0 for each in sizes)
 
     @property
     def together(self) -> Dimension:
-        """The bytes of weights, caches and the peak of activations. Without an upper bound if a
-        cache grows."""
+        """The bytes of weights, caches and the peak of activations. There is no upper bound if a
+        cache can grow without limit."""
         fixed = all(cache.fixed is not None for cache in self.caches)
         known = self.peak + self.weights + (self.cached or 0)
         return known if fixed else Dimension(known.low, UNBOUNDED)
@@ -102,8 +105,8 @@ class DeviceMemory:
 
     @property
     def fits(self) -> bool | None:
-        """False if the lower bound does not fit; None if no memory size is given. True does not
-        promise that the model fits."""
+        """False if even the lower bound is too large; None if the size of the memory is not given.
+        True does not guarantee that the model fits."""
         return None if self.device.memory is None else self.known <= self.device.memory
 
     def to_dict(self) -> dict[str, Any]:
@@ -142,7 +145,8 @@ class DeviceMemory:
 
 
 def _caches(inspection: Inspection) -> list[Cache]:
-    """Returns the states, and the inputs that exporters use for the past."""
+    """Returns the variables, and the inputs that exporters use in place of variables for past
+    tokens."""
     caches = [
         _cache(state.name, (*state.read, *state.assigned)[0], state.tensor)
         for state in inspection.states
@@ -154,8 +158,8 @@ def _caches(inspection: Inspection) -> list[Cache]:
 
 
 def _cache(name: str, layer: Layer, tensor: Tensor) -> Cache:
-    """Returns a cache for batch 1. It grows along its dynamic axis other than the first, if there
-    is one."""
+    """Returns the cache for a variable or input, for batch 1. If an axis other than the first is
+    dynamic, the cache grows along this axis."""
     dims = tensor.shape.dims
     if dims is None:
         return Cache(name, layer, None, None)

@@ -1,4 +1,4 @@
-"""A model at a glance: inputs, outputs, states, layers, constants, costs, releases."""
+"""Summarizes a model: inputs, outputs, variables, layers, constants, costs, releases."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class Port(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name by which a user knows it: the tensor name, or else the layer name."""
+        """The name that a user knows: a name of the tensor or, if it has none, the name of the
+        layer."""
         return self.names[0] if self.names else self.layer.name
 
 
@@ -44,7 +45,8 @@ class State(NamedTuple):
 
 
 class ConstantsOfType(NamedTuple):
-    """The constants of one element type: their number, and their total elements and bytes."""
+    """The constants of one element type: how many there are, and their elements and bytes in
+    all."""
 
     element_type: str
     constants: int
@@ -53,7 +55,7 @@ class ConstantsOfType(NamedTuple):
 
 
 class Inspection:
-    """The parts of a model and their costs, from inference alone.
+    """The contents of a model and their costs, from inference alone.
 
     `to_dict` is what `irshape inspect --format json` prints.
     """
@@ -110,11 +112,8 @@ class Inspection:
 
     @cached_property
     def types(self) -> list[tuple[str, str, int]]:
-        """The types of layers with their opset, and the number of layers of each, most frequent
-        first.
-
-        Layers in bodies count.
-        """
+        """The types of layers with their opsets, and how many layers have each, most frequent
+        first. Layers in bodies count, too."""
         counts = Counter((layer.type, layer.version) for layer in self.model.walk())
         rows = [(type, version, count) for (type, version), count in counts.items()]
         return sorted(rows, key=lambda row: (-row[2], row[0], row[1]))
@@ -135,7 +134,8 @@ class Inspection:
 
     @property
     def bin_bytes(self) -> int | None:
-        """The size of the .bin; None if there is no .bin, or if constants are elsewhere."""
+        """The size of the .bin; None if there is no .bin, or if the format stores constants
+        elsewhere."""
         weights = self.model.weights
         if weights is None or weights.data is None or not self.model.format.ports_as_written:
             return None
@@ -143,7 +143,7 @@ class Inspection:
 
     @property
     def used_bytes(self) -> int:
-        """The bytes that constants occupy. Shared bytes count once."""
+        """How many bytes the constants occupy. Bytes that several constants share count once."""
         used = end = 0
         for start, stop in sorted(
             (constant.offset, constant.offset + constant.size) for constant in self._constants()
@@ -159,16 +159,14 @@ class Inspection:
 
     @property
     def multiply_adds(self) -> Dimension:
-        """The multiply-adds of one evaluation of the model."""
+        """The multiply-adds of one inference request."""
         return total(self.costs, "multiply_adds")
 
     @cached_property
     def peak(self) -> tuple[Dimension, Layer | None]:
-        """The largest number of bytes of tensors that are alive at the same time, and the layer
-        that then runs: at the upper bound or, without one, at the lower bound.
-
-        Constants do not count.
-        """
+        """The largest number of bytes of tensors in memory at the same time, and the layer that
+        runs then. Dynamic shapes count with their upper bound or, if there is none, their lower
+        bound. Constants do not count."""
         (low, first), (high, last) = (
             peak_memory(self.inference.result, bytes_of) for bytes_of in (least_bytes, most_bytes)
         )
@@ -238,7 +236,7 @@ class Inspection:
 
     @property
     def rt_info(self) -> dict[str, object]:
-        """The notes about the model by the program that wrote it."""
+        """What the program that wrote the model says about it in the rt_info."""
         try:
             return rt_info.parse(self.model.source, self.model.rt_info_span)
         except ValueError:
@@ -259,7 +257,7 @@ class Inspection:
 
 
 def span(size: Dimension) -> dict[str, int | None]:
-    """Returns an interval of numbers for JSON; `max` is null if there is no upper bound."""
+    """Returns an interval for JSON as `min` and `max`; `max` is null if there is no upper bound."""
     return {"min": size.low, "max": None if size.high == UNBOUNDED else size.high}
 
 

@@ -1,4 +1,4 @@
-"""What a model requires: an OpenVINO release, libraries, and devices that take it."""
+"""What a model requires: an OpenVINO release, extension libraries, and devices that compile it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..ops.registry import UnknownOperation, find
 from ..releases import FIRST, Release, parse_release, written
 
 _Reasons = dict[tuple[Release, str], list[Layer]]
-"""The layers that need a release for the same reason."""
+"""The layers that require a release for the same reason."""
 
 
 def _by_reason(needs: Iterable[Requirement]) -> _Reasons:
@@ -35,7 +35,7 @@ class Requirements:
     """
 
     def __init__(self, inference: Inference) -> None:
-        """Raises `ValueError` for a model that is not an IR."""
+        """Raises `ValueError` if the model is not an IR."""
         model = inference.model
         if not model.format.layers_as_written:
             raise ValueError(
@@ -46,7 +46,8 @@ class Requirements:
         self.needs = list(requirements(inference))
         self._layers = _by_reason(self.needs)
         self.oldest: Release = max((release for release, _ in self._layers), default=FIRST)
-        """The release from which on all releases read the model, as numbers: (2024, 1)."""
+        """The oldest release for which it and all later releases read the model, as numbers: (2024,
+        1)."""
         self._inference = inference
         self.unknown: list[tuple[Layer, str]] = []
         """The layers with undeclared operations, each with a message."""
@@ -54,7 +55,7 @@ class Requirements:
         """The layers whose operations a library adds, by the package of the library. The key None
         stands for custom operations that a user has declared."""
         self.libraries: dict[str, Release] = {}
-        """For each of these packages, the oldest release that has all operations of the model."""
+        """For each of these packages, its oldest release that has all of the model's operations."""
         for layer in model.walk():
             try:
                 operation = find(layer.type, layer.version)
@@ -80,18 +81,20 @@ class Requirements:
 
     @property
     def oldest_running(self) -> Release:
-        """The release from which on all releases read the model and run it on the CPU."""
+        """The oldest release for which it and all later releases read the model and run it on the
+        CPU."""
         return max([self.oldest, *(release for release, _ in self._running)])
 
     @property
     def release(self) -> str:
         """The oldest release that reads the model with the libraries that it needs, such as
-        `2024.1`. Undeclared operations are ignored."""
+        `2024.1`. Custom operations that nobody has declared are ignored."""
         return written(self.oldest)
 
     @property
     def needs_library(self) -> bool:
-        """Whether the model has custom operations, declared or not: no release reads it alone."""
+        """Whether the model has custom operations, declared or not, so that no release reads it
+        without a library."""
         return bool(self.unknown) or None in self._libraries
 
     def reads(self, release: str) -> bool:
@@ -111,14 +114,14 @@ class Requirements:
 
     @property
     def releases(self) -> str:
-        """The releases that read the model and that run it, as a sentence."""
+        """A sentence that names the releases that read the model and those that run it."""
         reads, runs = f"OpenVINO {self.release} or newer", written(self.oldest_running)
         if runs == self.release:
             return reads
         return f"{reads} reads it, {runs} or newer runs it on the CPU"
 
     def to_dict(self) -> dict[str, Any]:
-        """The release, the reasons with their layers (newest first), the libraries that add
+        """Returns the release, the reasons with their layers (newest first), the libraries that add
         operations, the custom operations that nobody has declared, and the devices."""
         return {
             "version": 1,
@@ -132,7 +135,8 @@ class Requirements:
         }
 
     def outside(self) -> dict[str, Any]:
-        """Returns the libraries that add operations, and the undeclared operations."""
+        """Returns the libraries that add operations, and the custom operations that nobody has
+        declared."""
         return {
             "libraries": [
                 {
@@ -168,11 +172,8 @@ class Requirements:
 
 
 def together(answers: Sequence[Requirements], complete: bool = True) -> dict[str, Any]:
-    """Returns what several models together require of OpenVINO, as `irshape requires --format json`
-    prints it.
-
-    complete: whether every given file could be read.
-    """
+    """Returns what several models require of OpenVINO together, as `irshape requires --format json`
+    prints it. complete: whether all given files could be read."""
     newest = max((answer.oldest for answer in answers), default=None)
     documents = [answer.to_dict() for answer in answers]
     releases: dict[str | None, dict[str, str]] = {}

@@ -1,5 +1,5 @@
-"""Models in Model Explorer: `model-explorer --extensions=irshape.model_explorer model.xml`.
+"""The extension for Model Explorer: `model-explorer --extensions=irshape.model_explorer model.xml`.
 
-`main` registers what Model Explorer asks for; it needs the extra `model-explorer`. `graphs` and
-`node_data` give the same as plain data, without that package.
+`main` registers the classes that Model Explorer loads; it needs the extra `model-explorer`.
+`graphs` and `node_data` return the same as plain data, without that package.
 """

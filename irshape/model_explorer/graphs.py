@@ -1,6 +1,6 @@
-"""A model as the graphs of Model Explorer: the net, and each body of a control-flow layer.
+"""Converts a model to graphs of Model Explorer: one for the net, and one for each body.
 
-The graphs are in the form of its JSON files, which its data classes have, too.
+The graphs have the form of Model Explorer's JSON files, which is also that of its data classes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ NET = "net"
 
 
 class UnreadableModel(ValueError):
-    """A file from which no model can be read; the text says why."""
+    """Raised for a file from which no model can be read. The text says why."""
 
 
 def subject_of(path: str) -> Subject:
-    """Returns what irshape knows about a model. Raises `UnreadableModel`, and `OSError` for a
-    missing file."""
+    """Reads and infers a model. Raises `UnreadableModel`, and `OSError` for a missing file."""
     subject = Subject(path)
     if subject.model is None:
         rows = subject.document["findings"]
@@ -36,12 +35,12 @@ def subject_of(path: str) -> Subject:
 
 
 def graph_id(path: tuple[str, ...]) -> str:
-    """Returns the id of the graph for the body at a path."""
+    """Returns the id of the graph for the body at a path, such as `12/body`."""
     return "/".join(path) or NET
 
 
 class Places:
-    """The places of layers: the graph of each, and its node there."""
+    """Where layers are in Model Explorer: the graph of each layer, and its node in that graph."""
 
     def __init__(self, subject: Subject) -> None:
         self.of: dict[Layer, tuple[str, str]] = {}
@@ -76,8 +75,8 @@ def graphs(subject: Subject) -> list[dict[str, Any]]:
 
 
 def findings_shown(subject: Subject) -> Iterator[tuple[Diagnostic, Layer, Layer]]:
-    """Yields each finding with the layer that it concerns and a layer that shows it. Model Explorer
-    hides constants, so their consumers show their findings, too."""
+    """Yields each finding with the layer that it concerns, and a layer at which Model Explorer
+    shows it. Model Explorer hides constants, so their consumers show their findings, too."""
     shown = subject.shown
     assert shown is not None
     hidden = {layer for _, layer in shown.findings if layer is not None and layer.is_constant}
@@ -135,7 +134,7 @@ def _nodes(
 
 
 def _output(index: int, port: Port, tensor: Any) -> dict[str, Any]:
-    """Returns what the side panel and the edges show for an output."""
+    """Returns what Model Explorer shows for an output in the side panel and on edges."""
     declared = port_text(port) or ""
     known = declared if tensor is None else f"{tensor.element_type} {tensor.shape}"
     attributes = {"tensor_shape": known}

@@ -42,7 +42,8 @@ class ModelAdapter(Adapter):  # type: ignore[misc]
     )
 
     def convert(self, model_path: str, settings: dict[str, Any]) -> dict[str, Any]:
-        """Returns the graphs of a model. Raises `ValueError` for a file that is not a model."""
+        """Returns the graphs of a model in a file. Raises `ValueError` if the file contains no
+        model."""
         return {"graphs": [_graph(graph) for graph in graphs(subject_of(model_path))]}
 
 
@@ -110,8 +111,8 @@ class Overlays(NodeDataProvider):  # type: ignore[misc]
     ]
 
     def get_config_editors(self, provider_id: str) -> Any:
-        """Returns the setting that Model Explorer requests before it runs a provider: the file with
-        a result."""
+        """Returns the setting for which Model Explorer asks the user before it runs a provider: the
+        file with a result."""
         if provider_id in OF_MODELS:
             return GetConfigEditorsResult(configEditors=[])
         editor = config_editor.FileConfigEditor(
@@ -131,7 +132,7 @@ class Overlays(NodeDataProvider):  # type: ignore[misc]
         config_values: dict[str, Any],
         graph: Any = None,
     ) -> Any:
-        """Returns the node data of one graph. If it cannot be read, the result contains the
+        """Returns the node data of one graph. If the data cannot be read, the result contains the
         error."""
         try:
             subject = subject_of(model_path)

@@ -1,7 +1,7 @@
-"""Node data of Model Explorer: a value and a colour for each layer.
+"""Returns node data for Model Explorer: a value and a colour for each layer.
 
-It has the findings, and the overlays of `irshape view`: costs, dynamic sizes, releases, and the
-results of `irshape crosscheck` and of `irshape run --stats`.
+There is node data for the findings, and the overlays of `irshape view`: costs, dynamic sizes,
+releases, and the results of `irshape crosscheck` and of `irshape run --stats`.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from ..view.showing import Subject
 from .graphs import NET, Places, findings_shown
 
 Data = dict[str, dict[str, Any]]
-"""For each graph, node data in the form of Model Explorer's JSON."""
+"""Node data for each graph, in the form of Model Explorer's JSON."""
 
 TONES = {"bad": "#f9c9c6", "warn": "#fde7b8", "note": "#d9e9fb", "good": "#d8f0df"}
-"""Background colours of groups; any other tone has none."""
+"""The background colour for each tone of a group; other tones have none."""
 TEXT = "#1b1f24"
 GRADIENT = [{"stop": 0, "bgColor": "#fff8e8"}, {"stop": 1, "bgColor": "#f08468"}]
 SEVERITY_TONES = dict(zip(SEVERITIES, ("bad", "warn", "note"), strict=True))
 
 
 def findings(subject: Subject) -> list[Data]:
-    """Returns the most severe finding of each layer and of the constants that it uses."""
+    """Returns for each layer the most severe finding on it or on the constants that it uses."""
     gravest: dict[int, int] = {}
     for diagnostic, _, layer in findings_shown(subject):
         at, rank = subject.numbering.at[layer], SEVERITIES.index(diagnostic.severity)
@@ -41,7 +41,8 @@ def findings(subject: Subject) -> list[Data]:
 
 
 def costs_and_sizes(subject: Subject) -> list[Data]:
-    """Multiply-adds, bytes, reasons of dynamic sizes, and the releases that read each layer."""
+    """Returns the node data of multiply-adds, bytes, reasons of dynamic sizes, and the releases
+    that read each layer."""
     assert subject.shown is not None
     shown = subject.shown
     return _data(subject, static_overlays(shown.inference, shown.symbols, subject.numbering))
@@ -60,7 +61,7 @@ def statistics(subject: Subject, result: Mapping[str, Any]) -> list[Data]:
 
 
 def _data(subject: Subject, overlays: Iterable[Overlay]) -> list[Data]:
-    """Returns the node data of each overlay. Each contains the net, even without a value."""
+    """Returns the node data of each overlay, with an entry for the net even if it has no values."""
     places = Places(subject)
     listed = []
     for overlay in overlays:

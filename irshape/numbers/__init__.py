@@ -1,1 +1,1 @@
-"""Compares tensors within a tolerance, and finds the origin of a NaN."""
+"""Compares tensors within a tolerance, and finds the layer from which a NaN comes."""

@@ -1,4 +1,4 @@
-"""Finds the origin of a NaN or infinity: the inputs from which a layer first produces one."""
+"""Explains why a layer is the first that produces NaN or infinity."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def has_nonfinite(array: Array) -> bool:
 
 
 def source_of_nan(layer: Layer, inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None:
-    """Returns why a layer produces NaN from inputs without NaN; None if it produces none, or if an
-    input has NaN."""
+    """Returns why a layer produces NaN although its inputs have none; None if it produces none, or
+    if an input has NaN."""
     if not any(map(has_nan, outputs)) or any(map(has_nan, inputs)):
         return None
     declared = declaration_of(layer)

@@ -1,4 +1,4 @@
-"""Statistics of tensors: the errors between two, and the range of one."""
+"""Statistics of tensors: how far two tensors differ, and the range of one."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ class Errors(NamedTuple):
     Absolute, relative and ULP errors count only elements that are finite in both; they are None if
     there are none, and for texts. Elements where the reference is 0 have no relative error.
 
-    ulp: units in the last place of the reference's element type, real types only.
-    cosine: of the angle between the two as vectors.
-    nan, inf: how many in the reference, and in the other.
+    ulp: the largest error in units in the last place of the reference's element type; only for
+    reals.
+    cosine: the cosine of the angle between the two arrays as vectors.
+    nan, inf: how many NaNs and infinities there are in the reference, and in the other array.
     place: where the largest absolute error is;
     reference, other: the two values there.
     scale: the largest magnitude in the reference.
@@ -46,18 +47,18 @@ class Errors(NamedTuple):
     scale: float | None = None
 
     def extent(self, unit: str = "") -> str:
-        """Returns the largest absolute error and its place, in words after a comma; empty if there
-        is none."""
+        """Returns the largest absolute error and its place as text that continues a sentence; empty
+        if there is none."""
         much = "" if self.max_abs is None else f", by up to {self.max_abs:.4g}{unit}"
         return much + (f" at {list(self.place)}" if self.place else "")
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the errors for JSON, which has no NaN and no infinity: these become texts."""
+        """Returns the errors for JSON. NaN and infinity, which JSON does not have, become texts."""
         return {name: plain_number(value) for name, value in self._asdict().items()}
 
 
 def plain_number(value: Any) -> Any:
-    """Returns a number in a form that JSON has."""
+    """Returns a number in a form that JSON has: NaN and infinity as texts."""
     return (
         str(value)
         if isinstance(value, float) and not math.isfinite(value)
@@ -68,12 +69,13 @@ def plain_number(value: Any) -> Any:
 
 
 def is_real(array: Array) -> bool:
-    """Whether elements are reals (nf4 codes, held as whole numbers, are not)."""
+    """Whether the elements of an array are reals. Codes of nf4, which are stored as integers, are
+    not."""
     return array.dtype.kind not in "iubOUS" and not array.dtype.name.startswith(("int", "uint"))
 
 
 def errors(reference: Array, other: Array) -> Errors:
-    """Returns the errors of `other`, an array of the same shape."""
+    """Returns the errors of `other` relative to `reference`, an array of the same shape."""
     if reference.dtype.kind in "OUS" or other.dtype.kind in "OUS" or not reference.size:
         return Errors()
     one, two = reference.ravel(), other.ravel()
@@ -105,7 +107,7 @@ def errors(reference: Array, other: Array) -> Errors:
 
 
 def distance(one: Array, other: Array) -> Array:
-    """The distance of each element from that of the other array; of 64-bit integers, exact."""
+    """Returns the absolute difference of each pair of elements; exact also for 64-bit integers."""
     if one.dtype == other.dtype and one.dtype.kind in "iu" and one.dtype.itemsize == 8:
         highest, lowest = np.maximum(one, other), np.minimum(one, other)
         return (highest.astype(np.uint64) - lowest.astype(np.uint64)).astype(np.float64)
@@ -113,11 +115,9 @@ def distance(one: Array, other: Array) -> Array:
 
 
 class _PartErrors(NamedTuple):
-    """The contribution of a part of two arrays to their `Errors`.
-
-    elements: how many are finite in both. position: where the largest absolute error is. filled:
-    how many have a relative error. scales: the largest magnitude in either.
-    """
+    """What a part of two arrays contributes to their `Errors`. elements: how many elements are
+    finite in both. position: the position of the largest absolute error. filled: how many elements
+    have a relative error. scales: the largest magnitude in each of the two."""
 
     nan: tuple[int, int]
     inf: tuple[int, int]
@@ -166,11 +166,9 @@ def _errors_of_part(reference: Array, other: Array) -> _PartErrors:
 
 
 def _cosine(pieces: list[tuple[Array, Array]], scale: float) -> float | None:
-    """Returns the cosine of the angle between two arrays, given in pieces; None if one of them is
-    0.
-
-    scale: both are divided by this number, so that no square overflows.
-    """
+    """Returns the cosine of the angle between two arrays as vectors; None if one has only zeros.
+    The arrays are given in pieces. scale: the number by which both are divided, so that no square
+    overflows."""
     squares = other_squares = product = 0.0
     for reference, other in pieces:
         a, b = reference.astype(np.float64), other.astype(np.float64)
@@ -186,8 +184,8 @@ def _cosine(pieces: list[tuple[Array, Array]], scale: float) -> float | None:
 
 
 def ordinals(array: Array) -> Array:
-    """Returns the rank of each element among all values of its type, so that neighbours are 1
-    apart."""
+    """Returns the rank of each element among all values of its type: neighbouring numbers differ by
+    1."""
     size = array.dtype.itemsize
     if size > 8 or array.dtype.kind == "c":
         return array.astype(np.int64)
@@ -199,9 +197,9 @@ def ordinals(array: Array) -> Array:
 class Values(NamedTuple):
     """The range of a tensor.
 
-    lowest, highest, mean: of the finite elements, None without any.
-    subnormals: of the element type itself. beyond_f16: finite elements beyond the range of f16.
-    lost_in_f16: elements other than 0 that become 0 in f16.
+    lowest, highest, mean: of the finite elements; None if there are none. subnormals: how many
+    elements are subnormal in their own type. beyond_f16: how many finite elements are beyond the
+    range of f16. lost_in_f16: how many elements other than 0 become 0 in f16.
     """
 
     elements: int
@@ -220,7 +218,7 @@ class Values(NamedTuple):
 
 
 def values(array: Array) -> Values | None:
-    """Returns the range of an array; None for texts."""
+    """Returns the range of an array; None for strings."""
     if array.dtype.kind in "OUS":
         return None
     if array.size <= _PIECE:
@@ -264,7 +262,7 @@ def _values(array: Array) -> Values:
 
 
 def merged(first: Values, second: Values) -> Values:
-    """Returns the range of two arrays together."""
+    """Combines the ranges of two arrays into the range of both."""
     counts = [part.elements - part.nan - part.inf for part in (first, second)]
     parts = [part for part, count in zip((first, second), counts, strict=True) if count]
     mean = (
@@ -283,7 +281,7 @@ def merged(first: Values, second: Values) -> Values:
 
 
 def smallest_normal(array: Array) -> float:
-    """Returns the smallest normal number of an array's real type; 0 if it has none."""
+    """Returns the smallest normal number of an array's real type; 0 if the type has none."""
     limits: Any = np.finfo
     try:
         if (

@@ -20,20 +20,19 @@ TOLERANCE: dict[str, tuple[float, float]] = {
     "f16": (1e-2, 2e-3),
     "bf16": (4e-2, 1e-2),
 }
-"""Relative tolerance, and absolute tolerance as a part of the largest magnitude in the tensor, by
-element type. f64 is compared as f32, in which devices compute it."""
+"""By element type: the relative tolerance, and the absolute tolerance as a fraction of the largest
+magnitude in the tensor. f64 has the tolerance of f32, in which devices compute it."""
 
 COMPUTED: dict[str, tuple[float, float]] = {"f16": (1e-2, 1e-2), "bf16": (4e-2, 4e-2)}
-"""The same for tensors whose layers are computed in a lower precision than their element type, so
-that the terms of sums are rounded, too."""
+"""Like `TOLERANCE`, for tensors of layers that are computed in a lower precision than their element
+type, so that the terms of sums are rounded, too."""
 
 FLOOR = 1e-6
 """Added to the tolerance of every element, for rounding errors around zero."""
 
 NO_SCALE = 1e30
-"""Finite numbers of at least this magnitude (f16: 60,000) represent infinity, as in masks. They do
-not count as the largest magnitude.
-"""
+"""Finite numbers of at least this magnitude (f16: 60,000) stand for infinity, as in attention
+masks. They do not count as the largest magnitude."""
 
 
 def coarsest(types: Iterable[Hint]) -> Hint:
@@ -44,9 +43,9 @@ def coarsest(types: Iterable[Hint]) -> Hint:
 class Tolerance(NamedTuple):
     """The tolerance for a device's tensors.
 
-    rtol, atol: given by the user; they replace those of the element type.
-    precision: the precision in which the device computes.
-    rounded: the coarsest element type of what the tensors are computed from.
+    rtol, atol: tolerances from the user, which replace those of the element type. precision: the
+    precision in which the device computes. rounded: the least precise element type among the
+    tensors from which the compared ones are computed.
     """
 
     rtol: float | None
@@ -74,10 +73,9 @@ def difference(
     """Compares two tensors of the same shape. NaN equals NaN; only reals have a tolerance.
 
     kind: the element type in which they were computed, if it is less precise than their own.
-    coarse: replaces the entry of `TOLERANCE` for their element type.
-    rounded: the coarsest element type of what they are computed from.
-    exact: both are computed by the same program, so that `FLOOR` is at most a tenth of the largest
-    magnitude.
+    coarse: replaces the entry of `TOLERANCE` for their element type. rounded: the least precise
+    element type among the tensors from which they are computed. exact: whether the same program
+    computed both; then `FLOOR` counts for at most a tenth of the largest magnitude.
     Returns the largest absolute error (or the error that exceeds the tolerance most), the tolerance
     there, and whether all elements are within it.
     """
@@ -129,13 +127,10 @@ def _floor(scale: float, *, exact: bool) -> float:
 def doubtful(
     compared: Iterable[tuple[str, Errors, float]], atol: float | None, *, exact: bool = False
 ) -> list[str]:
-    """Returns notes on tensors that are equal only because they have no elements, or are so small
-    that the floor of the tolerance decides.
-
-    compared: the names and errors of equal tensors of numbers, and the tolerances where the errors
-    are largest.
-    exact: as of `difference`.
-    """
+    """Returns notes on tensors that say little because they have no elements, or because their
+    numbers are so small that `FLOOR`, the least tolerance, makes them equal. compared: the names
+    and errors of equal numeric tensors, and the tolerances at the largest errors. exact: as for
+    `Tolerance.difference`."""
     empty, small, share = [], [], 0.0
     for name, errors, allowed in compared:
         scale, error = errors.scale or 0.0, errors.max_abs or 0.0

@@ -1,4 +1,4 @@
-"""Candidates of a reduction: models made from edited bodies, written, read back and checked."""
+"""Candidates of a reduction: models with edited bodies, written, read back and checked."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from ..shapes import PartialShape
 from .edits import edited
 
 MAX_VALUE_BYTES = 1 << 28
-"""The largest tensor that a cut replaces by its values, and the limit for values that are kept in
-memory."""
+"""The size in bytes of the largest tensor that a Constant may replace, and the limit for all values
+that are kept in memory."""
 
 _DRAWN = ("randomuniform", "multinomial", "readvalue")
-"""Layers whose outputs do not follow from their inputs."""
+"""Layers whose outputs do not follow from their inputs, such as RandomUniform."""
 
 _Pin = tuple[str, str, str]
 
@@ -60,12 +60,13 @@ class Candidate:
 
     @property
     def broken_rules(self) -> set[str]:
-        """The names of the rules that errors break."""
+        """The codes of the rules that the errors of the candidate break."""
         return {finding.rule.name for finding in self.errors}
 
     @property
     def pinned(self) -> set[_Pin]:
-        """The layers that errors concern: their ports stay as they are declared."""
+        """The layers that errors concern. Their ports keep the types and shapes that they
+        declare."""
         return {_pin(finding.layer) for finding in self.errors if finding.layer is not None}
 
     def tensor(self, source: OutputRef) -> Tensor:
@@ -74,14 +75,13 @@ class Candidate:
         return outputs[source[1]] if source[1] < len(outputs) else UNKNOWN
 
     def constant_values(self, source: OutputRef) -> Array | None:
-        """Returns the value of an output that depends on constants alone; None for any other
-        output."""
+        """Returns the value of an output that depends only on constants; None for other outputs."""
         if source not in self._folded:
             self._folded[source] = self._fold(source)
         return self._folded[source]
 
     def any_values(self, source: OutputRef) -> Array | None:
-        """Returns the value that an output has for random inputs; None if it is not known."""
+        """Returns the value of an output for random inputs; None if it is not known."""
         value = self.constant_values(source)
         return self.values.get(source) if value is None else value
 
@@ -124,11 +124,13 @@ class Candidate:
 
 
 class Workshop:
-    """Makes candidates. All of them share the offsets of the bytes of constants.
+    """Makes candidates. In all of them, the same bytes of constants have the same offset in the
+    .bin.
 
-    A candidate may break only rules that the original breaks, so a sound model gives sound
-    candidates. Rewriting an unsound model can break a further rule, for example if a layer has no
-    type. Candidates may also break this rule until one of them does not.
+    A candidate may break only rules that the original breaks: if the original has no errors, the
+    candidates have none. If the original has errors, irshape may break a further rule when it
+    writes the model, for example if a layer has no type. Candidates may also break this rule until
+    one is accepted that does not.
     """
 
     def __init__(self, original: Model) -> None:
@@ -139,19 +141,18 @@ class Workshop:
         self._weights = weights if self._without_bin else Weights(None, self.bytes, "ready")
         self._path = original.path
         self._broken: set[str] = set()
-        """The rules that the original breaks; if it is not an IR, those that it breaks as an
-        IR."""
+        """The rules that the original breaks. For a model that is not an IR, the rules that it
+        breaks when written as an IR."""
         self._allowed: set[str] | None = None
         self.done: set[bytes] = set()
-        """The digests of texts that were tried, or break a rule that they must not break."""
+        """The digests of models that were tried already, or that break a rule that they must not
+        break."""
         self.original = original
 
     def rewritten(self) -> list[Candidate]:
-        """Returns the whole model, rewritten in several ways, first those that break fewer rules.
-
-        The ports of layers with errors stay as declared, or all ports, or none. Raises `ValueError`
-        if the model cannot be written.
-        """
+        """Returns the whole model, written in several ways: the declared types and shapes stay on
+        the ports of layers with errors, on all ports, or on none. The candidates that break the
+        fewest rules come first. Raises `ValueError` if the model cannot be written."""
         original = self.original
         findings = examine(original).findings if original.format == FORMAT else []
         errors = [each for each in findings if each.severity == "error"]
@@ -169,12 +170,12 @@ class Workshop:
         return sorted(candidates, key=lambda candidate: len(self.added_rules(candidate)))
 
     def added_rules(self, candidate: Candidate) -> list[str]:
-        """Returns the rules that a candidate breaks, but the original does not."""
+        """Returns the rules that a candidate breaks and the original does not."""
         return sorted(candidate.broken_rules - self._broken)
 
     def accept(self, candidate: Candidate) -> bool:
-        """Lets later candidates break no rules but those that this one or the original breaks.
-        Returns whether this one breaks only those of the original."""
+        """From now on, candidates may break only rules that this candidate or the original breaks.
+        Returns whether this candidate breaks only rules that the original breaks."""
         self._allowed = self._broken | candidate.broken_rules
         return self._allowed == self._broken
 
@@ -182,7 +183,7 @@ class Workshop:
         """Returns a candidate made from `base` with an edited net; None if it breaks a rule that it
         must not break.
 
-        bare: without the `rt_info` of the net.
+        bare: whether to omit the `rt_info` of the net.
         """
         try:
             text = self._text(base.model, net, base.pinned, bare)
@@ -217,7 +218,8 @@ class Workshop:
     def layer(
         self, tensor: Tensor, value: Array | None, id: str, name: str, names: str | None
     ) -> Layer:
-        """Returns a Parameter for a tensor, or a Constant of this value."""
+        """Returns the layer that replaces an output: a Parameter, or a Constant if a value is
+        given."""
         kind = str(tensor.element_type)
         attributes = None if value is None else self.stored(value, kind)
         if value is None or attributes is None:
@@ -235,7 +237,8 @@ class Workshop:
             return None
 
     def stored(self, array: Array, element_type: str) -> dict[str, str] | None:
-        """Stores the bytes of a constant. Returns its attributes; None for a model without .bin."""
+        """Stores the bytes of a constant in the .bin. Returns the attributes of the constant; None
+        if the model has no .bin."""
         if self._without_bin:
             return None
         data = array_bytes(array, ElementType.of(element_type))
@@ -257,7 +260,8 @@ def _pin(layer: Layer) -> _Pin:
 
 
 def _believe(result: BodyResult, pinned: set[_Pin]) -> None:
-    """Forgets the inference of some layers, so that their ports stay as declared."""
+    """Makes the ports of some layers keep the types and shapes that they declare, in place of the
+    inferred ones."""
     for part in result.walk():
         for position, layer in enumerate(part.body.layers):
             if _pin(layer) in pinned:
@@ -268,8 +272,8 @@ def _believe(result: BodyResult, pinned: set[_Pin]) -> None:
 def save(model: Model, path: str | os.PathLike[str]) -> None:
     """Writes a candidate: the .xml, and the .bin if the bytes of constants are available.
 
-    Where a constant has no bytes, as in a model whose .bin is too short, all bytes are kept as
-    they are. Raises `OSError`.
+    If the bytes of a constant are missing, for example because the .bin is too short, the .bin is
+    copied unchanged. Raises `OSError`.
     """
     target = Path(path)
     try:

@@ -25,8 +25,8 @@ MAX_OUTPUT = 1 << 20
 
 
 class Outcome(NamedTuple):
-    """How a command ended. status: None if the command took too long and was stopped; negative for
-    a signal."""
+    """How a command ended. status: the exit status; None if the command took too long and was
+    stopped, negative if a signal ended it."""
 
     status: int | None
     output: str
@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
 
     @property
     def last_line(self) -> str:
-        """The last line of its output that is not blank."""
+        """The last line of the command's output that is not blank."""
         lines = [line.strip() for line in self.output.splitlines()]
         return next((line for line in reversed(lines) if line), "")
 
@@ -54,9 +54,9 @@ class Outcome(NamedTuple):
 class CommandTest:
     """Runs a command on models.
 
-    command: its words; `{}` in a word stands for the path of the model, which comes last if no word
-    has it.
-    timeout: the seconds after which the command is stopped.
+    command: the words of the command. `{}` in a word stands for the path of the model; if no word
+    contains it, the path is added at the end. timeout: the number of seconds after which the
+    command is stopped.
     """
 
     def __init__(
@@ -72,7 +72,8 @@ class CommandTest:
         self._patterns: tuple[re.Pattern[str], ...] = ()
 
     def expect(self, status: int | None, patterns: Sequence[re.Pattern[str]] = ()) -> None:
-        """Sets which outcome is of interest: a status, and output that all patterns match."""
+        """Sets the outcome that counts as a failure: an exit status, and patterns that must all
+        match the output."""
         self._status, self._patterns = status, tuple(patterns)
 
     def is_expected(self, outcome: Outcome) -> bool:
@@ -106,7 +107,7 @@ class CommandTest:
         return Outcome(status, text, monotonic() - start)
 
     def close(self) -> None:
-        """Stops the running commands, and starts no more."""
+        """Stops the running commands. No command can be started afterwards."""
         with self._lock:
             self._closed = True
             running = list(self._running)

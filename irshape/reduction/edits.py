@@ -1,6 +1,7 @@
-"""Edits of a body. Each returns a new body, and leaves the layers and edges of the old one.
+"""Edits of a body.
 
-Nothing is checked here: a body may be as unsound as the file it was read from.
+Each edit returns a new body, and does not change the old one. Nothing is checked here, so a body
+can have the same errors as the file from which it was read.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from ..model.graph import Body, Layer
 from ..model.wiring import OutputRef, wire
 
 End = tuple[str, str]
-"""An output as edges name it: the ids of the layer and the port."""
+"""An output as edges refer to it: the id of the layer and the id of the port."""
 
 
 def edited(body: Body, layers: Iterable[Layer], moved: Mapping[End, End] | None = None) -> Body:
-    """Returns a body with these layers, and with the edges that remain between them.
+    """Returns a body with only these layers and the edges between them.
 
     moved: maps an output to the output that replaces it.
     """
@@ -40,28 +41,25 @@ def edited(body: Body, layers: Iterable[Layer], moved: Mapping[End, End] | None 
 
 
 def end_of(body: Body, source: OutputRef) -> End:
-    """Returns an output as edges name it."""
+    """Returns an output in the form in which edges refer to it."""
     layer = body.layers[source[0]]
     return layer.id, layer.outputs[source[1]].id
 
 
 def computing(layers: Iterable[Layer]) -> list[Layer]:
-    """Returns the layers that compute something: no Parameters, Constants or Results."""
+    """Returns the layers that compute something: all but Parameters, Constants and Results."""
     return [layer for layer in layers if computes(layer)]
 
 
 def unused(body: Body) -> set[str]:
-    """Returns the ids of layers whose outputs are unused."""
+    """Returns the ids of layers none of whose outputs is used."""
     users = wire(body).users
     return {layer.id for position, layer in enumerate(body.layers) if not users[position]}
 
 
 def without_dead(body: Body, before: Body, spared: Collection[str] = ()) -> Body:
-    """Returns a body without layers that have become unused.
-
-    before: the body before the edit. Layers that were unused there stay, and so do those in
-    `spared`.
-    """
+    """Returns a body without the layers that an edit has made unused. before: the body before the
+    edit. Layers that were already unused in `before` stay, and so do layers in `spared`."""
     wiring = wire(body)
     stays = unused(before).union(spared)
     users = [len(each) for each in wiring.users]
@@ -91,7 +89,8 @@ def with_items(layer: Layer, **values: str | None) -> Layer:
 
 
 def mapped(body: Body, change: Callable[[Layer], Layer]) -> Body:
-    """Returns a body with every layer changed, inner bodies included. The connections stay."""
+    """Returns a body in which a function has replaced every layer, also in inner bodies. The
+    connections stay."""
     twin = Body(body.path, body.offset)
     twin.layers = [_mapped(layer, change) for layer in body.layers]
     twin.edges, twin.back_edges = body.edges, body.back_edges

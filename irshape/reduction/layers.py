@@ -1,4 +1,4 @@
-"""Finds the layers that are needed: removes the others in chunks, from the end."""
+"""Removes the layers that the property does not need, in chunks from the end of the model."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from .edits import End, computes, computing, edited, end_of, unused, without_dea
 from .search import Search
 
 Replacement = Callable[[Candidate, OutputRef], Array | None]
-"""Returns the value of the Constant that replaces an output; None for a Parameter."""
+"""A function that returns the value of the Constant that replaces an output; None to replace it by
+a Parameter."""
 
 
 def remove_layers(search: Search) -> None:
-    """Removes layers of the net. Their consumers get inputs of the model instead, or else
-    constants. Also removes Results, and layers that only led to them."""
+    """Removes layers of the net. In their place, their consumers get new inputs of the model or, if
+    that fails, constants. Also removes Results, and layers on which only these Results depend."""
     workshop = search.workshop
     for replacement in (Candidate.constant_values, Candidate.any_values):
         remove_chunks(
@@ -43,10 +44,9 @@ def remove_chunks(
     items: Callable[[], list[str]],
     edit: Callable[[set[str]], Body | None],
 ) -> None:
-    """Removes halves, quarters … and single items until none can be removed (delta debugging).
-
-    items: the items of the best model. edit: returns the best model with only the given items.
-    """
+    """Removes halves, then quarters, down to single items, until none can be removed (delta
+    debugging). items: the items of the best model so far, e.g. its layers. edit: a function that
+    returns this model with only the given items."""
     size = max(len(items()) // 2, 1)
     while True:
         removed = False
@@ -74,11 +74,9 @@ def cut(
     kept: Collection[str],
     replacement: Replacement,
 ) -> Body | None:
-    """Returns the net with only these computing layers; None without any.
-
-    Inputs from other layers are replaced. Results stay if their producer does. A layer whose
-    outputs become unused gets a Result.
-    """
+    """Returns the net with only these of the layers that compute something; None if there are none.
+    Parameters or Constants replace inputs from other layers. Results stay if their producers stay.
+    A layer whose outputs become unused gets a Result."""
     if not kept:
         return None
     before = base.net
@@ -117,8 +115,8 @@ def _with_results(body: Body, kept: Collection[str]) -> Body:
 
 
 def _bypasses(base: Candidate) -> Iterator[Body]:
-    """Yields the net with the consumers of a layer connected to one of its producers, if type and
-    shape allow it."""
+    """Yields nets in which one layer is bypassed: its consumers are connected to one of its
+    producers, if type and shape allow it."""
     body, wiring = base.net, base.wiring
     positions = [position for position, layer in enumerate(body.layers) if computes(layer)]
     for position in reversed(positions):
@@ -134,27 +132,27 @@ def _bypasses(base: Candidate) -> Iterator[Body]:
 
 
 def _ends_of(net: Body) -> list[str]:
-    """Returns the Results and the unused layers. Assigns are neither."""
+    """Returns the ends of the net: Results and layers without consumers, except Assigns."""
     alone = unused(net)
     ends = [layer for layer in net.layers if layer.id in alone]
     return [layer.id for layer in ends if layer.is_result or not layer.is_sink]
 
 
 def _with_ends(net: Body, kept: set[str]) -> Body | None:
-    """Returns the net without the ends that are not kept; None without a Result."""
+    """Returns the net with only these ends; None if no Result is left."""
     dropped = set(_ends_of(net)) - kept
     part = edited(net, [layer for layer in net.layers if layer.id not in dropped])
     return without_dead(part, net) if any(layer.is_result for layer in part.layers) else None
 
 
 def hoist_bodies(search: Search) -> None:
-    """Makes the body of a layer the whole model."""
+    """Tries to replace the whole model by the body of one of its layers."""
     while search.first(_hoisted(search.best)) is not None:
         pass
 
 
 def _hoisted(base: Candidate) -> Iterator[Body]:
-    """Yields each body of a layer of the net as a whole net."""
+    """Yields each body of a layer in the net as a net of its own."""
     for part in base.inference.result.walk():
         if len(part.body.path) != 2:
             continue

@@ -67,7 +67,7 @@ def reduce(
     max_time: float | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Reduction:
-    """See `irshape.reduce`."""
+    """Implements `irshape.reduce`."""
     if model.kind == "layers":
         raise ValueError("single layers cannot be reduced; give a whole model")
     start = monotonic()

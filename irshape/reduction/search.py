@@ -1,4 +1,4 @@
-"""The search for a smaller model: tries candidates, remembers verdicts, and knows when to stop."""
+"""Searches for a smaller model: tries candidates, and decides when to stop."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Predicate = Callable[[Model], bool]
 
 
 class Stopped(Exception):
-    """A limit is reached; the argument says which."""
+    """Raised when the search reaches a limit. The argument names the limit."""
 
 
 class Progress(NamedTuple):
-    """The state of a reduction."""
+    """How far a reduction has come."""
 
     layers: int
     """How many layers of the best model compute something, bodies included."""
@@ -31,11 +31,9 @@ class Progress(NamedTuple):
 
 
 class Search:
-    """Holds the best model so far.
-
-    Every candidate is an edit of it. Each step takes the first candidate that still has the
-    property, even if several are tried at once, so that the result does not depend on `jobs`.
-    """
+    """Holds the best model so far, which every candidate edits. Each step takes the first candidate
+    that has the property, even if several are tried at once. So the result does not depend on
+    `jobs`."""
 
     def __init__(
         self,
@@ -58,20 +56,18 @@ class Search:
         self._pool = ThreadPoolExecutor(jobs)
 
     def close(self) -> None:
-        """Cancels waiting tries, and lets running ones end in the background."""
+        """Cancels the tries that have not begun. Running ones end in the background."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def begin(self, candidate: Candidate) -> bool:
-        """Makes the whole model the best one, if it has the property. Returns whether it has."""
+        """Tries the whole model, and makes it the best model if it has the property. Returns
+        whether it has."""
         self._check_limits()
         return self._took(candidate, self._asked(candidate))
 
     def first(self, nets: Iterable[Body | None], *, bare: bool = False) -> int | None:
-        """Makes the first of these edits that has the property the best model, and returns its
-        index.
-
-        bare: without the `rt_info` of the net.
-        """
+        """Tries these edits in order. The first that has the property becomes the best model;
+        returns its index. bare: whether to omit the `rt_info` of the net."""
         base = self.best
         waiting: deque[tuple[int, Candidate, Future[bool]]] = deque()
 
@@ -107,7 +103,8 @@ class Search:
         return self._pool.submit(self._predicate, candidate.model)
 
     def _took(self, candidate: Candidate, verdict: Future[bool]) -> bool:
-        """Makes a candidate the best model, if it has the property. Returns whether it has."""
+        """Tries a candidate, and makes it the best model if it has the property. Returns whether it
+        has."""
         answer = verdict.result()
         self.workshop.done.add(candidate.digest)
         if answer:

@@ -1,4 +1,4 @@
-"""Makes tensors small: a size is replaced wherever it occurs, as long as the model stays sound."""
+"""Makes tensors smaller: replaces a size wherever it occurs, unless this causes new errors."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from .search import Search
 from .values import with_value
 
 SMALL = (1, 2, 3, 4, 8)
-"""The sizes to try in place of others."""
+"""The sizes that are tried in place of a larger one."""
 
 MAX_LIST = 16
-"""Longer constants do not count as lists of sizes."""
+"""Constants with more elements than this are not taken for lists of sizes."""
 
 
 def shrink_sizes(search: Search) -> None:
-    """Replaces sizes by smaller ones, and dynamic dimensions by static ones."""
+    """Replaces the sizes of dimensions by smaller ones, and dynamic dimensions by static ones."""
     search.first(_resized(search, {}, dynamic=size) for size in SMALL)
     while search.first(_changes(search)) is not None:
         pass
 
 
 def _sizes(search: Search) -> list[int]:
-    """Returns the sizes of inputs and constants, the largest first."""
+    """Returns the sizes of the dimensions of inputs and constants, the largest first."""
     sizes: set[int] = set()
     for layer in search.best.model.walk():
         if layer.is_parameter or layer.is_constant:
@@ -45,7 +45,8 @@ def _dims_of(layer: Layer) -> tuple[Dimension, ...]:
 
 
 def _changes(search: Search) -> Iterator[Body | None]:
-    """Yields changes of all sizes at once, then of each with its multiples, then of each alone."""
+    """Yields the changes of sizes to try: all sizes at once, then each with its multiples, then
+    each alone."""
     sizes = _sizes(search)
     for target in (1, 2):
         yield from _variants(search, {size: target for size in sizes if size > target})
@@ -63,8 +64,8 @@ def _targets(size: int) -> list[int]:
 
 
 def _variants(search: Search, sizes: dict[int, int]) -> Iterator[Body | None]:
-    """Yields the net with a new size for each old one: in shapes alone, then also in integer
-    constants, then also in attributes that equal a size."""
+    """Yields the net with new sizes in place of old ones: first in shapes alone, then also in
+    integer constants, then also in attributes that equal a size."""
     if sizes:
         for values, attributes in ((False, False), (True, False), (True, True)):
             yield _resized(search, sizes, values=values, attributes=attributes)
@@ -78,7 +79,8 @@ def _resized(
     attributes: bool = False,
     dynamic: int | None = None,
 ) -> Body:
-    """Returns the net with new sizes. dynamic: the size for dynamic dimensions of inputs."""
+    """Returns the net with new sizes. dynamic: the size that replaces dynamic dimensions of
+    inputs."""
 
     def resized(layer: Layer) -> Layer:
         if layer.is_parameter:
@@ -95,8 +97,8 @@ def _resized(
 
 
 def _resized_array(array: Array, sizes: dict[int, int], values: bool) -> Array:
-    """Returns a constant in new sizes. values: whether a list of sizes holds the new ones
-    instead."""
+    """Returns the array of a constant with new sizes. values: whether integers that equal a size
+    are replaced, too, as in a list of sizes."""
     if not values or array.dtype.kind not in "iu" or array.ndim > 1:
         return window(array, tuple(sizes.get(size, size) for size in array.shape))
     if array.size > MAX_LIST:
@@ -106,7 +108,8 @@ def _resized_array(array: Array, sizes: dict[int, int], values: bool) -> Array:
 
 
 def window(array: Array, sizes: tuple[int, ...]) -> Array:
-    """Returns a part of an array, no larger than these sizes, that includes its largest element."""
+    """Returns a part of an array of at most these sizes that includes its element of largest
+    magnitude."""
     if array.size == 0 or array.shape == sizes:
         return array
     with np.errstate(all="ignore"):
@@ -121,7 +124,7 @@ def window(array: Array, sizes: tuple[int, ...]) -> Array:
 
 
 def _with_sizes(layer: Layer, sizes: dict[int, int]) -> Layer:
-    """Returns a layer in which attributes that equal a size are changed."""
+    """Returns a layer in which attributes that equal an old size have the new one."""
     changed = {
         name: str(sizes[int(value)])
         for name, value in layer.attributes.items()

@@ -1,4 +1,4 @@
-"""Simplifies constants: all zeros, or all ones."""
+"""Simplifies constants: makes all their elements zeros, or ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from .search import Search
 
 
 def simplify_values(search: Search) -> None:
-    """Makes constants zeros or ones, all at once or one by one."""
+    """Makes the elements of constants zeros or ones: of all constants at once, else of one after
+    another."""
     if search.first(_filled(search, fill) for fill in (0, 1)) is not None:
         return
     done: set[tuple[str, ...]] = set()
@@ -27,7 +28,7 @@ def simplify_values(search: Search) -> None:
 
 
 def with_value(search: Search, layer: Layer, change: Callable[[Array], Array | None]) -> Layer:
-    """Returns a Constant with another value of the same element type.
+    """Returns a Constant with the changed value, of the same element type.
 
     Returns the same Constant if it holds no numbers, or if the value does not change.
     """
@@ -43,7 +44,8 @@ def with_value(search: Search, layer: Layer, change: Callable[[Array], Array | N
 
 
 def _filled(search: Search, fill: int, only: Layer | None = None) -> Body:
-    """Fills one constant, or else all real ones, with a number. Zeros do not become ones."""
+    """Fills the array of one constant, or the arrays of all real ones, with a number. Zeros do not
+    become ones."""
 
     def filled(array: Array) -> Array | None:
         if (only is None and array.dtype.kind in "iub") or (fill and not array.any()):

@@ -1,1 +1,1 @@
-"""The page that shows a model: `document` gathers its contents, `page` writes them as HTML."""
+"""The page that shows a model: `document` gathers its contents, and `page` writes it as HTML."""

@@ -1,4 +1,4 @@
-"""Describes a constant for the page: its type and shape, its values, and their distribution."""
+"""Describes a constant for the page: its type, shape and values, and a histogram of the values."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from ..model.graph import Layer, Model
 from ..model.weights import Constant, raw_bytes
 
 MOST_VALUES = 16
-"""The largest number of elements of a constant whose bytes are on the page."""
+"""Constants of more elements than this are on the page without their bytes."""
 LONGEST = 1 << 14
-"""The maximum number of bytes of a constant on the page, if the .bin is read."""
+"""If the .bin is read, larger constants (in bytes) are on the page without their bytes."""
 MOST_BYTES = 1 << 20
-"""The maximum number of bytes of all these constants together."""
+"""The maximum number of bytes of all constants on the page together."""
 BEGINNING = 64
-"""The number of elements of larger constants that are written out, if the .bin is read."""
+"""If the .bin is read, how many elements of larger constants the page shows."""
 SAMPLE = 1 << 16
-"""The maximum number of elements that a histogram counts, taken at even distances."""
+"""The maximum number of elements that a histogram counts. They are taken at equal distances."""
 BINS = 24
 
 
 class Constants:
-    """Describes the constants of a model. It imports NumPy only for histograms."""
+    """Describes the constants of a model. Imports NumPy only for histograms."""
 
     def __init__(self, model: Model, histograms: bool) -> None:
         self.model = model
@@ -32,7 +32,8 @@ class Constants:
         self._in_bin = model.format.xml and model.kind == "net"
 
     def _longest_held(self) -> int:
-        """Returns the largest size, in bytes, such that all constants up to it fit on the page."""
+        """Returns the largest size in bytes such that all constants of at most this size fit on the
+        page together."""
         sizes = []
         for layer in self.model.walk():
             if layer.is_constant:
@@ -76,7 +77,7 @@ class Constants:
 
 
 def _data(constant: Constant) -> dict[str, str]:
-    """Returns the bytes of a constant; empty if the .bin does not contain them."""
+    """Returns the bytes of a constant; no bytes if the .bin does not contain them."""
     try:
         data = raw_bytes(constant)
     except ValueError:
@@ -85,8 +86,8 @@ def _data(constant: Constant) -> dict[str, str]:
 
 
 def _spread(constant: Constant) -> dict[str, Any]:
-    """Returns the range of the elements, and the number of elements in each of several equal
-    intervals."""
+    """Returns the range of the elements, and for a histogram how many elements are in each of
+    several equal intervals."""
     import numpy as np
 
     from ..numbers.statistics import values

@@ -1,8 +1,8 @@
-"""The document of a page: the contents of the page, as JSON.
+"""The document of a page: its contents as JSON.
 
-The document is compact, since a model may have 35,000 layers. A layer is a list with the fields of
-`LAYER` in that order. What many layers share is in a list of its own, and a layer has its position
-there. `model.js` reads the same fields.
+The document is compact, since a model may have 35,000 layers. A layer is a list of the fields in
+`LAYER`, in that order. What many layers share, such as types, is in a separate list, and the layer
+has the position in that list. `model.js` reads the same fields.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ OUTPUT = ("declared", "inferred", "symbols", "clash", "value", "dynamic")
 
 
 class Shown(NamedTuple):
-    """A model with its inference and findings. findings: each with its layer."""
+    """A model with its inference and findings. findings: each finding with its layer."""
 
     model: Model
     inference: Inference
@@ -56,7 +56,7 @@ class Shown(NamedTuple):
 
 
 class Numbering:
-    """Maps the layers of a model to their positions in the document."""
+    """Gives the layers of a model, bodies included, their positions in the document."""
 
     def __init__(self, model: Model) -> None:
         self.layers: list[Layer] = list(model.walk())
@@ -66,13 +66,13 @@ class Numbering:
         }
 
     def of_reference(self, reference: dict[str, Any]) -> int:
-        """Returns the layer that a report names; -1 for none."""
+        """Returns the position of the layer that a report names; -1 if there is none."""
         return self._by_reference.get((tuple(reference["path"]), reference["id"]), -1)
 
 
 def model_document(shown: Shown, numbering: Numbering, histograms: bool = False) -> dict[str, Any]:
-    """Returns the document of a model. histograms: read the .bin, and show the distribution of
-    values."""
+    """Returns the document of a model. histograms: whether to read the .bin, and show histograms of
+    constants."""
     return _Writer(shown, numbering, histograms).document()
 
 
@@ -109,7 +109,7 @@ class _Writer:
         self.attributes: dict[tuple[str, ...], int] = {}
         self.ports: dict[tuple[tuple[str, ...], tuple[str, ...]], int] = {}
         self.outputs: dict[tuple[object, ...], int] = {}
-        """The positions of outputs, by their declarations and inferred tensors."""
+        """The position of each output in the document, by its declaration and inferred tensor."""
         self.known: list[list[Any]] = []
         self.groups: list[Group] = []
         self.rows: list[list[Any]] = [[]] * len(numbering.layers)
@@ -215,7 +215,7 @@ class _Writer:
                 self._body(inner, Group("body", tag, group_of[position], numbers[position]))
 
     def _line(self, layer: Layer) -> int:
-        """Returns the line of a layer; 0 if it has none in the file."""
+        """Returns the line of a layer in the file; 0 if it has none."""
         if not self.model.format.xml or layer.offset < 0:
             return 0
         return self.model.source.line_number(layer.offset)
@@ -233,7 +233,7 @@ class _Writer:
     # ports
 
     def _outputs(self, result: BodyResult, position: int) -> list[int]:
-        """Returns the position in `outputs` of each output of a layer."""
+        """Returns the positions of a layer's outputs in the list `outputs` of the document."""
         tensors = result.outputs[position]
         sure = position not in result.unsure
         named = self.symbols.get(result.body)
@@ -291,7 +291,8 @@ def _known(
     sure: bool,
     sizes: Expressions | None,
 ) -> list[Any]:
-    """Returns the fields of `OUTPUT`. A clash: the declaration and the inference do not agree."""
+    """Returns the fields of `OUTPUT`. A clash means that the declared and the inferred tensor do
+    not agree."""
     port = Port("", precision, None, -1, dims)
     same = tensor is not None and as_declared(port, tensor)
     clash = tensor is not None and not same and not agrees(port, tensor)
@@ -315,7 +316,7 @@ def _unconnected(body: Body) -> Wiring:
 
 
 def _folded(result: BodyResult) -> set[int]:
-    """Returns the layers that the page shows as part of their consumers. These depend only on
+    """Returns the layers that the page shows inside their consumers: those that depend only on
     constants, and feed no Result."""
     layers = result.body.layers
     fixed = fixed_positions(result)

@@ -1,9 +1,9 @@
 """Reads values of layers and edges from other programs, in the formats of Model Explorer.
 
-Its JSON maps keys of nodes to values, with or without colours:
-`{"name": "latency", "results": {"encoder/add": {"value": 0.3}}}`. One file may contain several
-graphs, each under its name. Edges are in a file `{"name": "order", "overlays": […]}`. An overlay is
-`{"name": "stream 1", "edges": [{"sourceNodeId": "a", "targetNodeId": "b", "label": "1"}]}`. See
+Its JSON maps keys of nodes to values, with or without colours: `{"name": "latency", "results":
+{"encoder/add": {"value": 0.3}}}`. One file may contain several graphs, each under its name. Edges
+are in a file `{"name": "order", "overlays": […]}`. An overlay is `{"name": "stream 1", "edges":
+[{"sourceNodeId": "a", "targetNodeId": "b", "label": "1"}]}`. See
 https://github.com/google-ai-edge/model-explorer/wiki/2.-User-Guide.
 """
 
@@ -17,13 +17,14 @@ from .document import Numbering
 from .overlays import LARGEST, Overlay
 
 MOST_KEYS = 10
-"""The largest number of listed keys without a layer."""
+"""The maximum number of keys without a layer that the page lists."""
 MOST_TEXTS = 6
-"""The largest number of different texts that get a colour."""
+"""The maximum number of different texts that get different colours."""
 
 
 def node_data_overlays(path: str, data: Any, numbering: Numbering) -> list[Overlay]:
-    """Returns the overlays of one file. A key is the id, the name, or an output tensor of a layer.
+    """Returns the overlays of one file. Its keys name a layer by its id, its name, or an output
+    tensor.
 
     Raises `ValueError` for anything but node data.
     """
@@ -91,7 +92,7 @@ def _layers_by_key(numbering: Numbering) -> dict[str, int]:
 def _edge_overlay(
     id: str, file: str, overlay: Mapping[str, Any], layers: Mapping[str, int]
 ) -> Overlay:
-    """Returns an overlay of additional edges, in the form of Model Explorer's edge overlays."""
+    """Returns the overlay for additional edges in a file of Model Explorer."""
     edges = []
     notes: dict[int, list[str]] = {}
     for edge in overlay["edges"]:

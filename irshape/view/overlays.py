@@ -33,11 +33,13 @@ LARGEST = 1e30
 """The number that stands for infinity, which JSON does not have and a scale cannot show."""
 
 Groups = tuple[tuple[str, str], ...]
-"""The names of groups, each with a tone: `bad`, `warn`, `note`, `good`, or `none` for no colour."""
+"""The names of groups, each with a tone, i.e. its colour: `bad`, `warn`, `note`, `good`, or `none`
+for no colour."""
 
 
 class Overlay(NamedTuple):
-    """An overlay of a page. values: for each layer, a number or group, and a note."""
+    """An overlay of a page. values: for each layer, a number or the position of a group, and a
+    note."""
 
     id: str
     title: str
@@ -51,10 +53,10 @@ class Overlay(NamedTuple):
     edges: list[tuple[int, int, str]] = []  # noqa: RUF012
     """Additional edges to draw: from a layer, to a layer, and a label."""
     unmatched: list[str] = []  # noqa: RUF012
-    """The keys of a file of node data that name no layer."""
+    """The keys in a file of node data that do not name a layer of the model."""
 
     def document(self) -> dict[str, Any]:
-        """Returns the overlay as JSON, with the layers of each value together."""
+        """Returns the overlay as JSON. Layers with the same value are in one list."""
         layers: dict[tuple[float, str], list[int]] = {}
         for at, value, note in self.values:
             layers.setdefault((value, note), []).append(at)
@@ -75,8 +77,8 @@ def static_overlays(
     target: Release | None = None,
     devices: Devices = NO_DEVICES,
 ) -> list[Overlay]:
-    """Returns the overlays of costs, dynamic sizes, releases and devices: of the named devices, or
-    else of all."""
+    """Returns the overlays of costs, dynamic sizes, releases and devices. devices: the devices to
+    show; by default all."""
     overlays = [*_costs(inference, numbering)]
     if symbols is not None and symbols.model.kind == "net":
         overlays.append(_dynamic(symbols, numbering))
@@ -127,11 +129,8 @@ def _costs(inference: Inference, numbering: Numbering) -> list[Overlay]:
 
 
 def _at_least_sizes(inference: Inference) -> tuple[Inference, str]:
-    """Returns the inference with each dynamic size of an input at its minimum, at least 1, and a
-    sentence that says so.
-
-    Otherwise the cost of unbounded sizes would be unknown.
-    """
+    """Returns the inference in which each dynamic size of an input is its lower bound, at least 1,
+    and a sentence that says so. Without this, the costs of unbounded sizes would be unknown."""
     model = inference.model
     shapes: dict[Layer, list[int]] = {}
     if model.kind == "net":
@@ -256,7 +255,7 @@ def _releases(inference: Inference, numbering: Numbering, target: Release | None
 
 
 VERDICT_TONES: Groups = (("fails", "bad"), ("likely", "warn"), ("unknown", "note"))
-"""The verdicts on layers. Layers without an obstacle have no colour."""
+"""The groups for the verdicts of a device on layers. Layers without an obstacle have no colour."""
 
 
 def _devices(inference: Inference, numbering: Numbering, devices: Devices) -> Iterator[Overlay]:
@@ -281,7 +280,7 @@ def _devices(inference: Inference, numbering: Numbering, devices: Devices) -> It
 
 
 def crosscheck_overlays(result: Mapping[str, Any], numbering: Numbering) -> list[Overlay]:
-    """Returns overlays of the result of `irshape crosscheck --format json`.
+    """Returns the overlays for the JSON that is printed by `irshape crosscheck --format json`.
 
     Raises `ValueError` for anything else.
     """
@@ -379,7 +378,8 @@ def _crosscheck_note(row: Mapping[str, Any], state: str) -> str:
 def _first_differing(
     result: Mapping[str, Any], rows: list[Any], numbering: Numbering
 ) -> list[tuple[int, str]]:
-    """Returns the first layer that differs, and the layer inside its body, if it has one."""
+    """Returns the first layer that differs and, if it has bodies, the first layer in them that
+    differs."""
     focus: list[tuple[int, str]] = []
     outer = next((row for row in rows if _state(row) == _STATES[0]), None) or next(
         (row for row in rows if _state(row) in _STATES[1:3]), None
@@ -406,7 +406,7 @@ RANGES: Groups = (
 
 
 def stats_overlays(result: Mapping[str, Any], numbering: Numbering) -> list[Overlay]:
-    """Returns overlays of the result of `irshape run --stats --format json`.
+    """Returns the overlays for the JSON that is printed by `irshape run --stats --format json`.
 
     Raises `ValueError` for anything else.
     """
@@ -474,7 +474,8 @@ def _range_note(row: Mapping[str, Any]) -> str:
 
 
 def rows_of(result: Mapping[str, Any], key: str, fields: tuple[str, ...]) -> list[Any]:
-    """Returns a list of a result. Raises `ValueError` unless its rows have these fields."""
+    """Returns a list from the JSON of a result. Raises `ValueError` unless all its rows have these
+    fields."""
     rows = result.get(key) if isinstance(result, Mapping) else None
     if not isinstance(rows, list) or not all(
         isinstance(row, dict) and all(field in row for field in fields) for row in rows

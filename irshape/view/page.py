@@ -30,7 +30,7 @@ SCRIPTS = (
 
 
 def page(document: dict[str, Any], title: str) -> str:
-    """Returns the page of a document."""
+    """Returns the HTML of the page for a document."""
     parts = "\n".join(_asset(name) for name in SCRIPTS)
     held = _json({"version": 1, "irshape": __version__, **document})
     body = [
@@ -52,5 +52,6 @@ def _layout() -> str:
 
 
 def _json(document: dict[str, Any]) -> str:
-    """Returns JSON in ASCII without `<`, so that no text in it can end its element."""
+    """Returns JSON in ASCII without `<`, so that no text in it can end the HTML element around
+    it."""
     return json.dumps(document, separators=(",", ":")).replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""Writes declared ports and known values as text, and compares them with the inference."""
+"""Writes declared ports and inferred values as text, and compares ports with the inference."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ..ops.tensors import Tensor
 
 MAX_VALUE = 8
-"""The largest number of elements of a value that is written out."""
+"""Values with more elements than this are not written as text."""
 
 
 def port_text(port: Port) -> str | None:
@@ -42,14 +42,15 @@ def agrees(port: Port, tensor: Tensor) -> bool:
 
 
 def as_declared(port: Port, tensor: Tensor) -> bool:
-    """Returns whether a port declares all parts of the inferred tensor that a port can declare."""
+    """Returns whether the declaration of a port is the inferred tensor, as far as a port can
+    declare it."""
     if port.precision is not None and port.element_type is not tensor.element_type:
         return False
     return port.dims == tensor.shape.declared
 
 
 def value_text(tensor: Tensor | None) -> str | None:
-    """Returns the known value of a small tensor as text; None if there is none."""
+    """Returns the value of a small tensor as text, if inference knows it; otherwise None."""
     if (
         tensor is None
         or tensor.value is None

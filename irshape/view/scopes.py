@@ -1,7 +1,7 @@
 """Groups the layers of a body for the page: by scopes in names, repeated blocks, and parts.
 
-A page lays out one group at a time, so the number of members of a group is limited. No two members
-of a group lie on a cycle of its edges, so the page can draw each below its producers.
+A page lays out one group at a time, so the number of members of a group is limited. The edges
+between the members of a group form no cycle, so the page can draw each member below its producers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Kind = Literal["root", "body", "scope", "repeat", "part"]
 MOST_MEMBERS = 90
 """The largest number of members of a group. A larger group is divided into parts."""
 PART = 60
-"""The number of layers of a part, if the names have no scopes."""
+"""The number of layers of a part, if names have no scopes by which to group."""
 LEAST_MEMBERS = 3
 """The smallest number of layers of a scope that becomes a group."""
 MANY = 40
@@ -28,10 +28,11 @@ MANY = 40
 groups."""
 LONGEST_PERIOD = 240
 LEAST_RUN = 12
-"""The minimum number of layers of all repeated blocks together."""
+"""The minimum number of layers that all repetitions of a block have together."""
 MOST_CANDIDATES = 2_000
 DEEPEST = 24
-"""The maximum number of scopes of a name. Names may contain any number of separators."""
+"""The maximum number of scopes that are read from a name, which may contain any number of
+separators."""
 
 _SEPARATOR = re.compile(r"([./])")
 _NUMBER = re.compile(r"[0-9]+")
@@ -53,11 +54,11 @@ class Group(NamedTuple):
 
 
 Edge = tuple[int, int]
-"""The positions of a layer and of one of its consumers."""
+"""An edge: the positions of a layer and of one of its consumers."""
 
 
 class Run(NamedTuple):
-    """A part of a text that repeats the same characters."""
+    """A part of a text in which a sequence of characters is repeated."""
 
     start: int
     period: int
@@ -71,7 +72,7 @@ class _Scope:
     name: str
     kind: Kind = "scope"
     first: int = -1
-    """The position of its first layer in topological order."""
+    """The position of the first layer of the scope in topological order."""
     scopes: dict[str, _Scope] = field(default_factory=dict)
     layers: list[int] = field(default_factory=list)
 
@@ -80,13 +81,13 @@ class _Scope:
         return len(self.layers) + sum(scope.size for scope in self.scopes.values())
 
     def inside(self) -> Iterator[int]:
-        """Yields all its layers, including the layers of inner scopes."""
+        """Yields all layers of the scope, including those of inner scopes."""
         yield from self.layers
         for scope in self.scopes.values():
             yield from scope.inside()
 
     def dissolve(self, name: str) -> None:
-        """Replaces an inner scope by its contents."""
+        """Replaces an inner scope by its members."""
         inner = self.scopes.pop(name)
         self.layers += inner.layers
         for below, scope in inner.scopes.items():
@@ -98,9 +99,9 @@ def grouped(
 ) -> tuple[list[Group], list[int]]:
     """Returns the groups of a body, the root first, and for each layer the position of its group.
 
-    shown: for each layer, whether the page shows it separately. The others are part of their
+    shown: for each layer, whether the page shows it separately. The others are shown inside their
     consumers.
-    first_group: the position of the root among the groups of all bodies.
+    first_group: the position of the first group, the root, among the groups of all bodies.
     """
     paths = _paths(layers, wiring, shown)
     top = _Scope(root.name)
@@ -150,7 +151,7 @@ def scope_of(name: str) -> tuple[str, ...]:
     """Returns the scopes in the name of a layer: `encoder/layer.0/MatMul` is in encoder, layer and
     0.
 
-    A number after the last dot only distinguishes layers of one name: `Add.12` is in no scope.
+    A number after the last dot is no scope: `Add.12` is just another `Add`.
     """
     parts = _SEPARATOR.split(name)[:-1]
     if name.rpartition(".")[2].isdigit() and parts[-1:] == ["."]:
@@ -165,11 +166,8 @@ def scope_of(name: str) -> tuple[str, ...]:
 
 
 def _paths(layers: Sequence[Layer], wiring: Wiring, shown: Sequence[bool]) -> list[tuple[str, ...]]:
-    """Returns the scopes of each layer.
-
-    A layer without scopes gets the scopes of its consumers, or the scopes of its producers if these
-    are deeper in the same scopes.
-    """
+    """Returns the scopes of each layer. A layer whose name has no scopes gets those of its
+    consumers or, if these are deeper inside the same scopes, those of its producers."""
     ends = [layer.is_parameter or layer.is_result for layer in layers]
     paths = [() if end else scope_of(layer.name) for layer, end in zip(layers, ends, strict=True)]
     bare = {
@@ -195,7 +193,7 @@ def _known(row: Sequence[OutputRef | None], shown: Sequence[bool]) -> Iterator[i
 
 
 def _common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Returns the common beginning of paths."""
+    """Returns the common first elements of several paths."""
     if not paths:
         return ()
     low, high = min(paths), max(paths)
@@ -206,7 +204,8 @@ def _common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _unwrap(top: _Scope) -> None:
-    """Dissolves a scope such as `__module` that has inner scopes and contains nearly all layers."""
+    """Removes a scope such as `__module` that contains nearly all layers and has inner scopes, but
+    keeps its contents."""
     most = 0.9 * top.size
     while scopes := [name for name, inner in top.scopes.items() if inner.size > most]:
         inner = top.scopes[scopes[0]]
@@ -216,7 +215,7 @@ def _unwrap(top: _Scope) -> None:
 
 
 class _Untangling:
-    """Ensures that no scope is on a cycle of the members of its parent."""
+    """Changes the scopes until the members of each scope form no cycle."""
 
     def __init__(self, edges: Sequence[Edge], rank: dict[int, int]) -> None:
         self.edges = edges
@@ -227,8 +226,8 @@ class _Untangling:
         self.member_of: dict[int, int] = {}
 
     def __call__(self, scope: _Scope, edges: Sequence[Edge] | None = None) -> None:
-        """Moves layers between two layers of a scope into the scope. If several scopes are on a
-        cycle, dissolves some of them.
+        """Moves layers that lie on a path between two layers of a scope into this scope. If several
+        scopes form a cycle, replaces some of them by their members.
 
         edges: the edges between layers of the scope; by default all edges.
         """
@@ -257,9 +256,9 @@ class _Untangling:
             scope.layers = [position for position in scope.layers if position not in moved]
 
     def _to_dissolve(self, scope: _Scope, names: list[str]) -> list[str]:
-        """Returns the scopes on a cycle that are to be dissolved. These are scopes of few layers;
-        otherwise scopes that edges leave and enter again, except one with nearly all layers;
-        otherwise the smaller half."""
+        """Returns which scopes of a cycle to replace by their members: those with few layers. If
+        there are none, those that a path leaves and enters again, except one with nearly all
+        layers. If there are none, the smaller half."""
         names.sort(key=lambda name: scope.scopes[name].size)
         sizes = [scope.scopes[name].size for name in names]
         small = [name for name, size in zip(names, sizes, strict=True) if size < LEAST_MEMBERS]
@@ -270,7 +269,7 @@ class _Untangling:
         return returning or names[: len(names) // 2]
 
     def _returns(self, scope: _Scope) -> bool:
-        """Whether a path along the edges leaves a scope and comes back."""
+        """Whether a path along the edges leaves a scope and enters it again."""
         layers = set(scope.inside())
         last = max(self.rank[position] for position in layers)
         takers = (taker for each in layers for taker in self.takers.get(each, ()))
@@ -290,11 +289,8 @@ def _members(
     scope: _Scope, edges: Sequence[Edge], member_of: dict[int, int]
 ) -> tuple[list[set[int]], list[list[Edge]]]:
     """Returns the producers of each member of a scope, inner scopes before layers, and the edges
-    inside each.
-
-    edges: the edges between layers of the scope.
-    member_of: a mapping to which the member of each layer is added.
-    """
+    inside each member. edges: the edges between layers of the scope. member_of: a dictionary that
+    gets the member of each layer."""
     for number, inner in enumerate(scope.scopes.values()):
         for position in inner.inside():
             member_of[position] = number
@@ -313,8 +309,8 @@ def _members(
 
 
 def _circles(sources: Sequence[Iterable[int]]) -> Iterator[list[int]]:
-    """Yields the sets of numbers that lead to each other, of one number too (strongly connected
-    components, by Tarjan's algorithm)."""
+    """Yields the cycles among numbers: sets of numbers that can all reach each other, also of a
+    single number (strongly connected components, by Tarjan's algorithm)."""
     seen: dict[int, int] = {}
     low: dict[int, int] = {}
     stack: list[int] = []
@@ -349,7 +345,8 @@ def _popped(stack: list[int], last: int) -> list[int]:
 
 
 def _simplify(scope: _Scope) -> None:
-    """Dissolves scopes of few layers, and joins a scope with its only inner scope."""
+    """Removes scopes of few layers, and joins a scope with its inner scope if it contains nothing
+    else."""
     for name, inner in list(scope.scopes.items()):
         _simplify(inner)
         while len(inner.scopes) == 1 and not inner.layers:
@@ -368,10 +365,8 @@ def _simplify(scope: _Scope) -> None:
 
 
 def _repeats(scope: _Scope, layers: Sequence[Layer], numbers: dict[object, int]) -> int:
-    """Groups consecutive blocks of equal layers.
-
-    Returns a number for the contents of a scope: scopes of equal layers have the same number.
-    """
+    """Makes consecutive blocks of equal layers a group. Returns a number that is the same for
+    scopes of equal layers."""
     looks = {name: _repeats(inner, layers, numbers) for name, inner in scope.scopes.items()}
     runs: list[list[str]] = []
     for name, inner in sorted(scope.scopes.items(), key=lambda item: item[1].first):
@@ -406,8 +401,8 @@ def _block(scope: _Scope, run: list[str]) -> _Scope:
 
 
 def _tandems(scope: _Scope, rank: dict[int, int], layers: Sequence[Layer]) -> None:
-    """Groups layers without scopes whose types repeat in the same order. Each repetition becomes a
-    group."""
+    """Makes groups of layers without scopes whose types repeat in the same order: one for each
+    repetition."""
     for inner in scope.scopes.values():
         _tandems(inner, rank, layers)
     if len(scope.layers) <= MANY:
@@ -444,7 +439,7 @@ def _add_run(
 
 
 def _runs(text: bytes) -> list[Run]:
-    """Returns runs that do not overlap, the longest first."""
+    """Returns the repetitions in a text, without overlaps, the longest first."""
     candidates = []
     for period in range(LEAST_MEMBERS, min(LONGEST_PERIOD, len(text) // 2) + 1):
         # zero if a character equals the one a period later
@@ -472,7 +467,7 @@ def _runs(text: bytes) -> list[Run]:
 def _divide(
     scope: _Scope, edges: Sequence[Edge], rank: dict[int, int], layers: Sequence[Layer]
 ) -> None:
-    """Divides a scope with too many members into parts, in topological order."""
+    """Divides a scope that has too many members into parts, in topological order."""
     if len(scope.layers) + len(scope.scopes) > MOST_MEMBERS or scope.scopes:
         sources, inside = _members(scope, edges, {})
         for inner, within in zip(scope.scopes.values(), inside, strict=True):
@@ -487,7 +482,7 @@ def _divide(
 
 
 def _in_order(scope: _Scope, sources: Sequence[set[int]], rank: dict[int, int]) -> list[int | str]:
-    """Returns the members of a scope, producers first: layers, and names of scopes."""
+    """Returns the members of a scope (layers, and names of scopes), producers first."""
     members: list[int | str] = [*scope.scopes, *scope.layers]
     times = [inner.first for inner in scope.scopes.values()]
     times += [rank[position] for position in scope.layers]

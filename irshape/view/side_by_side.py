@@ -1,4 +1,4 @@
-"""Two models side by side in a page: matched layers, changes, and values that differ."""
+"""Shows two models side by side on a page: matched layers, changes, and values that differ."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Row = list[Any]
 def beside_document(
     first: Subject, second: Subject, compared: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Returns the document of two models together.
+    """Returns the document of a page with two models.
 
     compared: the result of `irshape compare --format json`.
     Raises `ValueError` for anything else.
@@ -50,10 +50,8 @@ def beside_document(
 
 
 def _changes(difference: ModelDiff, at: tuple[dict[Layer, int], dict[Layer, int]]) -> Iterator[Row]:
-    """Yields the changes of the model itself, then their consequences.
-
-    Constants that feed only layers without a partner are left out, since they belong to them.
-    """
+    """Yields the changes that someone made to the model, then those that follow from them. Leaves
+    out constants that feed only layers without a partner."""
     rows = [
         [
             "inherited" if each.inherited else "changed",
@@ -97,7 +95,7 @@ def _at(side: Mapping[str, Any], numbering: Numbering) -> int:
 def _with_values(
     rows: list[Row], compared: Mapping[str, Any], first: Numbering, second: Numbering
 ) -> list[Row]:
-    """Returns the changes, preceded by the layers whose values differ for the same inputs."""
+    """Returns the changes. The layers whose values differ for the same inputs come first."""
     by_second = {row[2]: row for row in rows if row[2] >= 0}
     new: list[Row] = []
     for tensor in _tensors(compared):

@@ -1,4 +1,4 @@
-"""The XML and rt_info of layers in a page, compressed."""
+"""Compresses the XML and rt_info of layers for a page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..model.rt_info import parse
 from ..model.source import Source
 
 LONGEST_XML = 4_000
-"""The maximum number of bytes of the XML of a layer."""
+"""The maximum number of bytes of a layer's XML on the page."""
 CHUNK = 1 << 18
 """The number of bytes of XML that are compressed together. The page decompresses only the parts
 that it shows."""
@@ -23,10 +23,8 @@ DEEPEST_INFO = 12
 def xml_lines(
     model: Model, layers: Sequence[Layer], rows: Sequence[list[Any]], field: int
 ) -> list[str]:
-    """Returns the XML of the layers in parts, each compressed with deflate, in Base64.
-
-    Sets the field of each row to the place at which its layer begins in the whole text.
-    """
+    """Returns the XML of all layers in parts, each compressed with deflate and encoded in Base64.
+    Stores in each layer's row where its XML begins in the whole text."""
     source, length = model.source, 0
     pieces: list[bytes] = []
     placed = [(layer.offset, at) for at, layer in enumerate(layers) if layer.offset >= 0]

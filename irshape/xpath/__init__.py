@@ -1,4 +1,4 @@
-"""XPath over models, for `irshape query` and a team's own rules.
+"""Evaluates XPath expressions over models, for `irshape query` and rules in the configuration.
 
-It is limited in time and memory, and runs in a separate process.
+This happens in a separate process with limited time and memory.
 """

@@ -1,7 +1,7 @@
-"""Models as documents for XPath expressions; from matches back to layers and their places.
+"""Turns models into XML documents for XPath expressions, and matches into layers and positions.
 
-An IR is its own document. Single layers and models of other formats are written as elements of an
-IR: `<layer>` with `<data>`, `<input>` and `<output>`, and `<edge>`s.
+The document of an IR is the file itself. Single layers and models of other formats are written as
+elements of an IR: `<layer>` with `<data>`, `<input>` and `<output>`, and `<edge>`s.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .evaluator import SelectedNode
 
 
 class Place(NamedTuple):
-    """The place of a match: a byte offset in the file, and the layer around it."""
+    """Where a match is: a byte offset in the file, and the layer that contains it."""
 
     offset: int
     layer: Layer | None
@@ -29,7 +29,7 @@ class Document:
     def __init__(self, model: Model) -> None:
         self.model = model
         self._written: dict[int, Layer] | None = None
-        """The layers by the number of their element, if this class wrote the text."""
+        """If irshape wrote the document, the layers by the number of their element."""
         if model.format.xml and model.kind == "net":
             self.data = model.source.data
             self.encoding = "utf-8" if model.source.encoding == "utf-8-sig" else None
@@ -39,7 +39,7 @@ class Document:
         self.data = "".join(self._net(model)).encode("utf-8", "replace")
 
     def places(self, matches: Collection[SelectedNode]) -> list[Place]:
-        """Returns the places of matches, in the same order."""
+        """Returns the position of each match, in the same order."""
         if self._written is not None:
             return [self._place_of_written(match) for match in matches]
         numbers = {match.element for match in matches} | {
@@ -128,7 +128,7 @@ class Document:
 def element_offsets(
     data: bytes, numbers: Collection[int], encoding: str | None = None
 ) -> dict[int, int]:
-    """Returns the byte offsets of elements, by their number in document order from 0."""
+    """Returns the byte offsets of elements, given by their number in document order, from 0."""
     wanted = set(numbers)
     offsets: dict[int, int] = {}
     number = -1
@@ -146,7 +146,8 @@ def element_offsets(
 
 
 def ports(inference: Inference) -> dict[str, list[list[str]]]:
-    """Returns the inferred outputs of every layer by path and id: port id, element type, shape."""
+    """Returns the inferred outputs of every layer (port id, element type, shape), by the path and
+    id of the layer."""
     known: dict[str, list[list[str]]] = {}
     for result in inference.result.walk():
         for layer, tensors in zip(result.body.layers, result.outputs, strict=True):

@@ -1,4 +1,4 @@
-"""Sends documents and expressions to the worker, and ends it if it takes too long."""
+"""Sends documents and expressions to the worker process, and ends it if it takes too long."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from .frames import receive, send
 
 DEFAULT_SECONDS = 10.0
-"""The time that one expression may take on one document."""
+"""The default time limit in seconds for one expression on one document."""
 MEMORY = 4 << 30
 """The bytes of address space that the worker may use."""
 
@@ -24,9 +24,8 @@ class XPathError(ValueError):
 class SelectedNode(NamedTuple):
     """A node that an expression selects.
 
-    element: the number of its element, in document order from 0.
-    layer: the number of the layer around it.
-    attribute, text: of a matched attribute or text.
+    element: the number of the node's element, in document order from 0. layer: the number of the
+    `<layer>` that contains it. attribute: the name of a matched attribute. text: the matched text.
     """
 
     element: int
@@ -36,14 +35,14 @@ class SelectedNode(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """The result of an expression: nodes, or one value (a number, a text or a truth value)."""
+    """The result of an expression: nodes, or a single number, text or truth value."""
 
     nodes: list[SelectedNode]
     value: float | str | bool | None = None
 
 
 class Evaluator:
-    """A worker that evaluates expressions. Call `close` in the end."""
+    """A worker process that evaluates expressions. Call `close` at the end."""
 
     def __init__(self, seconds: float = DEFAULT_SECONDS) -> None:
         self.seconds = seconds
@@ -58,8 +57,8 @@ class Evaluator:
             self._process = None
 
     def check(self, xpath: str) -> None:
-        """Raises `XPathError` for an expression that is malformed, or that is only the type of
-        layers."""
+        """Raises `XPathError` for an expression that is malformed, or that is just a type of layer,
+        such as `ReLU`."""
         if re.fullmatch(r"[A-Z]\w*", xpath):
             raise XPathError(
                 f"an IR has no element <{xpath}>; for the layers of a type write "

@@ -1,4 +1,4 @@
-"""Messages between evaluator and worker: a length in eight bytes, JSON, and perhaps a document."""
+"""Messages between evaluator and worker: a length in eight bytes, JSON and, if any, a document."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import IO, Any
 
 
 def send(stream: IO[bytes], frame: dict[str, Any], data: bytes = b"") -> None:
-    """Sends a frame, and a document behind it."""
+    """Sends a message and, if there is one, a document after it."""
     body = json.dumps(frame).encode()
     stream.write(len(body).to_bytes(8, "little") + body)
     if data:
@@ -16,7 +16,7 @@ def send(stream: IO[bytes], frame: dict[str, Any], data: bytes = b"") -> None:
 
 
 def receive(stream: IO[bytes]) -> dict[str, Any] | None:
-    """Returns the next frame; None if the other end is gone."""
+    """Returns the next message; None if the other process has ended."""
     head = stream.read(8)
     if len(head) < 8:
         return None

@@ -1,7 +1,7 @@
 """Evaluates XPath expressions over documents: `python -m irshape.xpath.worker`.
 
-This is the only module that imports lxml. It runs in a separate process, so that an endless
-expression can be stopped, and an expression that needs too much memory affects nothing else.
+This is the only module that imports lxml. In a separate process, an expression that takes too long
+can be stopped, and one that needs too much memory does no harm.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from lxml import etree
 from .frames import receive, send
 
 MAX_MATCHES = 100_000
-"""The largest number of matches that are sent for an expression and a document."""
+"""The maximum number of matches that are sent back for one expression and one document."""
 MAX_TEXT = 1_000
-"""The number of characters of a matched text that are sent."""
+"""How many characters of a matched text are sent back."""
 
 _NAMESPACES = {"re": "http://exslt.org/regular-expressions"}
 _BODIES = ("body", "then_body", "else_body")
@@ -29,7 +29,7 @@ Ports = dict[str, list[list[str]]]
 
 
 def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
-    """Answers requests until there are no more."""
+    """Answers requests until the input ends."""
     document = ParsedDocument(b"<net/>", {})
     while (request := receive(requests)) is not None:
         try:
@@ -55,21 +55,19 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
 
 
 class Connections(NamedTuple):
-    """The edges of a net or body, by their ends."""
+    """The edges of a net or body, by their input ports and by their producers."""
 
     layers: dict[str | None, Element]
     """The layers by id."""
     into: dict[tuple[str | None, str | None], Element]
-    """The edge into each input port: the ids of its layer and of the port."""
+    """By input port (the ids of its layer and of the port), the edge that ends there."""
     out_of: dict[str | None, list[Element]]
     """The edges from each layer, by its id."""
 
 
 class ParsedDocument:
-    """A parsed document, with the data for the functions in expressions.
-
-    ports: the inferred outputs of the layers; empty if no expression needs them.
-    """
+    """A parsed document, with the functions that expressions can call, such as `shape`. ports: the
+    inferred outputs of the layers; empty if no expression needs them."""
 
     def __init__(self, data: bytes, ports: Ports, encoding: str | None = None) -> None:
         parser = etree.XMLParser(
@@ -94,11 +92,9 @@ class ParsedDocument:
         return etree.XPath(xpath, namespaces=_NAMESPACES, extensions=functions, smart_strings=True)
 
     def evaluate(self, xpath: str) -> dict[str, Any]:
-        """Returns the matches of an expression, or its value if this is not a set of nodes.
-
-        A match is the number of its element in document order, the number of the layer around it,
-        the name of the attribute that was matched, and the matched text.
-        """
+        """Returns the matches of an expression; if its result is not a set of nodes, returns the
+        result. A match consists of the number of its element in document order, the number of the
+        layer that contains it, the name of the matched attribute, and the matched text."""
         result = self.compiled(xpath)(self.root)
         if not isinstance(result, list):
             return {"value": result if not isinstance(result, str) else str(result)[:MAX_TEXT]}
@@ -132,7 +128,7 @@ class ParsedDocument:
         return ""
 
     def _port(self, layer: Element, port: str | None, column: int) -> str:
-        """Returns the inference of an output port; of the first port if `port` is None."""
+        """Returns the inferred tensor of an output port; of the first port if `port` is None."""
         rows = self.ports.get(key(layer), [])
         return next((row[column] for row in rows if port is None or row[0] == port), "")
 
@@ -160,7 +156,8 @@ class ParsedDocument:
         return None if edge is None or source is None else (source, edge.get("from-port", ""))
 
     def producers(self, nodes: Any) -> Iterator[Element]:
-        """`producer(NODES)`: the layers that feed input ports, or all inputs of layers."""
+        """Implements `producer(NODES)`: the layers that feed input ports, or all inputs of
+        layers."""
         for node in _elements(nodes):
             layer = around(node, "layer")
             if layer is None:
@@ -171,7 +168,8 @@ class ParsedDocument:
                     yield feeding[0]
 
     def consumers(self, nodes: Any) -> Iterator[Element]:
-        """`consumers(NODES)`: the layers that output ports feed, or all outputs of layers."""
+        """Implements `consumers(NODES)`: the layers that output ports feed, or all outputs of
+        layers."""
         for node in _elements(nodes):
             layer = around(node, "layer")
             if layer is None:
@@ -196,7 +194,7 @@ def _match(result: Any) -> tuple[Element, Element | None, str | None, str | None
 
 
 def _elements(nodes: Any) -> Iterator[Element]:
-    """Yields the elements of a function's argument; for attributes and texts, their parents."""
+    """Yields the elements in a function's argument. For an attribute or text, yields its parent."""
     for node in nodes if isinstance(nodes, list) else ():
         element = node if isinstance(node, etree._Element) else node.getparent()
         if element is not None:
@@ -204,7 +202,8 @@ def _elements(nodes: Any) -> Iterator[Element]:
 
 
 def around(element: Element, *tags: str) -> Element | None:
-    """Returns the element itself or the nearest one around it that has one of these names."""
+    """Returns an element if it has one of these names, otherwise the nearest element around it that
+    has."""
     if element.tag in tags:
         return element
     return next(element.iterancestors(*tags), None)

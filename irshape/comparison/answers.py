@@ -116,7 +116,7 @@ def _texts(raw: bytes) -> list[bytes]:
     try:
         return [bytes.fromhex(item) for item in json.loads(raw)]
     except (TypeError, RecursionError):
-        raise ValueError("the texts of a tensor are a list of hexadecimal numbers") from None
+        raise ValueError("the strings of a tensor are not hexadecimal JSON texts") from None
 
 
 def to_bytes(array: Array) -> bytes:

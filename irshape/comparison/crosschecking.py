@@ -71,7 +71,7 @@ def crosscheck(
         options["libraries"] = [str(Path(library).resolve()) for library in extension_libraries]
     if replay is not None:
         if inputs is not None or record is not None:
-            raise ValueError("a recording includes its inputs, and cannot be recorded again")
+            raise ValueError("--replay runs recorded inputs: give no others, and no --record")
         recording = Recording(replay, max_memory)
         circumstances = Circumstances(recording, options, told, rtol, atol, folder, max_memory)
         return _replayed(model, recording, circumstances)
@@ -154,7 +154,7 @@ def compared(session: Session, fed: Fed, circumstances: Circumstances) -> Compar
     precision = _precision(answer.precision, hint)
     if precision != (hint or "f32"):
         comparison.notes.append(
-            f"the device computes in {precision}, where {hint or 'f32'} was asked for"
+            f"the device computes in {precision}, but {hint or 'f32'} was requested"
         )
     if answer.values:
         known = circumstances._replace(precision=precision, runs=runs)
@@ -163,7 +163,7 @@ def compared(session: Session, fed: Fed, circumstances: Circumstances) -> Compar
             run.compare()
             Judge(run, compared).judge().explain_precision()
         except MemoryError:  # beside what layers need, which refuse by themselves
-            problems.append("there is not enough memory to compare all that the device answers")
+            problems.append("there is not enough memory to compare all tensors of the device")
         comparison.notes += doubtful(comparison.equal, circumstances.atol)
     if options["layers"] == "outputs" and not label and not comparison.values_agree:
         return _by_layers(comparison, session, fed, circumstances)

@@ -60,32 +60,32 @@ def fact(text: str) -> Remark:
 DECOMPRESSED = Remark(
     Kind.DECOMPRESSION,
     "the device decompresses weights in f32, where the IR rounds them to f16 on the way; "
-    "computed that way, irshape's values agree",
+    "irshape agrees if it does the same",
 )
 
 AT_TIES = Remark(
     Kind.INHERITED,
     "inherited from FakeQuantize layers that are one level off because their inputs lie halfway "
-    "between two levels, or from roundings next to a step; computed from the device's values "
-    "there, irshape's values agree",
+    "between two levels, or from layers such as Round whose inputs lie next to a step; irshape "
+    "agrees if it uses the device's values of these layers",
 )
 
 CUT_TO_16_BITS = Remark(
     Kind.INHERITED,
-    "inherited from sums of products of 8-bit levels, which the device cuts to 16 bits; computed "
-    "from the device's sums, irshape's values agree",
+    "inherited from sums of products of 8-bit levels, which the device cuts to 16 bits; irshape "
+    "agrees if it uses the device's sums",
 )
 
 FROM_OPEN = Remark(
     Kind.INHERITED,
-    "inherited from values that a specification leaves open; computed from the device's values "
-    "there, irshape's values agree",
+    "inherited from values that a specification leaves open; irshape agrees if it uses the "
+    "device's values",
 )
 
 FROM_NARROW = Remark(
     Kind.INHERITED,
-    "inherited from values that the device computes in a narrower type; computed from the device's "
-    "values there, irshape's values agree",
+    "inherited from values that the device computes in a narrower type; irshape agrees if it uses "
+    "the device's values",
 )
 
 LEFT_OUT = Remark(
@@ -102,8 +102,8 @@ ROUNDED_LIMITS = Remark(
 
 ON_LEVELS = Remark(
     Kind.LEVELS,
-    "the device standardizes the levels of a FakeQuantize before it scales them, so that epsilon "
-    "loses its weight; computed that way, irshape's values agree",
+    "the device normalizes the integer levels of a FakeQuantize before it scales them, so that "
+    "epsilon has almost no effect; irshape agrees if it does the same",
 )
 
 MERGED_SHAPE = Remark(
@@ -118,19 +118,19 @@ MERGED = Remark(
 )
 MERGED_WITHIN = Remark(
     Kind.MERGING,
-    "the device merges this layer with the layers after it and has no tensor for it; computed from "
-    "irshape's value, those layers agree",
+    "the device merges this layer with the layers after it and has no tensor for it; these layers "
+    "agree if they are computed from irshape's value",
 )
 BEHIND_MERGED = Remark(
     Kind.MERGING,
-    "the device merges the producers of this layer's inputs and has no tensors for them; computed "
-    "from irshape's values of those inputs, the layer agrees",
+    "the device merges the producers of this layer's inputs and has no tensors for them; the layer "
+    "agrees if it is computed from irshape's values of these inputs",
 )
 MERGED_UNASKED = MERGED._replace(
-    text=f"{MERGED.text}, even if it does not have to return the tensors in between"
+    text=f"{MERGED.text}, even if irshape does not request the tensors in between"
 )
 UNASKED = Remark(
     Kind.FEWER_TENSORS,
-    "the value differs only because the device has to return inner tensors here: if it does not, "
-    "this layer agrees, or the layers computed from it do",
+    "the value differs only because irshape requested tensors inside the model: without this "
+    "request, this layer or the layers computed from it agree",
 )

@@ -231,7 +231,7 @@ def _saturated_sums(of: Difference) -> Remark | None:
     cut = saturated(of.session, of.layer, of.inputs, of.mine)
     if cut is None or not of.alike(cut[0], of.theirs):
         return None
-    text = f"{SATURATED}; {cut[1]} exceed 16 bits here; computed that way, irshape's values agree"
+    text = f"{SATURATED}; {cut[1]} exceed 16 bits here; irshape agrees if it does the same"
     return Remark(Kind.SATURATION, text)
 
 

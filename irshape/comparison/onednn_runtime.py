@@ -252,7 +252,7 @@ def run(request: Request, folder: Path, answer: Request, save: Callable[[], None
                     library, partition, inputs, outputs, engine, stream, arrays, tensors, entries
                 )
         if len(left) == len(waiting):
-            raise Failed(f"{len(left)} partitions wait for inputs that nothing makes")
+            raise Failed(f"{len(left)} partitions have inputs that no operation computes")
         waiting = left
     computed = sorted(made_by_some & arrays.keys())
     for number in computed:

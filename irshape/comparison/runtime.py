@@ -81,7 +81,7 @@ def run(request: Request, folder: Path, answer: Request, save: Callable[[], None
         elif device in {name.partition(".")[0] for name in core.available_devices}:
             core.compile_model(model, device)
         else:
-            raise RuntimeError(f"there is no {device} here")
+            raise RuntimeError(f"this machine has no device {device}")
     except Exception as problem:
         if "is not registered in the OpenVINO Runtime" not in str(problem):
             raise

@@ -37,7 +37,7 @@ class Cures:
         """Returns advice for the obstacle that a fact describes: how to change the layer so that
         the conditions of the fact no longer hold."""
         if fact.verdict == "unknown":
-            return Cure("let the device compile it", f"irshape requires {self._model.path} --ask")
+            return Cure("ask the device itself", f"irshape requires {self._model.path} --ask")
         for condition in fact.conditions:
             key, _, name = condition.key.partition(".")
             if name == "const" and "no" in condition.values:

@@ -58,7 +58,7 @@ class DeviceVerdict:
 
     @property
     def verdict(self) -> Verdict:
-        """`fails`, `likely`, `unknown` or `clear`."""
+        """The verdict on the model: `fails`, `likely`, `unknown` or `clear`."""
         return self.obstacles[0].verdict if self.obstacles else "clear"
 
     @cached_property

@@ -31,7 +31,7 @@ _CHUNK = 1 << 20
 
 
 Labels = defaultdict[Hashable, int]
-"""Numbers objects that are often compared: equal objects have the same number."""
+"""Gives equal objects, such as the contents of layers, the same number."""
 
 
 class Side:

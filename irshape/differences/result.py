@@ -61,8 +61,8 @@ class Change(NamedTuple):
 class LayerDiff(NamedTuple):
     """Two matched layers that differ.
 
-    inherited: whether only types or shapes changed, because those of the inputs did, or only the
-    layers that decompress a constant of this layer.
+    inherited: whether the change is only a consequence of other changes: the inputs have other
+    types or shapes, or a constant is decompressed in another way.
     """
 
     first: Layer
@@ -154,7 +154,7 @@ class ModelDiff:
             renamed = f", {counts['renamed']:,} of them renamed" if counts["renamed"] else ""
             return f"equal: {matched}{renamed}"
         words = dict.fromkeys(("changed", "removed", "added", "inherited", "renamed"), "")
-        words["inherited"] = "with other types, shapes or decompression that follow"
+        words["inherited"] = "changed in types, shapes or decompression as a consequence"
         parts = [f"{counts[key]:,} {text or key}" for key, text in words.items() if counts[key]]
         return f"{matched} matched: {', '.join(parts) or 'no layer changed'}"
 

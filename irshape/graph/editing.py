@@ -371,7 +371,7 @@ class Editing(Building):
                 )
             if any(edge.to_layer == layer.id for edge in self.back_edges):
                 raise GraphError(
-                    f"{self.where(layer)} carries a value from one iteration to the next"
+                    f"{self.where(layer)} gets its value from the previous iteration (a back edge)"
                 )
             if self.owner is None:
                 self._substitute(old, new)

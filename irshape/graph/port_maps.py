@@ -100,7 +100,7 @@ def _entry(line: Line, inputs: int) -> PortMap:
 
 
 def line_of(at: int | None, inner: GraphLayer, **attributes: object) -> Line:
-    """Returns an entry for an input, which feeds a Parameter, or for an output, from a Result."""
+    """Returns a port map entry: from an input to a Parameter, or from a Result to an output."""
     given = {name: str(value) for name, value in attributes.items()}
     direction: Literal["input", "output"] = "input" if inner.raw.is_parameter else "output"
     return Line(direction, at, {"internal_layer_id": inner.id, **given})

@@ -236,7 +236,7 @@ class Inspection:
 
     @property
     def rt_info(self) -> dict[str, object]:
-        """What the program that wrote the model says about it in the rt_info."""
+        """The rt_info of the model as nested dictionaries; empty if it cannot be read."""
         try:
             return rt_info.parse(self.model.source, self.model.rt_info_span)
         except ValueError:

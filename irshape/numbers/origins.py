@@ -33,4 +33,4 @@ def source_of_nan(layer: Layer, inputs: Sequence[Array], outputs: Sequence[Array
     for index, array in enumerate(inputs):
         if is_real(array) and bool(np.isinf(array).any()):
             return f"its input {index} holds infinity"
-    return "no input of it holds NaN or infinity"
+    return "none of its inputs holds NaN or infinity"

@@ -36,7 +36,7 @@ class Outcome(NamedTuple):
     def ending(self) -> str:
         """How the command ended, in words."""
         if self.status is None:
-            return "no end within the time"
+            return "no end within the time limit"
         if self.status < 0:
             try:
                 return f"signal {-self.status} ({signal.Signals(-self.status).name})"

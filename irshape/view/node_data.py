@@ -54,12 +54,12 @@ def _listed(unmatched: list[str]) -> str:
 def _graphs(data: Any, stem: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yields the title and the results of each graph in a file."""
     if not isinstance(data, dict):
-        raise ValueError("it is not node data")
+        raise ValueError("it is not node data of Model Explorer")
     graphs = {stem: data} if "results" in data or not data else data
     for name, graph in graphs.items():
         results = graph.get("results") if isinstance(graph, dict) else None
         if not isinstance(results, dict):
-            raise ValueError("it is not node data")
+            raise ValueError("it is not node data of Model Explorer")
         yield str(graph.get("name", name)), results
 
 

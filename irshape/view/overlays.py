@@ -480,12 +480,12 @@ def rows_of(result: Mapping[str, Any], key: str, fields: tuple[str, ...]) -> lis
     if not isinstance(rows, list) or not all(
         isinstance(row, dict) and all(field in row for field in fields) for row in rows
     ):
-        raise ValueError("it is not a result of this kind")
+        raise ValueError("it is not the JSON output of this irshape command")
     return rows
 
 
 def _layer(row: Mapping[str, Any], numbering: Numbering) -> int:
     layer = row["layer"]
     if not isinstance(layer, dict) or not isinstance(layer.get("path"), list):
-        raise ValueError("it is not a result of this kind")
+        raise ValueError("it is not the JSON output of this irshape command")
     return numbering.of_reference(layer)

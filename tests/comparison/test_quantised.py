@@ -319,7 +319,7 @@ def test_what_a_step_makes_of_the_least_error(
         reasons = {output.layer.id: output.reason or "" for output in comparison.rows}
         assert "1 of 4 elements are one step off" in reasons[whole]
         assert "one step off" in reasons[narrow]
-        assert "roundings next to a step" in reasons[scaled]
+        assert "whose inputs lie next to a step" in reasons[scaled]
 
 
 class Level(NamedTuple):
@@ -429,8 +429,8 @@ def test_a_normalization_of_levels(
     assert (blamed, comparison.ok) == (row.blamed, row.blamed is None), str(comparison)
     if not row.weight and row.blamed is None:
         reasons = {output.layer.id: output.reason or "" for output in comparison.rows}
-        assert "standardizes the levels" in reasons[norm]
-        assert "standardizes the levels" in reasons[scaled]
+        assert "normalizes the integer levels" in reasons[norm]
+        assert "normalizes the integer levels" in reasons[scaled]
 
 
 @pytest.mark.parametrize(("given", "blamed"), [(0.0, None), (0.02, "levels")])

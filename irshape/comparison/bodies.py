@@ -28,7 +28,7 @@ def look_inside(
 
     Stops at the first iteration in which a layer differs by itself. Returns None if no body runs or
     no run could be compared.
-    compare: compares a model with the device, given its inputs and a name for it.
+    compare: a function that compares a model with the device, given its inputs and a name for it.
     """
     assert layer.bodies is not None
     last: Inside | None = None

@@ -339,9 +339,9 @@ class CrosscheckRun(LayerwiseRun):
         """Explains differing outputs by another run of the model in which irshape rounds as the
         device may.
 
-        Every tensor is rounded to the device's precision. For a device that computes in f32, none
-        is rounded to f16 or bf16 instead. An output of the model is explained if the device's error
-        is at most `SIMULATED_FACTOR` times the error of that run.
+        Every tensor is rounded to the device's precision. If the device computes in f32, irshape
+        instead rounds no tensor to f16 or bf16. An output of the model is explained if the device's
+        error is at most `SIMULATED_FACTOR` times the error of that run.
         """
         precision = self.tolerance.precision
         is_exact = all(hint == "f32" for hint in self.rounded.behind.values())

@@ -213,7 +213,7 @@ def _gravest(layer: DeviceLayer, candidates: _Candidates) -> Fact | None:
                 if not each.holds(value)
             ]
             others = counted(fact.compiled, "other layer")
-            reason = f"not measured: {in_words(new)} ({others} of this operation compiled)"
+            reason = f"not measured: {in_words(new)}; {others} of this operation compiled"
     return Fact(layer.layer.type, (), "unknown", 0, 0, reason)
 
 

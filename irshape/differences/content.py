@@ -52,7 +52,7 @@ class Side:
         self.sources = result.wiring.sources
         self.order = result.wiring.order
         self.content: list[list[int]] = [[], [], [], []]
-        """For each level of comparison, a label of each layer's own content."""
+        """For each level of comparison, the label of each layer: equal layers have equal labels."""
         self.constants = [self._constant(layer) for layer in self.layers]
         """The constant of each Const layer; None for other layers, and for faulty attributes."""
         self.fixed: dict[int, Hashable] = {}

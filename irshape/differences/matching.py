@@ -262,8 +262,9 @@ class _Matching:
     def _upstream(
         self, side: Side, start: int, taken: dict[int, int], level: int
     ) -> dict[int, tuple[int, int]]:
-        """Follows the first inputs back from a layer, up to a layer with a partner. Returns for
-        each content on this path how many layers follow, and the nearest layer with the content."""
+        """Follows the first inputs back from a layer, up to a layer with a partner. For each
+        content of a layer on this path, returns the distance and the position of the first layer
+        that has it."""
         reached: dict[int, tuple[int, int]] = {}
         at: int | None = start
         for distance in range(_DEPTH):

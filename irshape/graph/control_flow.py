@@ -191,8 +191,8 @@ class _Body:
             stacked = isinstance(value, Stacked)
             if stacked and at < len(states):
                 raise GraphError(
-                    f"{self.layer.type}: the next value of '{states[at].name}' is stacked",
-                    help="return the value as a state first, and again, stacked, after the states",
+                    f"{self.layer.type}: a state, '{states[at].name}', is stacked",
+                    help="return the states as they are first, and after them the stacked values",
                 )
             source = self.graph.as_output(value.value if stacked else value)
             results.append(self.graph.result(source))

@@ -316,7 +316,7 @@ def _misfit(output: Output, wanted: Wanted) -> str:
             other = "" if callable(value) else f", not {value!r}"
             return f"{name} of {layer.label} is {actual!r}{other}"
     if wanted.where is not None and not wanted.where(output):
-        return f"{output!r} does not meet the conditions"
+        return f"{output!r} does not meet the conditions of the pattern"
     if wanted.inputs is not None and len(wanted.inputs) != len(layer.inputs):
         return f"{layer.label} has {counted(len(layer.inputs), 'input')}, not {len(wanted.inputs)}"
     name = "" if wanted.name is None else f" as '{wanted.name}'"

@@ -243,7 +243,7 @@ class Structure:
         return [each for each in results if name in each.output_names] or results
 
     def claimed_names(self, source: Output, but: GraphLayer | None = None) -> set[str]:
-        """Returns the names of a tensor that its Results declare as their own."""
+        """Returns the names of a tensor that its Results declare as their own, except for `but`."""
         return {
             name
             for end in source._users

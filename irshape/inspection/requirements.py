@@ -75,8 +75,9 @@ class Requirements:
 
     @cached_property
     def devices(self) -> dict[str, DeviceVerdict]:
-        """The verdict of each device on the model, from the facts about the newest release: `CPU`,
-        `GPU` and `NPU`, each with its `verdict`, `layers` and `unjudged`."""
+        """Whether CPU, GPU and NPU compile the model, according to the facts about the newest
+        release. Each device has a `verdict`, the `layers` that do not compile, and the `unjudged`
+        layers."""
         return judge(self._inference, DEVICES)
 
     @property

@@ -1,6 +1,6 @@
 """Returns node data for Model Explorer: a value and a colour for each layer.
 
-There is node data for the findings, and the overlays of `irshape view`: costs, dynamic sizes,
+There is node data for the findings and for the overlays of `irshape view`: costs, dynamic sizes,
 releases, and the results of `irshape crosscheck` and of `irshape run --stats`.
 """
 

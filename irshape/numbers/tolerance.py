@@ -141,8 +141,8 @@ def doubtful(
             small.append(f"'{name}'")
             share = max(share, error / scale if scale else 1.0)
     texts = (
-        f" so close to 0 that the {FLOOR:g} of the tolerance decides (errors up to {share:.2g} × "
-        "the largest value); --atol 0 compares them",
+        f" so close to 0 that the absolute tolerance {FLOOR:g} makes them equal (errors up to "
+        f"{share:.2g} × the largest value); --atol 0 compares them without it",
         " without elements in this run",
     )
     return [

@@ -237,9 +237,13 @@ class Reasons:
         if layer.is_parameter:
             if place.body not in self.names.around:
                 return f"{at}, an input"
-            around = self.names.around[place.body]
-            branch = around[0].body.layers[around[1]].folded_type == "if"
+            outer, position, tag = self.names.around[place.body]
+            branch = outer.body.layers[position].folded_type == "if"
             own = "from outside" if known or branch else "different in some iterations"
+            if branch and (source := outer.wiring.sources[position][0]) is not None:
+                condition = outer.outputs[source[0]][source[1]].known
+                if condition and bool(condition[0]) != (tag == "then_body"):
+                    own = f"of {tag}, which does not run"
             return f"{at}, {own}"
         if layer.is_constant:
             return f"{at}, a constant"

@@ -44,14 +44,15 @@ def candidates(sizes: NamedSizes) -> Iterator[Sizes]:
 def grid(sizes: NamedSizes) -> Iterator[Sizes]:
     """Yields sizes in `GRID` or required by constants, even if they break conditions."""
     wanted = _demanded(sizes)
+    steps = {size.atom: step for size, step in sizes.facts.multiples}
     for size in GRID:
         for batch in (1, 2):
-            yield {
-                each.name: _within(
-                    sizes, each, wanted.get(each.name) or (size if each.axis else batch)
-                )
-                for each in sizes.symbols
-            }
+            chosen = {}
+            for each in sizes.symbols:
+                step = steps.get(each, 1)
+                usual = wanted.get(each.name) or (size if each.axis else batch)
+                chosen[each.name] = _within(sizes, each, max(usual // step, 1) * step)
+            yield chosen
 
 
 def shape_of(

@@ -74,9 +74,14 @@ def overview(inference: Inference) -> Overview:
 
 def _sizes(reasons: Reasons) -> Iterator[ProposedSize]:
     """Yields the proposed sizes of inputs, each with the layer that requires it."""
+    steps = {size.atom: step for size, step in reasons.sizes.facts.multiples}
     for layer, axis, size, by in reasons.proposals.chosen():
         reason = "" if by is None else _limiting(reasons.inference, by.layer, size)
-        fits = "" if by is None else written_range(by.low, by.high)
+        known = (reasons.inference.expressions(layer)[0] or ())[axis]
+        step = steps.get(known.atom, 1) if known is not None else 1
+        fits = "" if step == 1 else f"multiples of {step}"
+        if by is not None:
+            fits = written_range(by.low, by.high)
         yield ProposedSize(tensor_name(layer), axis, size, by is not None, fits, reason)
 
 

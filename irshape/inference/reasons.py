@@ -143,7 +143,8 @@ class ProposedSize(NamedTuple):
     required: bool
     """Whether a layer refuses the other sizes that were tried."""
     fits: str
-    """The sizes around it that the layer accepts too: `224..239`; empty if no layer requires it."""
+    """The sizes around it that the layer accepts too: `224..239`, or `multiples of 6`; empty if
+    no layer requires any."""
     reason: str
     """The layer that requires it, and a constant of this size; empty if no layer does."""
 
@@ -235,7 +236,7 @@ class Overview(NamedTuple):
         for size in self.sizes:
             reason = size.reason and f", which {size.reason}"
             kind = "required" if size.required else "example"
-            fits = f" ({size.fits} fit)" if ".." in size.fits else ""
+            fits = "" if size.fits in ("", str(size.size)) else f" ({size.fits} fit)"
             said = f"{size.input}[{size.axis}] is {size.size}{fits}"
             kinds.setdefault(f"{kind}: {{}}{reason}", []).append(said)
         for kind, sizes in sorted(kinds.items(), reverse=True):

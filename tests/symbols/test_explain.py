@@ -362,7 +362,12 @@ def ones(*shape: int) -> Any:
         (["[2,?]"], lambda x: op.matmul(x, ones(16, 4)), {"x0[1] is 16": "MatMul"}, []),
         (["[?]", "[?]"], op.add, {}, ["x0[0] is 1", "x1[0] is 1"]),
         (["[3]"], op.relu, {}, []),
-        (["[?]"], lambda x: op.reshape(x, [-1, 32], special_zero=False), {}, ["x0[0] is 32"]),
+        (
+            ["[?,?]"],
+            lambda x: op.reshape(x, [0, -1, 6], special_zero=True),
+            {},
+            ["x0[0] is 1", "x0[1] is 60 (multiples of 6 fit)"],
+        ),
         # 1 or 13 meet the sum of 1 and 12
         (
             ["[?,8]", "[?,8]"],
@@ -384,9 +389,25 @@ def test_required_sizes_are_told_from_examples(
     graph.result(build(*inputs), "y")
     graph.save(tmp_path / "m.xml")
     rows = json.loads(said("explain", tmp_path / "m.xml", "--format", "json")[1])["sizes"]
-    named = [(f"{each['input']}[{each['axis']}] is {each['size']}", each) for each in rows]
+    named = [
+        (
+            f"{each['input']}[{each['axis']}] is {each['size']}"
+            + (f" ({each['fits']} fit)" if "multiples" in each["fits"] else ""),
+            each,
+        )
+        for each in rows
+    ]
     assert [name for name, each in named if not each["required"]] == examples
     assert {name: each["reason"].split()[0] for name, each in named if each["required"]} == required
     text = said("explain", tmp_path / "m.xml")[1]
     assert all(f"required: {name}" in text for name in required)
     assert (f"example: {', '.join(examples)}" in text) == bool(examples)
+
+
+def test_a_branch_that_a_constant_excludes_is_named() -> None:
+    graph = irshape.Graph()
+    x = graph.parameter("f32", "[?,?]", name="x")
+    one, other = (lambda a, size=size: op.matmul(a, ones(size, 4)) for size in (16, 8))
+    graph.result(op.if_(np.bool_(True), x, then_body=one, else_body=other), "y")
+    text = str(irshape.infer(graph.model(), symbols=True).overview())
+    assert "of else_body, which does not run" in text

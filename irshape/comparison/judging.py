@@ -225,7 +225,7 @@ class Judge:
                 continue
             if alone.theirs is not None:
                 same = self.run.alike(row.layer, alone.theirs, theirs, alone=True)
-                which = "the same" if same else "other wrong"
+                which = "the same wrong" if same else "other wrong"
                 text = f"alone on the device, with the same inputs, the layer gives {which} values"
                 remark = row.own_remark or fact(text)
                 if alone.right:

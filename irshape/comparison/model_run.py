@@ -107,7 +107,7 @@ class ModelRun(LayerwiseRun):
         return with_values_of_runtime(layer, computed, self.values)
 
     def stands_alone(self, layer: Layer) -> bool:
-        """Also True for an Assign: it passes on its input, whatever its variable holds."""
+        """Whether a layer can be computed by itself. An Assign can, whatever its variable holds."""
         return layer.folded_type == "assign" or super().stands_alone(layer)
 
     def compare_layer(self, computed: ComputedLayer) -> None:

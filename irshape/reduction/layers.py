@@ -139,7 +139,7 @@ def _ends_of(net: Body) -> list[str]:
 
 
 def _with_ends(net: Body, kept: set[str]) -> Body | None:
-    """Returns the net with only these ends; None if no Result is left."""
+    """Returns the net with only these of its ends; None if no Result would be left."""
     dropped = set(_ends_of(net)) - kept
     part = edited(net, [layer for layer in net.layers if layer.id not in dropped])
     return without_dead(part, net) if any(layer.is_result for layer in part.layers) else None

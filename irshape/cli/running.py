@@ -107,9 +107,14 @@ def gathered(
                         f"the model has only {counted(len(parameters), 'input')}, so "
                         f"'{entry}' is one too many"
                     )
-                files[parameters[position]] = file
+                layer = parameters[position]
             else:
-                files[named.find(name)] = file
+                layer = named.find(name)
+            if layer in files:
+                raise ValueError(
+                    f"the input '{layer.name}' is given twice: '{files[layer]}', '{file}'"
+                )
+            files[layer] = file
         if not inputs and not shapes:
             files = beside(model)
         fed = {

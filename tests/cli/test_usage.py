@@ -122,6 +122,9 @@ a tolerance without an end | crosscheck whole.xml --atol inf | 2 | 'inf' is not 
 a tolerance below 0 | compare whole.xml whole.xml --atol -1 | 2 | '--atol': -1
 a number of seconds as Python reads it | query //layer whole.xml --timeout 1_0 | 2 | '1_0' is not
 more parts than memory | split whole.xml --parts 99999999999999999999999 -o new.xml | 1 | too few
+an input given twice | run whole.xml -i [1,2] -i x=[3,4] | 2 | 'x' is given twice: '[1,2]', '[3,4]'
+a condition in Python's numbers | explain whole.xml --assume 'n==1_0' | 2 | in digits, such as 12
+a condition with a truth value | explain whole.xml --assume 'n % 2 == False' | 2 | in digits,
 an input without a value | run whole.xml -i x= | 2 | 'x=' gives no file and no value
 an array beyond 64 bits | run EXAMPLES/encoder.xml -i 'input_ids=[[99999999999999999999]]' | 2
     | a number that i64 does not have

@@ -55,22 +55,21 @@ class Dimension:
         """Converts a size (-1 and None mean `?`), a pair `(low, high)` or a text to a dimension."""
         if isinstance(size, Dimension):
             return size
-        if isinstance(size, int):
+        if size.__class__ is int:
             return _SIZES[size]
         if isinstance(size, str):
             return parse_dimension(size)
         if size is None:
             return _SIZES[-1]
-        if isinstance(size, (tuple, list)):
+        if isinstance(size, (tuple, list)) and len(size) == 2:
             low, high = size
-            return Dimension(low, high if high is not None and high >= 0 else UNBOUNDED)
-        try:
-            return _SIZES[index(size)]  # an integer of NumPy
-        except TypeError:
-            raise TypeError(
-                f"{size!r} is not a dimension: expected a size such as 3, a pair such as (1, 10), "
-                "or '?'"
-            ) from None
+            return Dimension(int(low), int(high) if high is not None and high >= 0 else UNBOUNDED)
+        if hasattr(size, "__index__") and not isinstance(size, bool):
+            return _SIZES[int(index(size))]  # an integer of NumPy
+        raise TypeError(
+            f"{size!r} is not a dimension: expected a size such as 3, a pair such as (1, 10), "
+            "or '?'"
+        )
 
     @property
     def is_static(self) -> bool:

@@ -261,6 +261,28 @@ MISTAKES = {
     "a size that is a real": Given(
         lambda path: ready(path, shapes={"x": [2.0]}), TypeError, "2.0 is not a dimension"
     ),
+    "a size that is a truth value": Given(
+        lambda path: ready(path, shapes={"x": [True]}), TypeError, "True is not a dimension"
+    ),
+    "a size that is a list": Given(
+        lambda path: ready(path, shapes={"x": [[2]]}), TypeError, "[2] is not a dimension"
+    ),
+    "a tolerance that is NaN": Given(
+        lambda path: irshape.compare(path, path, rtol=float("nan")), ValueError, "rtol: expected a"
+    ),
+    "a tolerance below 0": Given(
+        lambda path: irshape.crosscheck(path, atol=-1), ValueError, "atol: expected a finite number"
+    ),
+    "a limit as a text": Given(
+        lambda path: irshape.validate(path, config=irshape.Configuration(max_errors="1")),
+        ValueError,
+        "max_errors: expected a whole number",
+    ),
+    "a release of texts": Given(
+        lambda path: irshape.validate(path, config=irshape.Configuration(target=("2024", "6"))),
+        ValueError,
+        "target: expected a release as two numbers",
+    ),
     "a layer by its name": Given(
         lambda path: ready(path).outputs("scale"), KeyError, "no layer with the id 'scale'"
     ),

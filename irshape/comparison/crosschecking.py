@@ -16,7 +16,7 @@ from ..execution.session import ExecutionError, Observer, Session
 from ..inference.engine import infer
 from ..inference.result import BodyResult
 from ..model.graph import Model
-from ..numbers.tolerance import Hint, doubtful
+from ..numbers.tolerance import Hint, checked, doubtful
 from ..shapes import PartialShape
 from . import foreign
 from .answers import Answer, Device, Question, Unanswered
@@ -49,6 +49,7 @@ def crosscheck(
     phase: Callable[[str, int], None] | None = None,
 ) -> Comparison:
     """Implements `irshape.crosscheck`, which describes the parameters and the errors."""
+    checked(rtol=rtol, atol=atol)
     told = Progress(progress, phase)
     if model.format.runtimes:
         openvino_only = hint or save or config or record or replay or extension_libraries

@@ -13,6 +13,7 @@ from ..execution.ranges import all_tensors
 from ..execution.session import Observer, Session
 from ..model.graph import Model
 from ..model.ids import is_number
+from ..numbers.tolerance import checked
 from ..numpy_types import Array, dtype_of
 from ..shapes import PartialShape
 from ..spelling import first_of
@@ -48,6 +49,7 @@ def compare(
     Which layer is to blame is always decided by irshape's own result for the layer, whatever the
     runtime.
     """
+    checked(rtol=rtol, atol=atol)
     session, other = Session(first, max_memory=max_memory), Session(second, max_memory=max_memory)
     if inputs is None:
         inputs = random_inputs(first, seed, common_shapes(first, second), max_memory=max_memory)

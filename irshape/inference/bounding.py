@@ -32,9 +32,6 @@ SAMPLES = 4
 MOST_LAYERS = 200_000
 """The maximum number of layers to infer for all proposals together."""
 
-MOST_SIZES = 8
-"""The maximum number of other sizes to try for a symbol."""
-
 Ranges = dict[Symbol, Range]
 
 
@@ -44,14 +41,6 @@ class Binding(NamedTuple):
     shapes: dict[str, str]
     """The shape of each input, by name."""
     result: BodyResult
-
-
-class Requirement(NamedTuple):
-    """A layer that limits the size of an input, and the range of sizes that it accepts."""
-
-    layer: Layer
-    low: int
-    high: int
 
 
 class Proposals:
@@ -89,7 +78,7 @@ class Proposals:
         """Returns a layer that refuses some tried sizes, and the shapes of the inputs with them."""
         for sizes in grid(self.sizes):
             shapes = self._sized(sizes)
-            refusing, _ = self._refusing(shapes)
+            refusing = self._refusing(shapes)
             if refusing is not None:
                 return refusing, {tensor_name(each): str(shape) for each, shape in shapes.items()}
         return None
@@ -242,83 +231,44 @@ class Proposals:
         position = self._as_declared.body.layers.index(layer)
         return self._as_declared.outputs[position][0].shape
 
-    def chosen(self) -> Iterator[tuple[Layer, int, int, Requirement | None]]:
+    def chosen(self) -> Iterator[tuple[Layer, int, int, Layer | None]]:
         """Yields each dynamic dimension of an input, its size in `fitting`, and the layer that
-        requires it; None if other sizes fit, or if too many attempts would be needed."""
+        requires it; None if another size fits."""
         fitting = self.fitting
         if fitting is None:
             return
-        self._attempts = max(MOST_LAYERS // len(self._as_declared.outputs), 2)
-        known = {symbol.name: self._requirement(symbol.name, fitting) for symbol in self.symbols}
-        for sizes in candidates(self.sizes) if any(known.values()) else ():
-            others = {n for n, by in known.items() if by and not by.low <= sizes[n] <= by.high}
-            if others and self._ones(sizes) == self._ones(fitting) and self._holds(sizes):
-                known.update(dict.fromkeys(others))
+        requiring = {symbol: self._requiring(symbol.name, fitting) for symbol in self.symbols}
         shapes = self._sized(fitting)
         for layer, row, _ in self._inputs():
             for axis, (dim, size) in enumerate(zip(self._declared(layer), row, strict=True)):
                 given = shapes[layer][axis].low
                 if dim.is_static or size is None:
                     continue
-                if size.symbols:
-                    atom = size.atom  # the sizes of other inputs decide about a sum
-                    yield layer, axis, given, None if atom is None else known.get(atom.text)
+                if size.symbols:  # the sizes of other inputs decide about a sum
+                    yield layer, axis, given, requiring.get(size.atom)  # type: ignore[arg-type]
                     continue
                 dims = [*shapes[layer]]
                 dims[axis] = Dimension(given + 1)
-                refusing, _ = self._refusing({**shapes, layer: PartialShape(dims)})
+                refusing = self._refusing({**shapes, layer: PartialShape(dims)})
                 if refusing is not None:  # else the user gave the size
-                    yield layer, axis, given, Requirement(refusing, given, given)
+                    yield layer, axis, given, refusing
 
-    def _ones(self, sizes: Sizes) -> set[Expression]:
-        """Returns the expressions of dimensions that are 1 and may broadcast with these sizes."""
-        return {size for size, _ in self.sizes.facts.one_or if value_of(size, sizes) == 1}
-
-    def _requirement(self, name: str, fitting: Sizes) -> Requirement | None:
-        """Returns the layer that requires the size of a symbol, and the sizes that it accepts.
-        Returns None if a very different size fits: a multiple, or a size of an input of the layer
-        that refuses."""
-        size, refused = fitting[name], list[Layer]()
-        others = [2 * size, 3 * size, size // 2]
-
-        def fits(other: int) -> bool:
+    def _requiring(self, name: str, fitting: Sizes) -> Layer | None:
+        """Returns the layer that refuses the double, the triple and the half of the size of a
+        symbol; None if one of them fits, or for 1, which may broadcast."""
+        size, refusing = fitting[name], None
+        for other in (2 * size, 3 * size, size // 2) if size > 1 else ():
             shapes = self._sized({**fitting, name: other})
-            if other < 1 or not self._within(shapes) or self._attempts < 1:
-                return False
-            self._attempts -= 1
-            layer, met = self._refusing(shapes)
-            if layer is not None:
-                refused.append(layer)
-                others.extend(sorted(met.difference(others, {size}))[: MOST_SIZES - len(others)])
-            return layer is None
+            if self._within(shapes):
+                refusing = self._refusing(shapes)
+                if refusing is None:
+                    return None
+        return refusing
 
-        if any(map(fits, others)) or not refused or self._attempts < 1:
-            return None
-        ends = []
-        for end in (size // 2, 2 * size):
-            inside, outside = size, end
-            while abs(outside - inside) > 1:
-                middle = (inside + outside) // 2
-                inside, outside = (middle, outside) if fits(middle) else (inside, middle)
-            ends.append(inside)
-        return Requirement(refused[0], *ends)
-
-    def _refusing(self, shapes: Mapping[Layer, PartialShape]) -> tuple[Layer | None, set[int]]:
-        """Returns the first layer that refuses these shapes, and the sizes of its inputs."""
-        result = self._inferred(shapes)
-        refusing = result.refusing() - self._refused
-        if not refusing:
-            return None, set()
-        first = min(refusing, key=lambda layer: layer.offset)
-        met = {
-            size
-            for part in result.walk()
-            if first in part.body.layers
-            for each in part.inputs.get(part.body.layers.index(first), ())
-            if each is not None
-            for size in each.shape.declared
-        }
-        return first, met
+    def _refusing(self, shapes: Mapping[Layer, PartialShape]) -> Layer | None:
+        """Returns the first layer that refuses these shapes."""
+        refusing = self._inferred(shapes).refusing() - self._refused
+        return min(refusing, key=lambda layer: layer.offset, default=None)
 
     def _inferred(self, shapes: Mapping[Layer, PartialShape]) -> BodyResult:
         by_id = {layer.id: shape for layer, shape in shapes.items()}

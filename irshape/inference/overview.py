@@ -12,7 +12,7 @@ from ..symbols.expressions import Symbol
 from .bounding import Binding
 from .conflicts import conflicts_of_layers
 from .explaining import Place, Reasons, counterparts
-from .named_sizes import tensor_name, written_range
+from .named_sizes import tensor_name
 from .reasons import Group, Overview, ProposedSize, Verdict, spaced
 from .result import BodyResult
 
@@ -76,13 +76,10 @@ def _sizes(reasons: Reasons) -> Iterator[ProposedSize]:
     """Yields the proposed sizes of inputs, each with the layer that requires it."""
     steps = {size.atom: step for size, step in reasons.sizes.facts.multiples}
     for layer, axis, size, by in reasons.proposals.chosen():
-        reason = "" if by is None else _limiting(reasons.inference, by.layer, size)
+        reason = "" if by is None else _limiting(reasons.inference, by, size)
         known = (reasons.inference.expressions(layer)[0] or ())[axis]
-        step = steps.get(known.atom, 1) if known is not None else 1
-        fits = "" if step == 1 else f"multiples of {step}"
-        if by is not None:
-            fits = written_range(by.low, by.high)
-        yield ProposedSize(tensor_name(layer), axis, size, by is not None, fits, reason)
+        step = 1 if known is None else steps.get(known.atom, 1)
+        yield ProposedSize(tensor_name(layer), axis, size, by is not None, step, reason)
 
 
 def _refused(reasons: Reasons) -> str:

@@ -142,9 +142,8 @@ class ProposedSize(NamedTuple):
     size: int
     required: bool
     """Whether a layer refuses the other sizes that were tried."""
-    fits: str
-    """The sizes around it that the layer accepts too: `224..239`, or `multiples of 6`; empty if
-    no layer requires any."""
+    step: int
+    """The number whose multiples a layer needs; 1 if it needs none."""
     reason: str
     """The layer that requires it, and a constant of this size; empty if no layer does."""
 
@@ -236,8 +235,8 @@ class Overview(NamedTuple):
         for size in self.sizes:
             reason = size.reason and f", which {size.reason}"
             kind = "required" if size.required else "example"
-            fits = "" if size.fits in ("", str(size.size)) else f" ({size.fits} fit)"
-            said = f"{size.input}[{size.axis}] is {size.size}{fits}"
+            step = "" if size.step == 1 else f" (a multiple of {size.step})"
+            said = f"{size.input}[{size.axis}] is {size.size}{step}"
             kinds.setdefault(f"{kind}: {{}}{reason}", []).append(said)
         for kind, sizes in sorted(kinds.items(), reverse=True):
             yield kind.replace("{}", ", ".join(sizes), 1)

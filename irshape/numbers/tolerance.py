@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from numbers import Real
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -33,6 +35,13 @@ FLOOR = 1e-6
 NO_SCALE = 1e30
 """Finite numbers of at least this magnitude (f16: 60,000) stand for infinity, as in attention
 masks. They do not count as the largest magnitude."""
+
+
+def checked(**tolerances: float | None) -> None:
+    """Raises `ValueError` for a tolerance that is no finite number of 0 or more."""
+    for name, given in tolerances.items():
+        if given is not None and not (isinstance(given, Real) and 0 <= given < math.inf):
+            raise ValueError(f"{name}: expected a finite number of 0 or more, got {given!r}")
 
 
 def coarsest(types: Iterable[Hint]) -> Hint:

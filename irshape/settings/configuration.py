@@ -193,9 +193,15 @@ _FORMS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "contracts": ("a list of Contract objects, as a file gives them", _all(Contract)),
     "custom": ("a list of CustomRule objects, as a file gives them", _all(CustomRule)),
     "fail_level": ("error, warning or info", lambda value: value in SEVERITIES),
+    **dict.fromkeys(
+        ("max_errors", "jobs"),
+        ("a whole number of at least 1", lambda value: type(value) is int and value > 0),
+    ),
+    **dict.fromkeys(("comments", "cache"), ("True or False", lambda value: type(value) is bool)),
+    "devices": ("a Devices object, as a file gives it", lambda value: isinstance(value, Devices)),
     "target": (
         "a release as two numbers, (2024, 6)",
-        lambda value: isinstance(value, tuple) and len(value) == 2,
+        lambda value: isinstance(value, tuple) and [*map(type, value)] == [int, int],
     ),
 }
 

@@ -67,7 +67,9 @@ def test_functions_take_an_open_file(tmp_path: Path) -> None:
         assert irshape.validate(file, also=()).files[0].layers == 4
 
 
-@pytest.mark.parametrize("axes", ["[1,2]", [1, 2], (1, 2), np.array([1, 2])])
+@pytest.mark.parametrize(
+    "axes", ["[1,2]", [1, 2], (1, 2), range(1, 3), np.array([1, 2]), [*np.array([1, 2])]]
+)
 def test_the_values_of_a_layer_on_its_own(axes: Any, tmp_path: Path) -> None:
     path = tmp_path / "mean.xml"
     path.write_text(LAYER)

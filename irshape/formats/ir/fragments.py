@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from math import prod
+from typing import Any
 
 from ...element_types import ElementType
 from ...faults import Fault
@@ -238,10 +239,14 @@ def value_texts(values: Mapping[str, object]) -> dict[str, str]:
     """Converts values (texts, lists, numbers or arrays) to texts. Raises `TypeError`."""
     if not isinstance(values, Mapping):
         raise TypeError(f"expected values by names of inputs, as in {{'axes': 1}}, got {values!r}")
-    return {
-        str(name): str(value.tolist() if hasattr(value, "tolist") else value)
-        for name, value in values.items()
-    }
+    return {str(name): str(_plain(value)) for name, value in values.items()}
+
+
+def _plain(value: Any) -> object:
+    """Returns a value without the types of NumPy."""
+    if isinstance(value, (list, tuple, range)):
+        return [_plain(each) for each in value]
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def give_values(model: Model, values: Mapping[str, str], *, counted: bool = True) -> None:

@@ -60,7 +60,7 @@ class Changes:
     def drop(self, mapping: dict[Any, Any], key: Any) -> None:
         """Removes an item of a dictionary if it exists, and records it."""
         value = mapping.pop(key, _ABSENT)
-        if self._marks:
+        if self._marks and value is not _ABSENT:
             self._log.append((mapping, key, value))
 
     def __enter__(self) -> None:

@@ -42,22 +42,32 @@ class Editing(Building):
         """Connects an input of a layer to another output. Raises `GraphError`."""
         source = self._output(source)
         self._own(input.layer)
-        if source is input.source:
-            return
         with self.changes:
-            self._rank_before(source.layer, input.layer)
-            old, layer = input.source, input.layer
-            self.changes.drop(old._users, input)
-            self.changes.set(input, "_source", source)
-            self.changes.put(source._users, input, self.changes.number())
+            self._connect([input], source)
+
+    def _connect(self, inputs: Iterable[Input], source: Output) -> None:
+        """Connects inputs to another output, and infers their layers again."""
+        changes = self.changes
+        affected: list[GraphLayer] = []
+        for end in inputs:
+            old, layer = end._source, end.layer
+            if old is source:
+                continue
+            self._rank_before(source.layer, layer)
+            changes.drop(old._users, end)
+            changes.set(end, "_source", source)
+            changes.put(source._users, end, changes.number())
             if self.states:
-                self.changes.at_end = self._check_variables
+                changes.at_end = self._check_variables
             if layer.raw.output_names:
                 own = self._leave_names(old, layer, moved=True)
                 self._give_names(source, (*source._names, *own))
                 self._give_output_names(layer, own)
             by_value = layer.valued or layer.operation.signature.valued
-            self._settle([] if source.tensor == old.tensor and not by_value else [layer])
+            if by_value or source.tensor != old.tensor:
+                affected.append(layer)
+        if affected or self.owner is not None:
+            self._settle(affected)
 
     def replace_uses(
         self,
@@ -72,9 +82,7 @@ class Editing(Building):
         unnamed = [each.layer for each in replaced if each.layer.raw.is_result]
         unnamed = [result for result in unnamed if not result.raw.output_names]
         with self.changes:
-            with self.batch():
-                for user in replaced:
-                    self.connect(user, new)
+            self._connect(replaced, new)
             if unnamed and not old._results and not old.layer.raw.is_parameter:
                 self._move_names(old, new, unnamed)  # an output of the graph keeps its name
 
@@ -94,9 +102,7 @@ class Editing(Building):
 
     def _take_over(self, old: Output, new: Output) -> None:
         """Connects `new` to all inputs that `old` feeds, and moves the names of `old` to `new`."""
-        with self.batch():
-            for user in old.users:
-                self.connect(user, new)
+        self._connect(old.users, new)
         self._move_names(old, new)
 
     def _own(self, layer: GraphLayer) -> None:
@@ -227,20 +233,17 @@ class Editing(Building):
         for layer in sorted(layers, key=by_rank, reverse=True):
             self._detach(layer)
 
-    def _remove_unneeded(
-        self, layers: Collection[GraphLayer], *, parameters: bool = False
-    ) -> list[GraphLayer]:
+    def _remove_unneeded(self, layers: Iterable[GraphLayer], *, parameters: bool = False) -> int:
         """Removes each of the given layers whose outputs no other layer, Result or Assign needs.
-        Returns the removed layers. parameters: whether Parameters may be removed."""
-        present = self.content.layers
-        needed = self._reachable(each for each in present if each not in layers or each.raw.is_sink)
-        gone = [
-            each
-            for each in layers
-            if each in present and each not in needed and (parameters or not each.raw.is_parameter)
-        ]
-        self._remove_all(gone)
-        return gone
+        Returns the number of removed layers. parameters: whether Parameters may be removed."""
+        count = 0
+        for layer in sorted(layers, key=by_rank, reverse=True):  # users before their producers
+            if layer.is_taken or layer.raw.is_sink or layer not in self.content.layers:
+                continue
+            if parameters or not layer.raw.is_parameter:
+                self._detach(layer)
+                count += 1
+        return count
 
     def clean(self, *, duplicates: bool = True) -> int:
         """Removes layers on which no Result or Assign depends, also in bodies, and layers that
@@ -250,8 +253,7 @@ class Editing(Building):
         Returns the number of removed layers.
         """
         with self.changes:
-            dead = self._remove_unneeded(self.content.layers)
-            count = len(dead) + self._remove_unread()
+            count = self._remove_unneeded(self.content.layers) + self._remove_unread()
             if duplicates:
                 count += self._merge_duplicates()
             for layer in self.layers:
@@ -270,7 +272,7 @@ class Editing(Building):
                 home = assign.graph
                 before = home._reachable([assign])
                 home._remove_all([assign])
-                count += 1 + len(home._remove_unneeded(before))
+                count += 1 + home._remove_unneeded(before)
         return count
 
     def _merge_duplicates(self) -> int:

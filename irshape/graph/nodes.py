@@ -442,6 +442,11 @@ class GraphLayer(_Part):
         return tuple(dict.fromkeys(users))
 
     @property
+    def is_taken(self) -> bool:
+        """Whether an output feeds another layer."""
+        return any(output._users for output in self._outputs)
+
+    @property
     def is_used(self) -> bool:
         """Whether OpenVINO reads the layer: whether a Result or an Assign depends on it. In a body,
         a Result or an Assign must also depend on the layer that contains the body."""

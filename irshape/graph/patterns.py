@@ -20,7 +20,7 @@ from ..ops.lazy import Array, np
 from ..shapes import ShapeLike
 from ..spelling import counted
 from .building import unknown_attribute, version_of
-from .nodes import GraphLayer, Output
+from .nodes import GraphLayer, Output, by_rank
 from .structure import Structure
 from .types import element_type_of, shape_of
 
@@ -234,44 +234,43 @@ class Match:
         return f"<Match of {self.output!r}>"
 
 
-@dataclass
-class _State:
-    """A partial match. Alternatives are tried from copies of it."""
+_Bound = dict[Wanted, Output]
+"""A partial match. Alternatives are tried from copies of it."""
 
-    bound: dict[Wanted, Output] = field(default_factory=dict)
-    misses: list[tuple[int, Output, Wanted]] | None = None
-    """The conditions that did not hold, each with the number of layers that had matched before;
-    None if the caller does not need them."""
 
-    @property
-    def captured(self) -> dict[str, Output]:
-        """The outputs that patterns with a name have matched, by this name."""
-        return {wanted.name: output for wanted, output in self.bound.items() if wanted.name}
+_Miss = Callable[[tuple[Output, Wanted, _Bound]], None]
+"""Takes an output, the condition that does not hold for it, and the match before it."""
 
-    @property
-    def layers(self) -> tuple[GraphLayer, ...]:
-        """The layers that the pattern names."""
-        return tuple({output.layer: 0 for wanted, output in self.bound.items() if wanted.types})
 
-    def miss(self, output: Output, wanted: Wanted) -> None:
-        if self.misses is not None:
-            self.misses.append((len(self.layers), output, wanted))
+def _ignored(miss: object) -> None:
+    """Does nothing about a condition that does not hold."""
 
-    def adding(self, wanted: Wanted, output: Output) -> _State:
-        return _State({**self.bound, wanted: output}, self.misses)
+
+def _captured(bound: _Bound) -> dict[str, Output]:
+    """Returns the outputs that patterns with a name have matched, by this name."""
+    return {wanted.name: output for wanted, output in bound.items() if wanted.name}
+
+
+def _named_layers(bound: _Bound) -> tuple[GraphLayer, ...]:
+    """Returns the layers that the pattern names."""
+    return tuple({output.layer: 0 for wanted, output in bound.items() if wanted.types})
 
 
 def matches(graph: Structure, pattern: Wanted) -> Iterator[Match]:
     """Yields all places in a graph where a pattern matches, producers first, in bodies too."""
     types = () if pattern.optional else pattern.types
-    for layer in graph.sorted():
+    candidates = [
+        layer
+        for layer in graph.content.layers
+        if not types or layer.bodies or layer.operation.type_name() in types
+    ]
+    for layer in sorted(candidates, key=by_rank):
         if layer not in graph.content.layers:
             continue
-        if not types or type(layer.operation).type_name() in types:
-            for output in layer.outputs:
-                state = next(_match(output, pattern, _State()), None)
-                if state is not None:
-                    yield Match(output, state.captured, state.layers)
+        for output in layer._outputs:
+            bound = next(_match(output, pattern, {}, _ignored), None)
+            if bound is not None:
+                yield Match(output, _captured(bound), _named_layers(bound))
         for body in layer.bodies.values():
             yield from matches(body, pattern)
 
@@ -283,12 +282,12 @@ def why_not(graph: Structure, pattern: Wanted) -> str:
     count = 0
     for layer in graph.walk():
         for output in layer.outputs:
-            misses: list[tuple[int, Output, Wanted]] = []
-            state = _State(misses=misses)
-            if next(_match(output, pattern, state), None) is not None:
+            misses: list[tuple[Output, Wanted, _Bound]] = []
+            if next(_match(output, pattern, {}, misses.append), None) is not None:
                 count += 1
                 continue
-            for fitting, seen, wanted in misses:
+            for seen, wanted, bound in misses:
+                fitting = len(_named_layers(bound))
                 if nearest is None or fitting > nearest[0]:
                     nearest = fitting, seen, wanted, output
     if count:
@@ -306,7 +305,7 @@ def why_not(graph: Structure, pattern: Wanted) -> str:
 def _misfit(output: Output, wanted: Wanted) -> str:
     """Returns why an output does not match its part of the pattern."""
     layer = output.layer
-    if wanted.types and type(layer.operation).type_name() not in wanted.types:
+    if wanted.types and layer.operation.type_name() not in wanted.types:
         return f"{layer.label} is not of type {' or '.join(wanted.types)}"
     if wanted.types and output.index != wanted.index:
         return f"it takes output {output.index} of {layer.label}, not output {wanted.index}"
@@ -323,39 +322,41 @@ def _misfit(output: Output, wanted: Wanted) -> str:
     return f"{output!r} is not the output that the pattern already matched{name}"
 
 
-def _match(output: Output, wanted: Wanted, state: _State) -> Iterator[_State]:
-    if wanted in state.bound:
-        if state.bound[wanted] is output:
-            yield state
+def _match(output: Output, wanted: Wanted, bound: _Bound, miss: _Miss) -> Iterator[_Bound]:
+    """Yields the matches that begin with a partial match and match an output as well."""
+    if wanted in bound:
+        if bound[wanted] is output:
+            yield bound
         else:
-            state.miss(output, wanted)
+            miss((output, wanted, bound))
         return
     if wanted.options:
         for option in wanted.options:
-            for result in _match(output, option, state):
-                yield result.adding(wanted, output)
-    elif _fits(output, wanted, state):
-        yield from _match_inputs(output, wanted, state.adding(wanted, output))
+            for result in _match(output, option, bound, miss):
+                yield {**result, wanted: output}
+    elif _fits(output, wanted, bound):
+        yield from _match_inputs(output, wanted, {**bound, wanted: output}, miss)
     elif not wanted.optional:
-        state.miss(output, wanted)
+        miss((output, wanted, bound))
     if wanted.optional and wanted.inputs:
-        yield from _match(output, wanted.inputs[0], state)
+        yield from _match(output, wanted.inputs[0], bound, miss)
 
 
-def _fits(output: Output, wanted: Wanted, state: _State) -> bool:
+def _fits(output: Output, wanted: Wanted, bound: _Bound) -> bool:
     layer = output.layer
     if wanted.types and (
-        type(layer.operation).type_name() not in wanted.types or output.index != wanted.index
+        layer.operation.type_name() not in wanted.types or output.index != wanted.index
     ):
         return False
-    homes = {each.layer for other, each in state.bound.items() if other.first is wanted.first}
+    homes = {each.layer for other, each in bound.items() if other.first is wanted.first}
     if wanted.types and not homes <= {layer}:
         return False
-    if not homes and wanted.name and state.captured.get(wanted.name, output) is not output:
+    if not homes and wanted.name and _captured(bound).get(wanted.name, output) is not output:
         return False
-    return all(
-        _attribute_fits(layer, name, value) for name, value in wanted.attributes.items()
-    ) and (wanted.where is None or wanted.where(output))
+    for name, value in wanted.attributes.items():
+        if not _attribute_fits(layer, name, value):
+            return False
+    return wanted.where is None or wanted.where(output)
 
 
 def _attribute_fits(layer: GraphLayer, name: str, wanted: Any) -> bool:
@@ -380,25 +381,27 @@ def _same(actual: Any, wanted: Any) -> bool:
     return bool(actual == wanted) or str(actual).lower() == str(wanted).lower()
 
 
-def _match_inputs(output: Output, wanted: Wanted, state: _State) -> Iterator[_State]:
+def _match_inputs(output: Output, wanted: Wanted, bound: _Bound, miss: _Miss) -> Iterator[_Bound]:
     layer, inputs = output.layer, wanted.inputs
     if inputs is None:
-        yield state
+        yield bound
         return
-    sources = [end.source for end in layer.inputs]
+    sources = [end._source for end in layer._inputs]
     if len(inputs) != len(sources):
-        state.miss(output, wanted)
+        miss((output, wanted, bound))
         return
     orders = [sources]
-    if len(sources) == 2 and type(layer.operation).type_name() in _COMMUTATIVE:
+    if len(sources) == 2 and layer.operation.type_name() in _COMMUTATIVE:
         orders.append(sources[::-1])
     for order in orders:
-        yield from _match_all(order, list(inputs), state)
+        yield from _match_all(order, inputs, bound, miss)
 
 
-def _match_all(sources: list[Output], wanted: list[Wanted], state: _State) -> Iterator[_State]:
+def _match_all(
+    sources: list[Output], wanted: tuple[Wanted, ...], bound: _Bound, miss: _Miss
+) -> Iterator[_Bound]:
     if not wanted:
-        yield state
+        yield bound
         return
-    for result in _match(sources[0], wanted[0], state):
-        yield from _match_all(sources[1:], wanted[1:], result)
+    for result in _match(sources[0], wanted[0], bound, miss):
+        yield from _match_all(sources[1:], wanted[1:], result, miss)

@@ -59,9 +59,9 @@ def rewritten(
             used: set[GraphLayer] = set()
             for match in matches(graph, rule.pattern):
                 home = match.output.layer.graph
-                if not all(layer in home for layer in match.layers):
-                    continue
                 if not used.isdisjoint(match.layers):
+                    continue
+                if not all(layer in home.content.layers for layer in match.layers):
                     continue
                 if _replaced(home, rule, match, check and home.owner is None, seed, rtol):
                     used.update(match.layers)

@@ -389,8 +389,8 @@ class Structure:
         changes.drop(content.layers, layer)
         changes.drop(content.by_id, layer.id)
         self._unname(layer)
-        changes.drop(self.states, layer)
         if self.states:
+            changes.drop(self.states, layer)
             changes.at_end = self._check_variables
         self._stale()
 
@@ -449,9 +449,10 @@ class Structure:
         content, name = self.content, layer.raw.name
         others = [each for each in self.named(name) if each is not layer]
         self.changes.drop(content.by_name, name)
-        self.changes.drop(content.namesakes, name)
-        for each in others:
-            self._enter_name(each)
+        if others:
+            self.changes.drop(content.namesakes, name)
+            for each in others:
+                self._enter_name(each)
 
     def _redeclare(self, layer: GraphLayer, raw: Layer, operation: Operation) -> None:
         """Replaces the declaration of a layer, as a file would contain it, and its operation."""

@@ -270,6 +270,11 @@ MISTAKES = {
     "a tolerance that is NaN": Given(
         lambda path: irshape.compare(path, path, rtol=float("nan")), ValueError, "rtol: expected a"
     ),
+    "a mean beyond all floats": Given(
+        lambda path: irshape.Graph.load(path).preprocess("x", mean=10**400),
+        ValueError,
+        "is not finite",
+    ),
     "a tolerance below 0": Given(
         lambda path: irshape.crosscheck(path, atol=-1), ValueError, "atol: expected a finite number"
     ),

@@ -322,9 +322,14 @@ class Editing(Building):
         Raises `KeyError`, and `GraphError` if a layer does not accept the new shapes.
         """
         require_mapping(shapes, "shapes by names, as in {'x': '[1,3]'}")
+        given: dict[GraphLayer, ShapeLike] = {}
+        for name, shape in shapes.items():
+            layer = self._input(name).layer
+            if layer in given:
+                raise GraphError(f"the input '{name}' is given twice, by two of its names")
+            given[layer] = shape
         with self.batch():
-            for name, shape in shapes.items():
-                layer = self._input(name).layer
+            for layer, shape in given.items():
                 layer.set(shape=shape_of(shape))
 
     def pin(self, *, batch: Dim | None = None, seq: Dim | None = None) -> None:

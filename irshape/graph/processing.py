@@ -136,7 +136,10 @@ def _by_channel(
     graph: Editing, input: Output, numbers: float | Sequence[float], layout: str, argument: str
 ) -> Output:
     """Returns one number for each channel, in a shape that broadcasts over the input."""
-    array = np.asarray(numbers, np.float64)
+    try:
+        array = np.asarray(numbers, np.float64)
+    except OverflowError:
+        array = np.array(np.inf)
     if not np.isfinite(array).all():
         raise GraphError(f"the {argument} {numbers} is not finite", argument=argument)
     if array.ndim:

@@ -6,6 +6,7 @@ Both use inference and run nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 from ..faults import Fault
@@ -33,7 +34,11 @@ class Fitter:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.engine = BodyEngine(model)
-        self._without_sizes: BodyResult | None = None
+
+    @cached_property
+    def _any_sizes(self) -> BodyResult:
+        """The inference without sizes of the inputs."""
+        return self.engine.infer_body(self.model.net, {})
 
     def infer(self, sizes: Mapping[str, tuple[int, ...]]) -> BodyResult:
         return self.engine.infer_body(
@@ -53,16 +58,14 @@ class Fitter:
         refused, changed = _refused(inferred), _of_other_rank(inferred)
         if not refused and not changed:
             return None
-        if self._without_sizes is None:
-            self._without_sizes = self.engine.infer_body(self.model.net, {})
-        always = _refused(self._without_sizes)
+        always = _refused(self._any_sizes)
         for position in inferred.wiring.order:
             layer = inferred.body.layers[position]
             if position in refused and position not in always:
                 return Refusal(position, layer, refused[position])
             if position in changed:
                 for own, any_sizes in zip(
-                    inferred.outputs[position], self._without_sizes.outputs[position], strict=True
+                    inferred.outputs[position], self._any_sizes.outputs[position], strict=True
                 ):
                     if any_sizes.rank not in (None, own.rank):
                         return Refusal(
@@ -77,16 +80,24 @@ class Fitter:
 
         given: the shapes of the inputs by layer id, of static rank. Returns the first candidates
         that no layer refuses: first size 2 for all, then the sizes that the conditions of layers
-        suggest (`input_sizes`).
+        suggest (`input_sizes`). If all are refused, at least by a body, which may not run, returns
+        the first that only bodies refuse.
         Raises `ValueError` that names the refusing layer if nothing fits.
         """
         best: tuple[int, Sizes, Refusal] | None = None
+        outside: Sizes | None = None
+        always = self._any_sizes.refusing()
         for sizes in self._candidates(given):
-            refusal = self.refusal(sizes)
+            result = self.infer(sizes)
+            refusal = self.refusal(sizes, result)
             if refusal is None:
-                return sizes
-            if best is None or refusal.position > best[0]:
+                outside = outside or sizes
+                if result.refusing() <= always:
+                    return sizes
+            elif best is None or refusal.position > best[0]:
                 best = refusal.position, sizes, refusal
+        if outside is not None:
+            return outside
         assert best is not None
         names = {layer.id: layer.name for layer in self.model.parameters}
         tried = ", ".join(f"{names[id]}={list(shape)}" for id, shape in best[1].items())

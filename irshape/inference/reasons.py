@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..model.graph import Layer
 from ..shapes import UNBOUNDED, Dimension
-from ..spelling import counted
+from ..spelling import counted, first_of
 
 Verdict = Literal["input", "constant", "computed", "data-dependent", "lost", "unbounded"]
 
@@ -239,7 +239,7 @@ class Overview(NamedTuple):
             said = f"{size.input}[{size.axis}] is {size.size}{step}"
             kinds.setdefault(f"{kind}: {{}}{reason}", []).append(said)
         for kind, sizes in sorted(kinds.items(), reverse=True):
-            yield kind.replace("{}", ", ".join(sizes), 1)
+            yield kind.replace("{}", first_of(sizes, 8), 1)
 
     def _edit(self, shapes: Mapping[str, str]) -> str:
         """Returns the command that saves the model with these shapes of its inputs."""

@@ -213,3 +213,14 @@ def test_a_value_in_place_of_a_file(
     value, *shape = given.split(" -s ")
     done, output = call("run", str(net.save(tmp_path)), "-i", value, *("-s" for _ in shape), *shape)
     assert (done, said in output) == (status, True), output
+
+
+def test_random_sizes_fit_the_layers_of_bodies(tmp_path: Path) -> None:
+    graph = irshape.Graph()
+    x = graph.parameter("f32", "[?,?]", name="x")
+    weights = np.ones((16, 16), np.float32)
+    op = irshape.op
+    graph.result(op.loop(2, True, op.carried(x), body=lambda state: op.matmul(state, weights)), "y")
+    graph.save(tmp_path / "m.xml")
+    status, output = call("run", tmp_path / "m.xml", "--random")
+    assert (status, ", 16]" in output) == (0, True)

@@ -33,10 +33,11 @@ def changed_since(
         raise click.UsageError(f"--since takes a commit or a branch, got '{commit}'")
     streams = {file for file in files if file == "-" or is_url(file)}  # always checked
     kept = [file for file in files if file not in streams]
-    tops = {_top_of(file) for file in kept} or {_top_of(".")}
-    tops |= {top for rule in rules if (top := _top_above(rule)) is not None}
+    tops = {_top_above(file): file for file in kept or ["."]}
+    if None in tops:
+        raise click.UsageError(f"--since: '{tops[None]}' is in no git repository")
     changed, new, tracked = set[str](), set[str](), set[str]()
-    for top in tops:
+    for top in filter(None, tops):
         base = _commit_in(top, commit)
         own = _files(top, "ls-files")
         tracked |= own
@@ -72,14 +73,6 @@ def in_git(files: Sequence[str]) -> list[str]:
         for each in _files(top, "ls-files", *others)
     }
     return [file for file in files if tops[file] is None or os.path.realpath(file) in known]
-
-
-def _top_of(file: str) -> str:
-    """Returns the top folder of the repository that holds a file. Raises `UsageError`."""
-    top = _top_above(file)
-    if top is None:
-        raise click.UsageError(f"--since: '{file}' is in no git repository")
-    return top
 
 
 def _top_above(file: str) -> str | None:

@@ -289,6 +289,13 @@ def test_each_file_is_looked_up_in_its_repository(
     assert [Path(each["path"]).name for each in json.loads(output)["files"]] == changed
 
 
+def test_a_configuration_in_another_repository_counts_as_unchanged(folder: Path) -> None:
+    subprocess.run(["git", "init", "-q", "other"], check=True)
+    Path("other/irshape.toml").touch()
+    status, output, error = call("models", "--since", "HEAD", "--config", "other/irshape.toml")
+    assert (status, "0 files" in output) == (0, True), error
+
+
 def test_a_file_in_no_repository_is_refused(folder: Path) -> None:
     shutil.rmtree(".git")
     status, output, error = call("models", "--since", "HEAD")

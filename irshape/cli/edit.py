@@ -112,6 +112,15 @@ def _too_large(graph: Graph) -> Iterator[str]:
                     )
 
 
+def _pin_batch(graph: Graph, given: Given) -> None:
+    batch = Dimension.of(given["batch"])
+    for name, text in _shapes(graph, given).items():
+        first = next(iter(PartialShape.of(text).dims or ()), batch)
+        if first.is_static and first != batch:
+            raise ValueError(f"--reshape gives '{name}' a batch of {first}, not {batch}")
+    graph.pin(batch=batch)
+
+
 def _pin_seq(graph: Graph, given: Given) -> str | None:
     shapes = [each.shape for each in graph.inputs]
     graph.pin(seq=Dimension.of(given["seq"]))
@@ -348,7 +357,7 @@ _SECTIONS = {
         ),
         _Change(
             "--batch SIZE",
-            lambda graph, given: graph.pin(batch=Dimension.of(given["batch"])),
+            _pin_batch,
             "Set axis 0 of every input, such as 1 or 1..8.",
         ),
         _Change(

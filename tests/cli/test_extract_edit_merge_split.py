@@ -199,6 +199,7 @@ a mean twice | edit m.xml --mean x=127 --mean x=5 | 2 | 'x' twice: '127' and '5'
 a mean of three words | edit tail.xml --mean 5 6 7 | 2 | write a list as '[5,6,7]'
 a scale twice by two names | edit m.xml --scale x=2 --scale x:0=5 | 2 | 'x:0' has two values
 a shape twice | edit m.xml --reshape x=[1,3] x=[2,3] | 2 | --reshape gives 'x' twice
+a batch and another one | edit m.xml --reshape x=[1,3] --batch 2 | 2 | 'x' a batch of 1, not 2
 a shape twice by two names | edit m.xml --reshape x=[1,3] id:0=[2,3] | 1 | 'id:0' is given twice
 an empty name | edit m.xml --rename x= | 1 | a name cannot be empty
 layouts of other dimensions | edit m.xml --mean x=1 --input-layout x=NC:NHWC | 1

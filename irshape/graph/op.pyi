@@ -842,7 +842,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """The most probable class at each step, without blanks, and the number of these classes.
+        """Selects the most probable class at each step, drops blanks, and counts the other classes.
         Specification: CTCGreedyDecoderSeqLen-6.
 
         data: shape [batch,time,classes].
@@ -1340,7 +1340,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """Boxes, classes and scores of the best detections.
+        """Moves regions by deltas. Returns boxes, classes and scores of the best detections.
 
         There are `max_detections_per_image` rows; unused rows are 0. Class 0 is the background.
         Specification: ExperimentalDetectronDetectionOutput-6.
@@ -1373,7 +1373,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """Boxes and scores of the best proposals.
+        """Moves anchors by deltas. Returns boxes and scores of the best proposals in an image.
 
         There are `post_nms_count` rows; unused rows are 0.
         Specification: ExperimentalDetectronGenerateProposalsSingleImage-6.
@@ -1402,7 +1402,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Prior boxes moved to the center of every cell of a grid.
+        """Moves prior boxes to the center of every cell of a grid.
 
         The result has room for the whole feature map. If the grid is smaller, the specification
         does
@@ -1430,10 +1430,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """The features of each region, averaged in bins, and the regions themselves.
+        """Averages features of each region in bins. Returns the averages and the regions.
 
-        They come from the feature map of the pyramid that fits the region; without area, they are
-        0.
+        The area of a region selects the feature map of the pyramid; without area, features are 0.
         Specification: ExperimentalDetectronROIFeatureExtractor-6.
 
         input_rois: shape [regions,4].
@@ -1453,7 +1452,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The `max_rois` regions of highest probability. Unused rows are undefined, here 0.
+        """Selects the `max_rois` most probable regions. Unused rows are undefined (0 in irshape).
         Specification: ExperimentalDetectronTopKROIs-6.
 
         input_rois: shape [regions,4].
@@ -1637,7 +1636,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The elements of `data` at `indices` along `axis`. Other axes keep their positions.
+        """The elements of `data` at `indices` along `axis`, and at their own positions elsewhere.
         Specification: GatherElements-6.
 
         data: rank 1 or more.
@@ -1800,7 +1799,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Samples of an NCHW image at points, with -1 and 1 as coordinates of the image borders.
+        """Samples an NCHW image at the points in `grid`. Coordinates -1 and 1 are its borders.
         Specification: GridSample-9.
 
         data: shape [batch,channels,height,width].
@@ -2111,7 +2110,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Any:
-        """The results of one of two bodies, which `condition` selects.
+        """Runs one of two bodies, as `condition` selects, and returns its results.
         Specification: If-8.
 
         condition: rank 0 or 1.
@@ -2136,7 +2135,7 @@ class Operations:
         opset: Literal[11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """Like Interpolate-4, but one input has the sizes or scales, and there are modes of Pillow.
+        """Like Interpolate-4, but with one input for sizes or scales, and with the modes of Pillow.
         Specification: Interpolate-11.
 
         image: an input.
@@ -2936,7 +2935,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """Suppression of boxes given as [center x, center y, width, height, angle in radians].
+        """Drops overlapping boxes, given as [center x, center y, width, height, angle in radians].
         Specification: NMSRotated-13.
 
         boxes: shape [batch,num_boxes,5].
@@ -3231,7 +3230,7 @@ class Operations:
     ) -> Output:
         """`slope * x` where x is negative, else x.
 
-        A slope of rank 1 is applied along axis 1 if the sizes are equal. Other slopes are
+        A slope of rank 1 that has the size of axis 1 is applied along it. Other slopes are
         broadcast.
         Specification: PReLU-1.
 
@@ -3458,7 +3457,8 @@ class Operations:
 
         The generator is that of TensorFlow (Philox) or PyTorch (Mersenne Twister). In OpenVINO,
         each
-        inference draws the next numbers. irshape always draws the numbers of the first inference.
+        run of the model draws the next numbers. irshape always draws the numbers of the first
+        run.
         Specification: RandomUniform-8.
 
         out_shape: rank 1.
@@ -4622,7 +4622,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Strings that are parts of one array of bytes. `begins` and `ends` are their positions.
+        """Makes strings from parts of one array of bytes, from the positions `begins` to `ends`.
         Specification: StringTensorPack-15.
 
         begins: an input.
@@ -4637,7 +4637,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """The bytes of all strings in one array, and the positions where strings begin and end.
+        """Joins the bytes of all strings. Returns where each string begins and ends, and the bytes.
         Specification: StringTensorUnpack-15.
 
         data: an input.

@@ -13,8 +13,8 @@ from .lazy import Array, element_type_of, np
 def widened(array: Array) -> Array:
     """Returns an array in the type in which sums of products are computed.
 
-    Reals become f32 or f64. Integers of up to 16 bits become f64, which is exact and fast. Integers
-    of more bits keep their type.
+    Floating-point types become f32 or f64. Integers of up to 16 bits become f64, which is exact and
+    fast. Integers of more bits keep their type.
     """
     numbers = plain(array)
     return (

@@ -91,7 +91,7 @@ class Elu(Unary):
 class PReLU(Operation):
     """`slope * x` where x is negative, else x.
 
-    A slope of rank 1 is applied along axis 1 if the sizes are equal. Other slopes are broadcast.
+    A slope of rank 1 that has the size of axis 1 is applied along it. Other slopes are broadcast.
     """
 
     since = 1
@@ -335,7 +335,7 @@ class SoftSign(Unary):
 
 
 class AlongAxis(Operation):
-    """The base class of activations along one axis. `of` computes them in f32 or f64."""
+    """The base class of activations along one axis. The method `of` computes them in f32 or f64."""
 
     data = operand(NUMERIC_OR_BOOLEAN)
     axis: int = attribute(INT, default=1)

@@ -60,7 +60,7 @@ def single_size(tensor: Tensor, at: str) -> Dimension:
 
 
 def not_single(tensor: Tensor, at: str = "axis") -> Iterator[Fault]:
-    """Yields a fault unless the tensor can have a single element, which OpenVINO does not check."""
+    """Yields a fault, which OpenVINO accepts, unless the tensor can have a single element."""
     if not tensor.shape.size.contains(1):
         wanted = "a scalar or one element"
         yield fault(at=at, expected=wanted, actual=tensor.shape, rule=INPUT_SHAPES, accepted=True)
@@ -114,7 +114,7 @@ MAX_RANK = 256
 
 
 def of_length(sizes: Tensor) -> PartialShape:
-    """Returns a shape with a dynamic dimension for each element of `sizes`, all unknown."""
+    """Returns a shape with one dynamic dimension for each element of `sizes`."""
     count = sizes.shape[0] if sizes.rank == 1 else DYNAMIC
     return (
         PartialShape.of_rank(count.low)

@@ -19,7 +19,7 @@ class BitwiseNot(Unary):
 
 
 class BitwiseBinary(Binary):
-    """The base class of bitwise operations on two inputs. Inference computes no values."""
+    """The base class of bitwise operations on two inputs. They infer no bounds of results."""
 
     a = operand(BITS)
     b = operand(BITS, like="a")

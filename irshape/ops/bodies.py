@@ -36,8 +36,8 @@ class PortBinding(NamedTuple):
 class BodyView(Generic[T]):
     """A body with its port map.
 
-    `run` maps the values of Parameters to the values of Results, both by layer id. A Parameter for
-    which `run` gets no value keeps the type and shape that it declares.
+    `run` takes the values of Parameters and returns the values of Results, by layer id. A
+    Parameter for which `run` gets no value keeps the type and shape that it declares.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class BodyView(Generic[T]):
         """Pairs of a Result and the Parameter that it feeds in the next iteration, by layer id."""
         self.run = run
         self.observed = True
-        """Whether an observer of the evaluation sees the layers of the body."""
+        """Whether the observer of the evaluation, if any, is called for the layers of the body."""
 
     @property
     def parameters(self) -> list[Layer]:

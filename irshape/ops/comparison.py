@@ -20,7 +20,7 @@ TRUTH = ElementType.of("boolean")
 
 
 def _equal(a: Expression, b: Expression, *, then: int) -> Expression | None:
-    """Returns `a == b` as an expression: `then` if surely true, `1 - then` if surely false."""
+    """Returns an expression that is `then` if `a == b`, else `1 - then`; None if undecided."""
     facts = a.facts
     if a == b:
         return facts.number(then)
@@ -29,7 +29,7 @@ def _equal(a: Expression, b: Expression, *, then: int) -> Expression | None:
 
 
 def _at_least(a: Expression, b: Expression, *, then: int) -> Expression | None:
-    """Returns `a >= b` as an expression: `then` if surely true, `1 - then` if surely false."""
+    """Returns an expression that is `then` if `a >= b`, else `1 - then`; None if undecided."""
     facts = a.facts
     if facts.at_least(a, b):
         return facts.number(then)

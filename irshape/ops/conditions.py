@@ -26,7 +26,7 @@ class Origin(TypedDict, total=False):
 def doubted(
     condition: Callable[..., object], *facts: Any, accepted: bool = False, **more: Any
 ) -> Iterator[Fault]:
-    """Checks a condition, and yields its fault if it does not hold; for `check`.
+    """Yields the fault of a condition that does not hold; for the method `check` of operations.
 
     condition: a function of this module, e.g. `between`.
     accepted: whether OpenVINO accepts a layer with the fault.

@@ -34,7 +34,7 @@ def converted(array: Array, element_type: ElementType) -> Array:
 
 
 def is_plain(array: Array) -> bool:
-    """Returns whether NumPy computes in the array's own type as the specification requires.
+    """Returns whether NumPy's arithmetic in the array's own type follows the specification.
 
     These types are f32, f64, integers of 8 to 64 bits, booleans and strings.
     """

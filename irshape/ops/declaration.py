@@ -109,11 +109,11 @@ class Operation:
     written: ClassVar[int | None] = None
     """The opset that OpenVINO's writer names for this version, if it is not `since`."""
     released: ClassVar[tuple[tuple[int, str], ...]] = ()
-    """Pairs of an opset and the first release that reads the operation in this opset, where earlier
-    releases know the opset without the operation (`releases.OPSETS`). Measured."""
+    """Pairs of an opset and the first release that reads the operation in this opset, if it is
+    later than the first release with the opset (`releases.OPSETS`). Measured with OpenVINO."""
     released_types: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """Pairs of an element type and the first release that accepts it in an attribute, where ports
-    accept the type only later. Measured."""
+    """Pairs of an element type and the first release that accepts it in an attribute, if it is
+    earlier than the first that accepts it in ports. Measured with OpenVINO."""
     differs: ClassVar[tuple[Difference, ...]] = ()
     """The differences of older releases in this operation; see the module `differences`."""
     also_read: ClassVar[tuple[str, ...]] = ()
@@ -145,7 +145,7 @@ class Operation:
     """Whether the result is the sum or the mean of `data` over `axes`. A device may sum in the
     element type of `data`, where the sum can wrap around."""
     decompresses: ClassVar[Literal["exactly", "rounding"] | None] = None
-    """How the operation computes when it decompresses weights; None if it never does."""
+    """Whether the operation rounds when it decompresses weights; None if it never does so."""
 
     stepwise: ClassVar[bool] = False
     """Whether the operation maps reals to whole numbers. Near a step, a tiny error of the input
@@ -198,7 +198,7 @@ class Operation:
             elif isinstance(declared, FunctionType) and (name in operands or name in attributes):
                 raise TypeError(f"{cls.__name__}: the method `{name}` overwrites a declaration")
         if cls.result is not None and cls.result not in operands:
-            raise TypeError(f"{cls.__name__} has no operand `{cls.result}` for its result")
+            raise TypeError(f"{cls.__name__}: `result` names `{cls.result}`, which is no operand")
         if {"result", "infer"} <= vars(cls).keys():
             raise TypeError(f"{cls.__name__} declares its result and has an `infer`, too")
         cls.of_plugin = not cls.__module__.startswith("irshape.")
@@ -291,7 +291,7 @@ class Operation:
     def dimensions(self, *inputs: Tensor | None) -> dict[str, Dimension]:
         """Returns the sizes of the axes with a name, e.g. `channels`, if the ranks are known.
 
-        inputs: the tensors in the order of `infer`.
+        inputs: the tensors in the order of the arguments of `infer`.
         """
         return named_dimensions(self.operands, inputs)
 

@@ -52,7 +52,7 @@ inputs unchanged."""
 
 
 class Surroundings:
-    """The layers of a model or body, by position, and facts about their outputs."""
+    """The layers of a model or body by position, and which elements their outputs contain."""
 
     def __init__(self, layers: list[Layer], wiring: Wiring) -> None:
         self.layers = layers
@@ -82,10 +82,7 @@ class Surroundings:
         return self._passing("ReadValue")
 
     def _passing(self, type_name: str) -> set[int]:
-        """Returns the positions of layers whose outputs contain unchanged elements of such a layer.
-
-        type_name: the type of the layers from which the elements come.
-        """
+        """Returns the positions of layers that output unchanged elements of layers of this type."""
         passing: set[int] = set()
         sources = self.wiring.sources
         for position in self.wiring.order:
@@ -101,7 +98,7 @@ class Surroundings:
 
 @dataclass(eq=False, slots=True)
 class Site:
-    """A layer with the results of its inference."""
+    """A layer with its inferred types, shapes and values, and the layers around it."""
 
     layer: Layer
     operation: type[Any] | None
@@ -190,8 +187,8 @@ class Difference(NamedTuple):
     detail: Detail
     when: When
     hides: str = ""
-    """A kind of layer that these releases refuse, e.g. `EMPTY`. They do not notice it in this layer
-    and the layers after it."""
+    """A kind of layer that these releases refuse, e.g. `EMPTY`. They do not recognise it in this
+    layer and in the layers after it."""
 
 
 def facts(*differences: Difference) -> tuple[Difference, ...]:
@@ -237,8 +234,7 @@ CRASHES: Final = "crashes when it runs the layer"
 
 SQUEEZED: Final = "a Squeeze of an axis whose dimension is not 1"
 EMPTY: Final = "an input or output of the model with a dimension of 0"
-"""The kinds of layers that older releases refuse, unless these releases infer too little to notice
-them."""
+"""The kinds of layers that older releases refuse, if they infer enough to recognise the layer."""
 
 
 def dimensions(shape: PartialShape | None) -> tuple[Dimension, ...]:
@@ -276,7 +272,7 @@ def of_scalar(site: Site) -> bool:
 
 
 def lower_bounds(site: Site) -> bool:
-    """Returns whether a shape has lower bounds that come from sizes without upper bounds.
+    """Returns whether an output's shape has lower bounds from sizes that have no upper bounds.
 
     No OpenVINO release computes bounds of values that have no upper bounds.
     """

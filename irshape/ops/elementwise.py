@@ -80,8 +80,8 @@ class Broadcasting(Operation):
         return PartialShape(dims)
 
     def trailing(self, here: int, there: int) -> tuple[int, ...]:
-        """Returns the sizes (1, 1, …) after a shape of rank `there` that align it with rank
-        `here`."""
+        """Returns the sizes of 1 to append to a shape of rank `there`, so that it is aligned with a
+        shape of rank `here`."""
         return (
             (1,) * (here - there - self.axis)
             if self.auto_broadcast == "pdpd" and self.axis != -1
@@ -102,9 +102,9 @@ def common_type(*tensors: Tensor | None) -> ElementType:
 
 
 class Binary(Broadcasting):
-    """The base class of operations on two inputs of one element type, which the result has, too.
+    """The base class of operations whose two inputs and whose result have one element type.
 
-    `exact` computes two numbers. The NumPy function named `function`, or `of`, computes two arrays.
+    `exact` takes numbers. The NumPy function named `function`, or the method `of`, takes arrays.
     """
 
     function: ClassVar[str]
@@ -168,10 +168,10 @@ def zero_by_zero(divisor: Array) -> str | None:
 
 
 class Unary(Operation):
-    """The base class of operations on one input whose element type and shape the result has.
+    """The base class of operations whose result has the element type and shape of their only input.
 
-    The NumPy function named `function`, or `of`, computes an array. Integers are computed in f64
-    and rounded, unless `keeps_integers` is true.
+    The NumPy function named `function`, or the method `of`, computes the result. Integers are
+    computed in f64 and rounded, unless `keeps_integers` is true.
     """
 
     function: ClassVar[str]
@@ -198,9 +198,9 @@ class Unary(Operation):
 
 
 class UnaryWithValue(Unary):
-    """The base class of unary operations of which inference also computes values.
+    """The base class of unary operations for which irshape also infers bounds of the result.
 
-    `exact` computes the result for a number.
+    `exact` computes the result for one number.
     """
 
     def infer_value(self, data: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
@@ -229,7 +229,7 @@ class UnaryWithValue(Unary):
 def computed(result: Array, like: Array) -> Array:
     """Returns a result in the element type of `like`.
 
-    result: computed in the type of `plain(like)`, or in f64.
+    result: an array in the type of `plain(like)`, or in f64.
     """
     if result.dtype == like.dtype and is_plain(like):
         return result

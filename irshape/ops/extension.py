@@ -8,7 +8,7 @@ from .declaration import ANY, AttributeFault, Operation, operand
 
 
 class Extension(Operation):
-    """An operation that irshape cannot infer. Layers have the types and shapes of their ports."""
+    """An operation that irshape cannot infer. Layers keep their declared types and shapes."""
 
     opaque = True
     inputs = operand(ANY, variadic=True, optional=True)

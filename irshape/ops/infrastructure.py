@@ -202,7 +202,7 @@ class ReadValue_3(Operation):
     differs = facts(
         inferred(
             "2023.3",
-            "a variable wider than its initial value",
+            "a variable less specific than its initial value",
             "infers the shape of the initial value",
             _initial_value,
         ),
@@ -246,7 +246,7 @@ class ReadValue_6(Operation):
                 actual=init_value.shape,
                 of="variable_shape",
                 rule=OPERATION_CONSTRAINT,
-                help="widen variable_shape, or give an initial value of that shape",
+                help="make variable_shape less specific, or give an initial value of this shape",
             )
             if element_type is DYNAMIC_TYPE and shape.rank is None:
                 return Tensor(
@@ -277,7 +277,7 @@ def check_assigned(variable: str, held: Tensor, new: Tensor) -> None:
             expected=f"{held.element_type}{held.shape}",
             actual=f"{new.element_type}{new.shape}",
             rule=VARIABLE_MISMATCH,
-            help="assign what the ReadValue declares, or widen its variable_shape",
+            help="assign what the ReadValue declares, or make its variable_shape less specific",
         )
 
 

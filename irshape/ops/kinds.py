@@ -90,7 +90,7 @@ class Kind:
         return str(value)
 
     def domain(self, current: Any, declared: Declared) -> Iterator[Any]:
-        """Yields values to try instead of `current`; none if all texts are values, e.g. strings."""
+        """Yields values to try instead of `current`; none for a kind that allows any text."""
         return iter(())
 
 

@@ -83,7 +83,7 @@ class Operand:
         self.name = ""
         self.allowed = allowed
         self.unquestioned = allowed - PACKED_INTEGER if value and not packed else allowed
-        """The element types in which every value is allowed."""
+        """The element types for which the value of the input needs no check."""
         self.specified = specified
         self.ranks: Between | OneOf | None
         if shape is not None:

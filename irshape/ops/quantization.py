@@ -1,4 +1,4 @@
-"""Quantization operations. They round values to few levels, and keep the element type."""
+"""Quantization operations. They round values to a few numbers, and keep the element type."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class FakeQuantize(Broadcasting):
     def evaluate(self, data: Array, *limits: Array) -> Array:
         """Returns the specification's formula, computed in f64 and rounded once, at the end.
 
-        A number halfway between two levels in exact arithmetic is halfway here, too: a product of
-        f32 numbers is exact in f64, and the division after it is rounded correctly.
+        A number halfway between two quantized values in exact arithmetic is halfway here, too: a
+        product of f32 numbers is exact in f64, and the division after it is rounded correctly.
         """
         numbers = plain(data)
         numbers = numbers if numbers.dtype.kind == "f" else numbers.astype(np.float32)

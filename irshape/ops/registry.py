@@ -39,7 +39,7 @@ class UnknownOperation(LookupError):
     custom: bool = False
     """Whether the version is not the name of an opset, so that the operation is a custom one."""
     internal: bool = False
-    """Whether it is an internal operation of OpenVINO; see the module `internal`."""
+    """Whether this is an internal operation of OpenVINO; see the module `internal`."""
     newer: bool = False
     """Whether the version is an opset newer than all opsets that irshape knows."""
     no_opset: bool = False

@@ -240,7 +240,7 @@ class _Product:
     """The product of some dimensions.
 
     fixed: the product of the static dimensions.
-    all: the product that is compared with the other side of a Reshape.
+    all: the product of the dynamic dimensions, times `fixed` if it differs on the other side.
     """
 
     def __init__(self, dims: Sequence[Dimension]) -> None:
@@ -254,9 +254,9 @@ class _Product:
 
 
 def _cancelled(ours: list[Dimension], theirs: list[Dimension]) -> tuple[_Product, _Product]:
-    """Returns the products of both sides of a Reshape, without the static dimensions of both.
+    """Returns the products of both sides of a Reshape, without static dimensions that both have.
 
-    Equal products of static dimensions are left out of `all` on both sides.
+    `all` includes the products of static dimensions only if they differ.
     """
     rest = list(theirs)
     left = []
@@ -346,7 +346,7 @@ class Squeeze(Reinterpretation):
     axes = operand(NUMERIC, specified=INTEGER, rank=(0, 1), value=True, optional=True)
     allow_axis_skip: bool = False
     drops_one_unknown_axis = False
-    """Whether one axis of unknown position is assumed to be removed."""
+    """Whether exactly one axis is assumed to be removed if the axes are unknown."""
 
     def infer(self, data: Tensor, axes: Tensor | None) -> Tensor:
         return Tensor(data.element_type, self.squeezed(data, axes))

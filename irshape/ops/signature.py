@@ -26,8 +26,8 @@ class Signature(NamedTuple):
     valued: tuple[tuple[int, Operand], ...]
     """The operands whose values inference uses, each with its position."""
     expected: tuple[tuple[frozenset[ElementType], frozenset[int], str | None], ...]
-    """For each operand: the element types in which every value is allowed, the allowed ranks up to
-    8, and the operand whose element type it must have, if any."""
+    """For each operand: the element types for which its value needs no check, the allowed ranks up
+    to 8, and the operand whose element type it must have, if any."""
     shaped: bool
     """Whether an operand declares more about its shape than the rank."""
     limited: Mapping[str, Between]

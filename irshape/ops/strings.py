@@ -11,7 +11,7 @@ from .tensors import Tensor
 
 
 class StringTensorPack(Operation):
-    """Strings that are parts of one array of bytes. `begins` and `ends` are their positions."""
+    """Makes strings from parts of one array of bytes, from the positions `begins` to `ends`."""
 
     since = 15
     released = ((15, "2024.4"),)
@@ -37,7 +37,7 @@ class StringTensorPack(Operation):
 
 
 class StringTensorUnpack(Operation):
-    """The bytes of all strings in one array, and the positions where strings begin and end."""
+    """Joins the bytes of all strings. Returns where each string begins and ends, and the bytes."""
 
     since = 15
     released = ((15, "2024.4"),)

@@ -23,7 +23,7 @@ Rule = Callable[..., Expression | None]
 
 
 def facts_of(values: Sequence[Value]) -> Facts | None:
-    """Returns the facts about the symbols in some values; None if no value contains a symbol."""
+    """Returns what is known about the symbols in the values; None if they contain no symbol."""
     for value in values:
         for expression in value.expressions or ():
             if expression is not None:
@@ -38,7 +38,7 @@ def followed(
     upper: Sequence[Number],
     element_type: ElementType,
 ) -> Value:
-    """Returns the value of a result, with an expression for each element that has one.
+    """Returns the value of a result, with the expressions that `rule` computes for its elements.
 
     rule: computes an expression from the expressions of the operands.
     lower, upper: the bounds of the elements.
@@ -157,7 +157,7 @@ def _from_front(index: Expression, size: Expression) -> Expression | None:
 
 
 def slice_of(dim: Dimension, start: Bounds, stop: Bounds, step: int, size: Dimension) -> Dimension:
-    """Returns the size of a slice along an axis, as an expression within the interval `size`."""
+    """Returns the size of a slice along an axis: `size`, with an expression if there is one."""
     ends = [start.expression, stop.expression]
     known = [end for end in (*ends, dim.expression if dim.symbolic else None) if end is not None]
     facts = known[0].facts
@@ -178,9 +178,9 @@ def slice_of(dim: Dimension, start: Bounds, stop: Bounds, step: int, size: Dimen
 
 
 def _end(bounds: Bounds, length: Expression, dim: Dimension) -> Expression | None:
-    """Returns the end of a slice as an expression, or None if it is unknown.
+    """Returns `start` or `stop` of a slice as an expression, or None if it is unknown.
 
-    An end at the limits of int64, or at the upper bound of the axis, lies beyond any size.
+    A limit of int64, or the upper bound of the axis, stands for an end of the axis.
     """
     low, high, _ = bounds
     if low != high:
@@ -193,7 +193,7 @@ def _end(bounds: Bounds, length: Expression, dim: Dimension) -> Expression | Non
 
 
 def padded_size(dim: Dimension, before: Bounds, after: Bounds, size: Dimension) -> Dimension:
-    """Returns the size of a padded axis, as an expression within the interval `size`."""
+    """Returns the size of a padded axis: `size`, with an expression if there is one."""
     pads = [before.expression, after.expression]
     known = [pad for pad in (*pads, dim.expression if dim.symbolic else None) if pad is not None]
     facts = known[0].facts

@@ -58,8 +58,8 @@ def _cut(number: Number) -> Number:
 def _whole(limits: tuple[int, int], number: Number) -> Number:
     """Returns a known number without its fraction.
 
-    Later, integers outside the limits wrap around. For reals, and for the ends of int64, the result
-    is uncertain: they raise `OverflowError`.
+    Integers outside the limits wrap around later. Reals and the limits of int64 raise
+    `OverflowError` if they are outside, because their result is uncertain.
     """
     whole = int(number)
     if (not isinstance(number, int) or whole in (INT64_MIN, UNBOUNDED)) and not limits[

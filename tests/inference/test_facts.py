@@ -63,7 +63,7 @@ a ScatterNDUpdate with scalar updates, before opset15:
 a sum of embeddings with a default index of -1:
     EmbeddingBagOffsetsSum-3(f32[5,2] i64{[0, 2]} i64{[0, 1]} i64{-1})
         | EmbeddingBagOffsetsSum-3(f32[5,2] i64{[0, 2]} i64{[0, 1]} i64{0})
-an attention to keys of a variable with a boolean mask:
+an attention with a boolean mask, to keys from a variable:
     ScaledDotProductAttention-13(causal=false f32[1,2,5,8] $CACHED same boolean[5,?])
         | ScaledDotProductAttention-13(causal=false f32[1,2,5,8] $CACHED same f32[5,?])
     ScaledDotProductAttention-13(causal=false f32[1,2,5,8] $CACHED same boolean[5,?])
@@ -85,7 +85,7 @@ a shape that is made of sizes without upper bounds:
 a NonMaxSuppression of dynamic boxes or scores:
     NonMaxSuppression-4(f32[..3,4,4] f32[..5,2..6,4] i64{3})
         | NonMaxSuppression-4(f32[2,4,4] f32[2,3,4] i64{3})
-a variable wider than its initial value:
+a variable less specific than its initial value:
     ReadValue-6($VARIABLE f32[2,3]) | ReadValue-6($VARIABLE f32[?,3])
 a dimension that does not fit into i64:
     ReLU-1(f32[99999999999999999999,3]) | ReLU-1(f32[9,3])

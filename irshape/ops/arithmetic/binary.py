@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...symbols.expressions import Expression
 
 LARGEST_EXPONENT = 64
-"""The largest absolute exponent for which inference computes values."""
+"""The largest absolute exponent for which bounds of the result are inferred."""
 
 
 def _is_positive(divisor: Expression) -> bool:
@@ -164,8 +164,8 @@ class FloorMod(Division):
 
 
 def _below(size: Number, divisor: Interval) -> Number:
-    """Returns the largest magnitude of a remainder, from that of the divisor. The remainder is
-    smaller than the divisor; for integers, by at least one."""
+    """Returns the largest magnitude of a remainder, given the magnitude of the divisor, `size`. An
+    integer remainder is smaller than the divisor by at least one."""
     return size - 1 if any(isinstance(bound, int) for bound in divisor) else size
 
 

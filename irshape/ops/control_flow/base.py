@@ -1,4 +1,4 @@
-"""The base class of operations with bodies: conditions, and inputs and outputs by port map."""
+"""The base class of If, Loop and TensorIterator, and functions that resolve their port maps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def truth(tensor: Tensor, at: str) -> bool | None:
-    """Returns the value of a condition, or None if unknown. The operand checks the rank."""
+    """Returns whether a condition is true, or None if unknown. The caller has checked the rank."""
     known = tensor.known
     if known is not None:
         count(len(known), 1, at=at)

@@ -57,10 +57,10 @@ class Iteration(ControlFlow):
         results: dict[str, Tensor],
         times: int,
     ) -> dict[str, Tensor]:
-        """Returns tensors of the results that hold for every iteration.
+        """Returns types and shapes of the body's results that are valid for every iteration.
 
-        If a back edge brings a dimension that its Parameter does not include, the dimension of the
-        Parameter is widened, and the body is inferred again, until all shapes are included.
+        If a back edge brings a dimension that the shape of its Parameter does not allow, this shape
+        becomes less specific, and the body is inferred again, until all shapes fit.
         """
         for _ in range(min(times - 1, 1000)):
             wider = False
@@ -70,7 +70,7 @@ class Iteration(ControlFlow):
                 state, value = parameters[parameter], results.get(result, UNKNOWN)
                 kind, other = state.element_type, value.element_type
                 fits = kind.is_dynamic or other.is_dynamic or other is kind
-                says = f"a back edge feeds {other} to Parameter {parameter}, first fed {kind}"
+                says = f"a back edge feeds {other} to Parameter {parameter} of initial type {kind}"
                 require(fits, says, rule=PORT_MAP, help="insert a Convert before the Result")
                 before, brought = state.shape, value.shape
                 if before.encloses(brought):
@@ -115,7 +115,7 @@ class Iteration(ControlFlow):
         """Runs the body `count` times, or until its condition is false.
 
         If no iteration runs, the outputs are initial states, empty tensors, or zeros. A trial run,
-        which no observer sees, determines their shapes.
+        for which no observer is called, determines their shapes.
         """
         initial: dict[str, Array] = fed(view, inputs)
         parameters, outputs = dict(initial), connected(view)
@@ -173,9 +173,9 @@ class Iteration(ControlFlow):
 
 
 def _widened(before: Dimension, brought: Dimension) -> Dimension:
-    """Returns the dimension `before` of a state, widened to include `brought`, after an iteration.
+    """Returns the dimension `before` of a state, less specific if it does not allow `brought`.
 
-    The widened dimension may have no expression.
+    A less specific dimension has no expression.
     """
     if before.encloses(brought):
         return before
@@ -186,7 +186,7 @@ def _widened(before: Dimension, brought: Dimension) -> Dimension:
 def part(array: Array, binding: PortBinding, iteration: int) -> Array:
     """Returns the slice of an input for an iteration.
 
-    The first slice begins at `start`; with a negative stride, it ends there.
+    `start` is the first element of the first slice, or its last element if the stride is negative.
     """
     axis, size = binding.axis or 0, array.shape[binding.axis or 0]
     start = binding.start + size if binding.start < 0 else binding.start

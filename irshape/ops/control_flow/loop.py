@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _states(site: Site) -> bool:
-    """Returns whether a state has a dynamic dimension that differs inside the body."""
+    """Returns whether a dynamic dimension of a state is inferred differently inside the body."""
     return any(
         state and one != other and one.is_dynamic
         for given, taken, state in site.entering
@@ -47,7 +47,7 @@ class Loop(Iteration):
     inputs = operand(ANY, value=True, packed=True, optional=True, variadic=True)
 
     def special(self, view: BodyView[Any]) -> tuple[str, PortBinding | None]:
-        """Returns the Result of the body's condition, and the entry for the iteration number."""
+        """Returns the Result of the condition, and the port map entry of the iteration number."""
         outputs = {binding.purpose: binding for binding in reversed(view.outputs)}
         inputs = {binding.purpose: binding for binding in reversed(view.inputs)}
         if "execution_condition" not in outputs:

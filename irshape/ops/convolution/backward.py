@@ -22,9 +22,9 @@ from .kernels import spread
 
 
 class BackwardConvolution(Convolving):
-    """The base class of transposed convolutions. They add each weighted pixel to a window.
+    """The base class of transposed convolutions. Each pixel times `filters` is added to a window.
 
-    Strides, dilations and padding apply to the result.
+    The windows lie in the result: strides, dilations and padding apply to it.
     """
 
     output_shape = operand(INTEGER, rank=1, value=True, optional=True)
@@ -58,7 +58,7 @@ class BackwardConvolution(Convolving):
         return Tensor(element_type, (batch, channels, *spatial))
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Returns the number of multiply-adds, including those for removed padding."""
+        """Returns the number of multiply-adds, including those for results that padding removes."""
         return inputs[0].shape.size * window_size(inputs[1].shape, self.filter_lead - 1)
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:

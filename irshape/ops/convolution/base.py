@@ -39,8 +39,8 @@ class Sliding(Operation):
     ) -> int | None:
         """Returns the number of spatial axes, or None if no input or attribute determines it.
 
-        It comes from `data`, else from `filters`, else from `counts`, else from the attributes.
-        Raises `Violation` if a rank does not fit.
+        It comes from the rank of `data`, else of `filters`, else from `counts`, else from
+        attributes. Raises `Violation` if a rank does not fit.
         """
         if data.rank is not None:
             conditions.rank(filters.rank, data.rank - 2 + self.filter_lead, at="filters")

@@ -20,10 +20,10 @@ _ROW: Final = 2048
 """The largest number of elements in a row of several pixels. It then fits into the L1 cache."""
 
 _SHORT: Final = 256
-"""The row length, in elements, below which a whole line is faster, even if no cache holds it."""
+"""If a row would have fewer elements, a whole line becomes a row, even if no cache holds it."""
 
 _FAST: Final = 6
-"""`einsum` computes this number of products in the time of one element of another function."""
+"""`einsum` computes this many products in the time that other functions take for an element."""
 
 
 def by_channel(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
@@ -69,7 +69,7 @@ def _position_by_position(filters: Array) -> Array:
 
 
 def _pixels_in_a_row(count: int, channels: int) -> int:
-    """Returns the number of pixels, out of `count` pixels in a line, that form one row."""
+    """Returns how many of the `count` pixels in a line are multiplied together, as one row."""
     if channels >= _WIDE:
         return 1
     for width in range(min(count, _ROW // channels), 0, -1):

@@ -30,7 +30,7 @@ class ForwardConvolution(Convolving):
         return Tensor(element_type, (batch, channels, *self.slid(data.shape, filters.shape, axes)))
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Returns the number of multiply-adds. Products with padding count, too."""
+        """Returns the number of multiply-adds, including products with padding."""
         return outputs[0].shape.size * window_size(inputs[1].shape, self.filter_lead - 1)
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
@@ -76,7 +76,7 @@ class GroupConvolution(ForwardConvolution):
         return convolved(data, filters, self.frame(data.shape[2:], filters.shape[3:]))
 
     def arranged(self, index: int, array: Array) -> Array:
-        """Returns filters of single channels with the channels as the last axis in memory."""
+        """Returns filters of one-channel groups, with the channels as the last axis in memory."""
         if index != 1 or array.shape[2] != 1 or array.dtype.char not in "fd":
             return array
         return depthwise.arranged(array)

@@ -5,7 +5,7 @@ product of this matrix and the filters. The channels are the last axis in memory
 copied in long pieces. The result keeps this layout, as a view of shape `[N, C, …]`. Elementwise
 layers after it keep it, too.
 
-For a kernel of one position, data of either layout needs no copy. For groups of one channel, a sum
+For a kernel of one pixel, data of either layout needs no copy. For groups of one channel, a sum
 over the positions of the kernel is faster; see `depthwise`.
 """
 
@@ -33,7 +33,7 @@ MAX_COLUMNS: Final = 1 << 20
 """The largest number of elements in a matrix of patches, which then fits into a cache."""
 
 _FEW_STEPS: Final = 256
-"""The smallest number of rows in a matrix product: it combines lines of the result to reach it."""
+"""The smallest number of rows in a matrix product. Short lines of the result are combined."""
 
 
 def convolved(data: Array, filters: Array, frame: Frame) -> Array:

@@ -23,9 +23,9 @@ CORNER, CENTER_SIZE = "caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter
 
 
 class DetectionOutputs(Operation):
-    """The base class of both versions. The result has rows [image, class, score, x1, y1, x2, y2].
+    """The base class of all versions. Each detection is [image, class, score, x1, y1, x2, y2].
 
-    The number of rows is fixed: a row with image -1 ends the list, and the rest is 0.
+    The number of rows is fixed: a row with image -1 follows the detections, then rows of zeros.
     """
 
     tolerated = (
@@ -187,9 +187,9 @@ class DetectionOutputs(Operation):
         return rows[:, :, None, -4:], variances[:, :, None, :], counts
 
     def decode(self, boxes: Array, variances: Array, logits: Array) -> Array:
-        """Returns boxes [image, prior, place, 4]: prior boxes moved and scaled by the logits.
+        """Returns boxes [image, prior, class, 4]: prior boxes moved and scaled by the logits.
 
-        place: the class, or 0 if all classes share the boxes.
+        If all classes share the boxes, axis 2 has size 1.
         """
         if not self.normalized:
             boxes = boxes / np.float32([self.input_width, self.input_height] * 2)
@@ -255,10 +255,10 @@ def divided(name: str, tensor: Tensor, axis: int, divisor: int) -> int:
 
 
 def priors_of(name: str, tensor: Tensor, axis: int, per_prior: int, priors: int) -> int:
-    """Returns the number of prior boxes; 0 if it is unknown.
+    """Returns the number of prior boxes, given an axis of an input; 0 if it is unknown.
 
     per_prior: how many elements along the axis belong to a prior box.
-    priors: the number of prior boxes that earlier inputs determine.
+    priors: the number of prior boxes according to earlier inputs; 0 if unknown.
     """
     if tensor.shape[axis].is_dynamic:
         return priors

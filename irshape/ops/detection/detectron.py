@@ -27,7 +27,7 @@ I32 = ElementType.of("i32")
 
 
 class ExperimentalDetectronDetectionOutput(Operation):
-    """Boxes, classes and scores of the best detections.
+    """Moves regions by deltas. Returns boxes, classes and scores of the best detections.
 
     There are `max_detections_per_image` rows; unused rows are 0. Class 0 is the background.
     """
@@ -115,7 +115,7 @@ class ExperimentalDetectronDetectionOutput(Operation):
 
 
 class ExperimentalDetectronGenerateProposalsSingleImage(Operation):
-    """Boxes and scores of the best proposals.
+    """Moves anchors by deltas. Returns boxes and scores of the best proposals in an image.
 
     There are `post_nms_count` rows; unused rows are 0.
     """
@@ -155,7 +155,7 @@ class ExperimentalDetectronGenerateProposalsSingleImage(Operation):
 
 
 class ExperimentalDetectronPriorGridGenerator(Operation):
-    """Prior boxes moved to the center of every cell of a grid.
+    """Moves prior boxes to the center of every cell of a grid.
 
     The result has room for the whole feature map. If the grid is smaller, the specification does
     not define the rest; in irshape, it is 0.
@@ -204,9 +204,9 @@ class ExperimentalDetectronPriorGridGenerator(Operation):
 
 
 class ExperimentalDetectronROIFeatureExtractor(Operation):
-    """The features of each region, averaged in bins, and the regions themselves.
+    """Averages features of each region in bins. Returns the averages and the regions.
 
-    They come from the feature map of the pyramid that fits the region; without area, they are 0.
+    The area of a region selects the feature map of the pyramid; without area, features are 0.
     """
 
     since = 6
@@ -264,7 +264,7 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
 
 
 class ExperimentalDetectronTopKROIs(Operation):
-    """The `max_rois` regions of highest probability. Unused rows are undefined, here 0."""
+    """Selects the `max_rois` most probable regions. Unused rows are undefined (0 in irshape)."""
 
     since = 6
     also_under = ("experimental", "extension")

@@ -43,7 +43,7 @@ def touching_overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
 
 
 def moved(boxes: Array, deltas: Array, margin: float = 0.0) -> Array:
-    """Returns boxes moved by deltas 0 and 1 times the sides, and scaled by exp of deltas 2 and 3.
+    """Returns boxes moved by deltas 0 and 1, in units of sides, and scaled by exp(deltas 2 and 3).
 
     A side is the difference of its corners plus `margin`.
     """
@@ -100,7 +100,7 @@ def rotated_corners(boxes: Array) -> Array:
 def rotated_overlaps(box: Array, boxes: Array) -> Array:
     """Returns the intersection over union of one rotated box with each of several rotated boxes.
 
-    An intersection has the crossings of sides, and corners inside the other box, as corners.
+    The corners of an intersection are crossings of sides, and corners that lie in the other box.
     """
     a = np.broadcast_to(rotated_corners(box[None].astype(np.float64)), (len(boxes), 4, 2))
     b = rotated_corners(boxes.astype(np.float64))

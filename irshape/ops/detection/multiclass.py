@@ -1,4 +1,4 @@
-"""Suppression over all classes of an image.
+"""Non-maximum suppression over all classes of an image.
 
 MatrixNms lowers the scores of overlapping boxes; MulticlassNms drops these boxes.
 """

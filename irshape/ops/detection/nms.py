@@ -46,7 +46,7 @@ def number(tensor: Array | None) -> Any:
 
 
 def _open_suppression(site: Site) -> bool:
-    """Returns whether the result has an upper bound of boxes although the inputs are not static."""
+    """Returns whether the number of kept boxes has an upper bound although inputs are dynamic."""
     output = dimensions(site.output)
     boxes, scores = dimensions(site.shape(0)), dimensions(site.shape(1))
     if not output or output[0] == Dimension(0, UNBOUNDED):
@@ -126,10 +126,10 @@ class BoxSuppression(Operation):
 
 
 class NonMaxSuppression_1(BoxSuppression):
-    """The kept boxes as triplets [batch item, class, box].
+    """Drops boxes that overlap better boxes. Returns the kept ones as [batch item, class, box].
 
     They are padded with -1 to min(boxes, max_output_boxes_per_class * classes) rows. The CPU plugin
-    returns only the rows of kept boxes. For several batch items, these can be more.
+    does not pad, and can return more rows for several batch items.
     """
 
     since = 1
@@ -220,7 +220,7 @@ class NonMaxSuppression_4(NonMaxSuppression_3):
 
 
 class NonMaxSuppression_5(NonMaxSuppression_4):
-    """The kept boxes as triplets and their scores, without padding, and their number.
+    """Like NonMaxSuppression-4, but without padding. Also returns the scores and number of boxes.
 
     With `soft_nms_sigma`, boxes with an overlap up to `iou_threshold` get lower scores.
     """
@@ -287,7 +287,7 @@ def as_outputs(
 
 
 class NMSRotated(BoxSuppression):
-    """Suppression of boxes given as [center x, center y, width, height, angle in radians]."""
+    """Drops overlapping boxes, given as [center x, center y, width, height, angle in radians]."""
 
     since = 13
     differs = facts()

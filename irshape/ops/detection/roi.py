@@ -187,7 +187,7 @@ def regions_of(rois: Array) -> Iterator[tuple[int, Array]]:
 
 
 def _output_sizes(site: Site) -> bool:
-    """Returns whether `output_size`, or `pooled_h` and `pooled_w`, lack one of the two sizes."""
+    """Returns whether `output_size`, or else `pooled_h` and `pooled_w`, do not give two sizes."""
     sizes = site.layer.attribute("output_size")
     if sizes is not None:
         return len(sizes.split(",")) != 2
@@ -203,7 +203,7 @@ class ROIPooling(Operation):
     differs = facts(
         refused(
             "2023.3",
-            "a ROIPooling without two numbers as `output_size`, or with `output_roi`",
+            "a ROIPooling with `output_roi`, or whose `output_size` is not two numbers",
             _output_sizes,
         ),
     )

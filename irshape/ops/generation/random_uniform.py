@@ -57,7 +57,7 @@ class RandomUniform(Operation):
     """Random numbers from `min_val` up to, but not including, `max_val`.
 
     The generator is that of TensorFlow (Philox) or PyTorch (Mersenne Twister). In OpenVINO, each
-    inference draws the next numbers. irshape always draws the numbers of the first inference.
+    run of the model draws the next numbers. irshape always draws the numbers of the first run.
     """
 
     since = 8

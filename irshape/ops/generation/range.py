@@ -78,7 +78,7 @@ class RangeBase(Operation):
     def size(self, bounds: list[tuple[Number, Number]] | None) -> Dimension:
         """Returns the number of elements.
 
-        It grows with the distance and falls with the step. So bounds of the inputs determine it.
+        It grows with `stop - start` and falls with `step`. So bounds of the inputs give its bounds.
         """
         if bounds is None:
             return DYNAMIC

@@ -67,7 +67,7 @@ class FromPlanes(Operation):
     def with_chroma(
         self, sizes: tuple[Dimension, Dimension, Dimension], name: str, chroma: Tensor
     ) -> tuple[Dimension, Dimension, Dimension]:
-        """Returns batch, height and width of the image, narrowed by the shape of a chroma plane."""
+        """Returns the image's batch, height and width, merged with those for a chroma plane."""
         batch, height, width = plane(chroma)
         merged = []
         for what, ours, theirs in zip(AXES, sizes, (batch, height * 2, width * 2), strict=True):

@@ -17,7 +17,7 @@ CUBIC_A: Final = -0.75
 
 
 class GridSample(Operation):
-    """Samples of an NCHW image at points, with -1 and 1 as coordinates of the image borders."""
+    """Samples an NCHW image at the points in `grid`. Coordinates -1 and 1 are its borders."""
 
     since = 9
     data = operand(ANY, shape=("batch", "channels", "height", "width"))

@@ -38,7 +38,7 @@ SCALE_TYPES: Final = types("f32 f16 bf16")
 SIZE_TYPES: Final = types("i32 i64 u32 u64")
 F32: Final = ElementType.of("f32")
 MAX_DENOMINATOR: Final = 64
-"""The largest denominator of a fraction that a scale may represent. Both must be equal in f32."""
+"""The largest denominator of a fraction that replaces a scale. Both must be equal in f32."""
 SCALE_PRECISION: Final = 2**-23
 SMALL_INTEGERS: Final = ("int8", "uint8")
 Steps = list[tuple[int, int, float]]
@@ -78,7 +78,7 @@ def scaled_expression(size: Expression, scale: float) -> Expression | None:
 
 
 def _whole(number: float) -> int:
-    """Returns the integer part of a size; 0 for a number that is not a size."""
+    """Returns the integer part of a size; 0 for a number that is negative or too large."""
     return int(number) if 0 <= number < UNBOUNDED else 0
 
 
@@ -328,7 +328,7 @@ class Interpolate_4(InterpolateAttributes):
 
 
 class Interpolate_11(InterpolateAttributes):
-    """Like Interpolate-4, but one input has the sizes or scales, and there are modes of Pillow."""
+    """Like Interpolate-4, but with one input for sizes or scales, and with the modes of Pillow."""
 
     since = 11
     mode: str = attribute(

@@ -115,7 +115,7 @@ def cubic_weights(s: Array, a: float) -> tuple[Array, ...]:
 
 
 def pillow(size: int, before: int, mode: str, a: float) -> Taps:
-    """Returns the weights of Pillow's filters, widened by the reduction, cut off at the border."""
+    """Returns the weights of Pillow's filters, wider if the axis shrinks, cut off at the border."""
     scale = before / size
     stretch = max(scale, 1.0)
     support = (1.0 if mode == "bilinear_pillow" else 2.0) * stretch

@@ -46,7 +46,7 @@ def _sink(site: Site) -> bool:
 
 
 def _stored_keys(site: Site) -> bool:
-    """Returns whether there is a boolean mask, and the keys come from a variable."""
+    """Returns whether an attention has a boolean mask, and its keys come from a variable."""
     return site.type_name(3) == "boolean" and site.feeding[1] in site.around.stored
 
 
@@ -91,7 +91,7 @@ class ScaledDotProductAttention(Operation):
         ),
         not_run(
             "2025.0",
-            "an attention to keys of a variable with a boolean mask",
+            "an attention with a boolean mask, to keys from a variable",
             _stored_keys,
             since="2024.0",
         ),

@@ -22,7 +22,7 @@ ELLIPSIS: Final = "..."
 
 
 def _einsum_sizes(site: Site) -> bool:
-    """Returns whether axes with one label differ, or an ellipsis has an unknown number of axes."""
+    """Returns whether axes of one label differ in size, or `...` has an unknown number of axes."""
     parts = (site.attribute("equation") or "").partition("->")[0].split(",")
     sizes: dict[str, Dimension] = {}
     for part, tensor in zip(parts, site.inputs, strict=False):
@@ -70,7 +70,7 @@ class Einsum(Operation):
     since = 7
     differs = facts(
         refused("2025.1", "an Einsum that broadcasts a label, or `...` of any rank", _einsum_sizes),
-        refused("2025.1", "an Einsum with a `...` on one side, or for no axis", _einsum_ellipsis),
+        refused("2025.1", "an Einsum with `...` on one side only, or for 0 axes", _einsum_ellipsis),
         refused("2025.2", "an Einsum whose last input is a scalar", _einsum_scalar),
         not_run("2025.1", "an Einsum with `...`, or a label twice in one input", _repeated_labels),
     )

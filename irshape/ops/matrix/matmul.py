@@ -89,8 +89,7 @@ class MatMul(Operation):
         return outputs[0].shape.size * inner
 
     def batch(self, here: tuple[Dimension, ...], there: tuple[Dimension, ...]) -> list[Dimension]:
-        """Returns the broadcast axes before the matrices. As in OpenVINO, intervals may be
-        disjoint."""
+        """Returns the broadcast batch dimensions. As in OpenVINO, intervals may be disjoint."""
         result: list[Dimension] = []
         ones = (ONE,) * max(len(here), len(there))
         for axis, (left, right) in enumerate(
@@ -124,7 +123,7 @@ class MatMul(Operation):
 
 
 def transposable(array: Array) -> Array:
-    """Returns an array of floats laid out for a contiguous transposed view, fast in BLAS."""
+    """Returns an array of floats in column-major order, so that BLAS is fast on its transpose."""
     return np.asfortranarray(array) if array.dtype.char in "fd" else array
 
 

@@ -147,7 +147,7 @@ class ReverseSequence(Operation):
             if self.seq_axis < 0:
                 raise Violation(
                     at="seq_axis",
-                    expected="0 or more, or a known rank",
+                    expected="0 or more, as the rank of `data` is unknown",
                     actual=self.seq_axis,
                 )
             return Tensor(data.element_type, data.shape)

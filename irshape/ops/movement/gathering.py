@@ -160,7 +160,7 @@ class Gather_8(Gather):
 
 
 class GatherElements(Operation):
-    """The elements of `data` at `indices` along `axis`. Other axes keep their positions."""
+    """The elements of `data` at `indices` along `axis`, and at their own positions elsewhere."""
 
     since = 6
     moves = ("data",)
@@ -239,7 +239,7 @@ class GatherND(Operation):
 
 
 class GatherND_5(GatherND):
-    """Slices of `data` at the tuples along the last axis of `indices`. Batch axes become one."""
+    """Slices of `data` at tuples along the last axis of `indices`. Batch axes are joined to one."""
 
     since = 5
 

@@ -77,8 +77,8 @@ def _extreme(
 ) -> int:
     """Returns the smallest (`of` is min) or largest (`of` is max) number of elements in a slice.
 
-    Between the bounds of the size, and the sizes at which an end of the slice meets an end of the
-    axis, this number is monotonic. So the extremes are at these sizes.
+    As the axis grows, the number turns only at sizes where `start` or `stop` meets an end of the
+    axis. So the extremes are at these sizes, or at the bounds of the size.
     """
     start, stop = _far(start), _far(stop)
     high = _HUGE if dim.high == UNBOUNDED else dim.high
@@ -94,7 +94,7 @@ def _extreme(
 
 
 def _far(end: int) -> int:
-    """Returns an end of a slice. An end at the limits of int64 is moved beyond any size."""
+    """Returns `start` or `stop` of a slice; beyond any size if it is a limit of int64."""
     if INT64_MIN < end < UNBOUNDED:
         return end
     return 4 * _HUGE if end > 0 else -4 * _HUGE
@@ -127,5 +127,5 @@ def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
 
 
 def up_to(dim: Dimension) -> Dimension:
-    """Returns the size of a slice whose ends are unknown: 0 up to the size of the axis."""
+    """Returns the size of a slice of unknown start and stop: 0 up to the size of the axis."""
     return Dimension(0, dim.high)

@@ -89,7 +89,7 @@ class Concat(Operation):
 
 
 def _named_parts(length: Dimension, lengths: Tensor, count: int) -> list[Dimension]:
-    """Returns the lengths of parts: expressions where they have one, else dynamic dimensions."""
+    """Returns the lengths of parts as numbers or expressions, e.g. `batch`; dynamic if unknown."""
     value = lengths.value
     if value is None or not lengths.known_by_name:
         return [DYNAMIC] * count

@@ -97,7 +97,7 @@ class Pad(Operation):
         )
 
     def padded(self, shape: PartialShape, axis: int, before: Bounds, after: Bounds) -> Dimension:
-        """Returns the padded dimension, from the bounds of the padding at its two ends."""
+        """Returns the padded dimension, given bounds of the padding before and after it."""
         dim = shape[axis]
         (begin, most_begin, _), (end, most_end, _) = before, after
         padded = begin > 0 or end > 0

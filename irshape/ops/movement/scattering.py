@@ -38,9 +38,9 @@ def _shared_type(data: Tensor, updates: Tensor) -> Tensor:
 def combined(
     data: Array, at: tuple[Array, ...], updates: Array, reduction: str, *, initial: bool = True
 ) -> Array:
-    """Returns `data` after each update, one by one, is combined with the element at its position.
+    """Returns `data` with each update in turn combined with the element at its position.
 
-    initial: whether the element of `data` counts. Otherwise only the updates are combined.
+    initial: whether the element of `data` takes part. Otherwise only updates are combined.
     """
     if reduction == "none":
         result = data.copy()

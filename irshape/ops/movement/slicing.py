@@ -119,9 +119,9 @@ _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellips
 
 
 def _added_axes(site: Site) -> bool:
-    """Returns whether a StridedSlice has more indices than axes, inserted axes included.
+    """Returns whether a StridedSlice has more indices than `data` has axes plus inserted axes.
 
-    One of these indices is then an ellipsis for no axis.
+    One of these indices is then an ellipsis that stands for no axis.
     """
     data, begin = site.shape(0), site.shape(1)
     if data is None or data.rank is None or begin is None or not begin.rank:
@@ -183,7 +183,7 @@ class StridedSlice(Operation):
     def part(
         self, dim: Dimension, begin: Bounds | None, end: Bounds | None, step: int | None, at: int
     ) -> Dimension:
-        """Returns the size of the slice of an axis, from the known bounds of its ends."""
+        """Returns the size of the slice of an axis, given bounds of `begin` and `end`."""
         if step is None:
             return up_to(dim)
         not_zero(step, at="strides", position=at)
@@ -210,7 +210,7 @@ class StridedSlice(Operation):
             )
 
     def marked(self, mask: str, at: int) -> bool:
-        """Returns whether the attribute `mask` is 1 at a position of the lists."""
+        """Returns whether the attribute `mask` is 1 at this position."""
         bits = getattr(self, mask)
         return at < len(bits) and bits[at] == 1
 
@@ -220,7 +220,7 @@ class StridedSlice(Operation):
         return {at for at, bit in enumerate(bits) if bit == 1} if 1 in bits else set()
 
     def length(self, begin: Tensor, end: Tensor, strides: Tensor | None) -> int | None:
-        """Returns the length of the lists, or None if it is unknown."""
+        """Returns the length of `begin`, `end` and `strides`, or None if it is unknown."""
         length: int | None = None
         for name, tensor in (("begin", begin), ("end", end), ("strides", strides)):
             if (
@@ -262,7 +262,7 @@ class StridedSlice(Operation):
     def ends(
         self, size: int, begin: Bounds | None, end: Bounds | None, step: int, at: int
     ) -> tuple[Bounds | None, Bounds | None]:
-        """Returns the ends of the slice of an axis. A masked end becomes the end of the axis."""
+        """Returns bounds of `begin` and `end`, or those of the whole axis where a mask is 1."""
         front, behind = (0, size) if step > 0 else (size, -1 - size)
         return (
             Bounds(front, front) if self.marked("begin_mask", at) else begin,

@@ -236,7 +236,7 @@ class Pooling(Operation):
 
 
 def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any) -> Array:
-    """Returns padded data in which a ufunc combines each window along an axis into one element."""
+    """Returns padded data with each window along an axis combined by a ufunc into one element."""
     before: tuple[Any, ...] = (slice(None),) * axis
     if count == 1:
         return np.asarray(
@@ -263,7 +263,7 @@ def lowest(dtype: np.dtype[Any]) -> Any:
 def largest(
     area: Array, places: Array, axis: int, along: Along | Share, count: int
 ) -> tuple[Array, Array]:
-    """Returns the first largest value of each window along an axis, and its element in `places`."""
+    """Returns the largest value of each window along an axis, and the element of `places` there."""
     before: tuple[Any, ...] = (slice(None),) * axis
     first = (*before, along.met(0, count))
     values, where_from = np.array(area[first]), np.array(places[first])

@@ -77,7 +77,7 @@ class CTCGreedyDecoder(Operation):
 
 
 class CTCGreedyDecoderSeqLen(Operation):
-    """The most probable class at each step, without blanks, and the number of these classes."""
+    """Selects the most probable class at each step, drops blanks, and counts the other classes."""
 
     since = 6
     data = operand(NUMERIC, shape=("batch", "time", "classes"))

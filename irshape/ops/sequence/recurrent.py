@@ -32,7 +32,7 @@ class Recurrent(Operation):
     gates: ClassVar[int] = 1
     """The number of gates in `W` and `R`."""
     directional: ClassVar[int] = 0
-    """The number of axes of directions before the others: 1 for a sequence, 0 for a cell."""
+    """The number of leading axes for directions: 1 for a sequence, 0 for a cell."""
 
     hidden_size: int = attribute(NATURAL, default=0, required=True)
     activations: tuple[str, ...] = attribute(STRINGS, default=("tanh",))

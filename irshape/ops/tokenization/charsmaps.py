@@ -175,7 +175,7 @@ def normalized(
     remove_spaces: bool = False,
     escape_spaces: bool = False,
 ) -> bytes:
-    """Returns a string normalized as by SentencePiece's Normalizer."""
+    """Returns a string as SentencePiece's Normalizer normalizes it."""
     pieces = list(_replaced(text, prefix))
     if remove_spaces:
         while pieces and pieces[0] == b" ":

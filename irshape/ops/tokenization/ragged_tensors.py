@@ -36,7 +36,7 @@ def _require_segment(segments: tuple[Tensor, ...], first: int) -> Tensor:
 
 
 class RaggedTensorPack(TokenizerOperation):
-    """The elements of a ragged tensor, without the begins and ends of its rows."""
+    """Returns the elements of a ragged tensor, without the begins and ends of its rows."""
 
     introduced = "2023.3"
     begins, ends = i32_operand(), i32_operand()
@@ -50,7 +50,7 @@ class RaggedTensorPack(TokenizerOperation):
 
 
 class FuzeRagged(TokenizerOperation):
-    """A string for each row of a ragged string tensor, from its first to its last string."""
+    """Returns where the first string of each ragged row begins, and where its last string ends."""
 
     introduced = "2024.1"
     ragged_begins, ragged_ends = i32_operand(), i32_operand()
@@ -70,7 +70,7 @@ class FuzeRagged(TokenizerOperation):
 
 
 class RaggedToDense(TokenizerOperation):
-    """A ragged tensor as a matrix. Rows are truncated or padded to one length.
+    """Converts a ragged tensor to a matrix. Rows are truncated or padded to one length.
 
     The second output is true for elements that are not padding.
     """
@@ -128,7 +128,7 @@ class RaggedToDense(TokenizerOperation):
 
 
 class RaggedToSparse(TokenizerOperation):
-    """The row of each element of a ragged tensor, and its position in the row."""
+    """Returns the row of each element of a ragged tensor, and its position in the row."""
 
     introduced = "2024.1"
     begins, ends = i32_operand(), i32_operand()
@@ -145,7 +145,7 @@ class RaggedToSparse(TokenizerOperation):
 
 
 class RaggedToRagged(TokenizerOperation):
-    """The begin and the end of each row of a ragged tensor, from the row of each element."""
+    """Returns where each row of a ragged tensor begins and ends, given the row of each element."""
 
     introduced = "2024.1"
     row_ids = i32_operand()
@@ -178,10 +178,10 @@ class RaggedToRagged(TokenizerOperation):
 
 
 class CombineSegments(TokenizerOperation):
-    """Several ragged tensors concatenated row by row.
+    """Concatenates several ragged tensors row by row.
 
-    The last input has a number for each tensor. The last three outputs are the numbers of the
-    tensors from which the elements come.
+    The last input has an id for each of the tensors. The last three outputs are a ragged tensor:
+    for each element, the id of the tensor from which it comes.
     """
 
     introduced = "2023.3"
@@ -190,7 +190,7 @@ class CombineSegments(TokenizerOperation):
     def infer(self, *segments: Tensor) -> tuple[Tensor, ...]:
         require(
             segments and len(segments) % 3 == 1,
-            "CombineSegments takes 3 inputs for each ragged tensor, and 1 with numbers; got "
+            "CombineSegments takes 3 inputs for each ragged tensor, and 1 with their ids; got "
             f"{len(segments)}",
             expected="3n + 1",
             actual=len(segments),
@@ -222,7 +222,7 @@ class CombineSegments(TokenizerOperation):
 
 
 class Truncate(TokenizerOperation):
-    """One or two ragged tensors, truncated to a length. For two, it is the total length.
+    """Truncates the rows of one ragged tensor to a length, or of two to a total length.
 
     After the ragged tensors come the length, the side (`left` or `right`) and optionally the mode
     (`only_first`, `only_second` or `longest_first`).

@@ -1,4 +1,4 @@
-"""Tokenizers with a SentencePiece model. irshape infers them but cannot evaluate them."""
+"""Tokenizers with a SentencePiece model. irshape infers only their types and shapes."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .base import (
 
 
 class SentencepieceTokenizer(TokenizerOperation):
-    """The tokens of strings, by a SentencePiece model, as a sparse tensor: indices, values, shape.
+    """Converts strings to token ids with a SentencePiece model, as a sparse tensor.
 
-    After the model come the strings, as one input or three (begins, ends, chars), and optionally
-    special tokens (begins, ends, chars, numbers).
+    The outputs are indices, values and shape. After the model come the strings, as one input or
+    three (begins, ends, chars), and optionally special tokens (begins, ends, chars, numbers).
     """
 
     introduced = "2023.3"
@@ -55,7 +55,7 @@ class SentencepieceTokenizer(TokenizerOperation):
 
 
 class SentencepieceDetokenizer(TokenizerOperation):
-    """The strings of tokens, by a SentencePiece model."""
+    """Converts sequences of token ids to strings with a SentencePiece model."""
 
     introduced = "2023.3"
     model = operand(U8_ONLY, known_type=True)
@@ -66,6 +66,6 @@ class SentencepieceDetokenizer(TokenizerOperation):
 
 
 class SentencepieceStreamDetokenizer(SentencepieceDetokenizer):
-    """The strings of tokens, piece by piece, with the bytes of byte tokens; not evaluated."""
+    """Converts token ids to strings piece by piece. Byte tokens become their bytes."""
 
     introduced = "2023.3"

@@ -69,7 +69,7 @@ Piece = tuple[int, int, bool]
 def split(
     inputs: tuple[Array, ...], pieces: Callable[[int, bytes], list[Piece]]
 ) -> tuple[Array, ...]:
-    """Returns a ragged string tensor with each string replaced by its pieces, and their flags.
+    """Returns a ragged string tensor of the pieces of all strings, and a flag for each piece.
 
     pieces: a function that returns the pieces of a string, from its position and its text.
     """
@@ -92,10 +92,10 @@ def split(
 
 
 class RegexSplit(RaggedStringOperation):
-    """Strings split where a pattern matches.
+    """Splits strings where a pattern matches.
 
-    After the strings come, in order: optional flags of strings that are not split, the pattern, and
-    optional texts that are not split (three inputs). A layer has flags or texts, not both.
+    After the strings come, in order: optional flags for strings that stay whole, the pattern, and
+    optional texts that stay whole (three inputs). A layer has flags or texts, not both.
     """
 
     introduced = "2023.3"
@@ -144,7 +144,7 @@ class RegexSplit(RaggedStringOperation):
         pending = -1  # the beginning of a piece whose end is not known yet
 
         def add(begin: int, end: int, removed: bool) -> None:
-            """Adds a piece. removed: whether the mode `remove` leaves it out."""
+            """Adds a piece. removed: whether it is left out in the mode `remove`."""
             nonlocal pending
             if mode == "remove" and removed:
                 return
@@ -173,9 +173,9 @@ class RegexSplit(RaggedStringOperation):
 
 
 class SpecialTokensSplit(RaggedStringOperation):
-    """Strings split at special tokens. The last output is true for pieces that are special tokens.
+    """Splits strings at special tokens. The last output is true for pieces that are special tokens.
 
-    After the strings come, in order: optional flags of strings that are not split, and the pattern.
+    After the strings come, in order: optional flags for strings that stay whole, and the pattern.
     """
 
     introduced = "2024.5"
@@ -233,10 +233,7 @@ def byte_alphabet() -> list[bytes]:
 
 
 class BytesToChars(RaggedStringOperation):
-    """Each byte replaced by its printable character in byte-level BPE.
-
-    Flagged strings stay unchanged.
-    """
+    """Replaces bytes by their characters in byte-level BPE. Flagged strings stay unchanged."""
 
     introduced = "2023.3"
     skips = operand(ANY, optional=True)
@@ -259,7 +256,7 @@ class BytesToChars(RaggedStringOperation):
 
 
 class CharsToBytes(RaggedStringOperation):
-    """The bytes that characters of byte-level BPE represent. The strings of a row are joined."""
+    """Replaces characters of byte-level BPE by their bytes. The strings of a row are joined."""
 
     introduced = "2023.3"
 

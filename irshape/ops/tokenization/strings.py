@@ -42,7 +42,7 @@ MODE = Choice("begins_ends", case_sensitive=True)
 
 
 class StringTensorPack(TokenizerOperation):
-    """Strings that are parts of one array of bytes. StringTensorPack-15 supersedes it."""
+    """Makes strings from parts of one array of bytes. StringTensorPack-15 supersedes it."""
 
     introduced = "2023.3"
     begins = operand(I32_I64, known_type=True, value=True)
@@ -58,7 +58,7 @@ class StringTensorPack(TokenizerOperation):
 
 
 class StringTensorUnpack(TokenizerOperation):
-    """The bytes of all strings in one array, and the begin and the end of each string.
+    """Joins the bytes of all strings. Returns where each string begins and ends, and the bytes.
 
     StringTensorUnpack-15 supersedes it. It also reads strings packed into u8: their number, the
     begin of each, the end of the last, and the bytes.
@@ -109,7 +109,7 @@ class EqualStr(StringOperation):
 
 
 class NumericToString(TokenizerOperation):
-    """Numbers as decimal text. Floating-point numbers are rounded to six significant digits."""
+    """Converts numbers to decimal text. Floating-point numbers get six significant digits."""
 
     custom_version = "openvino_tokenizers"
     introduced = "2026.2"
@@ -133,7 +133,7 @@ class NumericToString(TokenizerOperation):
 
 
 class StringToHashBucket(StringOperation):
-    """The hash of each string by FarmHash (Fingerprint64), from 0 to `num_buckets` - 1."""
+    """Hashes each string with FarmHash (Fingerprint64) to a number below `num_buckets`."""
 
     introduced = "2024.2"
     chars = operand(ANY)
@@ -145,7 +145,7 @@ class StringToHashBucket(StringOperation):
 
 
 class ContribStringJoin(StringOperation):
-    """The strings along an axis, joined with a separator (StringJoin of ai.onnx.contrib)."""
+    """Joins the strings along an axis with a separator (StringJoin of ai.onnx.contrib)."""
 
     introduced = "2026.3"
     separator = operand(U8_ONLY, rank=1)
@@ -181,7 +181,7 @@ class ContribStringJoin(StringOperation):
 
 
 class ContribStringSplit(StringOperation):
-    """Strings split at a separator (StringSplit of ai.onnx.contrib).
+    """Splits strings at a separator (StringSplit of ai.onnx.contrib).
 
     The result is a sparse tensor: indices, strings and shape.
     """
@@ -221,7 +221,7 @@ class ContribStringSplit(StringOperation):
 
 
 class UTF8Validate(StringOperation):
-    """Strings with bytes that are not UTF-8 removed, or replaced by U+FFFD.
+    """Removes bytes that are not UTF-8 from strings, or replaces them by U+FFFD.
 
     Unlike openvino_tokenizers, irshape does so for surrogates, too.
     """
@@ -236,7 +236,7 @@ class UTF8Validate(StringOperation):
 
 
 class ByteFallback(StringOperation):
-    """Byte tokens such as `<0x0A>` replaced by their bytes; other strings stay unchanged."""
+    """Replaces byte tokens such as `<0x0A>` by their bytes. Other strings stay unchanged."""
 
     introduced = "2024.3"
 
@@ -281,7 +281,7 @@ class Normalization(StringOperation):
 
 
 class CaseFold(Normalization):
-    """Strings in lower case, by simple case folding; or, for ASCII only, in lower or upper case."""
+    """Converts strings to lower case by case folding, or only ASCII letters to either case."""
 
     introduced = "2023.3"
     skips = operand(ANY, optional=True)
@@ -305,7 +305,7 @@ class CaseFold(Normalization):
 
 
 class NormalizeUnicode(Normalization):
-    """Strings in a Unicode normalization form, by SentencePiece's maps of characters."""
+    """Converts strings to a Unicode normalization form with SentencePiece's maps of characters."""
 
     introduced = "2023.3"
     skips = operand(ANY, optional=True)
@@ -324,14 +324,14 @@ def _no_mapping(site: Site) -> bool:
 
 
 class CharsMapNormalization(Normalization):
-    """Strings rewritten by a map of characters, as by SentencePiece's normalizer.
+    """Rewrites strings with a map of characters, as SentencePiece's normalizer does.
 
     After the strings come optional flags of strings that stay unchanged, and an optional
     precompiled map. The attribute `normalization_form` replaces the map.
     """
 
     differs = facts(
-        refused("2025.1", "a CharsMapNormalization without a table of characters", _no_mapping),
+        refused("2025.1", "a CharsMapNormalization without a map of characters", _no_mapping),
     )
 
     introduced = "2024.5"
@@ -367,7 +367,7 @@ class CharsMapNormalization(Normalization):
 
 
 class RegexNormalization(Normalization):
-    """Strings in which the matches of a pattern are replaced.
+    """Replaces the matches of a pattern in strings.
 
     After the strings come optional flags of strings that stay unchanged, pattern, replacement.
     """

@@ -35,7 +35,7 @@ from .unigram import UnigramModel
 
 
 class VocabEncoder(StringOperation):
-    """The number of each string in a vocabulary, or a default for other strings."""
+    """Converts each string to its number in a vocabulary, or to a default if it is not there."""
 
     introduced = "2024.1"
     vocab_begins, vocab_ends, vocab_chars = string_tensor()
@@ -64,9 +64,9 @@ def _skipped_tokens(site: Site) -> bool:
 
 
 class VocabDecoder(TokenizerOperation):
-    """The texts of tokens, with a row of texts for each row of tokens.
+    """Converts token ids to texts, with a row of texts for each row of ids.
 
-    Tokens that are skipped, or that the vocabulary does not contain, have an empty text.
+    Ids that are skipped, or that the vocabulary does not contain, become empty texts.
     """
 
     differs = facts(
@@ -129,7 +129,7 @@ class TokenizingOperation(RaggedStringOperation):
 
 
 class BPETokenizer(TokenizingOperation):
-    """The tokens of strings, by byte-pair encoding.
+    """Converts strings to token ids by byte-pair encoding.
 
     After the strings and the vocabulary come the merges: three inputs of texts with a space in
     each, or six inputs for their left and right halves. Then come optional added tokens (three
@@ -178,7 +178,7 @@ class BPETokenizer(TokenizingOperation):
 
 
 class WordpieceTokenizer(TokenizingOperation):
-    """The tokens of words by WordPiece: the longest vocabulary entry at each position.
+    """Converts words to token ids by WordPiece: the longest vocabulary entry at each position.
 
     A word that entries do not cover, or that is too long, becomes the unknown token.
     """
@@ -213,7 +213,7 @@ class WordpieceTokenizer(TokenizingOperation):
 
 
 class UnigramTokenizer(TokenizingOperation):
-    """The tokens of strings with the highest total score in a Unigram language model."""
+    """Converts strings to the token ids with the highest total score in a Unigram model."""
 
     introduced = "2025.1"
     scores = operand(ANY)
@@ -227,7 +227,7 @@ class UnigramTokenizer(TokenizingOperation):
 
 
 class TrieTokenizer(TokenizingOperation):
-    """The tokens of strings: the longest vocabulary entry at each position (RWKV)."""
+    """Converts strings to token ids: the longest vocabulary entry at each position (RWKV)."""
 
     introduced = "2024.1"
     values = i32_operand()

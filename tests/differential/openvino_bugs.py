@@ -8,13 +8,13 @@ With `--environments` (`environments.py`), older releases also run each of the s
 
 The script starts from the rows of the differential tests that name a known difference of the kind
 `values` or `crash`. `irshape.reduce` makes their models small, as long as OpenVINO crashes, or its
-values are far from those of the specification. Rows run one inference; `stateful` has models that
-are wrong from the second inference on.
+values are far from those of the specification. `written` has models of other bugs.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
 from base64 import b64encode
@@ -31,8 +31,6 @@ TESTS, ROOT = HERE.parent.parent, HERE.parent.parent.parent
 if __name__ == "__main__":
     sys.path[:0] = [str(TESTS), str(ROOT), str(TESTS / "ops")]
 
-from ir import Net  # noqa: E402
-
 import irshape  # noqa: E402
 from differential.cases import Case, build, feeds, parameters  # noqa: E402
 from differential.coverage import cases  # noqa: E402
@@ -40,9 +38,10 @@ from differential.elements import REAL, Tensor  # noqa: E402
 from differential.environments import NEWEST_PATCHES, interpreter  # noqa: E402
 from differential.known_differences import KNOWN  # noqa: E402
 from differential.oracle import Answer, Oracle  # noqa: E402
-from irshape import ExecutionError, Model  # noqa: E402
+from irshape import ExecutionError, Graph, Model, Output, op  # noqa: E402
 from irshape.execution.inputs import random_inputs  # noqa: E402
 from irshape.numpy_types import element_type_of, pack  # noqa: E402
+from irshape.shapes import PartialShape  # noqa: E402
 
 PAGE = ROOT / "tests" / "measured" / "openvino-bugs.md"
 
@@ -59,6 +58,8 @@ NO_BUGS = (
 )
 """Differences that are no bugs: documented narrowing, and an order that the specification leaves
 open."""
+
+WRONG_SHAPE = "a wrong inferred shape"
 
 FAR = 1e-3
 """Values that differ by more than this, absolutely and relatively, are wrong."""
@@ -81,50 +82,155 @@ class Bug(NamedTuple):
     reason: str
     times: int = 1
     """The number of inferences after which the bug is seen."""
+    what: str = "wrong values"
+    """What happens, unless it is a crash."""
+    bounds: Sequence[str] = ()
+    """The shapes that OpenVINO infers for the outputs, if one of them is wrong."""
 
 
-class Stateful(NamedTuple):
-    """A model that is wrong from its second inference on."""
+class Written(NamedTuple):
+    """A model written by hand, as its bug is no difference between the results of one inference:
+    it needs several inferences, or lies in the inferred shape or in an exception."""
 
     key: str
     reason: str
-    net: Net
+    graph: Graph
     inputs: dict[str, Array]
-    times: int = 2
+    times: int = 1
 
     def bug(self, oracle: Oracle, older: Mapping[str, Oracle]) -> Bug | None:
         """Returns the bug; None if OpenVINO's results agree with the specification."""
-        with tempfile.TemporaryDirectory() as folder:
-            model = self.net.load(Path(folder))
-            session = irshape.Session(model)
-            for _ in range(self.times):
-                ours = list(session.run(self.inputs).values())
-            inputs = [self.inputs[layer.name] for layer in model.parameters]
-            done = asked(oracle, model, inputs, self.times).execution
-            theirs = [] if done is None else [each.array for each in done.results.values()]
-            if not any(_wrongness(*pair) for pair in zip(ours, theirs, strict=True)):
-                return None
-            seen = {
-                release: _seen(model, inputs, ours, "", other, self.times)
-                for release, other in older.items()
-            }
-        found = (ours, theirs, "", oracle.version, seen, self.reason, self.times)
+        model = self.graph.model()
+        session = irshape.Session(model)
+        for _ in range(self.times):
+            ours = list(session.run(self.inputs).values())
+        inputs = [self.inputs[layer.name] for layer in model.parameters]
+        answer = asked(oracle, model, inputs, self.times)
+        what = outcome(answer, model, ours)
+        if not what:
+            return None
+        wrong = what == WRONG_SHAPE
+        bounds = [answer.layers[layer.name][0][1] for layer in model.results if wrong]
+        done = answer.execution
+        theirs = [] if done is None else [each.array for each in done.results.values()]
+        seen = {}
+        for release, other in older.items():
+            found = outcome(asked(other, model, inputs, self.times), model, ours)
+            seen[release] = "seen" if found == what else _ELSE.get(found, found)
+        found = (ours, theirs, "", oracle.version, seen, self.reason, self.times, what, bounds)
         return Bug(self.key, model, inputs, *found)
 
 
-def stateful() -> Iterator[Stateful]:
-    net = Net()
-    begin, value = net.parameter("?", name="in0"), net.constant([1.0, 2.0], "f32")
-    variable = 'variable_id="v" variable_type="f32" variable_shape="?"'
-    state = net.layer("ReadValue", [begin], variable, version="opset6", outputs=["FP32:-1"])
-    net.layer("Assign", [value], variable, version="opset6", outputs=[])
-    net.result(state)
-    yield Stateful(
+_ELSE = {"": "not seen", "an exception": "does not run"}
+
+
+def outcome(answer: Answer, model: Model, ours: list[Array]) -> str:
+    """Returns what is wrong with an answer of OpenVINO; "" if nothing is."""
+    crash = _crash(answer)
+    if answer.status == "refused" or crash:
+        return f"a crash while {crash}" if crash else "does not read"
+    for layer, array in zip(model.results, ours, strict=True):
+        bound = PartialShape.of(answer.layers[layer.name][0][1])
+        if not bound.encloses(PartialShape.of(list(array.shape))):
+            return WRONG_SHAPE
+    done = answer.execution
+    if done is None or done.status != "done" or done.engine != "CPU":
+        return "an exception"
+    theirs = [each.array for each in done.results.values()]
+    wrong = any(_wrongness(*pair) for pair in zip(ours, theirs, strict=True))
+    return "wrong values" if wrong else ""
+
+
+def written() -> Iterator[Written]:
+    graph = Graph(name="m")
+    begin = graph.parameter("f32", "[?]", name="in0")
+    variable = {"variable_id": "v", "variable_type": "f32", "variable_shape": "[?]"}
+    graph.result(graph.add("ReadValue", begin, **variable), "out0")
+    graph.add("Assign", np.float32([1, 2]), variable_id="v")
+    yield Written(
         "constant-not-stored",
         "an Assign of a constant to a variable of dynamic shape has no effect; after an Assign of "
         "another value of static shape, the inference raises an exception",
-        net,
+        graph,
         {"in0": np.zeros(2, np.float32)},
+        times=2,
+    )
+
+    for kind, shape in (("HardSigmoid", "[]"), ("Selu", "[1]")):
+        graph = Graph(name="m")
+        data, alpha = (
+            graph.parameter("f32", "[3]", name="in0"),
+            graph.parameter("f32", shape, name="in1"),
+        )
+        rest = np.full(alpha.shape.static, 0.5, np.float32)
+        graph.result(graph.add(kind, data, alpha, rest), "out0")
+        yield Written(
+            f"{kind.lower().replace('hards', 'hard-s')}-alpha-at-run-time",
+            f"{kind}: the CPU plugin does not compile a model that computes `alpha` at run time",
+            graph,
+            {"in0": np.float32([-1, 0, 1]), "in1": np.full(alpha.shape.static, 0.25, np.float32)},
+        )
+
+    graph = Graph(name="m")
+    trips, data = (
+        graph.parameter("i64", "[]", name="in0"),
+        graph.parameter("f32", "[1]", name="in1"),
+    )
+
+    def body(state: Output) -> tuple[Any, ...]:
+        go_on = op.squeeze(op.less(state, 3.0), [0])
+        return op.repeat_while(go_on), state + 1.0, op.stacked(state, 0)
+
+    graph.result(op.loop(trips, True, op.carried(data), body=body)[1], "out0")
+    yield Written(
+        "loop-negative-trip-count",
+        "Loop with a trip count below -1: an output that concatenates the iterations is empty",
+        graph,
+        {"in0": np.array(-3), "in1": np.zeros(1, np.float32)},
+    )
+
+    sizes = {
+        "floor-mod": (4, "FloorMod of 1 to 8 by 5", lambda size: op.floor_mod(size, 5)),
+        "power": (5, "Power of -3 to 4 by 2", lambda size: op.power(size - 4, 2)),
+        "abs": (5, "Abs of -3 to 4", lambda size: op.abs(size - 4)),
+    }
+    for name, (size, what, computed) in sizes.items():
+        graph = Graph(name="m")
+        data = graph.parameter("f32", "[1..8]", name="in0")
+        graph.result(op.broadcast(np.float32(1), computed(op.shape_of(data))), "out0")
+        yield Written(
+            f"{name}-interval",
+            f"{what}, as a size: the bounds are computed from both ends alone",
+            graph,
+            {"in0": np.zeros(size, np.float32)},
+        )
+
+    graph = Graph(name="m")
+    data, other = (
+        graph.parameter("f32", "[1..]", name="in0"),
+        graph.parameter("f32", "[1..]", name="in1"),
+    )
+    graph.result(op.slice(data, [-1], op.shape_of(other), [1], [0]), "out0")
+    yield Written(
+        "slice-last-to-size",
+        "Slice x[-1:n]: OpenVINO infers one element, although there is none if n is less than the "
+        "size of x",
+        graph,
+        {"in0": np.zeros(3, np.float32), "in1": np.zeros(1, np.float32)},
+    )
+
+    graph = Graph(name="m")
+    data, indices = (
+        graph.parameter("f32", "[4]", name="in0"),
+        graph.parameter("i64", "[1]", name="in1"),
+    )
+    graph.result(op.scatter_update(data, indices, np.float32([1]), 0), "out0")
+    yield Written(
+        "scatter-update-from-the-end",
+        "ScatterUpdate with an index below 0: the CPU plugin does not set the result, without an "
+        "error",
+        graph,
+        {"in0": np.zeros(4, np.float32), "in1": np.array([-3])},
     )
 
 
@@ -304,8 +410,25 @@ def page(bugs: list[Bug]) -> str:
     version = bugs[0].version.partition("-")[0]
     lines = [f"{head}{MEASURED}{version}{_asked(bugs)}.", "", *_table(bugs), ""]
     for bug in bugs:
-        lines += [f"## {bug.key}", "", f"**The bug:** {bug.reason}.", "", *_shown(bug)]
+        lines += _section(bug)
     return "\n".join(lines)
+
+
+def updated(page: str, bugs: list[Bug]) -> str:
+    """Returns the page with the rows and sections of these bugs replaced or added."""
+    table, *sections = re.split(r"^(?=## )", page, flags=re.MULTILINE)
+    rows = table.rstrip().splitlines()
+    texts = {text.partition("\n")[0]: text.rstrip() for text in sections}
+    for bug in bugs:
+        mark = f"| [{bug.key}]"
+        at = next((at for at, row in enumerate(rows) if row.startswith(mark)), len(rows))
+        rows[at : at + 1] = [*_table([bug])][2:]
+        texts[f"## {bug.key}"] = "\n".join(_section(bug)).rstrip()
+    return "\n".join([*rows, *(f"\n{text}" for text in texts.values())]) + "\n"
+
+
+def _section(bug: Bug) -> Iterator[str]:
+    yield from (f"## {bug.key}", "", f"**The bug:** {bug.reason}.", "", *_shown(bug))
 
 
 def _asked(bugs: list[Bug]) -> str:
@@ -336,7 +459,7 @@ def _others(answers: dict[str, str]) -> str:
 
 
 def _happens(bug: Bug) -> str:
-    return f"a crash while {bug.where}" if bug.where else "wrong values"
+    return f"a crash while {bug.where}" if bug.where else bug.what
 
 
 def _shown(bug: Bug) -> Iterator[str]:
@@ -344,15 +467,20 @@ def _shown(bug: Bug) -> Iterator[str]:
         call = "read_model" if bug.where == "reading" else "infer"
         yield f"With this model, `{call}` crashes: the process dies."
         yield ""
+    if bug.what == "an exception":
+        yield from ("OpenVINO reads this model, and raises an exception when it runs it.", "")
     if bug.times > 1:
         yield f"- run {bug.times} inferences with one InferRequest, each with these inputs"
     for layer, array in zip(bug.model.parameters, bug.inputs, strict=True):
         yield f"- input `{layer.name}`: `{_whole(array)}`"
-    for ours, theirs in zip(bug.ours, bug.theirs, strict=True):
-        if not _wrongness(ours, theirs):
-            continue
-        yield f"- expected output: `{_text(ours)}`"
-        yield f"- OpenVINO's output: `{_text(theirs)}`"
+    for at, ours in enumerate(bug.ours):
+        theirs = bug.theirs[at] if bug.theirs else None
+        if bug.bounds or theirs is None or _wrongness(ours, theirs):
+            yield f"- expected output: `{_text(ours)}`"
+        if bug.bounds:
+            yield f"- the shape that OpenVINO infers: `{bug.bounds[at]}`"
+        elif theirs is not None and _wrongness(ours, theirs):
+            yield f"- OpenVINO's output: `{_text(theirs)}`"
     for layer in bug.model.walk():
         if layer.is_constant:
             yield f"- constant `{layer.name}`: `{_text(bug.model.constant(layer).array())}`"
@@ -381,7 +509,8 @@ def _text(array: Array) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--only", action="append", choices=[*KNOWN])
+    by_hand = list(written())
+    parser.add_argument("--only", action="append", choices=[*KNOWN, *(w.key for w in by_hand)])
     parser.add_argument("--environments", type=Path, help="the folder of environments.py")
     parser.add_argument("--releases", nargs="+", default=[*NEWEST_PATCHES][:-1])
     given = parser.parse_args()
@@ -396,18 +525,16 @@ def main() -> None:
             release: stack.enter_context(Oracle(python=interpreter(release, given.environments)))
             for release in (given.releases if given.environments else ())
         }
-        for key in keys:
+        for key in (key for key in keys if key in KNOWN):
             bug = reduced(key, oracle, older)
             layers = "none" if bug is None else f"{sum(1 for _ in bug.model.walk())} layers"
             print(f"{key}: {layers}", flush=True)
             if bug is not None:
                 bugs.append(bug)
-        if not given.only:
-            bugs += filter(None, (each.bug(oracle, older) for each in stateful()))
-    if given.only:
-        print(page(bugs))
-    else:
-        PAGE.write_text(page(bugs), encoding="utf-8")
+        chosen = [each for each in by_hand if not given.only or each.key in given.only]
+        bugs += filter(None, (each.bug(oracle, older) for each in chosen))
+    text = updated(PAGE.read_text(encoding="utf-8"), bugs) if given.only else page(bugs)
+    PAGE.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -287,8 +287,7 @@ class Building(Inferring):
             self.constant([value], kind) if output is None else self._element(output, kind)
             for value, output in zip(values, outputs, strict=True)
         ]
-        joined: Output = self.add("Concat", *parts, axis=0)
-        return joined
+        return self.add_layer("Concat", *parts, axis=0).output
 
     def _element(self, output: Output, kind: ElementType) -> Output:
         """Reshapes a scalar to a tensor of rank 1 with one element."""

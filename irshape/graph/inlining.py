@@ -192,8 +192,7 @@ class _Unrolling:
         if len(parts) == 1:
             return parts[0]
         ordered = parts[::-1] if binding.stride < 0 else parts
-        joined: Output = self.graph.add("Concat", *ordered, axis=binding.axis)
-        return joined
+        return self.graph.add_layer("Concat", *ordered, axis=binding.axis).output
 
 
 def outline(

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Mapping
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..element_types import ElementType
 from ..model.graph import Layer
@@ -16,13 +16,11 @@ from ..model.rt_info import parse
 from ..model.source import passage_bytes
 from ..model.weights import Constant
 from ..ops.declaration import Operation
+from ..ops.lazy import Array
 from ..ops.tensors import Tensor
 from ..shapes import PartialShape
 from .changes import Ordered
 from .errors import ArgumentError, GraphError, Place, place_of
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class _Part:
@@ -34,13 +32,15 @@ class _Part:
         raise ArgumentError(f"{self!r} is a part of a graph; copy or pickle the graph")
 
 
-def _operator(type: str, *, reflected: bool = False) -> Callable[..., Output]:
+def _operator(type: str, *, reflected: bool = False, of_boolean: str = "") -> Callable[..., Output]:
     """Returns the method for a Python operator, such as `+`. It adds a layer to the innermost graph
-    of its operands. reflected: whether the other operand is the first input."""
+    of its operands. reflected: whether the other operand is the first input. of_boolean: the type
+    of the layer for a boolean operand, if it is another one."""
 
     def operate(self: Output, *other: Any) -> Output:
         inputs = (*other, self) if reflected else (self, *other)
-        layer: GraphLayer = innermost(inputs).add_layer(type, *inputs)
+        logical = of_boolean and self.element_type.name == "boolean"
+        layer: GraphLayer = innermost(inputs).add_layer(of_boolean if logical else type, *inputs)
         return layer.output
 
     return operate
@@ -84,7 +84,7 @@ class Output(_Part):
         return self.tensor.shape
 
     @property
-    def value(self) -> np.ndarray[Any, Any] | None:
+    def value(self) -> Array | None:
         """The array of a Const; None for outputs of other layers, and if weights are missing."""
         return self.layer.value
 
@@ -146,17 +146,10 @@ class Output(_Part):
     __neg__ = _operator("Negative")
     __abs__ = _operator("Abs")
 
-    def __and__(self, other: Any) -> Output:
-        return _operator(f"{self._truth}And")(self, other)
-
-    def __or__(self, other: Any) -> Output:
-        return _operator(f"{self._truth}Or")(self, other)
-
-    def __xor__(self, other: Any) -> Output:
-        return _operator(f"{self._truth}Xor")(self, other)
-
-    def __invert__(self) -> Output:
-        return _operator(f"{self._truth}Not")(self)
+    __and__ = _operator("BitwiseAnd", of_boolean="LogicalAnd")
+    __or__ = _operator("BitwiseOr", of_boolean="LogicalOr")
+    __xor__ = _operator("BitwiseXor", of_boolean="LogicalXor")
+    __invert__ = _operator("BitwiseNot", of_boolean="LogicalNot")
 
     def __getitem__(self, index: Any) -> Output:
         """Returns a part of the tensor, as NumPy's basic indexing does; a list selects several
@@ -166,10 +159,6 @@ class Output(_Part):
         """
         part: Output = self.layer.graph.part_of(self, index)
         return part
-
-    @property
-    def _truth(self) -> str:
-        return "Logical" if self.element_type.name == "boolean" else "Bitwise"
 
     def __bool__(self) -> bool:
         raise ArgumentError(
@@ -382,7 +371,7 @@ class GraphLayer(_Part):
         self.graph.set_attributes(self, attributes)
 
     @property
-    def value(self) -> np.ndarray[Any, Any] | None:
+    def value(self) -> Array | None:
         """The array of a Const; None for other layers, and if weights are missing."""
         if not self.raw.is_constant:
             return None

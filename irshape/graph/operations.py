@@ -15,7 +15,7 @@ from typing import Any
 from ..ops import registry
 from ..ops.declaration import Attribute, Operation
 from ..spelling import suggestion
-from .building import version_of
+from .building import Building, version_of
 from .control_flow import Carried, Iteration, RepeatWhile, Sliced, Stacked
 from .errors import GraphError
 from .nodes import GraphLayer, Output, innermost
@@ -99,18 +99,15 @@ class Operations:
 
     def parameter(self, element_type: Any, shape: Any, *, name: str | None = None) -> Output:
         """Adds an input to the graph; see `Graph.parameter`."""
-        output: Output = self._home(()).parameter(element_type, shape, name=name)
-        return output
+        return self._home(()).parameter(element_type, shape, name=name)
 
     def constant(self, value: Any, element_type: Any = None, *, name: str | None = None) -> Output:
         """Adds a constant; see `Graph.constant`."""
-        output: Output = self._home(()).constant(value, element_type, name=name)
-        return output
+        return self._home(()).constant(value, element_type, name=name)
 
     def result(self, value: Any, name: str | None = None) -> GraphLayer:
         """Adds an output to the graph; see `Graph.result`."""
-        layer: GraphLayer = self._home((value,)).result(value, name)
-        return layer
+        return self._home((value,)).result(value, name)
 
     # the arguments and results of the bodies of If, Loop and TensorIterator
 
@@ -120,10 +117,10 @@ class Operations:
     stacked = Stacked
     repeat_while = RepeatWhile
 
-    def _home(self, values: Iterable[Any]) -> Any:
+    def _home(self, values: Iterable[Any]) -> Building:
         """Returns the graph to which a layer with these inputs is added: the innermost graph of the
         inputs. Raises `GraphError` if no input belongs to a graph."""
-        home = innermost(values, self._graph)
+        home: Building | None = innermost(values, self._graph)
         if home is None:
             raise GraphError(
                 "no input is an output of a graph",

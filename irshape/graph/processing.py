@@ -128,8 +128,7 @@ def _with_channels_reversed(graph: Editing, input: Output, layout: str) -> Outpu
         size = f"axis {axis} of {input.shape}, the channels, has no fixed size"
         message = f"{size}; reshape the input first"
         raise GraphError(message, argument="reverse_channels")
-    turned: Output = graph.add("Gather", input, [*reversed(range(count.low))], axis)
-    return turned
+    return graph.add_layer("Gather", input, [*reversed(range(count.low))], axis).output
 
 
 def _by_channel(

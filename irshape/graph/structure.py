@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..formats.ir import FORMAT
 from ..inference.body_engine import BodyEngine
@@ -15,13 +15,11 @@ from ..model.names import layer_and_index
 from ..model.ports import names_in
 from ..model.source import Passage, Source
 from ..model.weights import Weights
+from ..ops.declaration import Operation
 from ..spelling import first_of, suggestion
 from .changes import Changes, Ordered
 from .errors import ArgumentError, GraphError, UnknownNameError, checked_name
 from .nodes import POSITION, GraphLayer, Output, by_rank
-
-if TYPE_CHECKING:
-    from ..ops.declaration import Operation
 
 
 class Content:

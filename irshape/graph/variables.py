@@ -101,8 +101,7 @@ def _initial(graph: Editing, state: Output, batch: Output | None) -> Output:
         shape = graph.add("Gather", whole, [0], 0, batch_dims=0)
         if sizes[1:]:
             shape = graph.add("Concat", shape, graph.constant(sizes[1:], "i64"), axis=0)
-    output: Output = graph.add("Broadcast", zero, shape, mode="numpy")
-    return output
+    return graph.add_layer("Broadcast", zero, shape, mode="numpy").output
 
 
 def make_stateless(graph: Editing) -> dict[str, str]:

@@ -24,7 +24,6 @@ from ..formats.ir.reader import read
 from ..formats.ir.writer import document, write
 from ..graph.constants import array_bytes
 from ..inference.engine import infer
-from ..inference.result import BodyResult
 from ..model.graph import Body, Layer, Model, NotReadable
 from ..model.joined_buffers import Pieces
 from ..model.source import Source as Text
@@ -200,8 +199,11 @@ class Workshop:
         model.net, model.weights = net, self._weights
         model.rt_info_span = None if bare else base.rt_info_span
         inference = infer(model)
-        if pinned:
-            _believe(inference.result, pinned)
+        for part in inference.result.walk() if pinned else ():
+            for position, layer in enumerate(part.body.layers):
+                if _pin(layer) in pinned:  # its ports keep what they declare
+                    part.outputs[position] = ()
+                    part.wiring.sources[position] = [None] * len(layer.inputs)
         return ("\n".join(document(model, None, inference)) + "\n").encode()
 
     def _candidate(self, text: bytes) -> Candidate | None:
@@ -257,16 +259,6 @@ def _exact(tensor: Tensor) -> Array | None:
 
 def _pin(layer: Layer) -> _Pin:
     return layer.id, layer.name, layer.type
-
-
-def _believe(result: BodyResult, pinned: set[_Pin]) -> None:
-    """Makes the ports of some layers keep the types and shapes that they declare, in place of the
-    inferred ones."""
-    for part in result.walk():
-        for position, layer in enumerate(part.body.layers):
-            if _pin(layer) in pinned:
-                part.outputs[position] = ()
-                part.wiring.sources[position] = [None] * len(layer.inputs)
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:

@@ -92,15 +92,11 @@ def mapped(body: Body, change: Callable[[Layer], Layer]) -> Body:
     """Returns a body in which a function has replaced every layer, also in inner bodies. The
     connections stay."""
     twin = Body(body.path, body.offset)
-    twin.layers = [_mapped(layer, change) for layer in body.layers]
     twin.edges, twin.back_edges = body.edges, body.back_edges
+    for layer in body.layers:
+        changed = change(layer)
+        if layer.bodies:
+            changed = copy(changed)
+            changed.bodies = {tag: mapped(body, change) for tag, body in layer.bodies.items()}
+        twin.layers.append(changed)
     return twin
-
-
-def _mapped(layer: Layer, change: Callable[[Layer], Layer]) -> Layer:
-    changed = change(layer)
-    if layer.bodies:
-        if changed is layer:
-            changed = copy(layer)
-        changed.bodies = {tag: mapped(body, change) for tag, body in layer.bodies.items()}
-    return changed

@@ -100,18 +100,12 @@ def cut(
             for source in wiring.sources[position]
         ):
             layers.append(layer)
-    part = edited(before, layers, moved)
-    return _with_results(without_dead(part, before, spared=kept), kept)
-
-
-def _with_results(body: Body, kept: Collection[str]) -> Body:
-    """Adds Results for each kept layer whose outputs become unused."""
-    fresh = fresh_ids(body)
-    alone = unused(body) & set(kept)
-    for layer in [each for each in body.layers if each.id in alone]:
+    part = without_dead(edited(before, layers, moved), before, spared=kept)
+    fresh, alone = fresh_ids(part), unused(part).intersection(kept)
+    for layer in [each for each in part.layers if each.id in alone]:
         for index in range(len(layer.outputs)):
-            with_result(body, layer, index, next(fresh))
-    return body
+            with_result(part, layer, index, next(fresh))
+    return part
 
 
 def _bypasses(base: Candidate) -> Iterator[Body]:

@@ -820,7 +820,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The most probable class at each step, without blanks.
+        """Selects the most probable class at each step, and drops blanks.
 
         `sequence_mask` is 0 from the end of a sequence on.
         Specification: CTCGreedyDecoder-1.
@@ -1195,7 +1195,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Sums of table rows by bag. `offsets` are the positions in `indices` where bags begin.
+        """Sums the table rows of each bag. `offsets` are positions in `indices` where bags begin.
         Specification: EmbeddingBagOffsetsSum-3.
 
         emb_table: rank 1 or more.
@@ -1233,7 +1233,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Sums of table rows by bag. Each bag is a row of `indices`.
+        """Sums the table rows of each bag. Each bag is a row of `indices`.
         Specification: EmbeddingBagPackedSum-3.
 
         emb_table: rank 1 or more.
@@ -1253,7 +1253,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Sums of the table rows whose indices belong to the same segment.
+        """Sums the table rows whose indices belong to the same segment.
         Specification: EmbeddingSegmentsSum-3.
 
         emb_table: rank 1 or more.
@@ -1406,7 +1406,7 @@ class Operations:
 
         The result has room for the whole feature map. If the grid is smaller, the specification
         does
-        not define the rest; in irshape, it is 0.
+        not define the other rows; in irshape, they are 0.
         Specification: ExperimentalDetectronPriorGridGenerator-6.
 
         priors: shape [priors,4].
@@ -1573,7 +1573,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The remainder after `a / b` is rounded down. It has the sign of `b`, as in Python.
+        """The remainder of `a / b` with the quotient rounded down. It has the sign of `b`.
         Specification: FloorMod-1.
 
         a: an input.
@@ -1701,7 +1701,7 @@ class Operations:
         opset: Literal[7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """`x * Φ(x)`, by the error function or by an approximation with tanh.
+        """`x * Φ(x)`, computed with the error function, or approximately with tanh.
         Specification: Gelu-7.
 
         data: an input.
@@ -1734,7 +1734,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """The best boxes of all images, their scores, and the number of boxes of each image.
+        """Moves anchors by deltas. Returns the best boxes of all images, their scores and counts.
         Specification: GenerateProposals-9.
 
         im_info: shape [images,?].
@@ -2756,7 +2756,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The remainder after `a / b` is rounded towards zero. It has the sign of `a`, as in C.
+        """The remainder of `a / b` with the quotient rounded towards zero. It has the sign of `a`.
         Specification: Mod-1.
 
         a: an input.
@@ -2840,7 +2840,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Indices of classes, drawn with the probabilities `probs`: `num_samples` in each row.
+        """Draws indices of classes with the probabilities `probs`: `num_samples` in each row.
         Specification: Multinomial-13.
 
         probs: rank 2.
@@ -3996,7 +3996,7 @@ class Operations:
     ) -> Output:
         """The maximum of each bin of a region, or one interpolated sample of the bin.
 
-        A region with batch item -1 ends the list; the rest of the result is 0.
+        A region with batch item -1 ends the list; the result is 0 from there on.
         Specification: ROIPooling-1.
 
         data: rank 4.
@@ -4189,7 +4189,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The largest elements of each segment of rows of `data`.
+        """The elementwise maximum of the rows of `data` in each segment.
         Specification: SegmentMax-16.
 
         data: shape [rows,...].
@@ -4472,7 +4472,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """A sparse matrix with one element, `default_value`, added in each empty row.
+        """Adds one element, `default_value`, to each empty row of a sparse matrix.
         Specification: SparseFillEmptyRows-16.
 
         values: rank 1.

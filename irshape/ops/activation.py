@@ -237,7 +237,7 @@ class Gelu_2(Unary):
 
 
 class Gelu_7(Gelu_2):
-    """`x * Φ(x)`, by the error function or by an approximation with tanh."""
+    """`x * Φ(x)`, computed with the error function, or approximately with tanh."""
 
     since = 7
     approximation_mode: str = attribute(Choice("ERF", "TANH"), default="ERF")
@@ -374,7 +374,7 @@ class NormalizedExponential(AlongAxis):
 
 
 class SoftMax_1(NormalizedExponential):
-    """`exp(x)` divided by its sum along the axis, which counts from the front.
+    """`exp(x)` divided by its sum along the axis, which cannot be negative.
 
     If `axis` is absent, OpenVINO uses 0; irshape uses 1, as in the specification.
     """

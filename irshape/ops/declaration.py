@@ -316,8 +316,8 @@ class Operation:
     def check(self, *inputs: Any, **context: Any) -> Iterator[Fault]:
         """Yields violations of the specification that OpenVINO does not check.
 
-        Inference continues even if `check` yields faults. Operations with bodies receive them as
-        `bodies=`.
+        Types and shapes are inferred even if `check` yields faults. Operations with bodies receive
+        them as `bodies=`.
         """
         return iter(())
 

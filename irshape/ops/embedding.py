@@ -121,7 +121,7 @@ class OffsetsLookup(EmbeddingLookup):
 
 
 class EmbeddingBagOffsetsSum(OffsetsLookup):
-    """Sums of table rows by bag. `offsets` are the positions in `indices` where bags begin."""
+    """Sums the table rows of each bag. `offsets` are positions in `indices` where bags begin."""
 
     since = 3
 
@@ -153,7 +153,7 @@ class PackedLookup(EmbeddingLookup):
 
 
 class EmbeddingBagPackedSum(PackedLookup):
-    """Sums of table rows by bag. Each bag is a row of `indices`."""
+    """Sums the table rows of each bag. Each bag is a row of `indices`."""
 
     since = 3
 
@@ -167,7 +167,7 @@ class EmbeddingBagPacked(PackedLookup):
 
 
 class EmbeddingSegmentsSum(EmbeddingLookup):
-    """Sums of the table rows whose indices belong to the same segment."""
+    """Sums the table rows whose indices belong to the same segment."""
 
     since = 3
     indices = operand(I32_I64, known_type=True, shape=("indices",), value=True)

@@ -1,8 +1,8 @@
 """The Gauss error function and its inverse in NumPy.
 
 In f32, erf(x/√2) is computed as tanh(x·p(x²)) with a polynomial p. The error is at most four
-roundings. NumPy computes tanh in the time of three multiplications. Python computes f64 number by
-number, since networks rarely use f64.
+rounding errors. NumPy computes tanh in the time of three multiplications. Python computes f64
+number by number, since networks rarely use f64.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from typing import Final
 ORIGINS: Final = {
     "ie_internal_opset": "OpenVINO's transformations insert it before a device compiles the model",
     "type_relaxed_opset": (
-        "OpenVINO's quantization gives an operation of an opset other element types"
+        "OpenVINO's quantization makes it from an operation of an opset, with other element types"
     ),
     "cpu_plugin_opset": "the CPU plugin inserts it while it compiles the model",
     "gpu_opset": "the GPU plugin inserts it while it compiles the model",

@@ -274,7 +274,7 @@ def register_extensions(names: Iterable[str]) -> None:
 
 @contextmanager
 def extensions_known(names: Iterable[str]) -> Iterator[None]:
-    """Registers custom operations by name until the `with` block ends."""
+    """Registers custom operations by name while a `with` block runs."""
     token = EXTENSIONS.set((*EXTENSIONS.get(), *names))
     try:
         yield

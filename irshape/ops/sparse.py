@@ -19,7 +19,7 @@ from .tensors import Tensor
 
 
 class SegmentMax(Operation):
-    """The largest elements of each segment of rows of `data`."""
+    """The elementwise maximum of the rows of `data` in each segment."""
 
     since = 16
     released = ((16, "2025.1"),)
@@ -78,7 +78,7 @@ class SegmentMax(Operation):
 
 
 class SparseFillEmptyRows(Operation):
-    """A sparse matrix with one element, `default_value`, added in each empty row."""
+    """Adds one element, `default_value`, to each empty row of a sparse matrix."""
 
     since = 16
     released = ((16, "2025.2"),)

@@ -1,4 +1,4 @@
-"""Abstract tensors for inference: element type, partial shape, and bounds of the elements."""
+"""Abstract tensors: element type, partial shape, and bounds of the elements."""
 
 from __future__ import annotations
 

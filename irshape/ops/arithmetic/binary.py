@@ -122,7 +122,7 @@ class Divide(Division):
 
 
 class Mod(Division):
-    """The remainder after `a / b` is rounded towards zero. It has the sign of `a`, as in C."""
+    """The remainder of `a / b` with the quotient rounded towards zero. It has the sign of `a`."""
 
     since = 1
     function = "fmod"
@@ -143,7 +143,7 @@ class Mod(Division):
 
 
 class FloorMod(Division):
-    """The remainder after `a / b` is rounded down. It has the sign of `b`, as in Python."""
+    """The remainder of `a / b` with the quotient rounded down. It has the sign of `b`."""
 
     since = 1
     function = "remainder"

@@ -160,7 +160,7 @@ class Iteration(ControlFlow):
         counter: PortBinding | None,
         iteration: int,
     ) -> None:
-        """Sets the Parameters of the slices and of the iteration number, for one iteration."""
+        """Sets the Parameters that get slices or the iteration number, for one iteration."""
         for binding in view.inputs:
             if binding.axis is not None and binding.external is not None:
                 whole = inputs[binding.external]

@@ -1,8 +1,8 @@
 """Convolution of each channel with its own filters, in NumPy.
 
-The channels are the last axis in memory. For each position of the kernel, `einsum` multiplies whole
-rows by the weights and adds them up, without a copy of the patches. It is fast if rows are long and
-contiguous, e.g. adjacent pixels of a line.
+The channels are the last axis in memory. For each position of the kernel, `einsum` multiplies rows
+of adjacent elements by weights and adds them up, without a copy of the patches. It is fast if rows
+are long and contiguous, e.g. adjacent pixels of a line.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The last layer of SSD networks.
 
-It decodes boxes, drops boxes that overlap better ones, and lists the rest.
+It decodes boxes, drops boxes that overlap better boxes, and lists the boxes that are left.
 """
 
 from __future__ import annotations

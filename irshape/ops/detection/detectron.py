@@ -158,7 +158,7 @@ class ExperimentalDetectronPriorGridGenerator(Operation):
     """Moves prior boxes to the center of every cell of a grid.
 
     The result has room for the whole feature map. If the grid is smaller, the specification does
-    not define the rest; in irshape, it is 0.
+    not define the other rows; in irshape, they are 0.
     """
 
     since = 6

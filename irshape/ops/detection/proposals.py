@@ -27,7 +27,7 @@ LARGEST_STRETCH = math.log(1000 / 16)
 class Proposal_1(Operation):
     """Boxes [image, x1, y1, x2, y2], in `post_nms_topn` rows for each image.
 
-    If an image has fewer boxes, a row with image -1 ends them, and the rest is 0.
+    If an image has fewer boxes, a row with image -1 follows them, then rows of zeros.
     """
 
     since = 1
@@ -176,7 +176,7 @@ def refined(anchors: Array, deltas: Array, height: Array, width: Array, margin: 
 
 
 class GenerateProposals(Operation):
-    """The best boxes of all images, their scores, and the number of boxes of each image."""
+    """Moves anchors by deltas. Returns the best boxes of all images, their scores and counts."""
 
     since = 9
     im_info = operand(ANY, shape=("images", "?"))

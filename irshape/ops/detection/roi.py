@@ -197,7 +197,7 @@ def _output_sizes(site: Site) -> bool:
 class ROIPooling(Operation):
     """The maximum of each bin of a region, or one interpolated sample of the bin.
 
-    A region with batch item -1 ends the list; the rest of the result is 0.
+    A region with batch item -1 ends the list; the result is 0 from there on.
     """
 
     differs = facts(

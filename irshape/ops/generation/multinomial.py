@@ -18,7 +18,7 @@ from ..tensors import Tensor
 
 
 class Multinomial(Operation):
-    """Indices of classes, drawn with the probabilities `probs`: `num_samples` in each row."""
+    """Draws indices of classes with the probabilities `probs`: `num_samples` in each row."""
 
     since = 13
     differs = facts(

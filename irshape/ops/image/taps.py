@@ -97,7 +97,7 @@ def linear_onnx(coordinates: Array, before: int) -> Taps:
 
 
 def cubic(coordinates: Array, before: int, a: float) -> Taps:
-    """Returns four neighbours of each coordinate. Outside the image, the border element counts."""
+    """Returns four neighbours of each coordinate, clipped to the image, and their weights."""
     left = np.floor(coordinates)
     weights = cubic_weights((coordinates - left).astype(np.float64), a)
     positions = left.astype(np.int64)[:, None] + np.arange(-1, 3)

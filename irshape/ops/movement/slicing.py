@@ -238,7 +238,7 @@ class StridedSlice(Operation):
     def plan(self, rank: int, count: int) -> Iterator[tuple[int | None, int | None]]:
         """Yields pairs of an axis of `data` and a list position, in the order of the result.
 
-        The axis is None for an inserted axis, the position for an axis that is selected whole.
+        Both are None for an inserted axis. The position is None for an axis that is selected whole.
         """
         elided = self.positions("ellipsis_mask", count)
         new = self.positions("new_axis_mask", count) - elided

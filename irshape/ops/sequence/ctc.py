@@ -53,7 +53,7 @@ def best_path(logits: Array) -> Array:
 
 
 class CTCGreedyDecoder(Operation):
-    """The most probable class at each step, without blanks.
+    """Selects the most probable class at each step, and drops blanks.
 
     `sequence_mask` is 0 from the end of a sequence on.
     """

@@ -1,6 +1,6 @@
 """Regular expressions of PCRE2, as openvino_tokenizers compiles them (UTF and UCP).
 
-The package `regex` evaluates them, after a translation from the notation of PCRE2. A pattern that
+They are translated to the notation of the package `regex`, which evaluates them. A pattern that
 PCRE2 and `regex` may interpret differently raises `NotImplementedError`.
 """
 

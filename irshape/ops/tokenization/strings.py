@@ -60,8 +60,8 @@ class StringTensorPack(TokenizerOperation):
 class StringTensorUnpack(TokenizerOperation):
     """Joins the bytes of all strings. Returns where each string begins and ends, and the bytes.
 
-    StringTensorUnpack-15 supersedes it. It also reads strings packed into u8: their number, the
-    begin of each, the end of the last, and the bytes.
+    StringTensorUnpack-15 supersedes it. The input can also be strings packed into u8: their number,
+    the begin of each, the end of the last, and the bytes.
     """
 
     differs = UnpackOfOpset15.differs
@@ -369,7 +369,7 @@ class CharsMapNormalization(Normalization):
 class RegexNormalization(Normalization):
     """Replaces the matches of a pattern in strings.
 
-    After the strings come optional flags of strings that stay unchanged, pattern, replacement.
+    After the strings come optional flags for strings that stay unchanged, pattern, replacement.
     """
 
     introduced = "2023.3"

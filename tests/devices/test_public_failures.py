@@ -49,7 +49,7 @@ REPORTS: dict[str, tuple[Callable[..., Any], list[Any], str]] = {
         "likely:If likely:If likely:Parameter",
     ),
     "openvino 32466": (ops.relu, [data([-1, 4])], "clear clear likely:Parameter"),
-    "openvino 33448": (ops.add, [data([2, 3], "f64"), data([2, 3], "f64")], "clear unknown clear"),
+    "openvino 33448": (ops.add, [data([2, 3], "f64"), data([2, 3], "f64")], "clear clear clear"),
     "openvino 33240": (
         lambda x, y: ops.add(x, ops.convert(y, "f64")),
         [data([2, 3], "f64"), data([2, 3])],

@@ -8,7 +8,8 @@ first, in a process that may crash, and added; so a new release is measured by o
 new FILE.tsv. GPU needs a device, or a library that stands for one in LD_LIBRARY_PATH.
 
 device_rules.py learns the facts. device_variants.py writes more models to learn from, with other
-types and shapes of the inputs.
+types and shapes of the inputs. gpu-2026.4.1.tsv.xz and cpu-2026.4.1.tsv.xz have the answers behind
+the tables of this release: `xz -dk` them, and only new models are asked.
 """
 
 from __future__ import annotations
@@ -22,8 +23,11 @@ from collections import Counter
 from datetime import date
 from multiprocessing import Pool
 from pathlib import Path
+from tempfile import TemporaryFile
 
-from device_rules import Model, layers_of, learn, stated
+from device_rules import MAX_ALLOC, Earlier, Model, learn, read, stated
+
+from irshape.devices.facts import Facts, facts_of
 
 ASK = """
 import sys, signal, openvino as ov
@@ -48,6 +52,9 @@ for line in sys.stdin:
 """
 
 
+AT_ONCE = 1000
+"""How many models a worker is asked about at most: its memory grows with each."""
+
 MARK = "--- the next model ---"
 """What the worker prints before it asks about a model: nothing that a plugin prints, too."""
 
@@ -56,17 +63,21 @@ def measure(device: str, paths: dict[str, str], into: Path) -> None:
     """Asks a device about models by path, and adds a line for each, by name, to a file."""
     waiting = list(paths)
     while waiting:
-        done = subprocess.run(
-            [sys.executable, "-c", ASK, device, MARK],
-            input="\n".join(waiting) + "\n",
-            capture_output=True,
-            text=True,
-            env={**os.environ, "STUB_BUILD": "1"},
-            check=False,
-        )
-        answers = done.stdout.split(MARK)[1:]
+        # a file, not a pipe: what a crashed worker leaves running may hold a pipe open
+        with TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+            subprocess.run(
+                [sys.executable, "-c", ASK, device, MARK],
+                input="\n".join(waiting[:AT_ONCE]) + "\n",
+                stdout=said,
+                text=True,
+                env={**os.environ, "STUB_BUILD": "1"},
+                check=False,
+            )
+            said.seek(0)
+            text = said.read()
+        answers = text.split(MARK)[1:]
         if not answers:
-            sys.exit(done.stderr[-500:])
+            sys.exit(f"{device} gives no answer")
         with into.open("a", encoding="utf-8") as file:
             for path, answer in zip(waiting, answers, strict=False):
                 file.write(f"{paths[path]}\t{said_last(answer)}\n")
@@ -95,12 +106,13 @@ def measured(file: Path, folders: list[str], device: str) -> list[Model]:
         print(f"{len(paths)} models, asking about {len(unasked)}", file=sys.stderr)
         measure(device, unasked, file)
         return measured(file, folders, device)
+    checks = {check for family, check, *_ in stated(device) if family == "*"}
     with Pool() as pool:
-        rows = pool.map(layers_of, paths.values(), 50)
+        rows = pool.map(read, paths.values(), 50)
     return [
-        Model(name, answers[name], layers)
-        for name, layers in zip(paths, rows, strict=True)
-        if layers is not None and answers.get(name, "unread") != "unread"
+        Model(name, answers[name], row[0], row[1] & checks)
+        for name, row in zip(paths, rows, strict=True)
+        if row is not None and answers.get(name, "unread") != "unread"
     ]
 
 
@@ -109,7 +121,8 @@ def written(device: str, models: list[Model]) -> str:
     import openvino
 
     release = openvino.__version__.partition("-")[0]
-    facts = learn(device, models)
+    before = facts_of(device)
+    facts = learn(device, models, compiled(before) if before.release == release else None)
     lines = [
         f"# device: {device}",
         f"# release: {release}",
@@ -134,9 +147,19 @@ def written(device: str, models: list[Model]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def compiled(facts: Facts) -> Earlier:
+    """What compiled when a table was measured, also of models that are gone by now."""
+    return {
+        (name, condition.key): condition.values
+        for found in facts.layers.values()
+        for fact in found
+        if fact.verdict == "clear"
+        for name in fact.conditions[0].values
+        for condition in fact.conditions[1:]
+    }
+
+
 OVER = {"GPU": ", over a library that stands for OpenCL and an integrated GPU"}
-MAX_ALLOC = 4_294_959_104
-"""CL_DEVICE_MAX_MEM_ALLOC_SIZE of most Intel GPUs."""
 
 
 def instruction_sets() -> str:

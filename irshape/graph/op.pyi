@@ -1512,7 +1512,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data · scale - shift` converted to an 8-bit floating-point type and back. Before, it is
+        """`data · scale - shift` converted to an 8-bit floating-point type and back. It is first
         clipped to the range of this type.
         Specification: FakeConvert-13.
 
@@ -2966,7 +2966,7 @@ class Operations:
     ) -> tuple[Output, Output, Output]:
         """Like NonMaxSuppression-5, but scores of boxes beyond `iou_threshold` are lowered, too.
 
-        With `soft_nms_sigma`, no box is dropped because it overlaps another box.
+        With `soft_nms_sigma`, overlaps only lower scores; they do not drop boxes.
         Specification: NonMaxSuppression-9.
 
         boxes: shape [batch,num_boxes,4].

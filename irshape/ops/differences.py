@@ -52,7 +52,7 @@ inputs unchanged."""
 
 
 class Surroundings:
-    """The layers of a model or body by position, and which elements their outputs contain."""
+    """The layers of a model or body by position, and the origins of elements in their outputs."""
 
     def __init__(self, layers: list[Layer], wiring: Wiring) -> None:
         self.layers = layers

@@ -72,10 +72,10 @@ def internal_operation(type_name: str, version: str) -> str | None:
         reading = "read_model knows it only after the same release has loaded the CPU plugin"
     elif is_unconverted(type_name, version):
         origin = "a frontend leaves it in place of an operation that it cannot convert"
-        reading = "no OpenVINO reads it from a file"
+        reading = "no OpenVINO release reads it from a file"
     elif version in ORIGINS:
         origin = ORIGINS[version]
-        reading = "no OpenVINO reads it from a file"
+        reading = "no OpenVINO release reads it from a file"
     else:
         return None
     what = "" if meaning is None else f" ({meaning})"

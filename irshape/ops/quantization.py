@@ -130,7 +130,7 @@ def _quantize(
 
 
 class FakeConvert(Operation):
-    """`data · scale - shift` converted to an 8-bit floating-point type and back. Before, it is
+    """`data · scale - shift` converted to an 8-bit floating-point type and back. It is first
     clipped to the range of this type."""
 
     since = 13

@@ -82,7 +82,7 @@ def _applied(rule: Rule, operands: Sequence[Expression | None]) -> Expression | 
 def narrowed(
     expression: Expression, low: Number, high: Number, element_type: ElementType
 ) -> tuple[Number, Number]:
-    """Returns the bounds of an element, narrowed by the bounds of its expression."""
+    """Returns the bounds of an element, intersected with the bounds of its expression."""
     least, most = expression.facts.range(expression)
     if not element_type.is_real:
         least = low if least == -math.inf else int(least)

@@ -10,7 +10,7 @@ from ..tensors import Tensor
 def require_same(
     name: str, tensor: Tensor, axis: int, other: str, like: Tensor, like_axis: int
 ) -> None:
-    """Raises `Violation` if an axis of one input does not fit an axis of another.
+    """Raises `Violation` if axes of two inputs cannot have the same size.
 
     Inputs of dynamic rank pass.
     """

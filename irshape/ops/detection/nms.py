@@ -254,7 +254,7 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
 class NonMaxSuppression_9(NonMaxSuppression_5):
     """Like NonMaxSuppression-5, but scores of boxes beyond `iou_threshold` are lowered, too.
 
-    With `soft_nms_sigma`, no box is dropped because it overlaps another box.
+    With `soft_nms_sigma`, overlaps only lower scores; they do not drop boxes.
     """
 
     since = 9
@@ -266,7 +266,7 @@ class NonMaxSuppression_9(NonMaxSuppression_5):
 def selected(
     output_type: ElementType, boxes: Tensor, scores: Tensor, limit: Tensor | None
 ) -> tuple[Tensor, ...]:
-    """Returns the types and shapes of the outputs: triplets, scores, and their number."""
+    """Returns the types and shapes of the outputs: kept boxes, their scores, and their number."""
     rows = DYNAMIC
     if boxes.rank is not None and scores.rank is not None:
         known, most = limit.known if limit is not None else None, boxes.shape[1].high
@@ -280,7 +280,8 @@ def selected(
 def as_outputs(
     output_type: ElementType, indices: Array, scores: Array
 ) -> tuple[Array, Array, Array]:
-    """Returns the triplets, the triplets with the score in place of the box, and their number."""
+    """Returns the kept boxes as triplets, the same with scores instead of boxes, and their
+    number."""
     integer = dtype_of(output_type)
     scored = np.concatenate([indices[:, :2].astype(np.float32), scores[:, None]], axis=1)
     return indices.astype(integer), scored, np.array([len(indices)], dtype=integer)

@@ -51,7 +51,8 @@ def _stored_keys(site: Site) -> bool:
 
 
 def _boolean_mask(site: Site) -> bool:
-    """Returns whether the CPU plugin does not decompose an attention with a boolean mask."""
+    """Returns whether a boolean mask stays in an attention that the CPU plugin does not
+    decompose."""
     shapes = [tensor.shape for tensor in site.inputs if tensor]
     return (
         site.type_name(3) == "boolean"

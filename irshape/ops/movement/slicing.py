@@ -48,7 +48,7 @@ def sliced_dims(
 
 
 def require_lists(data_rank: int | None, **lists: Tensor | None) -> None:
-    """Raises `Violation` unless all lists can have the same length, which is at most the rank."""
+    """Raises `Violation` unless all inputs can have the same length, which is at most the rank."""
     first: tuple[str, Tensor] | None = None
     for name, tensor in lists.items():
         if tensor is None:

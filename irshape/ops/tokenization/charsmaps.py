@@ -197,7 +197,7 @@ def normalized(
 
 
 def _replaced(text: bytes, prefix: Prefix) -> list[bytes]:
-    """Returns the pieces of a text, with those that the map contains replaced."""
+    """Returns the pieces of a text. Pieces that the map contains are replaced."""
     pieces = []
     start = 0
     while start < len(text):

@@ -111,7 +111,7 @@ def missing(declared: Attribute) -> AttributeFault:
 
 
 def malformed(declared: Attribute, text: str, problem: Malformed) -> AttributeFault:
-    """Returns the fault for a text that its kind does not allow, e.g. `"maybe"` for a boolean."""
+    """Returns the fault for a text that the attribute cannot have, e.g. `"maybe"` for a boolean."""
     shown = text if len(text) <= 60 else text[:57] + "…"
     message = f'`{declared.name}="{shown}"` is not {problem.expected}'
     if problem.problem is not None:

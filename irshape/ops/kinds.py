@@ -65,7 +65,7 @@ class Declared(NamedTuple):
 
 
 class Kind:
-    """A kind of attribute, e.g. boolean. Messages and `irshape ops` call it `name`."""
+    """A kind of attribute, e.g. boolean. `name` is its name in messages and `irshape ops`."""
 
     name: str = ""
 
@@ -156,7 +156,7 @@ class Integer(Kind):
         return self.numbers(near, declared)
 
     def numbers(self, near: tuple[int, ...], declared: Declared) -> Iterator[int]:
-        """Yields small numbers, sizes of ports and neighbours of `near`; those nearest to it
+        """Yields small numbers, sizes of ports and neighbours of `near`; nearest to `near`
         first."""
         worth_trying = {*range(-4, 9), *declared.sizes}
         worth_trying.update(number + step for number in near for step in (-2, -1, 1, 2))

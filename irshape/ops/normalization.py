@@ -83,7 +83,7 @@ def counted_axes(axes: Array, rank: int) -> tuple[int, ...]:
 
 
 def listed_axes(axes: Tensor, data: PartialShape) -> None:
-    """Raises `Violation` if `axes` has not rank 1, or more elements than `data` has axes.
+    """Raises `Violation` if `axes` is not a list, or has more elements than `data` has axes.
 
     A dynamic shape of `axes` passes.
     """
@@ -98,7 +98,8 @@ def listed_axes(axes: Tensor, data: PartialShape) -> None:
 
 
 def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Fault]:
-    """Yields faults of axes out of range or repeated, which OpenVINO reports only at run time."""
+    """Yields faults of repeated axes and axes out of range. OpenVINO reports them only at run
+    time."""
     known = axes.known
     if known is None or rank is None:
         return

@@ -1,7 +1,7 @@
 """Computes values whose elements are expressions of symbols, e.g. `2*batch + 1`.
 
-The symbols are sizes of inputs. Expressions follow elementwise operations, sums, products and the
-sizes of slices. Sizes are assumed to fit the integer type in which they are computed. In a real
+The symbols are sizes of inputs. Expressions are computed for elementwise operations, sums, products
+and sizes of slices. Sizes are assumed to fit the integer type in which they are computed. In a real
 type they are assumed to be exact: below 2^24 in f32.
 """
 

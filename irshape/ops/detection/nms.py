@@ -280,8 +280,7 @@ def selected(
 def as_outputs(
     output_type: ElementType, indices: Array, scores: Array
 ) -> tuple[Array, Array, Array]:
-    """Returns the kept boxes as triplets, the same with scores instead of boxes, and their
-    number."""
+    """Returns the kept boxes as triplets, triplets with the scores, and their number."""
     integer = dtype_of(output_type)
     scored = np.concatenate([indices[:, :2].astype(np.float32), scores[:, None]], axis=1)
     return indices.astype(integer), scored, np.array([len(indices)], dtype=integer)

@@ -52,8 +52,7 @@ def report_on(diagnosis: Diagnosis) -> FileReport:
         fixes, causes = diagnosis.fixes(finding), diagnosis.causes(finding)
         told = _told(finding, fixes, causes, source)
         if finding.severity != "info":
-            trials = tuple(diagnosis.tried(finding))
-            trace.append(Trace(told.line, told.column, told.code, told.message, trials))
+            trace.append(Trace(told, tuple(diagnosis.tried(finding))))
         diagnostics.append(told)
     layers = len(context.every_layer)
     foreign = not context.model.format.layers_as_written

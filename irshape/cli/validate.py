@@ -172,20 +172,28 @@ def _expected(wanted: Chosen, paths: tuple[str, ...], ignores: Any) -> Configura
 
 
 def _traced(report: Report) -> Iterator[str]:
-    """Yields for each finding its rule, and the changes tried, each with cost and outcome."""
+    """Yields for each finding its rule, the class that inferred its layer, the fixes, and the
+    changes tried as its cause, each with cost and outcome."""
+    from ..ops.registry import declaration
     from ..rules import all_rules
 
     rules = {rule.code: rule for rule in all_rules()}
     for file in report.files:
-        for finding in file.trace:
+        for finding, trials in file.trace:
             place = f"{plain_path(file.path)}:{finding.line}:{finding.column}"
             yield f"{place}: {finding.code} {plain(finding.message)}"
             if (rule := rules.get(finding.code)) is not None:
                 suspects = ", ".join(rule.suspects) or "nothing"
                 yield f"  {rule.__module__}.{rule.__name__} suspects {suspects}"
-            if not finding.trials:
-                yield "  no change was tried"
-            for trial in finding.trials:
+            layer = finding.layer or {"type": "", "opset": ""}
+            if (operation := declaration(layer["type"], layer["opset"])) is not None:
+                yield f"  {operation.__module__}.{operation.__name__} declares the operation"
+            for fix in finding.fixes:
+                text = plain(f"{fix['change']} ({fix['reason']})")
+                yield f"  {fix['applicability']} fix: {text}"
+            if not trials:
+                yield "  no other cause was tried"
+            for trial in trials:
                 yield f"  cost {trial.cost:.2f}: {plain(trial.change)}: {trial.outcome}"
 
 

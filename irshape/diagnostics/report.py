@@ -95,10 +95,7 @@ class Trial(NamedTuple):
 class Trace(NamedTuple):
     """A finding, and the changes that irshape tried for it, likeliest first."""
 
-    line: int
-    column: int
-    code: str
-    message: str
+    finding: Diagnostic
     trials: tuple[Trial, ...]
 
 

@@ -75,7 +75,7 @@ class _Search:
         graver = self.sites.graver
         whole = cause_of_weights(self.sites)
         if whole is not None:
-            self._put(whole.explained, [whole])
+            self._put([whole])
             self.spared = {"constants"}  # the values of another .bin prove nothing
         at_element: Counter[int] = Counter()
         for number, finding in enumerate(graver):
@@ -132,10 +132,12 @@ class _Search:
             Cause(change, gone, self._applicability(change, gone, alone=alone))
             for change, gone in proven
         ]
-        self._put(causes[0].explained, causes)
+        self._put(causes)
 
-    def _put(self, explained: tuple[Finding, ...], causes: list[Cause]) -> None:
-        """Records the causes of several findings under the first of them, the lead."""
+    def _put(self, causes: list[Cause]) -> None:
+        """Records causes, the likeliest first, under one of the findings that all of them explain:
+        the lead. The other findings that the likeliest explains are folded under the lead."""
+        explained = causes[0].explained
         everything = set(map(id, explained))
         for before in everything & self.under.keys():
             if everything.issuperset(map(id, self.under[before])):
@@ -143,7 +145,7 @@ class _Search:
                 del self.causes[before]  # it explained only a part of these findings
         own = [each for each in explained if id(each) not in self.done]
         lead = min(
-            own,
+            (each for each in own if all(each in cause.explained for cause in causes)),
             key=lambda each: (each.severity != "error", not self._is_refused(each), each.offset),
         )
         self.under[id(lead)] = tuple(each for each in own if each is not lead)
@@ -201,8 +203,10 @@ class _Search:
             told.append(shown)
             if id(each) in self.causes:
                 moved[id(shown)] = self.causes[id(each)]
-            if self.tried.get(id(each)):
-                tried[id(shown)] = self.tried[id(each)]
+            whole = each, *(related or ())
+            trials = [trial for one in whole for trial in self.tried.get(id(one), ())]
+            if trials:
+                tried[id(shown)] = list(dict.fromkeys(trials))
         return Repairs(told, moved, tried, self.proof.readings)
 
 

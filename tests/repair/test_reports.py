@@ -38,9 +38,47 @@ def test_trace_says_what_was_tried(tmp_path: Path) -> None:
     status, stdout, stderr = call("validate", "--trace", str(mean(tmp_path)))
     assert status == 1
     assert "OutputShapeMismatch suspects ports, attributes" in stderr
+    assert "ops.reduction.ReduceMean" in stderr
+    assert "safe fix" in stderr
     assert "cost" in stderr
     assert 'keep_dims="true"' in stderr
     assert "cost" not in stdout
+
+
+def test_trace_says_what_was_tried_for_the_findings_under_another(tmp_path: Path) -> None:
+    _, _, stderr = call("validate", "--trace", str(two_edges_into_one_port(tmp_path)))
+    assert "add an edge" in stderr
+    assert "remove the edge" in stderr
+
+
+def two_edges_into_one_port(folder: Path) -> Path:
+    """A sum whose second edge was led into its first port."""
+    net = Net()
+    inputs = [net.parameter("2,3"), net.parameter("2,1")]
+    net.result(net.layer("Add", inputs, outputs=["FP32:2,3"]))
+    path = net.save(folder)
+    path.write_text(
+        path.read_text().replace('to-layer="2" to-port="1"', 'to-layer="2" to-port="0"')
+    )
+    return path
+
+
+def test_every_cause_removes_the_finding_that_it_stands_under(tmp_path: Path) -> None:
+    path = two_edges_into_one_port(tmp_path)
+    finding = irshape.validate(path).diagnostics[0]
+    assert (finding.code, len(finding.causes)) == ("IR112", 2)
+    lines = path.read_text().splitlines(keepends=True)
+    for cause in finding.causes:
+        changed = list(lines)
+        for edit in finding.fixes[cause["fix"]]["edits"]:
+            row, end = edit["line"] - 1, edit["end_line"] - 1
+            before, after = (
+                changed[row][: edit["column"] - 1],
+                changed[end][edit["end_column"] - 1 :],
+            )
+            changed[row : end + 1] = [before + edit["text"] + after]
+        remaining = irshape.validate(irshape.loads("".join(changed))).diagnostics
+        assert finding.code not in [each.code for one in remaining for each in one.whole]
 
 
 def test_a_finding_names_the_attribute_that_decides(tmp_path: Path) -> None:

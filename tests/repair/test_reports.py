@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from ir import Net
 import irshape
 from irshape.diagnostics.report import Diagnostic, filtered
 from irshape.rule_ids import RETIRED
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 def mean(folder: Path) -> Path:
@@ -52,32 +55,30 @@ def test_trace_says_what_was_tried_for_the_findings_under_another(tmp_path: Path
 
 
 def two_edges_into_one_port(folder: Path) -> Path:
-    """A sum whose second edge was led into its first port."""
-    net = Net()
-    inputs = [net.parameter("2,3"), net.parameter("2,1")]
-    net.result(net.layer("Add", inputs, outputs=["FP32:2,3"]))
-    path = net.save(folder)
-    path.write_text(
-        path.read_text().replace('to-layer="2" to-port="1"', 'to-layer="2" to-port="0"')
-    )
+    """The classifier, with the second edge of its first layer at the first port."""
+    path = folder / "classifier.xml"
+    shutil.copy(EXAMPLES / "classifier.bin", folder)
+    text = (EXAMPLES / path.name).read_text()
+    path.write_text(text.replace('to-layer="3" to-port="1"', 'to-layer="3" to-port="0"', 1))
     return path
 
 
-def test_every_cause_removes_the_finding_that_it_stands_under(tmp_path: Path) -> None:
+def test_every_fix_removes_the_finding_that_it_stands_under(tmp_path: Path) -> None:
     path = two_edges_into_one_port(tmp_path)
-    finding = irshape.validate(path).diagnostics[0]
-    assert (finding.code, len(finding.causes)) == ("IR112", 2)
+    (finding,) = [each for each in irshape.validate(path).diagnostics if each.severity == "error"]
     lines = path.read_text().splitlines(keepends=True)
-    for cause in finding.causes:
+    assert len(finding.fixes) == 2
+    for fix in finding.fixes:
         changed = list(lines)
-        for edit in finding.fixes[cause["fix"]]["edits"]:
+        for edit in fix["edits"]:
             row, end = edit["line"] - 1, edit["end_line"] - 1
             before, after = (
                 changed[row][: edit["column"] - 1],
                 changed[end][edit["end_column"] - 1 :],
             )
             changed[row : end + 1] = [before + edit["text"] + after]
-        remaining = irshape.validate(irshape.loads("".join(changed))).diagnostics
+        path.write_text("".join(changed))
+        remaining = irshape.validate(path).diagnostics
         assert finding.code not in [each.code for one in remaining for each in one.whole]
 
 

@@ -106,6 +106,15 @@ def compressed_weights(graph: Graph) -> object:
 
 
 @_model
+def convolution_of_integers(graph: Graph) -> object:
+    """A Convolution in int8, whose weights nothing decompresses."""
+    data = graph.parameter("i8", "[1,3,8,8]", name="x")
+    weights = graph.constant(np.ones((4, 3, 3, 3), np.int8))
+    sizes = {"strides": (1, 1), "dilations": (1, 1), "pads_begin": (0, 0), "pads_end": (0, 0)}
+    return graph.add("Convolution", data, weights, **sizes)
+
+
+@_model
 def inverse(graph: Graph) -> object:
     return graph.add("Inverse", graph.parameter("f32", "[2,3,3]", name="x"), adjoint=False)
 

@@ -59,6 +59,7 @@ def test_every_fact_is_about_an_operation_of_openvino(device: str) -> None:
         ("local_response", "likely LRN", "likely LRN", "likely LRN"),
         ("integers_to_a_sine", "clear", "likely Sinh", "clear"),
         ("compressed_weights", "clear", "clear", "likely Parameter Const"),
+        ("convolution_of_integers", "clear", "clear", "clear"),
         ("inverse", "clear", "fails Inverse", "clear"),
     ],
 )
@@ -76,7 +77,10 @@ def test_verdicts(tmp_path: Path, model: str, cpu: str, gpu: str, npu: str) -> N
             assert each.cure.text
 
 
-@pytest.mark.parametrize("model", ["plain", "axes_of_an_input", "no_rank", "compressed_weights"])
+@pytest.mark.parametrize(
+    "model",
+    ["plain", "axes_of_an_input", "no_rank", "compressed_weights", "convolution_of_integers"],
+)
 def test_the_cpu_says_so_too(tmp_path: Path, model: str) -> None:
     openvino = pytest.importorskip("openvino")
     path = saved(model, tmp_path)

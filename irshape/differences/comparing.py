@@ -185,7 +185,13 @@ class _Pair:
         yield from self._attributes(a, b)
         yield from self._tensors(a, b)
         yield from self._constants(a, b)
-        yield from self._edges(a, b)
+        for index, old, new in self._other_sources(a, b):
+            yield Change(
+                "edges",
+                f"input {index}",
+                self._source(self.first, old, self.partner, "removed"),
+                self._source(self.second, new, self.origin, "added"),
+            )
         if one.name != other.name:
             yield Change("names", "name", one.name, other.name)
         yield from self._tensor_names(a, b)
@@ -237,15 +243,6 @@ class _Pair:
             # of equal numbers in two types, the change of the type says all
             if before != after or old.element_type is new.element_type:
                 yield Change("constants", "value", before, after)
-
-    def _edges(self, a: int, b: int) -> Iterator[Change]:
-        for index, old, new in self._other_sources(a, b):
-            yield Change(
-                "edges",
-                f"input {index}",
-                self._source(self.first, old, self.partner, "removed"),
-                self._source(self.second, new, self.origin, "added"),
-            )
 
     def _source(
         self, side: Side, source: OutputRef | None, known: dict[int, int], word: str

@@ -104,8 +104,8 @@ class Side:
         else:
             attributes = self.attributes(position)
             bodies = tuple(
-                (tag, self._label_of(inner))
-                for tag, inner in self.result.inner.get(position, {}).items()
+                (tag, self.inner(body).label)
+                for tag, body in self.result.inner.get(position, {}).items()
             )
             similar = (kind, layer.version, len(layer.outputs), tuple(attributes.values()))
             order = [self._constant_last(source) for source in self.sources[position]]
@@ -153,11 +153,11 @@ class Side:
                 values["axis"] = axis + max(rank for rank in ranks if rank is not None)
         return {name: repr(value) for name, value in values.items()}
 
-    def _label_of(self, body: BodyResult) -> int:
-        """Returns a label for a body. Bodies that compute the same have the same label."""
-        side = self.inner(body)
-        up = side.upward()
-        ends = [up[position] for position, layer in enumerate(side.layers) if layer.is_result]
+    @property
+    def label(self) -> int:
+        """A label for the body. Bodies that compute the same have the same label."""
+        up = self.upward()
+        ends = [up[position] for position, layer in enumerate(self.layers) if layer.is_result]
         return self.labels["body", tuple(sorted(up)), tuple(ends)]
 
     def fed(self, position: int, labels: Sequence[int]) -> tuple[tuple[int, int], ...]:
@@ -202,12 +202,11 @@ class Side:
 def sides_of(first: Model, second: Model) -> tuple[Side, Side]:
     """Returns the data by which the layers of two nets are matched."""
     labels = Labels(count().__next__)
-    inferences = [(model, infer(model)) for model in (first, second)]
-    one, other = (
-        Side(inference.result, declarations_of(inference), model.weights, labels)
-        for model, inference in inferences
+    one, other = infer(first), infer(second)
+    return (
+        Side(one.result, declarations_of(one), first.weights, labels),
+        Side(other.result, declarations_of(other), second.weights, labels),
     )
-    return one, other
 
 
 def digest(constant: Constant) -> bytes | None:

@@ -129,10 +129,8 @@ class _Matching:
         if len(ours) == 1 == len(theirs):
             self.pair(ours[0], theirs[0])
             return
-        named = _by_name(self.second, theirs)
-        for name, a in _by_name(self.first, ours).items():
-            if name in named:
-                self.pair(a, named[name])
+        for a, b in _of_one_name(self.first, ours, self.second, theirs):
+            self.pair(a, b)
         ours = [position for position in ours if position not in self.partner]
         theirs = [position for position in theirs if position not in self.origin]
         if len(ours) == len(theirs) and (in_order or len(ours) == 1):
@@ -144,15 +142,13 @@ class _Matching:
 
         For a generated name, such as `Constant_17`, the neighbours or the content must also agree.
         """
-        ours = _by_name(self.first, self.free(self.first))
-        theirs = _by_name(self.second, self.free(self.second))
-        kinds, others = self.first.content, self.second.content
-        for name, a in ours.items():
-            b = theirs.get(name)
-            if b is None or kinds[TYPE][a] != others[TYPE][b]:
+        first, second = self.first, self.second
+        kinds, others = first.content, second.content
+        for a, b in _of_one_name(first, self.free(first), second, self.free(second)):
+            if kinds[TYPE][a] != others[TYPE][b]:
                 continue
             agree, differ = self.neighbours(a, b)
-            trusted = agree > differ or not GENERATED_NAME.fullmatch(name)
+            trusted = agree > differ or not GENERATED_NAME.fullmatch(first.layers[a].name)
             if (trusted and agree >= differ) or kinds[EXACT][a] == others[EXACT][b]:
                 self.pair(a, b)
 
@@ -223,12 +219,7 @@ class _Matching:
             if len(left) == 1 == len(right):
                 yield left[0], right[0]
             elif left and right:
-                named = _by_name(second, right)
-                yield from (
-                    (user, named[name])
-                    for name, user in _by_name(first, left).items()
-                    if name in named
-                )
+                yield from _of_one_name(first, left, second, right)
 
     # across layers that only one of the bodies has
 
@@ -317,13 +308,12 @@ def _identities(side: Side, up: Sequence[int]) -> list[Hashable]:
     ]
 
 
-def _by_name(side: Side, positions: Iterable[int]) -> dict[str, int]:
-    """Returns the layers whose name is unique."""
-    named: dict[str, int] = {}
-    twice: set[str] = set()
-    for position in positions:
-        name = side.layers[position].name
-        if name in named:
-            twice.add(name)
-        named[name] = position
-    return {name: position for name, position in named.items() if name not in twice}
+def _of_one_name(
+    first: Side, ours: Sequence[int], second: Side, theirs: Sequence[int]
+) -> list[tuple[int, int]]:
+    """Returns the pairs of layers with the same name, if no other layer on their side has it."""
+    named: dict[str, tuple[list[int], list[int]]] = {}
+    for number, (side, positions) in enumerate(((first, ours), (second, theirs))):
+        for position in positions:
+            named.setdefault(side.layers[position].name, ([], []))[number].append(position)
+    return [(one[0], two[0]) for one, two in named.values() if len(one) == 1 == len(two)]

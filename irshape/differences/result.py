@@ -53,9 +53,8 @@ class Change(NamedTuple):
     new: str | None
 
     def __str__(self) -> str:
-        absent = "none"
-        old = absent if self.old is None else self.old
-        return f"{self.what}: {old} → {absent if self.new is None else self.new}"
+        old, new = ("none" if each is None else each for each in (self.old, self.new))
+        return f"{self.what}: {old} → {new}"
 
 
 class LayerDiff(NamedTuple):

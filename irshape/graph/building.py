@@ -105,7 +105,6 @@ class Building(Inferring):
         layer._outputs = tuple([Output(layer, at, tensor) for at, tensor in enumerate(tensors)])
         layer._path, layer._line = calling_line(3)
         self._attach(layer)
-        self._stale()
         return layer
 
     def parameter(self, element_type: Any, shape: ShapeLike, *, name: str | None = None) -> Output:

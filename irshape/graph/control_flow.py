@@ -119,7 +119,6 @@ def built(
         tensors = graph._inferred(layer)[:count]
         layer._outputs = tuple(Output(layer, at, tensor) for at, tensor in enumerate(tensors))
         graph._attach(layer)
-        graph._stale()
         return layer
 
 

@@ -217,10 +217,9 @@ class Editing(Building):
                         "replace its output"
                     )
                 self.replace_uses(layer.output, layer._inputs[bypass].source)
-            users = [user.label for user in layer.users]
-            if users:
+            if users := layer.users:
                 raise GraphError(
-                    f"{self.where(layer)} cannot be removed: {users[0]} takes its output",
+                    f"{self.where(layer)} cannot be removed: {users[0].label} takes its output",
                     help="give `bypass=`, or connect its consumers to another output",
                     argument="bypass",
                 )

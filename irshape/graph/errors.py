@@ -41,11 +41,6 @@ def calling_line(inside: int = 1) -> tuple[str, int]:
     return "", 0
 
 
-def place_of(path: str, line: int) -> Place | None:
-    """Returns a line that `calling_line` found."""
-    return Place(path, line) if path else None
-
-
 def checked_name(name: object) -> str:
     """Returns the name of a layer or tensor. Raises `GraphError` if an IR cannot contain the
     name."""
@@ -96,7 +91,8 @@ class GraphError(ValueError):
         self.actual = actual
         self.help = help
         self.argument = argument
-        self.place = place_of(*calling_line())
+        path, line = calling_line()
+        self.place = Place(path, line) if path else None
         if self.place is not None:
             self.add_note(f"requested in {self.place}")
 

@@ -75,8 +75,7 @@ def _is_as_loaded(node: GraphLayer) -> bool:
 
 
 def _exported_layer(graph: Structure, node: GraphLayer, layout: Layout | None) -> Layer:
-    raw = node.raw
-    items = raw.items
+    raw, items = node.raw, node.raw.items
     if raw.is_constant and layout is not None:
         items = moved_to(layout.place(Constant.of(items, None)), items)
     output_names = raw.output_names

@@ -41,10 +41,8 @@ def fold(graph: Editing, *, max_bytes: int = MAX_BYTES, decompress: bool = False
             if arrays is None:
                 continue
             for output, array in zip(layer.outputs, arrays, strict=False):
-                if not output.users:
-                    continue
-                new = graph.constant(array, output.element_type)
-                graph._take_over(output, new)
+                if output.users:
+                    graph._take_over(output, graph.constant(array, output.element_type))
             graph._remove_all([layer])
             count += 1
         graph.clean(duplicates=False)

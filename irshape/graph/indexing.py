@@ -66,7 +66,8 @@ def _rank(item: Any) -> int:
 def _check_arrays(output: Output, items: list[Any]) -> None:
     """Raises `GraphError` for an index with lists for several axes, which NumPy pairs, or with a
     list and a number that NumPy would move to the front."""
-    arrays = [at for at, item in enumerate(items) if _is_array(item)]
+    numbers = [at for at, item in enumerate(items) if isinstance(item, (int, Output))]
+    arrays = [at for at, item in enumerate(items) if hasattr(item, "shape") and _rank(item)]
     if len(arrays) > 1:
         raise GraphError(
             f"{output!r}: NumPy pairs the elements of the lists for several axes",
@@ -74,7 +75,6 @@ def _check_arrays(output: Output, items: list[Any]) -> None:
             "op.gather_nd",
         )
     if arrays:
-        numbers = [at for at, item in enumerate(items) if isinstance(item, (int, Output))]
         both = sorted({*numbers, *arrays})
         if len(both) > 1 and both != list(range(both[0], both[-1] + 1)):
             raise GraphError(
@@ -82,10 +82,6 @@ def _check_arrays(output: Output, items: list[Any]) -> None:
                 "it from a number",
                 help="take one after the other, as in x[0][:, [0, 2]]",
             )
-
-
-def _is_array(item: Any) -> bool:
-    return not (item is None or item is ... or isinstance(item, (int, slice))) and _rank(item) > 0
 
 
 def _without_ellipsis(output: Output, items: list[Any]) -> list[Any]:

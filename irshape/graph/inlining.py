@@ -101,7 +101,6 @@ class _Unrolling:
     def __init__(self, graph: Editing, layer: GraphLayer, max_iterations: int) -> None:
         self.graph = graph
         self.layer = layer
-        self.body = layer.bodies["body"]
         self.view = _view(layer, "body")
         operation = layer.operation
         self.counter = operation.special(self.view)[1] if isinstance(operation, Loop) else None
@@ -143,7 +142,10 @@ class _Unrolling:
                 if binding.external is not None and binding.axis is not None:
                     fed[binding.internal] = self._part(binding, number)
             if self.counter is not None and (not number or self.counter.internal not in states):
-                fed[self.counter.internal] = self._number(self.counter, number)
+                body = self.layer.bodies["body"]
+                parameter = body.content.by_id[self.counter.internal].output
+                value = number if parameter.shape.rank == 0 else [number]
+                fed[self.counter.internal] = self.graph.constant(value, parameter.element_type)
             suffix = f"/{number}" if self.count > 1 else ""
             results = _copied(self.graph, self.layer, "body", fed, suffix)
             for internal, kept in parts.items():
@@ -157,11 +159,6 @@ class _Unrolling:
             for binding in self.view.outputs
         }
         return [places[output.index] for output in self.layer.outputs]
-
-    def _number(self, counter: PortBinding, number: int) -> Output:
-        parameter = self.body.content.by_id[counter.internal]._outputs[0]
-        value = number if parameter.shape.rank == 0 else [number]
-        return self.graph.constant(value, parameter.element_type)
 
     def _part(self, binding: PortBinding, number: int) -> Output:
         """Returns the slice of a tensor that one iteration gets."""
@@ -238,8 +235,7 @@ def outline(
         loop = built(graph, Loop, (1, True, *sources), name, {"body": body})
         with graph.batch():
             for old, new in zip(ends, loop.outputs, strict=True):
-                for user in [user for user in old.users if user.layer not in chosen]:
-                    graph.connect(user, new)
+                graph._connect([user for user in old.users if user.layer not in chosen], new)
                 graph._move_names(old, new)
         graph._remove_all(chosen)
     return loop

@@ -20,7 +20,7 @@ from ..ops.lazy import Array
 from ..ops.tensors import Tensor
 from ..shapes import PartialShape
 from .changes import Ordered
-from .errors import ArgumentError, GraphError, Place, place_of
+from .errors import ArgumentError, GraphError, Place
 
 
 class _Part:
@@ -338,7 +338,7 @@ class GraphLayer(_Part):
     @property
     def place(self) -> Place | None:
         """The line of the program that added the layer; None for a layer of a file."""
-        return place_of(self._path, self._line)
+        return Place(self._path, self._line) if self._path else None
 
     @property
     def inputs(self) -> tuple[Input, ...]:

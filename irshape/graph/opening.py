@@ -67,8 +67,7 @@ def _fill(result: BodyResult, graph: Structure, content: Content) -> None:
     for at, position in enumerate(result.wiring.order):
         layers[position].rank = at * POSITION
     content.end = (len(layers) - 1) * POSITION
-    numbers = [int(raw.id) for raw in result.body.layers if is_number(raw.id)]
-    highest = max(numbers, default=-1)
+    highest = max((int(raw.id) for raw in result.body.layers if is_number(raw.id)), default=-1)
     content.next_id = highest + 1 if highest < _HIGH_ID else 0
     content.back_edges = tuple(result.body.back_edges)
     for position, inner in result.inner.items():

@@ -31,9 +31,7 @@ def to_f16(graph: Editing, *, keep: Selection = ()) -> int:
     same = {layer for layer in graph.layers if _converts_nothing(layer)}
     with graph.changes:
         for layer in graph.sorted():
-            if layer in kept or layer.bodies or layer.raw.is_parameter or layer.raw.is_result:
-                continue
-            if layer.raw.is_constant or layer.raw.folded_type in ("readvalue", "assign"):
+            if layer in kept or layer.bodies or layer.raw.folded_type in _NOT_HALVED:
                 continue
             try:
                 count += _halve(graph, layer, half)
@@ -54,6 +52,9 @@ def to_f16(graph: Editing, *, keep: Selection = ()) -> int:
                 graph.rename_tensor(new, tensor_names)
                 graph._give_info(new.layer, info)
     return count
+
+
+_NOT_HALVED = ("parameter", "result", "const", "readvalue", "assign")
 
 
 def _kept(graph: Editing, keep: Selection) -> set[GraphLayer]:
@@ -102,13 +103,11 @@ def _half_of(graph: Editing, source: Output, half: dict[Output, Output]) -> Outp
     known = half.get(source)
     if known is not None and known.layer in graph:
         return known
-    new: Output
     if source.value is not None:
-        new = _stored_in_f16(graph, source.layer)
+        half[source] = _stored_in_f16(graph, source.layer)
     else:
-        new = graph.add("Convert", source, destination_type="f16")
-    half[source] = new
-    return new
+        half[source] = graph.add("Convert", source, destination_type="f16")
+    return half[source]
 
 
 def _stored_in_f16(graph: Editing, constant: GraphLayer, name: str | None = None) -> Output:

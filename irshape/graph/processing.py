@@ -81,9 +81,7 @@ def preprocess(
                     message = "the scale contains 0, by which nothing can be divided"
                     raise GraphError(message, argument=argument)
                 value = graph.add(type, value, operand)
-        with graph.batch():
-            for user in old.users:
-                graph.connect(user, value)
+        graph._connect(old.users, value)
         # the Parameter stays where it is, so that the inputs keep their order
         old.layer.set(element_type=str(fed.element_type), shape=shape)
         graph.replace_uses(fed, old)

@@ -98,9 +98,7 @@ class Splicer:
             if new.precision and not same:
                 self.attribute(port.offset, "precision", new.precision)
         for tag, inner in result.inner.get(position, {}).items():
-            body = (origin.bodies or {})[tag]
-            part = node.bodies[tag]
-            self.body(body, part.layers, inner, depth + 2)
+            self.body((origin.bodies or {})[tag], node.bodies[tag].layers, inner, depth + 2)
 
     def _end(self, element: int) -> int:
         """Returns the end of the element `<layer>` or `<edge>` that begins at an offset."""

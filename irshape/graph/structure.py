@@ -25,17 +25,6 @@ from .nodes import POSITION, GraphLayer, Output, by_rank
 class Content:
     """The layers of a graph, and the tables to look them up."""
 
-    __slots__ = (
-        "back_edges",
-        "by_id",
-        "by_name",
-        "by_tensor",
-        "end",
-        "layers",
-        "namesakes",
-        "next_id",
-    )
-
     def __init__(self) -> None:
         self.layers: Ordered = Ordered()
         """The layers in the order of the file. Added layers come last."""
@@ -374,6 +363,7 @@ class Structure:
             put(self.states, layer, None)
         if self.states and layer.raw.is_sink:
             changes.at_end = self._check_variables
+        self._stale()
 
     def _detach(self, layer: GraphLayer) -> None:
         """Removes a layer whose outputs feed nothing."""

@@ -266,9 +266,8 @@ def fixed_layers(graph: Editing) -> set[GraphLayer]:
     them."""
     fixed: set[GraphLayer] = set()
     for layer in graph.sorted():
-        if layer.raw.is_parameter or layer.raw.folded_type == "readvalue":
-            continue
-        if all(producer in fixed for producer in layer.producers):
+        free = layer.raw.folded_type in ("parameter", "readvalue")
+        if not free and fixed.issuperset(layer.producers):
             fixed.add(layer)
     return fixed
 

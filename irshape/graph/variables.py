@@ -87,7 +87,6 @@ def _initial(graph: Editing, state: Output, batch: Output | None) -> Output:
         raise GraphError(f"{state!r} is of dynamic rank", help="reshape it first")
     sizes = [dim.low if dim.is_static else 0 for dim in dims]
     zero = graph.constant(0, state.element_type)
-    shape: Output
     if not dims or dims[0].is_static:
         shape = graph.constant(sizes, "i64")
     else:
@@ -131,8 +130,7 @@ def make_stateless(graph: Editing) -> dict[str, str]:
             for assign in assigns.get(variable, ()):
                 new = assign.inputs[0].source
                 graph._remove_all([assign])
-                ending = f"{name}.next"
-                graph.result(new, None if new.names else ending)
+                graph.result(new, None if new.names else f"{name}.next")
                 names[name] = new.names[0]
             graph._remove_unneeded(before)
     return names

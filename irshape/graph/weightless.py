@@ -59,8 +59,7 @@ def restore_weights(graph: Editing, other: Editing) -> int:
             if constant.size and other.bytes.holds(constant.offset, constant.size):
                 graph.changes.keep(graph.bytes, "mark")
                 view = other.bytes.view(constant.offset, constant.size)
-                offset = graph.bytes.add(view)
-                _moved_to(layer, offset)
+                _moved_to(layer, graph.bytes.add(view))
                 count += 1
     return count
 

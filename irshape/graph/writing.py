@@ -121,10 +121,11 @@ def parts_of_file(graph: Structure) -> tuple[bytes, Iterator[Piece]]:
     missing."""
     weights = graph.store.weights
     assert weights is not None
-    constants = [
-        Constant.of(layer.raw.items, weights) for layer in graph.walk() if layer.raw.is_constant
-    ]
-    needed = {(constant.offset, constant.size) for constant in constants if constant.size}
+    needed = {
+        (constant.offset, constant.size)
+        for layer in graph.walk()
+        if layer.raw.is_constant and (constant := Constant.of(layer.raw.items, weights)).size
+    }
     for offset, size in needed:
         if not weights.holds(offset, size):
             raise GraphError(

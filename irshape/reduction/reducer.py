@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass
 from time import monotonic
 from typing import Literal
 
@@ -30,18 +31,18 @@ def _drop_info(search: Search) -> None:
     search.first([mapped(search.best.net, plain)], bare=True)
 
 
+@dataclass(eq=False, repr=False)
 class Reduction:
     """The result of a reduction."""
 
-    def __init__(self, original: Model, model: Model) -> None:
-        self.original = original
-        self.model = model
-        """The smallest model found."""
-        self.tries = 0
-        """How often the predicate was called."""
-        self.seconds = 0.0
-        self.stopped: Limit | None = None
-        """The limit that ended the search; None if it ended by itself."""
+    original: Model
+    model: Model
+    """The smallest model found."""
+    tries: int = 0
+    """How often the predicate was called."""
+    seconds: float = 0.0
+    stopped: Limit | None = None
+    """The limit that ended the search; None if it ended by itself."""
 
     @property
     def layers(self) -> list[Layer]:

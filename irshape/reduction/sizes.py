@@ -27,15 +27,6 @@ def shrink_sizes(search: Search) -> None:
         pass
 
 
-def _sizes(search: Search) -> list[int]:
-    """Returns the sizes of the dimensions of inputs and constants, the largest first."""
-    sizes: set[int] = set()
-    for layer in search.best.model.walk():
-        if layer.is_parameter or layer.is_constant:
-            sizes.update(dim.low for dim in _dims_of(layer) if dim.is_static and dim.low > 1)
-    return sorted(sizes, reverse=True)
-
-
 def _dims_of(layer: Layer) -> tuple[Dimension, ...]:
     """Returns the dimensions that a Parameter or Constant declares; none if the rank is unknown."""
     try:
@@ -47,20 +38,20 @@ def _dims_of(layer: Layer) -> tuple[Dimension, ...]:
 def _changes(search: Search) -> Iterator[Body | None]:
     """Yields the changes of sizes to try: all sizes at once, then each with its multiples, then
     each alone."""
-    sizes = _sizes(search)
+    every: set[int] = set()
+    for layer in search.best.model.walk():
+        if layer.is_parameter or layer.is_constant:
+            every.update(dim.low for dim in _dims_of(layer) if dim.is_static and dim.low > 1)
+    sizes = sorted(every, reverse=True)
     for target in (1, 2):
         yield from _variants(search, {size: target for size in sizes if size > target})
     for size in reversed(sizes):
-        for target in _targets(size):
+        halves = [] if size < 32 else [size // 4, size // 2]
+        for target in [*(each for each in SMALL if each < size), *halves]:
             multiples = {other: other // size * target for other in sizes if other % size == 0}
             yield from _variants(search, multiples)
             if len(multiples) > 1:
                 yield from _variants(search, {size: target})
-
-
-def _targets(size: int) -> list[int]:
-    halves = [] if size < 32 else [size // 4, size // 2]
-    return [*(each for each in SMALL if each < size), *halves]
 
 
 def _variants(search: Search, sizes: dict[int, int]) -> Iterator[Body | None]:

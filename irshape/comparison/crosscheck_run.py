@@ -81,7 +81,7 @@ def device_name(layer: Layer) -> str:
 
 
 class CrosscheckRun(LayerwiseRun):
-    """Compares a run of a model with a device's. A number identifies the row of each output."""
+    """Compares a run of a model with a device's. Numbers of outputs are positions in `rows`."""
 
     def __init__(
         self,
@@ -309,8 +309,8 @@ class CrosscheckRun(LayerwiseRun):
     def explained_next_to_a_step(
         self, row: Row, computed: ComputedLayer, inputs: tuple[Array, ...]
     ) -> Row:
-        """Explains the row of a layer, such as a Round, that turns small errors of its input into a
-        whole step. Returns the row unchanged if its input differs without an explanation."""
+        """Explains an output that is a whole step off because its layer, such as a Round, magnifies
+        small errors of its input. Returns the row unchanged if that is not the reason."""
         theirs = self.theirs(computed.layer, row.port)
         source = self.numbers.get(computed.sources[0]) if computed.sources else None
         agrees = source is None or self.rows[source].value_verdict in ("equal", "explained")
@@ -324,7 +324,7 @@ class CrosscheckRun(LayerwiseRun):
     def compared_values(
         self, row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array, *, alone: bool
     ) -> Row:
-        """Returns the row after comparing two values of its output. alone: see `tolerance_of`."""
+        """Returns the row of an output after comparing two values. alone: see `tolerance_of`."""
         tolerance = self.tolerance_of(row.layer, alone=alone)
         row = row.measured(inputs, mine, theirs, tolerance.difference)
         if row.value != "differs" or mine.shape != theirs.shape:
@@ -393,7 +393,7 @@ class CrosscheckRun(LayerwiseRun):
         return decompressed_in_f32(self.session)
 
     def explained_as(self, kind: Kind) -> set[Layer]:
-        """Returns the layers whose own remark, on the layer by itself, is of this kind."""
+        """Returns the layers that differ by themselves for a reason of this kind."""
         return {
             row.layer
             for row in self.rows
@@ -401,12 +401,12 @@ class CrosscheckRun(LayerwiseRun):
         }
 
     def explain_inherited(self) -> None:
-        """Explains rows by another run of the model that uses some of the device's values.
+        """Explains inherited differences by another run that uses some of the device's values.
 
         Weights are decompressed in f32. Products that the device cuts to 16 bits get the device's
-        values, and so do FakeQuantize layers if some of them are one level off at a tie. Rows that
-        then agree are explained. Every layer has been compared by itself before. Layers to blame
-        keep irshape's values, so rows that depend on them still differ.
+        values, and so do FakeQuantize layers if some of them are one quantization level off at a
+        tie. Outputs that then agree are explained. Every layer has been compared by itself before.
+        Layers to blame keep irshape's values, so outputs that depend on them still differ.
         """
         if not any(row.inherited for row in self.rows):
             return
@@ -443,10 +443,10 @@ class CrosscheckRun(LayerwiseRun):
         self.explain_again(session, numbers, "explaining what is inherited", explained)
 
     def explain_unrounded(self) -> None:
-        """Explains rows by another run of the model in which nothing is rounded to f16 or bf16.
-        Does so only if the device computes in f32 and layers with f16 or bf16 inputs differ by
-        themselves. Rows that then agree are explained. Unrounded values decide, for example, which
-        of two boxes with nearly equal scores is kept."""
+        """Explains differences by another run in which nothing is rounded to f16 or bf16. Does so
+        only if the device computes in f32 and layers with f16 or bf16 inputs differ by themselves.
+        Outputs that then agree are explained. Unrounded values decide, for example, which of two
+        boxes with nearly equal scores is kept."""
         suspects = {
             suspect.number
             for suspect in self.suspects
@@ -477,8 +477,8 @@ class CrosscheckRun(LayerwiseRun):
     ) -> list[Array]:
         """Runs the model once more in another session. Returns its outputs; none if that fails.
 
-        numbers: the rows to replace by the result of `explained`, which is called with the inputs
-        of the layer in that run, irshape's value and the device's.
+        numbers: the numbers of the rows to replace by the result of `explained`. It gets the row,
+        the inputs of the layer in that run, irshape's value and the device's.
         """
         self.progress.begin(f"{self.where}{phase}", len(self.layers))
 

@@ -58,7 +58,7 @@ class Alone(NamedTuple):
 
 
 class Judge:
-    """Judges the suspects of a run: the layers that differ by themselves.
+    """Decides whether layers that differ by themselves are wrong on the device or only merged.
 
     compared: the function `crosschecking.compared`, which compares bodies. known: patterns of
     layers that the device is known to merge. probes: how many runs on the device were used before.
@@ -92,15 +92,15 @@ class Judge:
 
     @property
     def wrong(self) -> set[int]:
-        """The row numbers of accused layers that also differ when the device runs them alone."""
+        """The row numbers of unexplained layers that also differ when run alone on the device."""
         return {number for number, (_, alone) in self.accused.items() if alone and not alone.right}
 
     def judge(self) -> CrosscheckRun:
-        """Blames the accused layers. Returns the run whose verdicts count.
+        """Blames the layers without an explanation. Returns the run with the final verdicts.
 
-        An accused layer that is right when run alone may also be right when its tensor is not
-        requested from the device. It is then explained, and the run that requests fewer tensors
-        counts.
+        An unexplained layer that is right when run alone may also be right when its tensor is not
+        requested from the device. This then explains it, and the run with fewer tensors is
+        returned.
         """
         wrong = self.wrong
         rest = [suspect for number, (suspect, _) in self.accused.items() if number not in wrong]
@@ -119,7 +119,7 @@ class Judge:
         return self.run
 
     def judge_one(self, suspect: Suspect) -> None:
-        """Explains or accuses a suspected layer. If necessary, runs it alone on the device.
+        """Explains a suspect or adds it to `accused`. If necessary, runs it alone on the device.
 
         If it is right alone and no consumer inherits its difference, the device merges it with its
         neighbours, and computes its consumers without its tensor. The same is then assumed of all
@@ -214,8 +214,8 @@ class Judge:
         return Alone(cut, inputs, outputs, theirs, right)
 
     def blame(self, merged: Remark) -> None:
-        """Adds to the rows of the accused layers how the device computes them alone. Also saves the
-        first of these layers, and compares its bodies.
+        """Notes how the device computes each unexplained layer when it runs the layer alone. Also
+        saves the first of these layers, and compares its bodies.
         merged: the note for layers that are right alone.
         """
         for number, (_, alone) in self.accused.items():
@@ -306,7 +306,7 @@ class Judge:
         """Returns how the difference of an output affects its consumers.
 
         "agrees": all consumers agree. "departs": some differ, but by themselves. "inherits": a
-        consumer inherits the difference. Outputs of the model count as such.
+        consumer inherits the difference, or the output is one of the model.
         """
         if (row.layer, row.port) in self.run.comparison.outputs:
             return "inherits"
@@ -344,9 +344,9 @@ class Judge:
         return True
 
     def leads_on(self, row: Row, value: Array) -> bool:
-        """Returns whether irshape, computing with `value`, gets the device's error in one of the
-        next layers. If so, the device did compute with `value`. It may have merged the layers in
-        between."""
+        """Returns whether irshape gets the device's wrong result in one of the next layers if it
+        computes them from `value`. If so, the device did compute with `value`. It may have merged
+        the layers in between."""
         values = {(self.run.positions[row.layer], row.port): value}
         looked_at = (
             consumer

@@ -139,7 +139,7 @@ class ModelComparison:
 
     @property
     def diverging(self) -> Pair | None:
-        """The first tensor whose values differ in two whole runs. Constants do not count."""
+        """The first tensor, except constants, whose values differ in two whole runs."""
         return next(
             (pair for pair in self.pairs if pair.verdict == "differs" and not pair.constant), None
         )

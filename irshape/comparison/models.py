@@ -129,8 +129,8 @@ def _handed(first: Model, second: Model, fed: Fed) -> Fed:
 
 
 def coarser(first: Model, second: Model) -> str | None:
-    """Returns the lowest precision of large constants, or of other tensors, that only one of two
-    models has.
+    """Returns the lowest precision that large constants, or other tensors, have in only one of two
+    models.
 
     Returns a key of `model_run.COARSE`, such as f16; None if both have the same precisions.
     """
@@ -140,8 +140,8 @@ def coarser(first: Model, second: Model) -> str | None:
 
 
 def _precisions(model: Model) -> set[tuple[str, bool]]:
-    """Returns pairs: the precisions of all constants of 16 elements or more with True, and f16 and
-    bf16 with False if layers compute tensors of these types."""
+    """Returns the precisions in a model: of constants of 16 elements or more, each paired with
+    True, and f16 and bf16, paired with False, if other tensors have these types."""
     kinds = set()
     for layer in model.walk():
         if layer.is_constant:

@@ -68,8 +68,8 @@ def explanation(difference: Difference) -> Remark | None:
 
 
 def _habits(arrays: Sequence[Array]) -> Iterator[tuple[str, str, str]]:
-    """Yields the conversions that the device applies to some arrays: the wide NumPy type, the
-    narrow one, and a sentence."""
+    """Yields the conversions that the device applies to such arrays: the NumPy types before and
+    after, and a sentence that says so."""
     for wide, narrow in HABITS.items():
         names = [dtype_of(ElementType.of(name)).name for name in (wide, narrow)]
         if any(array.dtype.name == names[0] for array in arrays):
@@ -183,8 +183,8 @@ def _decompressed(of: Difference) -> Remark | None:
 
 
 def _level_at_a_tie(of: Difference) -> Remark | None:
-    """Explains a FakeQuantize that is one level off where its input is near the middle between two
-    levels.
+    """Explains a FakeQuantize that is one quantization level off where its input is near the middle
+    between two levels.
 
     There rounding errors decide which of the two levels the device picks. "Near" means at most four
     roundings of the largest number involved, in the device's precision, and at most a quarter of a
@@ -225,7 +225,7 @@ def _level_at_a_tie(of: Difference) -> Remark | None:
 
 
 def _saturated_sums(of: Difference) -> Remark | None:
-    """Explains products of 8-bit levels that differ as on processors without VNNI."""
+    """Explains products of 8-bit integers whose sums the device cuts to 16 bits, without VNNI."""
     if of.port or of.tolerance.precision != "f32":
         return None
     cut = saturated(of.session, of.layer, of.inputs, of.mine)
@@ -236,7 +236,7 @@ def _saturated_sums(of: Difference) -> Remark | None:
 
 
 def _standardized_levels(of: Difference) -> Remark | None:
-    """Explains a normalization (MVN) that the device computes from the integer levels of a
+    """Explains a normalization (MVN) that the device computes from the quantized integers of a
     FakeQuantize. They are far larger than the numbers that they represent, so epsilon has almost no
     effect.
     Source: MVNTransformation of OpenVINO's low-precision transformations 2026.4.

@@ -162,7 +162,7 @@ def _close_all() -> None:
 
 
 def short(problem: Exception) -> str:
-    """Returns the last lines of an error's message in one."""
+    """Returns the last lines of an error's message as one line."""
     lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
     return " | ".join(lines[-3:])[:600]
 

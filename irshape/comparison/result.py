@@ -102,12 +102,12 @@ class Row(NamedTuple):
 
     @property
     def reason(self) -> str | None:
-        """The text of `remark`."""
+        """Why the values of the two whole runs differ, or a note on them."""
         return None if self.remark is None else self.remark.text
 
     @property
     def own_reason(self) -> str | None:
-        """The text of `own_remark`."""
+        """Why the values of the layer by itself differ, or a note on them."""
         return None if self.own_remark is None else self.own_remark.text
 
     @property
@@ -183,7 +183,7 @@ def _verdict(measured: Measured, remark: Remark | None) -> Verdict:
 
 
 class Explained(NamedTuple):
-    """The rows with explanations of one kind. text: the explanation of the first row."""
+    """The outputs that differ for one kind of reason. text: the explanation of the first one."""
 
     kind: Kind
     text: str
@@ -191,8 +191,8 @@ class Explained(NamedTuple):
 
 
 class Comparison:
-    """The rows of a cross-check in topological order, and the problems that prevented parts of the
-    comparison.
+    """The result of a cross-check: a row for each output, in topological order, and the problems
+    that prevented parts of the comparison.
 
     runtime: the name and version of a runtime other than OpenVINO.
     """
@@ -381,7 +381,7 @@ class Inside(NamedTuple):
 
     @property
     def blamed(self) -> Row | None:
-        """`Comparison.blamed` of the body; None if it agrees in all runs that were compared."""
+        """The first output in the body whose layer differs by itself; None if there is none."""
         return self.comparison.blamed
 
     @property

@@ -1,12 +1,12 @@
-"""Simulates products of 8-bit levels on processors without VNNI, which cut sums to 16 bits.
+"""Simulates 8-bit integer products on processors without VNNI, which cut sums to 16 bits.
 
-The CPU plugin multiplies two outputs of FakeQuantize layers as 8-bit levels. Without VNNI it uses
+The CPU plugin multiplies two outputs of FakeQuantize layers as 8-bit integers. Without VNNI it uses
 an instruction (vpmaddubsw) that adds two neighbouring products of an unsigned and a signed byte. If
 the sum does not fit in 16 bits, the result is the nearest number that does.
 
 Source: oneDNN's documentation, "Nuances of int8 computations"; measured with the CPU plugin 2026.4
-under `ONEDNN_MAX_CPU_ISA=AVX2` and `=AVX512_CORE`: the levels of the first operand are counted from
-0, those of the second from -128, and pairs begin at the first element of the common axis.
+under `ONEDNN_MAX_CPU_ISA=AVX2` and `=AVX512_CORE`: the integers of the first operand begin at 0,
+those of the second at -128, and pairs begin at the first element of the common axis.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Grid(NamedTuple):
     step: float
 
     def levels(self, values: Array) -> Array | None:
-        """Returns the levels of values, counted from 0; None if some are not on the grid."""
+        """Returns values as quantized integers from 0; None if some are not on the grid."""
         exact = (values.astype(np.float64) - self.low) / self.step
         levels = np.rint(exact)
         if not values.size or not bool(np.all(np.abs(exact - levels) <= OFF_GRID)):
@@ -48,9 +48,9 @@ class Grid(NamedTuple):
 def saturated(
     session: Session, layer: Layer, inputs: tuple[Array, ...], mine: Array
 ) -> tuple[Array, str] | None:
-    """Computes a layer in which each sum of two products of levels is cut to 16 bits. Returns its
-    output, and how many sums are cut. Returns None if the layer does not multiply levels, or no sum
-    exceeds 16 bits. mine: irshape's value of its output."""
+    """Computes a layer in which each sum of two products of quantized integers is cut to 16 bits.
+    Returns its output, and how many sums are cut. Returns None if the layer does not multiply such
+    integers, or no sum exceeds 16 bits. mine: irshape's value of its output."""
     kind = layer.folded_type
     if kind not in ("matmul", "scaleddotproductattention") or len(inputs) < 2:
         return None
@@ -90,7 +90,7 @@ def _transposed(layer: Layer) -> tuple[bool, bool]:
 
 def _what_is_cut(rows: Array, columns: Array) -> tuple[Array, int]:
     """Returns by how much the cut changes each product of a row and a column, and how many products
-    it changes. rows, columns: unsigned and signed levels, whose last axis is the common one."""
+    it changes. rows, columns: unsigned and signed integers, whose last axis is the common one."""
     if rows.shape[-1] % 2:
         pad = [(0, 0)] * (max(rows.ndim, columns.ndim) - 1) + [(0, 1)]
         rows = np.pad(rows, pad[-rows.ndim :])

@@ -83,7 +83,7 @@ class _Comparison:
         return partner
 
     def _inner_alone(self, side: Side, position: int, alone: list[Unmatched]) -> None:
-        """Adds the layers inside the bodies of a layer without a partner to the result."""
+        """Adds to the result the layers in the bodies of a layer without a counterpart."""
         for body in side.result.inner.get(position, {}).values():
             inner = side.inner(body)
             for at in range(len(inner.layers)):
@@ -325,7 +325,7 @@ def _alone(
 
 def _decompression(side: Side, position: int, known: Collection[int]) -> list[int]:
     """Follows first inputs back from a layer that depends only on constants, up to a layer in
-    `known`. Returns all layers on the way, both ends included."""
+    `known`. Returns all layers on the way, including the first and the last."""
     chain = [position]
     while position not in known and position in side.fixed and side.sources[position]:
         source = side.sources[position][0]

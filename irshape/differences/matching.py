@@ -99,7 +99,7 @@ class _Matching:
 
     def by_all_around(self, level: int) -> None:
         """Matches layers whose producers and consumers both have equal labels, then layers for
-        which only one of the two is equal."""
+        which only the producers or only the consumers do."""
         sides = self.first, self.second
         up, down = [side.upward(level) for side in sides], [side.downward(level) for side in sides]
         both = [list(zip(*labelled, strict=True)) for labelled in zip(up, down, strict=True)]

@@ -203,7 +203,7 @@ class Interpreter:
         return (np.asarray(outputs),)
 
     def _judge(self, layer: Layer, operation: Operation, inputs: tuple[Array, ...]) -> None:
-        """Infers a layer with the values of its inputs, before it is computed.
+        """Infers the outputs of a layer from the values of its inputs before computing them.
 
         Raises `Violation` if inference refuses them, and `ExecutionError` if the outputs take too
         much memory.

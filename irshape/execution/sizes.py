@@ -37,7 +37,7 @@ class Fitter:
 
     @cached_property
     def _any_sizes(self) -> BodyResult:
-        """The inference without sizes of the inputs."""
+        """The types and shapes inferred without given input sizes."""
         return self.engine.infer_body(self.model.net, {})
 
     def infer(self, sizes: Mapping[str, tuple[int, ...]]) -> BodyResult:

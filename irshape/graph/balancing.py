@@ -16,7 +16,7 @@ size of a part."""
 
 
 class _Place(NamedTuple):
-    """A place to cut a graph, between two layers in topological order.
+    """A possible cut of a graph, between two layers in topological order.
     reached: the weight of all layers before the cut.
     """
 

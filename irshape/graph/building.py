@@ -312,8 +312,8 @@ def _versions(type: str, opset: str | int | None) -> Sequence[type[Operation]]:
 
 
 def version_of(type: str, opset: str | int) -> type[Operation]:
-    """Returns the operation that an opset, such as 13 or `opset13`, has under the name of this
-    type. Raises `GraphError`."""
+    """Returns the operation of this type in an opset, such as 13 or `opset13`. Raises
+    `GraphError`."""
     try:
         return registry.find(type, f"opset{opset}" if isinstance(opset, int) else opset)
     except registry.UnknownOperation as unknown:

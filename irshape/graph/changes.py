@@ -12,8 +12,7 @@ _ABSENT = object()
 
 
 class Ordered(dict[Any, int]):
-    """Keys in the order of their values. If the removal of a key is undone, its place is
-    restored."""
+    """A dictionary whose values order its keys. Undoing the removal of a key restores the order."""
 
     __slots__ = ()
 

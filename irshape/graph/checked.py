@@ -16,8 +16,8 @@ from .errors import GraphError
 
 
 def checked(model: Model) -> tuple[BodyEngine, Inference]:
-    """Infers a model. Returns the inference engine and the inference. Raises `LoadError` with the
-    diagnostics if the model has errors."""
+    """Infers a model. Returns the inference engine, and the inferred types and shapes. Raises
+    `LoadError` with the diagnostics if the model has errors."""
     if model.kind == "layers":
         raise GraphError("single layers are not a graph; give a whole model")
     engine = BodyEngine(model, lasting=True)

@@ -18,7 +18,7 @@ from .structure import Structure, written_names
 
 
 def exported(graph: Structure, layout: Layout | None) -> Inference:
-    """Returns the graph as a model, with the inference of the model. layout: the new offsets of
+    """Returns the graph as a model, with its inferred types and shapes. layout: the new offsets of
     constants in the .bin; None keeps the present ones."""
     model = Model(
         graph.text_source,

@@ -227,7 +227,7 @@ class Inferring(Structure):
         return body
 
     def _take(self, result: BodyResult) -> None:
-        """Stores the inference of this body, a part of the inference of the layer that contains it.
+        """Stores the types and shapes inferred for this body as part of the layer that contains it.
 
         Raises `GraphError`.
         """

@@ -50,7 +50,7 @@ def inline(
 
 
 def _view(layer: GraphLayer, tag: str) -> BodyView[Tensor]:
-    """Returns a body with its port map as its operation uses it in inference."""
+    """Returns a body with its port map, in the form that the `infer` of its operation gets."""
     layer.graph._write_bodies(layer)
     body = layer.bodies[tag]
     for result in body.results:

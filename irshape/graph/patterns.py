@@ -89,7 +89,7 @@ class Pattern:
 
         name: the name of the output in the match.
         element_type, shape, rank, users: conditions. The given shape may have dynamic dimensions;
-        the output's shape has to be a case of it.
+        the output's shape must be one that it allows.
         where: a further condition.
         """
         condition = _all(element_type, shape, rank, users, where)

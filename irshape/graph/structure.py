@@ -383,7 +383,7 @@ class Structure:
         self._stale()
 
     def _rank_before(self, producer: GraphLayer, user: GraphLayer) -> None:
-        """Adjusts the ranks to a new edge. Raises `GraphError` if the edge would close a cycle."""
+        """Updates layer ranks for a new edge. Raises `GraphError` if it closes a cycle."""
         if producer.rank < user.rank:
             return
         position = producer.rank - producer.rank % POSITION

@@ -1,1 +1,1 @@
-"""The contents of a model and their costs, from inference alone: nothing is run."""
+"""The contents of a model and their costs, derived without running the model."""

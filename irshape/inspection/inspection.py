@@ -55,7 +55,7 @@ class ConstantsOfType(NamedTuple):
 
 
 class Inspection:
-    """The contents of a model and their costs, from inference alone.
+    """The contents of a model and their costs, derived without running it.
 
     `to_dict` is what `irshape inspect --format json` prints.
     """

@@ -56,7 +56,7 @@ class Search:
         self._pool = ThreadPoolExecutor(jobs)
 
     def close(self) -> None:
-        """Cancels the tries that have not begun. Running ones end in the background."""
+        """Cancels candidates that are not being tried yet. Running tests end in the background."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def begin(self, candidate: Candidate) -> bool:

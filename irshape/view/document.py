@@ -47,7 +47,7 @@ OUTPUT = ("declared", "inferred", "symbols", "clash", "value", "dynamic")
 
 
 class Shown(NamedTuple):
-    """A model with its inference and findings. findings: each finding with its layer."""
+    """A model with its inferred types and shapes. findings: each finding with its layer."""
 
     model: Model
     inference: Inference

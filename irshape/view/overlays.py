@@ -129,7 +129,7 @@ def _costs(inference: Inference, numbering: Numbering) -> list[Overlay]:
 
 
 def _at_least_sizes(inference: Inference) -> tuple[Inference, str]:
-    """Returns the inference in which each dynamic size of an input is its lower bound, at least 1,
+    """Returns the shapes inferred if each dynamic size of an input is its lower bound, at least 1,
     and a sentence that says so. Without this, the costs of unbounded sizes would be unknown."""
     model = inference.model
     shapes: dict[Layer, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Writes declared ports and inferred values as text, and compares ports with the inference."""
+"""Writes declared ports and inferred values as text, and compares ports with inferred types."""
 
 from __future__ import annotations
 

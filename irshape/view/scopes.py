@@ -1,4 +1,4 @@
-"""Groups the layers of a body for the page: by scopes in names, repeated blocks, and parts.
+"""Groups the layers of a body for the page: by prefixes of names, repeated blocks, and parts.
 
 A page lays out one group at a time, so the number of members of a group is limited. The edges
 between the members of a group form no cycle, so the page can draw each member below its producers.
@@ -148,8 +148,8 @@ def _listed(
 
 
 def scope_of(name: str) -> tuple[str, ...]:
-    """Returns the scopes in the name of a layer: `encoder/layer.0/MatMul` is in encoder, layer and
-    0.
+    """Returns the scopes (prefixes) in a layer's name: encoder, layer and 0 in
+    `encoder/layer.0/MatMul`.
 
     A number after the last dot is no scope: `Add.12` is just another `Add`.
     """
@@ -401,8 +401,8 @@ def _block(scope: _Scope, run: list[str]) -> _Scope:
 
 
 def _tandems(scope: _Scope, rank: dict[int, int], layers: Sequence[Layer]) -> None:
-    """Makes groups of layers without scopes whose types repeat in the same order: one for each
-    repetition."""
+    """Groups layers whose names have no scopes: one group for each repetition of a series of
+    types."""
     for inner in scope.scopes.values():
         _tandems(inner, rank, layers)
     if len(scope.layers) <= MANY:

@@ -1,4 +1,4 @@
-"""Gathers the inference and the findings of a model for its page."""
+"""Gathers the inferred types, shapes and findings of a model for its page."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Subject:
 
 
 def examined(model: Model, settings: Settings = PLAIN, *, symbols: bool = True) -> Shown:
-    """Returns a model with its inference and findings."""
+    """Returns a model with its inferred types and shapes, and findings."""
     diagnosis = diagnose(model, settings)
     report = report_on(diagnosis)
     findings: list[tuple[Diagnostic, Layer | None]] = [

@@ -27,11 +27,11 @@ class Kind(StrEnum):
     ROUNDED_LIMITS = "rounded limits"
     """The limits of a FakeQuantize have rounding errors."""
     SATURATION = "saturation"
-    """Sums of products of 8-bit levels are cut to 16 bits."""
+    """Sums of products of 8-bit integers are cut to 16 bits."""
     LEFT_OUT = "left out"
     """The device leaves out a FakeQuantize."""
     LEVELS = "levels"
-    """A normalization is computed from integer levels instead of real numbers."""
+    """A normalization is computed from quantized integers instead of real numbers."""
     DECOMPRESSION = "decompression"
     """Weights are decompressed in f32."""
     INHERITED = "inherited"
@@ -65,15 +65,15 @@ DECOMPRESSED = Remark(
 
 AT_TIES = Remark(
     Kind.INHERITED,
-    "inherited from FakeQuantize layers that are one level off because their inputs lie halfway "
-    "between two levels, or from layers such as Round whose inputs lie next to a step; irshape "
-    "agrees if it uses the device's values of these layers",
+    "inherited from FakeQuantize layers that are one quantization level off because their inputs "
+    "lie halfway between two levels, or from layers such as Round whose inputs lie next to a step; "
+    "irshape agrees if it uses the device's values of these layers",
 )
 
 CUT_TO_16_BITS = Remark(
     Kind.INHERITED,
-    "inherited from sums of products of 8-bit levels, which the device cuts to 16 bits; irshape "
-    "agrees if it uses the device's sums",
+    "inherited from sums of products of 8-bit integers, which the device cuts to 16 bits; "
+    "irshape agrees if it uses the device's sums",
 )
 
 FROM_OPEN = Remark(
@@ -102,7 +102,7 @@ ROUNDED_LIMITS = Remark(
 
 ON_LEVELS = Remark(
     Kind.LEVELS,
-    "the device normalizes the integer levels of a FakeQuantize before it scales them, so that "
+    "the device normalizes the quantized integers of a FakeQuantize before it scales them, so that "
     "epsilon has almost no effect; irshape agrees if it does the same",
 )
 

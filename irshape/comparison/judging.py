@@ -85,7 +85,7 @@ class Judge:
         self.known = {*known, *self.merged_by_shape()}
         self.probes = run.circumstances.runs + probes
         self.accused: dict[int, tuple[Suspect, Alone | None]] = {}
-        """The suspects without an explanation, by row. None for those that were not run alone."""
+        """The suspects without an explanation, by row, each with its run alone or None."""
         for suspect in run.suspects:
             if self.rows[suspect.number].own_verdict == "differs":
                 self.judge_one(suspect)

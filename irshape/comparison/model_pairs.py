@@ -85,7 +85,7 @@ class ModelComparison:
         self._own_tolerance = own_tolerance
         self.pairs: list[Pair] = []
         self.unmatched: tuple[list[str], list[str]] = ([], [])
-        """The layers of each model without any counterpart in the other. Constants do not count."""
+        """The layers of each model, except constants, without a counterpart in the other."""
         self.unpaired_outputs: tuple[list[str], list[str]] = ([], [])
         """The names of the outputs of each model that have no partner."""
         self.altered: list[str] = []

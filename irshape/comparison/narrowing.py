@@ -30,7 +30,7 @@ HABITS = {"i64": "i32", "u64": "i32", "u32": "i32", "f64": "f32", "boolean": "u8
 """Maps each element type that devices do not compute in to the one that they use instead."""
 
 SATURATED = (
-    "the device multiplies 8-bit levels without VNNI instructions, and cuts each sum of two "
+    "the device multiplies 8-bit integers without VNNI instructions, and cuts each sum of two "
     "products to 16 bits"
 )
 
@@ -218,9 +218,9 @@ def _level_at_a_tie(of: Difference) -> Remark | None:
     count = int(off.sum())
     return Remark(
         Kind.TIES,
-        f"{count} of {off.size} elements are one level off, where the input lies halfway between "
-        f"two levels, at most {float(distance[off].max()):.2g} of a level from the tie; "
-        "all other elements agree",
+        f"{count} of {off.size} elements are one quantization level off, where the input lies "
+        f"halfway between two levels, at most {float(distance[off].max()):.2g} of a level from the "
+        "tie; all other elements agree",
     )
 
 
@@ -329,8 +329,8 @@ def next_to_a_step(
     return Remark(
         Kind.STEPS,
         f"{int(off.sum())} of {off.size} elements are one step off, where the input lies next to a "
-        f"step: irshape's and the device's are at most {float(distance):.2g} apart there; all "
-        "other elements agree",
+        f"step: irshape's and the device's inputs differ by at most {float(distance):.2g} there; "
+        "all other elements agree",
     )
 
 

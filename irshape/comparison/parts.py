@@ -95,8 +95,8 @@ def is_custom(layer: Layer) -> bool:
 def left_out(runtime: str, layers: Iterable[Layer]) -> str:
     """Returns a note about layers that a runtime did not run."""
     return (
-        f"{runtime} runs the model without {', '.join(layer.label for layer in layers)}; the rest "
-        "is compared, with irshape's values in their place"
+        f"{runtime} runs the model without {', '.join(layer.label for layer in layers)}; "
+        "all other layers are compared, with irshape's values in place of the missing ones"
     )
 
 

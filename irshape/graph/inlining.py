@@ -67,7 +67,7 @@ def _branch(graph: Editing, layer: GraphLayer) -> list[Output]:
     if known is None:
         raise GraphError(
             f"{graph.where(layer)}: its condition is not known",
-            help="bind the input that decides it, or fold",
+            help="bind the input that decides it, or call fold()",
         )
     tag = "then_body" if known[0] else "else_body"
     view = _view(layer, tag)

@@ -46,8 +46,7 @@ class Requirements:
         self.needs = list(requirements(inference))
         self._layers = _by_reason(self.needs)
         self.oldest: Release = max((release for release, _ in self._layers), default=FIRST)
-        """The oldest release for which it and all later releases read the model, as numbers: (2024,
-        1)."""
+        """The oldest release from which on every release reads the model, as numbers: (2024, 1)."""
         self._inference = inference
         self.unknown: list[tuple[Layer, str]] = []
         """The layers with undeclared operations, each with a message."""
@@ -82,14 +81,13 @@ class Requirements:
 
     @property
     def oldest_running(self) -> Release:
-        """The oldest release for which it and all later releases read the model and run it on the
-        CPU."""
+        """The oldest release from which on every release reads the model and runs it on the CPU."""
         return max([self.oldest, *(release for release, _ in self._running)])
 
     @property
     def release(self) -> str:
-        """The oldest release that reads the model with the libraries that it needs, such as
-        `2024.1`. Custom operations that nobody has declared are ignored."""
+        """The oldest release, such as `2024.1`, that reads the model if its extension libraries are
+        added. Custom operations that nobody has declared are ignored."""
         return written(self.oldest)
 
     @property
@@ -99,7 +97,7 @@ class Requirements:
         return bool(self.unknown) or None in self._libraries
 
     def reads(self, release: str) -> bool:
-        """Whether a release reads the model, with the libraries that it needs. False if it has
+        """Whether a release reads the model if its extension libraries are added. False if it has
         custom operations that nobody has declared.
 
         Raises `ValueError` for a text that names no OpenVINO release known to irshape.

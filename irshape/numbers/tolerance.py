@@ -34,7 +34,7 @@ FLOOR = 1e-6
 
 NO_SCALE = 1e30
 """Finite numbers of at least this magnitude (f16: 60,000) stand for infinity, as in attention
-masks. They do not count as the largest magnitude."""
+masks. They are ignored in the largest magnitude."""
 
 
 def checked(**tolerances: float | None) -> None:

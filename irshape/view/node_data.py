@@ -113,7 +113,7 @@ def _edge_overlay(
         ": ".join(filter(None, (file, name))),
         about,
         [(at, 0.0, "; ".join(said[:20])) for at, said in notes.items()],
-        ((name or "an end of an edge of the file", "search1"),),
+        ((name or "at an edge of the file", "search1"),),
         first=True,
         edges=edges,
     )

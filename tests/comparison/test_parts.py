@@ -55,7 +55,7 @@ REFUSALS = {
         'type="Sin"',
         "Unsupported operation of type: Sin name: 2",
         missing=("turn",),
-        note="the device runs the model without Sin 'turn' (id 2); the rest is compared",
+        note="the device runs the model without Sin 'turn' (id 2); all other layers",
     ),
     "a fault elsewhere": Refusal(
         'type="Sin"', "in file.cpp:3: node '2' fails", wrong="grow", missing=("turn",), runs=3

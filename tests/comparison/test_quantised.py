@@ -429,8 +429,8 @@ def test_a_normalization_of_levels(
     assert (blamed, comparison.ok) == (row.blamed, row.blamed is None), str(comparison)
     if not row.weight and row.blamed is None:
         reasons = {output.layer.id: output.reason or "" for output in comparison.rows}
-        assert "normalizes the integer levels" in reasons[norm]
-        assert "normalizes the integer levels" in reasons[scaled]
+        assert "normalizes the quantized integers" in reasons[norm]
+        assert "normalizes the quantized integers" in reasons[scaled]
 
 
 @pytest.mark.parametrize(("given", "blamed"), [(0.0, None), (0.02, "levels")])

@@ -60,7 +60,7 @@ class Explained(NamedTuple):
 
 EXPLAINED = [
     Explained("decoder.f16", "mask", "numbers beyond 65504 become this number or infinity"),
-    Explained("int8.f16", "residual/fq", "one level off, where the input lies halfway"),
+    Explained("int8.f16", "residual/fq", "one quantization level off, where the input"),
 ]
 
 
@@ -177,7 +177,7 @@ def test_sums_that_are_cut_without_vnni(row: Products, kind: str, tmp_path: Path
         assert comparison.ok, str(comparison)
         assert "28 of 32 sums exceed 16 bits" in reasons["product"]
         assert "cuts each sum of two products to 16 bits" in reasons["attention"]
-        assert "inherited from sums of products of 8-bit levels" in reasons["behind"]
+        assert "inherited from sums of products of 8-bit integers" in reasons["behind"]
 
 
 def transposed_product(tmp_path: Path, *, top: float = 0.25) -> Path:
@@ -217,7 +217,7 @@ def test_a_product_that_is_scaled_twice_where_it_is_asked_for(
         assert comparison.ok, str(comparison)
         assert rows["product"].error is not None
         assert rows["product"].error > 0.1
-        assert "one level off" in (rows["turned"].reason or "")  # a tie besides
+        assert "one quantization level off" in (rows["turned"].reason or "")  # a tie besides
 
 
 def chain(tmp_path: Path) -> Path:

@@ -374,6 +374,7 @@ def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
     body.layers = [layer for layer in body.layers if layer.id in kept]
     layers = {layer.id: layer for layer in body.layers}
     numbers = {id: str(number) for number, id in enumerate(layers)}
+    _name_apart(body.layers)
     body.path, body._by_id = path, None
     for layer in body.layers:
         layer.id, layer.path = numbers[layer.id], path
@@ -397,6 +398,21 @@ def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
         for edge in body.edges
     ]
     return numbers
+
+
+def _name_apart(layers: list[Layer]) -> None:
+    """Numbers the layers whose name another one has: OpenVINO before 2024.1 refuses such names.
+
+    Layers with tensor names keep their names. Results have the names of outputs.
+    """
+    numbers: dict[str, int] = {}
+    for layer in sorted(layers, key=lambda each: not any(port.names for port in each.outputs)):
+        if not layer.is_result:
+            name = layer.name
+            while layer.name in numbers:
+                numbers[name] += 1
+                layer.name = f"{name}_{numbers[name]}"
+            numbers[layer.name] = 0
 
 
 def shape_and_bytes(

@@ -37,6 +37,22 @@ def test_convert_to_another_shape(tmp_path: Path) -> None:
     assert str(irshape.infer(irshape.load(tmp_path / "net.xml")).outputs("1")[0].shape) == "[5,3]"
 
 
+def test_layers_have_names_of_their_own(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["h"], name="conv", group=2),
+        helper.make_node("Relu", ["h"], ["i"], name="conv/Reshape"),
+        helper.make_node("Relu", ["i"], ["y"], name="conv/Reshape"),
+    ]
+    constants = {"w": np.ones((4, 1, 1, 1), np.float32), "b": np.ones(4, np.float32)}
+    found = model(nodes, ["x:f32[1,2,3,3]"], ["y:f32[1,4,3,3]"], 13, constants=constants)
+    out = tmp_path / "net.xml"
+    assert call("convert", str(written(found, tmp_path)), "-o", str(out))[0] == 0
+    assert [layer.type for layer in irshape.load(out).layers].count("Reshape") == 2
+    assert call("validate", "--target", "2024.0", str(out))[0] == 0
+    (kept,) = (layer for layer in irshape.load(out).layers if layer.name == "conv/Reshape")
+    assert kept.outputs[0].tensor_names == ["i"]
+
+
 def test_nothing_is_written_of_a_model_that_cannot_be_read(tmp_path: Path) -> None:
     path = written(reduction(10, axes=[-2]), tmp_path)
     status, _, error = call("convert", str(path), "-o", str(tmp_path / "net.xml"))

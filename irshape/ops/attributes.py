@@ -159,10 +159,9 @@ def unknown(
     if close is not None:
         needed = close in attributes and attributes[close].refused_when_absent
         then = "refuses a layer without" if needed else "takes the default of"
-        message = (
-            f"`{name}` looks like a misspelling of `{close}`; "
-            f"OpenVINO ignores it and {then} `{close}`"
-        )
+        message = f"`{name}` looks like a misspelling of `{close}`"
+        if not of_plugin:
+            message += f"; OpenVINO ignores it and {then} `{close}`"
         hint = f"rename it to `{close}`"
         return AttributeFault(Fault(MISSPELT_ATTRIBUTE, message, name, close, name, hint), True)
     message = f"{of} has no attribute `{name}`{'' if of_plugin else '; OpenVINO ignores it'}"

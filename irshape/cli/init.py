@@ -44,7 +44,7 @@ repos:
         require_serial: true
       - id: irshape-deleted  # git names no deleted data to the hook above
         name: irshape (deleted files)
-        entry: irshape validate . --only-ir --since HEAD --select IR501
+        entry: irshape validate . --only-ir --since HEAD --select IR501 --ignore IR0
 {arguments}        language: system
         pass_filenames: false
         always_run: true

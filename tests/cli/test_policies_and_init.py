@@ -373,7 +373,9 @@ def test_init_writes_what_validate_and_a_hook_use(
     assert "files" not in hook
     assert hooks.read_text() == ("repos: []\n" if hooked else hooks.read_text())
     wrong = ROOT / "examples/layers/wrong/axes_missing.xml"
-    shutil.copy(wrong, "models")  # the other hook reports it
+    shutil.copy(wrong, "models")  # the other hook reports these
+    Path("models/cut.xml").write_text("<net")
+    Path("models/garbage.onnx").write_bytes(b"garbage")
     for gone, failed in ((), 0), (("models/m.bin",), 1), (("models/m.xml", "models/vit.onnx"), 0):
         for name in gone:
             Path(name).unlink()

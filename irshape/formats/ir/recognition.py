@@ -32,6 +32,7 @@ _ARCHIVES = {
 }
 """The first bytes of compressed files, the names of their formats, and tools to unpack them."""
 _HELP = "give the .xml of the model; its .bin is found beside it"
+_HELP_ONNX = "get the whole model again: an ONNX model begins with the fields of a ModelProto"
 _HELP_LFS = "run `git lfs pull` where the file came from"
 
 
@@ -69,7 +70,7 @@ def opened_text(path: str, data: bytes) -> Source:
             hint = "save it as UTF-8"
     elif not data or data.isspace():
         message, actual = "the file is empty", "nothing"
-        hint = "give the .xml of a model"
+        hint = "give the .xml of a model" if not _is_named_onnx(path) else _HELP_ONNX
     elif _root_element(data) in _INNER and data[-PEEK:].rstrip().endswith(b"</net>"):
         rule = MALFORMED_XML
         message = (

@@ -13,6 +13,7 @@ import pytest
 import irshape
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+NETWORKS = Path(__file__).resolve().parent / "onnx" / "networks"
 
 
 def compiled() -> bytes:
@@ -61,3 +62,31 @@ def test_a_file_of_another_kind_is_named(name: str, tmp_path: Path) -> None:
     assert (finding.line, finding.column) == (1, 1)
     assert "\n" not in finding.message
     assert irshape.fix(path, unsafe=True).edits == []
+
+
+@pytest.mark.parametrize("name", sorted(OTHERS.keys() - {"JSON"}))
+def test_a_file_named_onnx_is_compared_with_onnx(name: str, tmp_path: Path) -> None:
+    content, what, _ = OTHERS[name]
+    path = tmp_path / "model.onnx"
+    path.write_bytes(content())
+    (finding,) = irshape.validate(path).diagnostics
+    said = f"{finding.message} {finding.help}"
+    assert (finding.code, finding.expected) == ("IR003", "an ONNX model")
+    assert what in said
+    assert ("XML" in said, ".bin" in said) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("content", "like"),
+    [
+        (b"garbage", "text"),
+        (bytes(range(1, 256)), "binary"),
+        ((NETWORKS / "vit.onnx").read_bytes()[100:], "binary"),
+    ],
+)
+def test_what_looks_like_no_onnx_model(content: bytes, like: str, tmp_path: Path) -> None:
+    path = tmp_path / "Model.ONNX"
+    path.write_bytes(content)
+    (finding,) = irshape.validate(path).diagnostics
+    assert "ONNX model" in finding.message
+    assert like in finding.message

@@ -32,7 +32,6 @@ _ARCHIVES = {
 }
 """The first bytes of compressed files, the names of their formats, and tools to unpack them."""
 _HELP = "give the .xml of the model; its .bin is found beside it"
-_HELP_ONNX = "get the whole model again: an ONNX model begins with the fields of a ModelProto"
 _HELP_LFS = "run `git lfs pull` where the file came from"
 
 
@@ -61,6 +60,8 @@ def opened_text(path: str, data: bytes) -> Source:
     """Returns the text of an IR; decodes UTF-16. Raises `NotReadable` for bytes that are not
     XML."""
     rule, actual = NOT_AN_IR, ""
+    onnx = path.lower().endswith(".onnx")
+    ending = ".onnx" if onnx else ".xml"
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         try:
             return Source(path, data.decode("utf-16").encode(), "utf-8-sig", data)
@@ -70,7 +71,7 @@ def opened_text(path: str, data: bytes) -> Source:
             hint = "save it as UTF-8"
     elif not data or data.isspace():
         message, actual = "the file is empty", "nothing"
-        hint = "give the .xml of a model" if not _is_named_onnx(path) else _HELP_ONNX
+        hint = f"give the {ending} of a model"
     elif _root_element(data) in _INNER and data[-PEEK:].rstrip().endswith(b"</net>"):
         rule = MALFORMED_XML
         message = (
@@ -80,12 +81,13 @@ def opened_text(path: str, data: bytes) -> Source:
         hint = "get the whole file again"
     elif _HTML.match(data) and not _LAYER.search(data):
         message = "the file is an HTML page, which a server probably sent in place of the file"
-        hint, actual = "download the .xml itself", "<html>"
+        hint, actual = f"download the {ending} itself", "<html>"
     elif not _BEGINS.match(data):
-        message, hint = _not_xml(data)
+        message, hint = _not_onnx(data) if onnx else _not_xml(data)
     else:
         return Source(path, data)
-    expected = "<net> or <layer>" if rule == NOT_AN_IR else None
+    wanted = "an ONNX model" if onnx else "<net> or <layer>"
+    expected = wanted if rule == NOT_AN_IR else None
     source = Source(path, data)
     raise unreadable(source, rule, message, expected=expected, actual=actual or None, help=hint)
 
@@ -101,21 +103,34 @@ _OTHER_MODELS = (
     (rb"\x89HDF\r\n", "an HDF5 file, such as a Keras model", _CONVERT),
     (rb"GGUF", "a GGUF model", "give the .xml of the converted model"),
     (rb".{6}\0\0\{", "a safetensors file of weights", _CONVERT),
-    (rb"\x93NUMPY", "an array of NumPy (.npy)", _HELP),
+    (rb"\x93NUMPY", "an array of NumPy (.npy)", "give the .xml or .onnx of the model"),
 )
 """Files of other kinds of models: their first bytes, their names, and what to give instead."""
 
 
 def _not_xml(data: bytes) -> tuple[str, str]:
     """Returns a text that says what a file is if it is not XML, and advice."""
+    binary = "; it looks like binary data" * (b"\0" in data[:PEEK])
+    return _another_kind(data, "an IR", ".xml") or (f"the file is not XML{binary}", _HELP)
+
+
+def _not_onnx(data: bytes) -> tuple[str, str]:
+    """Returns a text that says what a file named .onnx is if it is no ONNX model, and advice."""
+    like = "text" if data[:PEEK].isascii() and b"\0" not in data[:PEEK] else "binary data"
+    return _another_kind(data, "an ONNX model", ".onnx") or (
+        f"the file is not an ONNX model; it looks like {like}",
+        "get the whole file again, or export the model again",
+    )
+
+
+def _another_kind(data: bytes, kind: str, ending: str) -> tuple[str, str] | None:
+    """Returns a text that says what a file of a known other kind is, and advice; else None."""
     if data.startswith(_LFS):
-        return "the file is a Git-LFS pointer, not the .xml itself", _HELP_LFS
+        return f"the file is a Git-LFS pointer, not the {ending} itself", _HELP_LFS
     for beginning, what, hint in _OTHER_MODELS:
         if re.match(beginning, data, re.DOTALL):
-            return f"the file is {what}, not an IR", hint
+            return f"the file is {what}, not {kind}", hint
     for magic, (name, tool) in _ARCHIVES.items():
         if data.startswith(magic):
             return f"the file is compressed with {name}", f"unpack it first, with {tool}"
-    if b"\0" in data[:PEEK]:
-        return "the file is not XML; it looks like binary data", _HELP
-    return "the file is not XML", _HELP
+    return None

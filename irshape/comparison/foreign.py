@@ -101,8 +101,8 @@ def _without(
     custom: list[Layer], model: Model, session: Session, fed: Fed, runtime: str
 ) -> dict[str, Array]:
     """Returns the runtime's values for a model from which custom operations are left out. The
-    runtime gets irshape's outputs of these operations as inputs. Returns no values if either cannot
-    run."""
+    runtime gets irshape's outputs of these operations as inputs. Returns no values if the runtime
+    or irshape fails."""
     try:
         computed = values_of(session, fed, custom)
     except ExecutionError:

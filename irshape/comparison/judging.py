@@ -181,8 +181,8 @@ class Judge:
         return around, (computed, row.port, self.constants_of(position))
 
     def explains_given(self, suspect: Suspect, inputs: tuple[Array, ...]) -> bool:
-        """Returns whether a layer agrees if it is computed from irshape's values of those inputs
-        that the device merges. If it still differs, its row gets the remaining difference."""
+        """Returns whether a layer agrees if irshape's values replace the inputs whose producers the
+        device merges. If it still differs, its row gets the remaining difference."""
         if not any(given.source in self.merged for given in suspect.given):
             return False
         row = self.rows[suspect.number]
@@ -237,7 +237,7 @@ class Judge:
     def device_inputs(self, suspect: Suspect) -> tuple[Array, ...]:
         """Returns the device's values of the inputs of a suspected layer.
 
-        For an input that the device merges and so does not have, returns irshape's value.
+        If the device lacks an input because it merges the producer, returns irshape's value.
         """
         return tuple(
             given.own

@@ -42,8 +42,8 @@ class Pair(NamedTuple):
 
     @property
     def extent(self) -> str:
-        """Returns `Errors.extent`; for compressed constants, with their element type as the
-        unit."""
+        """Returns the largest error as text that continues a sentence. For compressed constants,
+        their element type is the unit."""
         name = self.second.attribute("element_type") if self.second.is_constant else None
         return self.errors.extent(f" in {name}" if name in CODES else "")
 

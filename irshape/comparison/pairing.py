@@ -45,7 +45,7 @@ class _End(NamedTuple):
 
 
 def paired_inputs(first: Model, second: Model) -> list[tuple[Layer, Layer, Means]]:
-    """Returns pairs of the inputs of two models, matched by name, and the rest by order. Raises
+    """Returns pairs of the inputs of two models, matched by name or else by order. Raises
     `ValueError` if one model has more inputs than the other."""
     ours, theirs = _ends(first, results=False), _ends(second, results=False)
     if len(ours) != len(theirs):
@@ -75,8 +75,8 @@ def common_shapes(first: Model, second: Model) -> dict[Layer, PartialShape]:
 def reordered(what: str, positions: Sequence[int], names: Sequence[str]) -> list[str]:
     """Returns a note if the inputs or outputs of the second model are in another order.
 
-    positions: where the second model has them, in the order of the first. names: the names of the
-    second model's.
+    positions: where the second model has them, in the order of the first. names: their names in the
+    second.
     """
     if list(positions) == sorted(positions):
         return []
@@ -168,7 +168,7 @@ def _ends(model: Model, *, results: bool) -> list[_End]:
 
 
 def _in_pairs(ours: Sequence[_End], theirs: Sequence[_End]) -> Iterator[tuple[_End, _End, Means]]:
-    """Yields pairs matched by tensor name, then by layer name; the rest by order."""
+    """Yields pairs matched by tensor name, else by layer name, else by order."""
     left, right = list(ours), list(theirs)
     keys: dict[Means, Callable[[_End], Sequence[str]]] = {
         "tensor name": lambda end: end.tensor_names,

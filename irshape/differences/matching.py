@@ -154,7 +154,7 @@ class _Matching:
 
     def neighbours(self, a: int, b: int) -> tuple[int, int]:
         """Counts the neighbours of two layers that are matched with each other, and those that are
-        matched with other layers. Neighbours without a partner do not count: they may have been
+        matched with other layers. Neighbours without a partner are ignored: they may have been
         inserted."""
         agree = differ = 0
         first, second = self.first, self.second

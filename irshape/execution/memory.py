@@ -65,7 +65,7 @@ def peak_memory(
 ) -> tuple[int, Layer | None]:
     """Returns the largest total size of the tensors that are in memory at one time, and the layer
     that runs then. bytes_of: the function that sizes a tensor, `least_bytes` or `most_bytes`.
-    Constants that are mapped from the .bin do not count, nor does temporary memory of a layer."""
+    Constants that are mapped from the .bin and temporary memory of a layer are left out."""
     layers, wiring = result.body.layers, result.wiring
     last: dict[int, int] = {}
     for turn, position in enumerate(wiring.order):

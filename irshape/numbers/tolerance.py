@@ -136,10 +136,10 @@ def _floor(scale: float, *, exact: bool) -> float:
 def doubtful(
     compared: Iterable[tuple[str, Errors, float]], atol: float | None, *, exact: bool = False
 ) -> list[str]:
-    """Returns notes on tensors that say little because they have no elements, or because their
-    numbers are so small that `FLOOR`, the least tolerance, makes them equal. compared: the names
-    and errors of equal numeric tensors, and the tolerances at the largest errors. exact: as for
-    `Tolerance.difference`."""
+    """Returns notes on tensors whose comparison says little because they have no elements, or
+    because their numbers are so small that `FLOOR`, the least tolerance, makes them equal.
+    compared: the names and errors of equal numeric tensors, and the tolerances at the largest
+    errors. exact: as for `Tolerance.difference`."""
     empty, small, share = [], [], 0.0
     for name, errors, allowed in compared:
         scale, error = errors.scale or 0.0, errors.max_abs or 0.0

@@ -126,14 +126,14 @@ def _bypasses(base: Candidate) -> Iterator[Body]:
 
 
 def _ends_of(net: Body) -> list[str]:
-    """Returns the ends of the net: Results and layers without consumers, except Assigns."""
+    """Returns the Results and the other layers without consumers, except Assigns."""
     alone = unused(net)
     ends = [layer for layer in net.layers if layer.id in alone]
     return [layer.id for layer in ends if layer.is_result or not layer.is_sink]
 
 
 def _with_ends(net: Body, kept: set[str]) -> Body | None:
-    """Returns the net with only these of its ends; None if no Result would be left."""
+    """Returns the net with only these Results and last layers; None if no Result would be left."""
     dropped = set(_ends_of(net)) - kept
     part = edited(net, [layer for layer in net.layers if layer.id not in dropped])
     return without_dead(part, net) if any(layer.is_result for layer in part.layers) else None

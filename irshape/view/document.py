@@ -291,8 +291,8 @@ def _known(
     sure: bool,
     sizes: Expressions | None,
 ) -> list[Any]:
-    """Returns the fields of `OUTPUT`. A clash means that the declared and the inferred tensor do
-    not agree."""
+    """Returns what the document says about an output: the fields of `OUTPUT`. A clash means that
+    the declared and the inferred tensor do not agree."""
     port = Port("", precision, None, -1, dims)
     same = tensor is not None and as_declared(port, tensor)
     clash = tensor is not None and not same and not agrees(port, tensor)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..formats.loading import WeightsChoice
 
 EXPORTED = ("_model.xml", "_tokenizer.xml", "_detokenizer.xml")
-"""The ends of the names of models that optimum-intel exports together."""
+"""The endings of the file names of models that optimum-intel exports together."""
 
 Watch = Callable[[Iterator[FileReport], int], Iterator[FileReport]]
 """A function that yields the reports in its first argument, and shows progress. int: their

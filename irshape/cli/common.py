@@ -348,7 +348,7 @@ def load_or_exit(path: str, weights: str = "beside", *, status: int = 1) -> Mode
 def load_for_shapes(path: str, weights: str) -> Model:
     """Loads a model as `load_or_exit` does. If its .bin is missing, says so on stderr.
 
-    Without the .bin, shapes that depend on constants are wider, or cannot be inferred.
+    Without the .bin, shapes that depend on constants are less specific, or cannot be inferred.
     """
     model = load_or_exit(path, weights)
     state = "ready" if model.weights is None else model.weights.state
@@ -391,7 +391,7 @@ def pairs(
 
     A name may contain `=`: the text is split at the `=` before which `known` accepts the name.
     Raises `UsageError` for a name given twice and for a malformed value.
-    ends: the names of the inputs or outputs; if there is only one, a value needs no name.
+    ends: the names of the inputs or outputs; if there is only one, `NAME=` may be omitted.
     """
     named: dict[str, str] = {}
     for value in values:

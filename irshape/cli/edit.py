@@ -40,7 +40,7 @@ def _restore(graph: Graph, given: Given) -> str:
 def _pairs(graph: Graph, given: Given, flag: str, ends: Iterable[Output] = ()) -> dict[str, str]:
     """Parses the NAME=VALUE texts of an option. A name in the graph may contain `=`.
 
-    ends: the inputs or outputs; if there is only one, a value needs no name.
+    ends: the inputs or outputs; if there is only one, `NAME=` may be omitted.
     """
     named = {name for each in graph.walk() for port in each.outputs for name in port.names}
     names = [(*each.names, port_name(each.layer, each.index))[0] for each in ends]

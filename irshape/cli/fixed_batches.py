@@ -40,7 +40,7 @@ def kept_batches(graph: Graph, before: list[Dimension | None]) -> Iterator[str]:
 
 
 def _fed(graph: Graph) -> set[GraphLayer]:
-    """Returns the layers that compute with the data of the inputs, not with their sizes alone."""
+    """Returns the layers that compute with the data of the inputs, not only with their sizes."""
     waiting = [each.layer for each in graph.inputs]
     fed = set(waiting)
     while waiting:

@@ -284,8 +284,8 @@ def _expensive(inspection: Inspection, top: int, sort: str) -> Iterator[str]:
 def _indented(
     rows: Sequence[Sequence[str]], right: tuple[int, ...] = (), kept: tuple[int, ...] = ()
 ) -> Iterator[str]:
-    """Yields rows in columns. Columns in `right` are right-aligned; these and `kept` are never
-    shortened."""
+    """Yields rows in columns. Columns in `right` are right-aligned. Columns in `right`
+    or `kept` are never shortened."""
     heads = [str(at) for at in range(len(rows[0]) if rows else 0)]
     yield from text_table(
         heads,

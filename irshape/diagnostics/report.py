@@ -111,7 +111,7 @@ class FileReport(NamedTuple):
     source: Source | None = None
     trace: tuple[Trace, ...] = ()
     foreign: bool = False
-    """Whether the file is of another format than IR: no rule judges it for a release or device."""
+    """Whether the file is of another format than IR: no rule checks it for a release or device."""
 
     def count(self, severity: Severity) -> int:
         """Returns the number of findings with a severity, including related ones."""

@@ -302,7 +302,7 @@ class Walk:
     def _compare_parameter(self, position: int, fed: Tensor) -> None:
         """Compares the port of a Parameter that gets another tensor than its attributes declare.
 
-        The tensor may be narrower or wider: OpenVINO silently overwrites the attributes.
+        The tensor may be more or less specific: OpenVINO silently overwrites the attributes.
         """
         declaration = self.declarations[position]
         if isinstance(declaration, UnknownOperation):

@@ -128,7 +128,7 @@ class Proposals:
         return Binding(names, self._inferred(shapes)) if shapes else None
 
     def _allows(self, ranges: Ranges, *, filled: bool) -> bool:
-        """Whether every layer accepts the ranges, their ends, and samples of sizes within them."""
+        """Whether every layer accepts the ranges: their bounds and samples of sizes within them."""
         shapes = self._shapes(ranges, filled=filled)
         if shapes and self._inferred(shapes).refusing() - self._refused:
             return False
@@ -169,7 +169,7 @@ class Proposals:
     def _ends(
         self, shapes: Mapping[Layer, PartialShape], fitting: Sizes
     ) -> Iterator[dict[Layer, PartialShape]]:
-        """Yields the shapes with all lower ends of the ranges, then with all upper ends."""
+        """Yields the shapes with the lower bound of every range, then with the upper bounds."""
         for end in (min, max):
             ends: dict[Layer, PartialShape] = {}
             for layer, known, shape in self._inputs():

@@ -271,8 +271,8 @@ class Reasons:
         return at
 
     def depends_on_data(self, place: Place) -> bool:
-        """Whether a dimension depends on values of inputs, not on sizes alone. A dimension that a
-        port declares dynamic does not count."""
+        """Whether a dimension depends on values of inputs, not on sizes alone. False for a
+        dimension that a port declares dynamic."""
         maker = self.maker(place)
         if self.is_declared(maker.body, maker.position):
             return False

@@ -101,8 +101,8 @@ class LayerEngine:
 
 
 def _of_ports(layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
-    """Returns the outputs that ports declare; with dynamic sizes if inputs are wider than
-    declared."""
+    """Returns the outputs that ports declare; with dynamic sizes if an input may have
+    another shape than declared."""
     outputs = tuple(map(declared, layer.outputs))
     if all(
         not port.dims or PartialShape(port.dims).encloses(tensor.shape)

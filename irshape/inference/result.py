@@ -89,9 +89,9 @@ class BodyResult:
         self.faulty: set[int] = set()
         """The layers that refuse their inputs, or that have faulty attributes."""
         self.believed: set[int] = set()
-        """The layers whose outputs are taken from their ports, or may be wider than necessary."""
+        """Layers whose outputs come from declared ports or may be less specific than necessary."""
         self.doubtful: set[OutputRef] = set()
-        """The output ports whose declarations differ from inference."""
+        """The output ports whose declarations differ from the inferred types and shapes."""
 
     @cached_property
     def unsure(self) -> set[int]:
@@ -163,7 +163,7 @@ class LayerResult(NamedTuple):
     inner: Mapping[str, BodyResult] = MappingProxyType({})
     """The results of the layer's bodies by tag."""
     unsure: bool = False
-    """Whether the outputs may be wider than necessary, because a value or type is not known."""
+    """Whether outputs may be less specific than necessary, as a value or type is not known."""
     demands: frozenset[Demand] = NO_DEMANDS
     """The conditions of the layer on dynamic dimensions of its inputs."""
 
@@ -351,7 +351,7 @@ class Inference:
         return self._by_layer(lambda result: result.expressions or ())
 
     def _by_layer(self, rows: Callable[[BodyResult], Iterable[T]]) -> dict[Layer | str, T]:
-        """Returns the rows of all bodies by layer, and the rows of the net also by id."""
+        """Maps each layer, and each id in the net, to the item that `rows` has for the layer."""
         known: dict[Layer | str, T] = {
             layer: row
             for result in self.result.walk()

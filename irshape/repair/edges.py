@@ -240,8 +240,7 @@ def _end_of_tag(data: bytes, start: int) -> int:
 
 
 def edges(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields other ends for a faulty edge or an edge of a cycle, and edges for unconnected
-    inputs."""
+    """Yields changes of a faulty edge or an edge of a cycle, and edges for unconnected inputs."""
     at_edge = sites.edge_of(finding)
     if at_edge is None:
         site = sites.of(finding.layer)

@@ -223,7 +223,7 @@ def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
 
 
 def _moved(finding: Finding, edited: Edited) -> Finding:
-    """Returns a finding at its place in the original, without related findings."""
+    """Returns a finding with its offset in the original file, without related findings."""
     return finding._replace(offset=edited.origin(finding.offset), related=())
 
 

@@ -242,9 +242,9 @@ def _spread(result: BodyResult, doubted: set[Layer]) -> set[int]:
 def wanted_of(port: Port, tensor: Tensor, *, sure: bool, whole: bool = False) -> Declaration:
     """Returns the declaration that an output port should have.
 
-    A port keeps a declaration that is only less precise than the inference, unless `whole` is true.
+    A port keeps a declaration that is only less precise than the tensor, unless `whole` is true.
     Otherwise it should declare the whole inferred tensor.
-    sure: whether the tensor depends on no declared port. If it does, it may have wider bounds than
+    sure: whether the tensor is independent of declared ports. If not, it may be less specific than
     intended, so only impossible sizes are replaced.
     """
     dims, precision = port.dims, port.precision

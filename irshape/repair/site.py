@@ -41,8 +41,8 @@ class Site:
         operation: type[Operation] | None = None,
         inputs: tuple[Tensor | None, ...] | None = None,
     ) -> Fit:
-        """Returns how well the layer would fit its declared ports if these arguments replaced its
-        own."""
+        """Returns how well the layer would fit its declared ports if the given attributes,
+        operation and inputs replaced its own."""
         declared = operation or self.operation
         if declared is None:
             return Fit.OPEN

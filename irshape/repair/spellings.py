@@ -40,7 +40,7 @@ def one_letter_off(one: str, other: str) -> bool:
 def only_word(written: str, words: Iterable[str]) -> str | None:
     """Returns the only word that is one letter off `written`; None if there is none or several.
 
-    A word with other digits does not count: `opset1` is not `opset2` misspelt.
+    Ignores words with other digits: `opset1` is not a misspelling of `opset2`.
     """
     digits = re.findall(r"\d+", written)
     close = [

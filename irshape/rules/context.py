@@ -259,7 +259,7 @@ class Context:
 
     @cached_property
     def torn(self) -> bool:
-        """Whether a <layers> or <edges> is repeated or misspelt, so that a part was not read.
+        """Whether a <layers> or <edges> tag is repeated or misspelt, so that a part was not read.
 
         If so, no rule reports that something is missing.
         """
@@ -273,7 +273,7 @@ class Context:
     def doubtful(self) -> set[Layer]:
         """The layers with an attribute that is missing or invalid.
 
-        Inference used a default in place of the intended value, so their ports may be right.
+        irshape infers their outputs with a default value, so their declared ports may be right.
         """
         lost = {MISSPELT_ELEMENT, REPEATED_ELEMENT}
         layers = {layer for layer, rules in self.read_under.items() if rules & lost}

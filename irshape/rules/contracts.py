@@ -176,7 +176,7 @@ def _lacks_values(model: Model) -> bool:
 
 
 def _follows(reasons: Reasons, tensor: Tensor, breaking: set[tuple[int, int]]) -> bool:
-    """Returns whether a tensor breaks a statement only because an input of its layer does.
+    """Returns whether a tensor breaks a statement only because an input of its layer breaks it.
 
     This is the case if the layer itself adds no unknown size.
     """

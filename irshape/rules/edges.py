@@ -337,7 +337,7 @@ class Cycle(Rule):
 def _circle(start: int, sources: list[list[OutputRef | None]], cyclic: frozenset[int]) -> list[int]:
     """Returns the positions of the layers of a cycle, in the direction of the data.
 
-    The layer that is first in file order is at both ends.
+    The result begins and ends with the layer that is first in file order.
     """
     trail: list[int] = [start]
     seen = {start: 0}

@@ -244,7 +244,7 @@ def counted(expression: Expression, size: Dimension) -> Dimension:
 
 
 def positive(size: Dimension) -> Dimension:
-    """Assumes that a dimension is 1 or more. Returns it, without its expression if it cannot be."""
+    """Returns a dimension, assumed to be 1 or more; without its expression if it cannot be."""
     assert isinstance(size, SymbolicDimension)
     facts = size.facts
     if facts.assume_at_least(size.expression, facts.number(1)):

@@ -136,7 +136,7 @@ class Facts(Bounds):
                 return
 
     def _rewrite(self, difference: Expression, constraint: Constraint) -> None:
-        """Records an equation as a rule that replaces its longest call by the rest of it."""
+        """Records an equation as a rule that replaces its longest call by what the call equals."""
         calls = [
             (len(monomial[0].text), monomial[0].text, monomial[0], coefficient)
             for monomial, coefficient in difference.terms.items()

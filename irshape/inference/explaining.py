@@ -44,7 +44,7 @@ class Place(NamedTuple):
         return self.body.body.layers[self.position]
 
     def dimension_in(self, body: BodyResult | None) -> Dimension | None:
-        """Returns this dimension in another inference of the body; None if it has no such axis."""
+        """Returns this dimension in another inference of the body; None if it is not there."""
         outputs = () if body is None else body.outputs[self.position]
         dims = outputs[self.port].shape.dims if self.port < len(outputs) else None
         return None if dims is None or self.at >= len(dims) else dims[self.at]

@@ -23,7 +23,7 @@ class Origin(NamedTuple):
 
 
 class NamedSize(NamedTuple):
-    """The axis of a tensor whose size a symbol is, and the range of the size."""
+    """The dimension of a tensor that a symbol stands for, and the range of its size."""
 
     tensor: str
     axis: int

@@ -71,7 +71,7 @@ class Comments:
         self.findings: list[Finding] = []
         self.whole = Scope(0)
         self.layers: list[Scope] = []
-        """The scopes of layers, sorted by start. An inner layer follows the layer around it."""
+        """The `Scope`s of layers, sorted by start. An inner layer follows the layer around it."""
         if MARK in source.data:
             self._read(source)
             self.layers.sort(key=lambda scope: scope.start)

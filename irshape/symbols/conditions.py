@@ -32,7 +32,7 @@ class Conflict(NamedTuple):
 
     @property
     def is_certain(self) -> bool:
-        """Whether requirements of layers alone contradict each other, without any assumption."""
+        """Whether no assumption is needed for the contradiction, only requirements of layers."""
         if not self.earlier:  # for example, no size equals itself plus 1
             return (self.constraint.left - self.constraint.right).constant is not None
         return not any(each.assumed for each in self.earlier)

@@ -29,7 +29,7 @@ class TooLarge(ArithmeticError):
 
 
 class Symbol:
-    """The unknown size of an axis of an input, with a name such as `seq`.
+    """The unknown size of a dimension of an input, with a name such as `seq`.
 
     `order` is its place among the symbols. Of two equal symbols, the later one is replaced.
     """

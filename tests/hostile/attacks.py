@@ -231,6 +231,7 @@ small(
     f"Pad-1(pad_mode=constant f32[2,3] i64{{[{MOST}, {MOST}]}} i64{{[{MOST}, {MOST}]}})",
     "IR210",
 )
+small("an operation without inputs", "Broadcast-1(mode=numpy)", "IR402")
 small(
     "a negative pad",
     f"Pad-12(pad_mode=constant f32[2,3] i64{{[-{MOST}, 0]}} i64{{[-{MOST}, 0]}})",

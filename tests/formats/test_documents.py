@@ -589,6 +589,7 @@ def test_single_layers_are_utf_8(tmp_path: Path) -> None:
 
 
 MEAN = REDUCTION.replace("{comment}", "")
+FUTURE = MEAN.replace("type=", 'version="opset99" type=')
 
 
 @pytest.mark.parametrize(
@@ -607,6 +608,7 @@ MEAN = REDUCTION.replace("{comment}", "")
         (["--value", "axes=[0,1]"], MEAN, 1, "<stdin>:14:9: error[IR201]"),
         (["--value", "axis=[0,1]"], MEAN, 2, "(inputs: data, axes); did you mean 'axes'?"),
         (["--value", "axes=[0]"], MEAN.replace("Mean", "Meen"), 2, "'axes' (inputs: 0, 1)"),
+        (["--value", "axes=[0]"], FUTURE, 2, "opset99"),
         (["--value", "1=zero"], MEAN, 2, "'zero' is not a value"),
         (["--value", "1"], MEAN, 2, "INPUT=VALUE"),
         (

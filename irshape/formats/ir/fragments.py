@@ -25,6 +25,7 @@ from ...model.graph import Finding, Layer, Model
 from ...model.ids import is_number
 from ...model.ports import Port
 from ...model.source import Source
+from ...ops.declaration import Operation
 from ...ops.registry import UnknownOperation, find
 from ...rule_ids import LEFT_OUT
 from ...spelling import first_of, suggestion
@@ -271,6 +272,7 @@ def give_values(model: Model, values: Mapping[str, str], *, counted: bool = True
             listed = first_of([*dict.fromkeys(known)], 8) or "none"
             raise ValueError(
                 f"no layer has an input '{name}' (inputs: {listed}){suggestion(name, known)}"
+                + "".join(dict.fromkeys(map(_why_unnamed, model.layers)))
             )
         for port in ports:
             kind = port.element_type
@@ -301,10 +303,23 @@ def _named_input(layer: Layer, name: str) -> Port | None:
 def _operand_names(layer: Layer) -> list[str]:
     """Returns the operand names of a layer's inputs, in their order."""
     try:
-        operation = find(layer.type, layer.version) if layer.version else newest_fitting(layer)
+        return [operand.name for operand in _declared(layer).operands][: len(layer.inputs)]
     except UnknownOperation:
         return []
-    return [operand.name for operand in operation.operands][: len(layer.inputs)]
+
+
+def _declared(layer: Layer) -> type[Operation]:
+    """Returns the class of a layer's operation. Raises `UnknownOperation`."""
+    return find(layer.type, layer.version) if layer.version else newest_fitting(layer)
+
+
+def _why_unnamed(layer: Layer) -> str:
+    """Returns text that says why the inputs of a layer have no names; "" if they have."""
+    try:
+        _declared(layer)
+    except UnknownOperation as problem:
+        return f"; the inputs of {layer.type} have no names: {problem}"
+    return ""
 
 
 def _input_names(layer: Layer) -> list[str]:

@@ -40,6 +40,9 @@ Relation = Literal[
 ]
 """The relation that `expected` and `actual` should have, e.g. `equal` or `within`."""
 
+PLUGIN_FILE = "irshape_plugin_"
+"""The beginning of the module names of plugin files."""
+
 RULES: Final[dict[str, RuleId]] = {
     "equal": INPUT_SHAPES,
     "broadcast": INPUT_SHAPES,
@@ -231,6 +234,13 @@ def require(
         raise Violation(says, rule=rule, **facts)
 
 
+def module_of(declared: type) -> str:
+    """Returns the module of a class as users know it; of a file of `--plugin`, `FILE.py`."""
+    module = declared.__module__
+    path = getattr(sys.modules.get(module), "__file__", None) or ""
+    return os.path.basename(path) if module.startswith(PLUGIN_FILE) else module
+
+
 def bug_of_plugin(declared: type, error: Exception) -> str:
     """Returns advice about a plugin's operation or rule that raised an exception, with the line in
     its file."""
@@ -241,6 +251,6 @@ def bug_of_plugin(declared: type, error: Exception) -> str:
             place = f", {os.path.basename(path)}:{trace.tb_lineno}"
         trace = trace.tb_next
     return (
-        f"a bug in the plugin {declared.__module__}:{declared.__name__}{place}: correct it, or "
+        f"a bug in the plugin {module_of(declared)}:{declared.__name__}{place}: correct it, or "
         "report it to its authors; IRSHAPE_DEBUG=1 shows the traceback"
     )

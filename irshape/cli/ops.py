@@ -76,6 +76,7 @@ def described(cls: type[Operation]) -> dict[str, Any]:
     from ..ops.declaration import LibraryOperation
     from ..ops.operands import OneOf, shared_axes
     from ..rule_ids import INPUT_SHAPES
+    from ..view.operations import category
     from ..wording import describe_types
 
     attributes = []
@@ -105,7 +106,6 @@ def described(cls: type[Operation]) -> dict[str, Any]:
         }
         for declared in cls.operands
     ]
-    module = cls.__module__.split(".ops.", 1)[-1]
     library = cls if issubclass(cls, LibraryOperation) else None
     in_opsets = cls.custom_version is None
     return {
@@ -115,7 +115,7 @@ def described(cls: type[Operation]) -> dict[str, Any]:
         "until": registry.opsets(cls)[-1] if in_opsets else None,
         "library": library.library if library else None,
         "introduced": library.introduced if library else None,
-        "category": module.split(".")[0],
+        "category": category(cls),
         "documentation": cls.documentation(),
         "infer": cls.is_inferred(),
         "evaluate": supported(cls),

@@ -174,6 +174,7 @@ def _expected(wanted: Chosen, paths: tuple[str, ...], ignores: Any) -> Configura
 def _traced(report: Report) -> Iterator[str]:
     """Yields for each finding its rule, the class that inferred its layer, the fixes, and the
     changes tried as its cause, each with cost and outcome."""
+    from ..faults import module_of
     from ..ops.registry import declaration
     from ..rules import all_rules
 
@@ -184,10 +185,10 @@ def _traced(report: Report) -> Iterator[str]:
             yield f"{place}: {finding.code} {plain(finding.message)}"
             if (rule := rules.get(finding.code)) is not None:
                 suspects = ", ".join(rule.suspects) or "nothing"
-                yield f"  {rule.__module__}.{rule.__name__} suspects {suspects}"
+                yield f"  {module_of(rule)}.{rule.__name__} suspects {suspects}"
             layer = finding.layer or {"type": "", "opset": ""}
             if (operation := declaration(layer["type"], layer["opset"])) is not None:
-                yield f"  {operation.__module__}.{operation.__name__} declares the operation"
+                yield f"  {module_of(operation)}.{operation.__name__} declares the operation"
             for fix in finding.fixes:
                 text = plain(f"{fix['change']} ({fix['reason']})")
                 yield f"  {fix['applicability']} fix: {text}"

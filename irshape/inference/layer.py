@@ -7,7 +7,7 @@ from math import prod
 
 from ..demands import NOTED, Demand
 from ..element_types import ElementType
-from ..faults import Fault, Violation, bug_of_plugin, fault
+from ..faults import Fault, Violation, bug_of_plugin, fault, module_of
 from ..model.graph import Layer, Model
 from ..model.weights import Constant, small_values
 from ..ops.declaration import Operation, check_inputs
@@ -156,7 +156,7 @@ def _questioned(
 def plugin_of(operation: type[Operation]) -> str | None:
     """Returns `MODULE:CLASS` of a plugin's operation; None for an operation of irshape."""
     package, _, _ = operation.__module__.partition(".")
-    return None if package == "irshape" else f"{operation.__module__}:{operation.__name__}"
+    return None if package == "irshape" else f"{module_of(operation)}:{operation.__name__}"
 
 
 def _check_returned(outputs: tuple[object, ...]) -> None:

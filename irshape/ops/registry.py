@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from ..faults import module_of
 from ..model.graph import Layer
 from ..releases import OPSETS, lacks
 from .declaration import LibraryOperation, Operation
@@ -204,7 +205,8 @@ def register(operation: type[Operation]) -> None:
     _registered[:] = [
         other for other in _registered if f"{other.__module__}:{other.__qualname__}" != source
     ]
-    _registered.append(_declared(operation, source, plugins()))
+    shown = f"{module_of(operation)}:{operation.__qualname__}"
+    _registered.append(_declared(operation, shown, plugins()))
     refresh()
 
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from importlib import import_module
 
-from ..faults import Fault, bug_of_plugin, fault
+from ..faults import Fault, bug_of_plugin, fault, module_of
 from ..model.graph import Finding
 from ..rule_ids import INTERNAL_ERROR, RuleId, Severity
 from .base import HEADINGS, Rule, Suspect
@@ -139,7 +139,7 @@ def _of_plugin(rule: type[Rule], context: Context) -> list[Finding]:
     except Exception as error:
         if os.environ.get("IRSHAPE_DEBUG"):
             raise
-        plugin = f"{rule.__module__}:{rule.__name__}"
+        plugin = f"{module_of(rule)}:{rule.__name__}"
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         failed = fault(
             f"the rule {rule.name} of the plugin {plugin} failed ({text})",

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable
 from functools import lru_cache
 
+from ..faults import module_of
 from ..ops.registry import registered_operations
 from .base import Rule
 
@@ -31,7 +32,7 @@ def plugin_rules(own: Iterable[type[Rule]] = ()) -> tuple[type[Rule], ...]:
     for rule in rules:
         if rule.name in taken:
             raise PluginError(
-                f"the plugin {rule.__module__}:{rule.__name__} declares '{rule.name}', the name of "
+                f"the plugin {module_of(rule)}:{rule.__name__} declares '{rule.name}', the name of "
                 f"{taken[rule.name]}; choose another name"
             )
     return rules
@@ -59,7 +60,7 @@ def register(rule: type[Rule]) -> None:
     _registered[:] = [
         other for other in _registered if f"{other.__module__}:{other.__qualname__}" != source
     ]
-    _check_rule(rule, source, plugin_rules())
+    _check_rule(rule, f"{module_of(rule)}:{rule.__qualname__}", plugin_rules())
     _registered.append(rule)
     forget_rules()
 
@@ -141,7 +142,7 @@ def _check_rule(rule: object, entry: str, others: Iterable[type[Rule]]) -> None:
         if code == other.code or name == other.name:
             raise PluginError(
                 f"the plugin {entry} declares {code} {name}, but "
-                f"{other.__module__}:{other.__name__} already has this code or name"
+                f"{module_of(other)}:{other.__name__} already has this code or name"
             )
 
 

@@ -11,6 +11,7 @@ import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
 
+from ..faults import PLUGIN_FILE
 from ..ops import registry
 from ..ops.declaration import Operation
 from ..rules import Rule
@@ -64,7 +65,7 @@ def load(path: str) -> None:
 
 def _run(path: str) -> ModuleType:
     stem = os.path.splitext(os.path.basename(path))[0]
-    name = f"irshape_plugin_{stem}_{len(_loaded)}"
+    name = f"{PLUGIN_FILE}{stem}_{len(_loaded)}"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise PluginError(f"the plugin {path} is not a Python file")

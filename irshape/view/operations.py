@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..faults import module_of
 from ..ops.declaration import Operation
 from ..ops.operands import shared_axes
 from ..wording import describe_types
@@ -26,9 +27,16 @@ def operation_page(operation: type[Operation]) -> dict[str, Any]:
         notes += ["optional"] * operand.optional + ["variadic"] * operand.variadic
         inputs.append([operand.name, ", ".join(note for note in notes if note)])
     return {
-        "category": operation.__module__.split(".ops.", 1)[-1].split(".")[0],
+        "category": category(operation),
         "text": operation.documentation(),
         "inputs": inputs,
         "attributes": attributes,
         "constraints": list(shared_axes(operation.operands)),
     }
+
+
+def category(operation: type[Operation]) -> str:
+    """Returns the module in `ops/` that declares an operation, or the plugin."""
+    if operation.of_plugin:
+        return module_of(operation)
+    return operation.__module__.split(".ops.", 1)[-1].split(".")[0]

@@ -95,6 +95,7 @@ def test_the_page_of_a_custom_operation_claims_no_completeness(tmp_path: Path) -
     (tmp_path / "my_ops.py").write_text(PLUGIN.format(name="Scaled"))
     status, page = said("ops", "Scaled", "--plugin", str(tmp_path / "my_ops.py"))
     assert (status, "whatever else its `infer` refuses" in page) == (0, True)
+    assert "(a custom operation, my_ops.py)" in page
 
 
 def test_worker_processes_know_the_plugins(tmp_path: Path) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..model.graph import Layer
 from ..shapes import UNBOUNDED
-from ..symbols.expressions import Symbol
+from ..symbols.conditions import Constraint
+from ..symbols.expressions import Expression, Symbol
 from .bounding import Binding
 from .conflicts import conflicts_of_layers
 from .explaining import Place, Reasons, counterparts
-from .named_sizes import tensor_name
+from .named_sizes import tensor_name, value_of
 from .reasons import Group, Overview, ProposedSize, Verdict, spaced
 from .result import BodyResult
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from .result import Inference
 
 EXAMPLES = 3
+_NAME = re.compile(r"[^\W\d]\w*")
 ORDER: tuple[Verdict, ...] = ("lost", "data-dependent", "unbounded", "computed", "input")
 """The reasons for dynamic dimensions, worst first."""
 
@@ -63,8 +66,8 @@ def overview(inference: Inference) -> Overview:
         () if fix is None else _left(reasons, fix.result, bounded=False),
         tuple(text for _, text in contradictions),
         tuple(
-            f"{symbol.name} is at most {high}, which {why}"
-            for symbol, high, why in limits(inference)
+            f"{symbol.name} is at {which} {size}, which {why}"
+            for symbol, which, size, why in limits(inference)
         ),
         inference.model.path,
         refused=_refused(reasons) if every and fix is None else "",
@@ -75,11 +78,40 @@ def overview(inference: Inference) -> Overview:
 def _sizes(reasons: Reasons) -> Iterator[ProposedSize]:
     """Yields the proposed sizes of inputs, each with the layer that requires it."""
     steps = {size.atom: step for size, step in reasons.sizes.facts.multiples}
-    for layer, axis, size, by in reasons.proposals.chosen():
-        reason = "" if by is None else _limiting(reasons.inference, by, size)
-        known = (reasons.inference.expressions(layer)[0] or ())[axis]
-        step = 1 if known is None else steps.get(known.atom, 1)
-        yield ProposedSize(tensor_name(layer), axis, size, by is not None, step, reason)
+    for layer, axis, number, by in reasons.proposals.chosen():
+        size = (reasons.inference.expressions(layer)[0] or ())[axis]
+        equals = "" if by is not None or size is None else _equal(reasons, layer, axis, size)
+        reason = _equating(reasons, layer, axis) if equals else ""
+        if by is not None:
+            reason = _limiting(reasons.inference, by, number)
+        step = 1 if size is None else steps.get(size.atom, 1)
+        yield ProposedSize(tensor_name(layer), axis, number, by is not None, step, reason, equals)
+
+
+def _equal(reasons: Reasons, layer: Layer, axis: int, size: Expression) -> str:
+    """Returns the size of a dimension in terms of other dimensions; empty if it has its own."""
+    others: dict[str, str] = {}
+    for name in (symbol.name for symbol in size.symbols):
+        origin = reasons.sizes.origin(name)
+        if origin is not None and (origin.layer, origin.axis) != (layer, axis):
+            owned = name in reasons.sizes.origins  # else you gave it as a part of a sum
+            others[name] = f"{origin.tensor}[{origin.axis}]" if owned else name
+    if not others:
+        return ""
+    return _NAME.sub(lambda word: others.get(word[0], word[0]), spaced(str(size)))
+
+
+def _equating(reasons: Reasons, layer: Layer, axis: int) -> str:
+    """Names the layer that makes a dimension of an input equal to others; empty if none does."""
+    for each in reasons.inference.constraints:
+        if each.relation == "==" and isinstance(each.source, Layer):
+            for symbol in each.left.symbols | each.right.symbols:
+                origin = reasons.sizes.origin(symbol.name)
+                if origin is not None and origin.layer is layer and origin.axis == axis:
+                    verb = "probably requires" if each.assumed else "requires"
+                    at = reasons.line(each.source)
+                    return f"{each.source.type} '{each.source.name}' (line {at}) {verb}"
+    return ""
 
 
 def _refused(reasons: Reasons) -> str:
@@ -178,26 +210,31 @@ def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, 
     )
 
 
-def limits(inference: Inference) -> Iterator[tuple[Symbol, int, str]]:
-    """Yields each symbol that a layer limits, with its upper limit and a text about the layer. The
-    model was inferred with symbols."""
-    requiring: dict[Symbol, Layer] = {}
+def limits(inference: Inference) -> Iterator[tuple[Symbol, str, int, str]]:
+    """Yields the limits that layers put on symbols: the symbol, "most" or "least", the size, and a
+    text about the layer. The model was inferred with symbols."""
+    required: dict[Symbol, list[tuple[Constraint, Layer]]] = {}
     for each in inference.constraints:
-        sides = {">=": {each.right.atom}, "==": {each.left.atom, each.right.atom}}
         symbols = each.left.symbols | each.right.symbols
         if (
             len(symbols) == 1  # other inputs do not bound it
-            and not symbols.isdisjoint(sides.get(each.relation, ()))
+            and (each.relation == ">=" or not symbols.isdisjoint((each.left.atom, each.right.atom)))
             and not (each.assumed or each.conditional)
             and isinstance(each.source, Layer)
         ):
             (symbol,) = symbols
-            requiring.setdefault(symbol, each.source)
-    for symbol in inference.sizes.symbols:
+            required.setdefault(symbol, []).append((each, each.source))
+    for symbol, conditions in required.items():
         low, high = inference.sizes.facts.ranges[symbol]
-        layer = requiring.get(symbol)
-        if layer is not None and low != high != math.inf:
-            yield symbol, int(high), _limiting(inference, layer, int(high))
+        for which, size, beyond in (("most", high, high + 1), ("least", low, low - 1)):
+            if low == high or size == math.inf or beyond < 1:
+                continue
+            for condition, layer in conditions:
+                sizes = {symbol.name: int(beyond)}
+                left, right = value_of(condition.left, sizes), value_of(condition.right, sizes)
+                if left < right or (condition.relation == "==" and left != right):
+                    yield symbol, which, int(size), _limiting(inference, layer, int(size))
+                    break
 
 
 def _limiting(inference: Inference, layer: Layer, high: int) -> str:

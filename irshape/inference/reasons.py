@@ -146,6 +146,8 @@ class ProposedSize(NamedTuple):
     """The number whose multiples a layer needs; 1 if it needs none."""
     reason: str
     """The layer that requires it, and a constant of this size; empty if no layer does."""
+    equals: str = ""
+    """What the dimension equals, if other inputs decide it: `past[2] + input_ids[1]`."""
 
 
 class Overview(NamedTuple):
@@ -163,7 +165,7 @@ class Overview(NamedTuple):
     contradictions: tuple[str, ...] = ()
     """The conditions of layers that contradict conditions of other layers."""
     limits: tuple[str, ...] = ()
-    """The largest allowed sizes of inputs, and the layers that require them."""
+    """The largest and smallest allowed sizes of inputs, and the layers that require them."""
     path: str = "MODEL"
     """The path of the model."""
     obstacle: str = ""
@@ -230,9 +232,13 @@ class Overview(NamedTuple):
         return "\n".join(lines)
 
     def _sizes(self) -> Iterator[str]:
-        """Yields lines that say which of the proposed sizes are required."""
+        """Yields lines that say which of the proposed sizes are required, equal or examples."""
+        equal: dict[str, list[ProposedSize]] = {}
         kinds: dict[str, list[str]] = {}
         for size in self.sizes:
+            if size.equals:
+                equal.setdefault(size.equals, []).append(size)
+                continue
             reason = size.reason and f", which {size.reason}"
             kind = "required" if size.required else "example"
             step = "" if size.step == 1 else f" (a multiple of {size.step})"
@@ -240,6 +246,11 @@ class Overview(NamedTuple):
             kinds.setdefault(f"{kind}: {{}}{reason}", []).append(said)
         for kind, sizes in sorted(kinds.items(), reverse=True):
             yield kind.replace("{}", first_of(sizes, 8), 1)
+        for equals, same in equal.items():
+            names = first_of([f"{each.input}[{each.axis}]" for each in same], 8)
+            reasons = {each.reason for each in same}
+            why = "".join(f", which {each}" for each in reasons if each and len(reasons) == 1)
+            yield f"equal: {names} = {equals}{why}"
 
     def _edit(self, shapes: Mapping[str, str]) -> str:
         """Returns the command that saves the model with these shapes of its inputs."""

@@ -289,16 +289,39 @@ def test_what_a_port_declares_is_not_decided_by_data(
     )
 
 
-@pytest.mark.parametrize(("length", "limits"), [("?", ["x_1 is at most 8"]), ("..6", [])])
-def test_the_layer_that_limits_an_input_is_named(length: str, limits: list[str]) -> None:
-    """A table of 8 positions, cut to the length of the input; a smaller limit is the input's."""
-    graph = irshape.Graph()
-    x = graph.parameter("f32", f"[1,{length},4]", name="x")
+def ones(*shape: int) -> Any:
+    return np.ones(shape, np.float32)
+
+
+def _eight_positions(x: Any) -> Any:
+    """Adds a table of 8 positions, cut to the length of the input."""
     size = op.gather(op.shape_of(x), [1], 0)
-    positions = op.slice(graph.constant([[[0.5] * 4] * 8]), [0], size, [1], [1])
-    graph.result(graph.add("Add", x, positions, name="added"), "y")
+    return op.add(x, op.slice(ones(1, 8, 4), [0], size, [1], [1]))
+
+
+def _filters(x: Any) -> Any:
+    """Applies filters of width 9 to an input with 2 zeros on each side, twice as sparse."""
+    window = {"strides": [1], "pads_begin": [2], "pads_end": [2], "dilations": [2]}
+    return op.convolution(x, ones(1, 3, 5), **window)
+
+
+@pytest.mark.parametrize(
+    ("shape", "build", "limits"),
+    [
+        ("[1,?,4]", _eight_positions, ["x_1 is at most 8, which Add"]),
+        ("[1,..6,4]", _eight_positions, []),
+        ("[1,3,?]", _filters, ["x_2 is at least 5, which Convolution"]),
+        ("[1,3,6..]", _filters, []),
+    ],
+)
+def test_the_layer_that_limits_an_input_is_named(
+    shape: str, build: Callable[..., Any], limits: list[str]
+) -> None:
+    """A tighter limit of the input's own hides the layer's."""
+    graph = irshape.Graph()
+    graph.result(build(graph.parameter("f32", shape, name="x")), "y")
     overview = irshape.infer(graph.model(), symbols=True).overview()
-    assert [limit.partition(", which Add 'added'")[0] for limit in overview.limits] == limits
+    assert [limit.partition(" '")[0] for limit in overview.limits] == limits
     assert all(limit in str(overview) for limit in overview.limits)
     assert overview.to_dict()["limits"] == list(overview.limits)
 
@@ -350,16 +373,12 @@ def test_a_square_image_meets_the_positions_of_its_patches(patch: int, tmp_path:
     assert irshape.run(path, {"image": np.ones((1, 3, 20 * patch, 20 * patch), np.float32)})
 
 
-def ones(*shape: int) -> Any:
-    return np.ones(shape, np.float32)
-
-
 @pytest.mark.parametrize(
     ("shapes", "build", "required", "examples"),
     [
         (["[?,?]"], lambda x: op.matmul(x, ones(16, 4)), {"x0[1] is 16": "MatMul"}, ["x0[0] is 1"]),
         (["[2,?]"], lambda x: op.matmul(x, ones(16, 4)), {"x0[1] is 16": "MatMul"}, []),
-        (["[?]", "[?]"], op.add, {}, ["x0[0] is 1", "x1[0] is 1"]),
+        (["[?]", "[?]"], op.add, {}, ["x0[0] is 1"]),
         (["[3]"], op.relu, {}, []),
         (
             ["[?,?]"],
@@ -394,11 +413,60 @@ def test_required_sizes_are_told_from_examples(
         (f"{each['input']}[{each['axis']}] is {each['size']}{multiples[each['step']]}", each)
         for each in rows
     ]
-    assert [name for name, each in named if not each["required"]] == examples
+    free = [name for name, each in named if not (each["required"] or each["equals"])]
+    assert free == examples
     assert {name: each["reason"].split()[0] for name, each in named if each["required"]} == required
     text = said("explain", tmp_path / "m.xml")[1]
     assert all(f"required: {name}" in text for name in required)
     assert (f"example: {', '.join(examples)}" in text) == bool(examples)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "build", "equal"),
+    [
+        (["[?]", "[?]"], op.add, {"x1[0] = x0[0]": "Add"}),
+        (["[?,2]", "[?,2]"], lambda x, y: op.concat(x, y, axis=1), {"x1[0] = x0[0]": "Concat"}),
+        (
+            ["[?]", "[?]", "[?]"],
+            lambda mask, past, new: op.add(op.concat(past, new, axis=0), mask),
+            {"x0[0] = x1[0] + x2[0]": "Add"},
+        ),
+        # each size fits alone
+        (["[?]", "[?]"], lambda x, y: op.concat(x, y, axis=0), {}),
+    ],
+)
+def test_sizes_that_other_inputs_decide_are_told(
+    shapes: list[str], build: Callable[..., Any], equal: dict[str, str]
+) -> None:
+    graph = irshape.Graph()
+    inputs = [graph.parameter("f32", each, name=f"x{n}") for n, each in enumerate(shapes)]
+    graph.result(build(*inputs), "y")
+    overview = irshape.infer(graph.model(), symbols=True).overview()
+    assert {
+        f"{each.input}[{each.axis}] = {each.equals}": each.reason.split()[0]
+        for each in overview.sizes
+        if each.equals
+    } == equal
+    text = str(overview)
+    assert all(f"equal: {each}, which {layer} " in text for each, layer in equal.items())
+    assert ("equal: " in text) == bool(equal)
+
+
+@pytest.mark.parametrize(
+    ("given", "equal"),
+    [
+        ({"x0": "[p+q]", "x1": "[p]", "x2": "[q]"}, {"x0": "x1[0] + x2[0]"}),
+        ({"x0": "[p+q]", "x2": "[q]"}, {"x0": "p + x2[0]", "x1": "p"}),
+    ],
+)
+def test_names_that_you_give_only_in_a_sum_stay(
+    given: dict[str, str], equal: dict[str, str]
+) -> None:
+    graph = irshape.Graph()
+    mask, past, new = (graph.parameter("f32", "[?]", name=f"x{n}") for n in range(3))
+    graph.result(op.add(op.concat(past, new, axis=0), mask), "y")
+    overview = irshape.infer(graph.model(), shapes=given, symbols=True).overview()
+    assert {each.input: each.equals for each in overview.sizes if each.equals} == equal
 
 
 def test_a_branch_that_a_constant_excludes_is_named() -> None:

@@ -59,8 +59,8 @@ def command(
     in order; inner tensors by tensor name, by the structure around them, by layer name. A layer of
     B is blamed if its output differs even when it is computed from A's inputs.
 
-    Exit status: 0; 1 if a tensor differs, nothing could be compared or a model cannot be run; 2 if
-    a path cannot be opened or the runtime is not installed.
+    Exit status: 0; 1 if an output differs, a layer is to blame, nothing could be compared or a
+    model cannot be run; 2 if a path cannot be opened or the runtime is not installed.
     """
     from ..comparison.models import compare
     from ..comparison.pairing import common_shapes
@@ -177,6 +177,8 @@ def _verdict(comparison: ModelComparison) -> list[str]:
             f"{place(blamed.second, blamed.second_port)}"
         )
         lines += [f"    {reason}" for reason in (blamed.reason, *blamed.causes) if reason]
+        if comparison.outputs_agree:
+            lines.append("    all outputs agree in this run; with other inputs, they may not")
     elif diverging is not None and not diverging.causes:
         lines.append("  no layer differs by itself: small errors add up")
     return lines

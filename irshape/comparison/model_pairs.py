@@ -34,7 +34,7 @@ class Pair(NamedTuple):
     errors: Errors
     excess: float
     constant: bool
-    """Whether the tensor is computed from constants alone."""
+    """Whether the tensor is computed from constants and shapes alone."""
     reason: str | None
     own_verdict: Verdict = "not compared"
     own_errors: Errors | None = None
@@ -49,20 +49,16 @@ class Pair(NamedTuple):
 
     @property
     def inherited(self) -> bool:
-        """Whether the tensor differs only because the inputs of its layer do."""
-        return self.verdict == "differs" and self.own_verdict == "equal"
+        """Whether the tensor differs, but its layer is not known to differ by itself."""
+        return self.verdict == "differs" and self.own_verdict != "differs"
 
     @property
     def state(self) -> str:
-        """Both verdicts in one word: `differs` if the layer differs by itself, `inherited` if only
-        its inputs do, otherwise the verdict on the whole runs."""
-        return (
-            "differs"
-            if self.own_verdict == "differs"
-            else "inherited"
-            if self.inherited
-            else self.verdict
-        )
+        """Both verdicts in one word: `differs` if the layer differs by itself, `inherited` if the
+        tensor differs without that, otherwise the verdict on the whole runs."""
+        if self.own_verdict == "differs":
+            return "differs"
+        return "inherited" if self.inherited else self.verdict
 
     @property
     def is_close(self) -> bool:
@@ -85,7 +81,8 @@ class ModelComparison:
         self._own_tolerance = own_tolerance
         self.pairs: list[Pair] = []
         self.unmatched: tuple[list[str], list[str]] = ([], [])
-        """The layers of each model, except constants, without a counterpart in the other."""
+        """The layers of each model, except constants and computations of shapes, without a
+        counterpart in the other."""
         self.unpaired_outputs: tuple[list[str], list[str]] = ([], [])
         """The names of the outputs of each model that have no partner."""
         self.altered: list[str] = []
@@ -158,20 +155,22 @@ class ModelComparison:
         return any(pair.second in self.outputs for pair in self.pairs)
 
     @property
+    def outputs_agree(self) -> bool:
+        """Whether an output was compared, and no output differs."""
+        verdicts = {pair.verdict for pair in self.pairs if pair.second in self.outputs}
+        return bool(verdicts) and "differs" not in verdicts
+
+    @property
     def ok(self) -> bool:
         """Whether an output was compared, no output differs, and no layer differs by itself."""
-        return (
-            self.compared
-            and self.blamed is None
-            and not any(
-                pair.verdict == "differs" and pair.second in self.outputs for pair in self.pairs
-            )
-        )
+        return self.outputs_agree and self.blamed is None
 
     def worst(self, count: int = 5) -> list[Pair]:
-        """Returns the tensors with the largest errors, measured as multiples of the tolerance."""
+        """Returns the tensor to blame and those with the largest errors, measured as multiples of
+        the tolerance."""
+        blamed = self.blamed
         pairs = [pair for pair in self.pairs if pair.excess > 0 and not pair.constant]
-        return sorted(pairs, key=lambda pair: pair.excess, reverse=True)[:count]
+        return sorted(pairs, key=lambda pair: (pair is not blamed, -pair.excess))[:count]
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the document that `irshape compare --format json` prints."""

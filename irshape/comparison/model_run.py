@@ -17,6 +17,7 @@ from ..model.wiring import OutputRef, wire
 from ..numbers.statistics import Errors, errors
 from ..numbers.tolerance import TOLERANCE, difference, doubtful
 from ..numpy_types import Array
+from ..spelling import counted, first_of
 from .layerwise import ComputedLayer, LayerwiseRun
 from .model_pairs import ModelComparison, Pair
 from .pairing import Match, Pairing, paired_inputs
@@ -77,12 +78,19 @@ class ModelRun(LayerwiseRun):
         comparison.unpaired_outputs = self.pairing.unpaired_outputs
         comparison.notes += self.pairing.notes
         self.layers_of_first = comparison.first.net.layers
-        self.sources_of_first = wire(comparison.first.net).sources
+        wiring = wire(comparison.first.net)
+        self.sources_of_first = wiring.sources
         self.matched: dict[OutputRef, OutputRef] = {}
         """Maps each output of the second model to the matching output of the first."""
         self.verdicts: dict[OutputRef, Verdict] = {}
-        self.constant: set[int] = set()
-        """Positions of the layers that are computed from constants alone."""
+        self.fixed, self.fixed_of_first = _Fixed(), _Fixed()
+        self.constant = self.fixed.positions
+        self.reshaped: list[str] = []
+        """Describes the tensors that are not compared because their shapes differ."""
+        for at in wiring.order:
+            layer, row = self.layers_of_first[at], wiring.sources[at]
+            given = [source for source in row if source is not None]
+            self.fixed_of_first.add(layer, at, given, kept.get(layer.id, ()))
         for one, other, _ in paired_inputs(comparison.first, comparison.second):
             self.matched[self.positions[other], 0] = (self.layers_of_first.index(one), 0)
 
@@ -114,7 +122,7 @@ class ModelRun(LayerwiseRun):
         pairs = self.compared_outputs(computed)
         if not pairs:
             return
-        if pairs[0].constant or (
+        if computed.position in self.constant or (
             all(
                 self.verdicts.get(source, "equal") == "equal"
                 for source in computed.sources
@@ -123,10 +131,7 @@ class ModelRun(LayerwiseRun):
             and all(pair.verdict == "equal" for pair in pairs)
         ):
             pairs = [pair._replace(own_verdict=pair.verdict) for pair in pairs]
-        elif any(
-            source[0] not in self.constant and self.input_of_first(source, own) is None
-            for source, own in zip(computed.sources, computed.inputs, strict=True)
-        ):
+        elif not self.takes_inputs_of_first(computed):
             causes = tuple(self.causes(computed, pairs[0].first))
             pairs = [pair._replace(causes=causes) for pair in pairs]
         elif self.stands_alone(computed.layer):
@@ -140,12 +145,7 @@ class ModelRun(LayerwiseRun):
     def compared_outputs(self, computed: ComputedLayer) -> list[Pair]:
         """Returns a pair for each output of a layer that has a counterpart in the first model."""
         layer, position = computed.layer, computed.position
-        constant = layer.is_constant or (
-            bool(computed.sources)
-            and all(source[0] in self.constant for source in computed.sources)
-        )
-        if constant:
-            self.constant.add(position)
+        self.fixed.add(layer, position, computed.sources, computed.outputs)
         pairs = []
         taken = {port for _, _, port in self.wiring.users[position]} or {0}
         for port, output in enumerate(computed.outputs):
@@ -159,6 +159,9 @@ class ModelRun(LayerwiseRun):
                 reference = _as_shaped(reference, output)
             excess, same = self.difference(reference, output)
             if not same and not self.corresponds(match, computed, reference, output):
+                if position not in self.constant:
+                    shapes = f"{list(reference.shape)} in A, {list(output.shape)} in B"
+                    self.reshaped.append(f"'{match.name}' ({shapes})")
                 continue
             self.matched[position, port] = match.source
             reason = None
@@ -177,7 +180,8 @@ class ModelRun(LayerwiseRun):
                     verdict=verdict,
                     errors=_errors(reference, output) or Errors(),
                     excess=excess,
-                    constant=constant,
+                    constant=position in self.constant
+                    and (layer.is_constant or not match.is_output),
                     reason=reason,
                 )
             )
@@ -191,13 +195,30 @@ class ModelRun(LayerwiseRun):
     def corresponds(
         self, match: Match, computed: ComputedLayer, reference: Array, output: Array
     ) -> bool:
-        """Returns whether tensors with different values really are counterparts. Tensors of
-        different shapes are, if they are outputs of the model or their layers are of one type."""
-        same_type = self.layers_of_first[match.source[0]].type == computed.layer.type
+        """Returns whether tensors with different values really are counterparts.
+
+        Tensors of different shapes are, if they are outputs of the model, or if their layers are of
+        one type and take the same inputs: otherwise, the models compute this place differently.
+        """
+        if match.is_output or reference.shape == output.shape:
+            return True
+        counterpart = self.layers_of_first[match.source[0]]
+        others = [each for each in self.sources_of_first[match.source[0]] if each is not None]
         return (
-            match.is_output
-            or reference.shape == output.shape
-            or (same_type and computed.position not in self.constant)
+            counterpart.type == computed.layer.type
+            and computed.position not in self.constant
+            and self.takes_inputs_of_first(computed)
+            and all(
+                source[0] in self.constant or self.matched.get(source) == other
+                for source, other in zip(computed.sources, others, strict=False)
+            )
+        )
+
+    def takes_inputs_of_first(self, computed: ComputedLayer) -> bool:
+        """Returns whether the first model has a value for each input that is not constant."""
+        return all(
+            source[0] in self.constant or self.input_of_first(source, own) is not None
+            for source, own in zip(computed.sources, computed.inputs, strict=True)
         )
 
     def reference_input(self, source: OutputRef, own: Array) -> Array:
@@ -279,15 +300,22 @@ class ModelRun(LayerwiseRun):
         """Describes the constants from which a layer is computed and whose values differ from the
         first model's. others: what feeds the layer in the first model.
 
-        A constant of another element type may encode the same numbers. In that case, the input of
-        the layer that is computed from it is compared instead.
+        A constant of another element type may encode the same numbers, and a constant may have no
+        counterpart. In that case, the input of the layer that is computed from it is compared
+        instead.
         """
         altered: list[str] = []
         pairs = {self.positions[pair.second]: pair for pair in self.comparison.pairs}
         seen: set[int] = set()
         inputs = zip(computed.sources, computed.inputs, others, strict=False)
         for index, (source, value, other) in enumerate(inputs):
-            waiting = [source[0]] if source[0] in self.constant else []
+            if source[0] not in self.constant:
+                continue
+            known, waiting = len(altered), [source[0]]
+            fixed = other[0] in self.fixed_of_first.positions
+            reference = self.value_of_first(other) if fixed else None
+            reference = value if reference is None else _as_shaped(reference, value)
+            text = f"differs{(_errors(reference, value) or Errors()).extent()}"
             while waiting:
                 at = waiting.pop()
                 if at in seen:
@@ -301,21 +329,24 @@ class ModelRun(LayerwiseRun):
                     continue
                 pair = pairs[at]
                 label = f"its constant '{pair.second.name}' (id {pair.second.id})"
+                if not pair.second.is_constant:
+                    label = f"{pair.second.label}, from which it is computed,"
                 kinds = [each.attribute("element_type") for each in (pair.first, pair.second)]
-                reference = self.value_of_first(other)
                 if kinds[0] == kinds[1]:
                     altered.append(f"{label} differs{pair.extent}")
-                elif reference is not None:
-                    given = _errors(reference, value) or Errors()
+                else:
                     altered.append(
                         f"{label} is {kinds[0]} in A, {kinds[1]} in B; input {index}, which is "
-                        f"computed from it, differs{given.extent()}"
+                        f"computed from it, {text}"
                     )
+            if len(altered) == known and not self.difference(reference, value)[1]:
+                altered.append(f"input {index}, which is computed from constants, {text}")
         return altered
 
     def fed_by(self, position: int) -> list[int]:
-        """Returns the positions of the layers that feed the layer at `position`."""
-        return [source[0] for source in self.wiring.sources[position] if source is not None]
+        """Returns the positions of the constant layers that feed the layer at `position`."""
+        sources = self.wiring.sources[position]
+        return [source[0] for source in sources if source and source[0] in self.constant]
 
     @cached_property
     def changes_in_bodies(self) -> list[LayerDiff]:
@@ -327,6 +358,19 @@ class ModelRun(LayerwiseRun):
     def finish(self) -> None:
         """Fills in the parts of the comparison that are known only after all layers have run."""
         comparison = self.comparison
+        harmless = self.harmless()
+        comparison.pairs = [
+            pair
+            for pair in comparison.pairs
+            if not pair.constant
+            or pair.verdict == "equal"
+            or self.positions[pair.second] not in harmless
+        ]
+        if self.reshaped:
+            comparison.notes.append(
+                f"{counted(len(self.reshaped), 'tensor')} not compared, whose shapes differ: "
+                f"{first_of(self.reshaped, 5)}"
+            )
         comparison.altered = [
             pair.second.name
             for pair in comparison.pairs
@@ -343,21 +387,70 @@ class ModelRun(LayerwiseRun):
         comparison.notes += doubtful(equal, self.atol, exact=self.exact)
         first = {pair.first.id for pair in comparison.pairs}
         second = {pair.second.id for pair in comparison.pairs}
-        constant = {self.layers[position] for position in self.constant}
         comparison.unmatched = (
             [
                 layer.name
-                for layer in comparison.first.net.layers
-                if layer.id not in first and layer.folded_type not in _NEVER_UNMATCHED
+                for at, layer in enumerate(self.layers_of_first)
+                if layer.id not in first
+                and layer.folded_type not in _NEVER_UNMATCHED
+                and at not in self.fixed_of_first.positions
             ],
             [
                 layer.name
-                for layer in self.layers
+                for at, layer in enumerate(self.layers)
                 if layer.id not in second
                 and layer.folded_type not in _NEVER_UNMATCHED
-                and layer not in constant
+                and at not in self.constant
             ],
         )
+
+    def harmless(self) -> set[int]:
+        """Returns the positions of the layers that compute shapes, and of the constants that only
+        these take, unless a layer behind them differs by itself.
+
+        Two converters compute shapes in different ways, so that matched layers may differ.
+        """
+        harmful = {
+            self.positions[pair.second]
+            for pair in self.comparison.pairs
+            if pair.own_verdict == "differs" and not pair.constant
+        }
+        harmless: set[int] = set()
+        for at in reversed(self.wiring.order):
+            users = {user.position for user in self.wiring.users[at]}
+            if users & harmful and at in self.constant:
+                harmful.add(at)
+            elif at in self.fixed.shapes or (at in self.constant and users <= harmless):
+                harmless.add(at)
+        return harmless
+
+
+class _Fixed:
+    """The layers of a model that are computed from constants and shapes alone, by position."""
+
+    def __init__(self) -> None:
+        self.positions: set[int] = set()
+        self.shapes: set[int] = set()
+        """The layers among them that compute scalars and vectors from shapes."""
+
+    def add(
+        self,
+        layer: Layer,
+        position: int,
+        sources: Sequence[OutputRef],
+        outputs: Sequence[Array],
+    ) -> None:
+        """Adds a layer if it belongs here. The layers that feed it must have been added before."""
+        fed = {source[0] for source in sources}
+        known = bool(fed) and fed <= self.positions
+        if layer.folded_type == "shapeof" or (known and fed & self.shapes):
+            # a table of embeddings indexed by positions is no shape
+            if any(output.ndim > 1 for output in outputs):
+                return
+            self.shapes.add(position)
+        elif not known and not layer.is_constant:
+            return
+        self.positions.add(position)
 
 
 def _as_shaped(array: Array, like: Array) -> Array:

@@ -142,7 +142,9 @@ def test_forms_of_the_answer(tmp_path: Path) -> None:
     )
     report = json.loads((tmp_path / "report.json").read_text())
     worst = irshape.compare(model, irshape.load(altered)).worst(100)
-    assert [pair.excess for pair in worst] == sorted((p.excess for p in worst), reverse=True) != []
+    others = [pair.excess for pair in worst[1:]]
+    assert others == sorted(others, reverse=True) != []
+    assert worst[0].second.id == report["blamed"]["b"]["id"]
     status, output = said("compare", model.path, altered, "--worst", "100")
     shown = [line for line in output.splitlines() if " 0    0 " in line]
     assert all(str(pair.second.id) in line for pair, line in zip(worst, shown, strict=True))
@@ -292,9 +294,53 @@ def half(graph: irshape.Graph, x: Any, altered: bool) -> Any:
     return graph.add("Convert", graph.add("Sqrt", graph.add("Abs", y)), destination_type="f32")
 
 
+def strides(graph: irshape.Graph, x: Any, altered: bool) -> Any:
+    image = graph.add("Reshape", x, [1, 1, 2, 2], special_zero=False)
+    window: Any = {"pads_begin": [0, 0], "pads_end": [0, 1], "kernel": [1, 2], "exclude-pad": True}
+    pool = graph.add("AvgPool", image, strides=[1, 1 + altered], **window)
+    return graph.add("Abs", graph.add("Negative", pool))
+
+
+def sizes(more: float) -> Any:
+    """Layers named alike compute other parts of a shape; more: what alters a weight behind them."""
+
+    def build(graph: irshape.Graph, x: Any, altered: bool) -> Any:
+        given = graph.add("ShapeOf", x, output_type="i64")
+        shape = graph.add("Gather", given, [0, 1] if altered else [0], np.int64(0), name="picked")
+        if not altered:
+            shape = graph.add("Concat", shape, np.array([2]), axis=0)
+        kept = graph.add("Reshape", x, shape, special_zero=False)
+        weights = np.array([[1, 2], [3, 4 + more * altered]], np.float32)
+        return graph.add("MatMul", kept, weights)
+
+    return build
+
+
+def target(graph: irshape.Graph, x: Any, altered: bool) -> Any:
+    first = graph.add("Gather", graph.add("ShapeOf", x, output_type="i64"), [0], np.int64(0))
+    first = graph.add("Add", first, np.array([2 * altered]))
+    shape = graph.add("Concat", first, np.array([-1]), axis=0)
+    return graph.add("Negative", graph.add("Reshape", x, shape, special_zero=False))
+
+
+def layouts(graph: irshape.Graph, x: Any, altered: bool) -> Any:
+    image = graph.add("Reshape", x, [1, 1, 2, 2], special_zero=False)
+    mean = np.array([1, 2], np.float32)
+    if altered:
+        image = graph.add("Transpose", image, [0, 3, 1, 2])
+        return graph.add("Abs", graph.add("Subtract", image, mean.reshape(1, 2, 1, 1), name="mean"))
+    image = graph.add("Subtract", image, mean, name="mean")
+    return graph.add("Abs", graph.add("Transpose", image, [0, 3, 1, 2]))
+
+
 @pytest.mark.parametrize(
     ("build", "blamed", "causes"),
     [
+        pytest.param(strides, "AvgPool", ["`strides`"], id="an attribute that sets the shape"),
+        pytest.param(sizes(0), None, [], id="shapes computed in two ways"),
+        pytest.param(sizes(2), "MatMul", ["by up to 2 at"], id="a weight behind such shapes"),
+        pytest.param(target, "Reshape", ["by up to 2 at [0]"], id="a shape that is altered"),
+        pytest.param(layouts, None, [], id="a layer in another layout"),
         pytest.param(half, None, [], id="tensors in f16"),
         pytest.param(large, "Add", ["by up to 1"], id="integers beyond f64"),
         pytest.param(branches, "If", ["then_body", "else_body"], id="constants of bodies"),
@@ -315,8 +361,12 @@ def test_what_is_blamed_and_why(
         graph.save(tmp_path / f"{name}.xml")
     found = irshape.compare(tmp_path / "a.xml", tmp_path / "b.xml")
     assert (found.blamed and found.blamed.second.type, found.ok) == (blamed, blamed is None)
+    states = [pair.state for pair in found.pairs if not pair.constant]
+    assert states.count("differs") == (blamed is not None)
     if found.blamed is None:
+        assert found.altered == []
         return
+    assert found.worst(1) == [found.blamed]
     assert len(found.blamed.causes) == len(causes)
     assert all(map(str.__contains__, found.blamed.causes, causes)), found.blamed.causes
 
@@ -348,6 +398,7 @@ def test_models_of_other_names_that_differ_in_one_layer(
     assert (found.blamed and found.blamed.second.type, found.ok) == (blamed, False)
     assert (len(found.pairs), found.diverging and found.diverging.second.type) == (15, diverging)
     assert pair is not None
+    assert [each.state for each in found.pairs].count("differs") == (blamed is not None)
     assert cause in pair.causes[0]
     assert found.unmatched == ([], ["new"][: edit == "inserted"])
 

@@ -9,8 +9,10 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import openvino as ov
 import pytest
+from openvino.preprocess import ColorFormat, PrePostProcessor, ResizeAlgorithm
 
 import irshape
 from irshape import Graph
@@ -70,3 +72,24 @@ def test_a_recipe_does_what_it_says(title: str, tmp_path: Path) -> None:
     test_a_program_runs(program, tmp_path)
     graph = Graph.load(tmp_path / "out.xml")
     assert RESULTS[title].startswith(str([str(output) for output in graph.inputs]))
+
+
+def test_images_are_resized_as_by_openvino(tmp_path: Path) -> None:
+    program = next(each for each in PROGRAMS if each.title == "Resize camera images in the model")
+    test_a_program_runs(program, tmp_path)
+    core, config = ov.Core(), {"INFERENCE_PRECISION_HINT": "f32"}
+    wanted = PrePostProcessor(core.read_model(tmp_path / "classifier.xml"))
+    image = wanted.input()
+    image.tensor().set_element_type(ov.Type.u8).set_layout(ov.Layout("NHWC"))
+    image.tensor().set_color_format(ColorFormat.BGR).set_spatial_static_shape(480, 640)
+    steps = image.preprocess().convert_element_type(ov.Type.f32).convert_color(ColorFormat.RGB)
+    steps = steps.resize(ResizeAlgorithm.RESIZE_LINEAR)
+    steps.mean([123.7, 116.3, 103.5]).scale([58.4, 57.1, 57.4])
+    image.model().set_layout(ov.Layout("NCHW"))
+    given = np.random.default_rng(0).integers(0, 256, (1, 480, 640, 3), np.uint8)
+    expected, actual = (
+        list(core.compile_model(each, "CPU", config)(given).values())
+        for each in (wanted.build(), tmp_path / "out.xml")
+    )
+    for a, b in zip(expected, actual, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)

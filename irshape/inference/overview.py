@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .result import Inference
 
 EXAMPLES = 3
-_NAME = re.compile(r"[^\W\d]\w*")
 ORDER: tuple[Verdict, ...] = ("lost", "data-dependent", "unbounded", "computed", "input")
 """The reasons for dynamic dimensions, worst first."""
 
@@ -98,7 +97,7 @@ def _equal(reasons: Reasons, layer: Layer, axis: int, size: Expression) -> str:
             others[name] = f"{origin.tensor}[{origin.axis}]" if owned else name
     if not others:
         return ""
-    return _NAME.sub(lambda word: others.get(word[0], word[0]), spaced(str(size)))
+    return re.sub(r"[^\W\d]\w*", lambda name: others.get(name[0], name[0]), spaced(str(size)))
 
 
 def _equating(reasons: Reasons, layer: Layer, axis: int) -> str:
@@ -213,28 +212,27 @@ def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, 
 def limits(inference: Inference) -> Iterator[tuple[Symbol, str, int, str]]:
     """Yields the limits that layers put on symbols: the symbol, "most" or "least", the size, and a
     text about the layer. The model was inferred with symbols."""
-    required: dict[Symbol, list[tuple[Constraint, Layer]]] = {}
-    for each in inference.constraints:
-        symbols = each.left.symbols | each.right.symbols
-        if (
-            len(symbols) == 1  # other inputs do not bound it
-            and (each.relation == ">=" or not symbols.isdisjoint((each.left.atom, each.right.atom)))
-            and not (each.assumed or each.conditional)
-            and isinstance(each.source, Layer)
-        ):
-            (symbol,) = symbols
-            required.setdefault(symbol, []).append((each, each.source))
-    for symbol, conditions in required.items():
+    conditions = inference.constraints
+    for symbol in inference.sizes.symbols:
         low, high = inference.sizes.facts.ranges[symbol]
         for which, size, beyond in (("most", high, high + 1), ("least", low, low - 1)):
             if low == high or size == math.inf or beyond < 1:
                 continue
-            for condition, layer in conditions:
-                sizes = {symbol.name: int(beyond)}
-                left, right = value_of(condition.left, sizes), value_of(condition.right, sizes)
-                if left < right or (condition.relation == "==" and left != right):
-                    yield symbol, which, int(size), _limiting(inference, layer, int(size))
+            for each in conditions:
+                if isinstance(each.source, Layer) and _excludes(each, symbol, int(beyond)):
+                    yield symbol, which, int(size), _limiting(inference, each.source, int(size))
                     break
+
+
+def _excludes(condition: Constraint, symbol: Symbol, size: int) -> bool:
+    """Whether a layer's condition on one symbol alone excludes a size."""
+    left, right = condition.left, condition.right
+    if condition.assumed or condition.conditional or left.symbols | right.symbols != {symbol}:
+        return False
+    difference = value_of(left, {symbol.name: size}) - value_of(right, {symbol.name: size})
+    if condition.relation == "==":
+        return symbol in (left.atom, right.atom) and difference != 0
+    return difference < 0
 
 
 def _limiting(inference: Inference, layer: Layer, high: int) -> str:

@@ -233,24 +233,18 @@ class Overview(NamedTuple):
 
     def _sizes(self) -> Iterator[str]:
         """Yields lines that say which of the proposed sizes are required, equal or examples."""
-        equal: dict[str, list[ProposedSize]] = {}
-        kinds: dict[str, list[str]] = {}
+        kinds: dict[tuple[str, str, str], dict[str, str]] = {}
         for size in self.sizes:
-            if size.equals:
-                equal.setdefault(size.equals, []).append(size)
-                continue
-            reason = size.reason and f", which {size.reason}"
-            kind = "required" if size.required else "example"
+            kind = "equal" if size.equals else "required" if size.required else "example"
             step = "" if size.step == 1 else f" (a multiple of {size.step})"
-            said = f"{size.input}[{size.axis}] is {size.size}{step}"
-            kinds.setdefault(f"{kind}: {{}}{reason}", []).append(said)
-        for kind, sizes in sorted(kinds.items(), reverse=True):
-            yield kind.replace("{}", first_of(sizes, 8), 1)
-        for equals, same in equal.items():
-            names = first_of([f"{each.input}[{each.axis}]" for each in same], 8)
-            reasons = {each.reason for each in same}
-            why = "".join(f", which {each}" for each in reasons if each and len(reasons) == 1)
-            yield f"equal: {names} = {equals}{why}"
+            number = "" if size.equals else f" is {size.size}{step}"
+            alike = kind, size.equals and f" = {size.equals}", "" if size.equals else size.reason
+            kinds.setdefault(alike, {})[f"{size.input}[{size.axis}]{number}"] = size.reason
+        ordered = sorted(kinds.items(), key=lambda item: item[0][0], reverse=True)
+        for (kind, equals, _), sizes in ordered:
+            reason, *others = set(sizes.values())
+            why = f", which {reason}" if reason and not others else ""
+            yield f"{kind}: {first_of(list(sizes), 8)}{equals}{why}"
 
     def _edit(self, shapes: Mapping[str, str]) -> str:
         """Returns the command that saves the model with these shapes of its inputs."""

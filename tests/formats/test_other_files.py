@@ -79,7 +79,8 @@ def test_a_file_named_onnx_is_compared_with_onnx(name: str, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("content", "like"),
     [
-        (b"garbage", "text"),
+        ("Modèle".encode(), "text"),
+        (b"40\x12\x0fConv_6\x1a", "binary"),
         (bytes(range(1, 256)), "binary"),
         ((NETWORKS / "vit.onnx").read_bytes()[100:], "binary"),
     ],

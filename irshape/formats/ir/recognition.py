@@ -21,6 +21,7 @@ _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)*\s*<(?!\0)")
 """Matches the beginning of XML. The parser reports faults that come later."""
 _HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+)?html\b", re.IGNORECASE)
 _LAYER = re.compile(rb"(?:<|&lt;)layer\b")
+_CONTROL = re.compile(rb"[\0-\x08\x0e-\x1f]")
 _LFS = b"version https://git-lfs"
 _ARCHIVES = {
     b"\x1f\x8b": ("gzip", "gunzip"),
@@ -116,7 +117,7 @@ def _not_xml(data: bytes) -> tuple[str, str]:
 
 def _not_onnx(data: bytes) -> tuple[str, str]:
     """Returns a text that says what a file named .onnx is if it is no ONNX model, and advice."""
-    like = "text" if data[:PEEK].isascii() and b"\0" not in data[:PEEK] else "binary data"
+    like = "binary data" if _CONTROL.search(data[:PEEK]) else "text"
     return _another_kind(data, "an ONNX model", ".onnx") or (
         f"the file is not an ONNX model; it looks like {like}",
         "get the whole file again, or export the model again",

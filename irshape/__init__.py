@@ -372,7 +372,7 @@ def crosscheck(
     device: OpenVINO's name of the device; for an ONNX model `"onnxruntime"` or `"reference"`.
     hint: the precision that irshape requests from the device; f32 by default. The tolerance depends
     on the precision in which the device really computes.
-    layers: `"outputs"` compares only the outputs of the model, and finds no layer at fault.
+    layers: `"outputs"` compares only the outputs of the model, so the layer at fault is not found.
     config: further properties of OpenVINO for compiling the model.
     rtol, atol: replace the tolerances; `atol` is then absolute.
     save: a folder in which to save the layer at fault as a separate IR, with its inputs and
@@ -536,7 +536,7 @@ def diff(
     first, second: paths or models.
     also: further properties to compare: `"names"`, `"rt-info"`, `"version"`.
     ignore: properties not to compare: `"type"`, `"attributes"`, `"element-types"`, `"shapes"`,
-    `"constants"`, `"edges"`, `"tensor-names"` of inputs and outputs, `"order"` of both.
+    `"constants"`, `"edges"`, `"tensor-names"` and `"order"` of inputs and outputs.
 
     Raises `ValueError` for any other name. For a path, also raises the errors of `load`.
     """
@@ -569,8 +569,8 @@ def save(
 
     model: a path or a `Model`.
     path: the .xml to write.
-    inference: an inference of the model. The ports then declare its types and shapes, and the
-    inputs the shapes with which it was made.
+    inference: a result of `infer` for this model. The ports then declare the inferred types and
+    shapes, and the Parameters the shapes that `infer` was given.
 
     Both files appear completely or not at all. Raises `OSError`, and `ValueError` for single
     layers, for a path that does not end in .xml and for constants whose bytes are missing. For a

@@ -21,17 +21,17 @@ def note(relation: str, number: int) -> None:
 
 
 WIDER: Demand = ("wider", 0)
-"""Marks a layer for which irshape infers a wider shape than OpenVINO does."""
+"""Marks a layer for which irshape infers a less specific shape than OpenVINO does."""
 
 
 def note_wider() -> None:
-    """Records that OpenVINO infers a shape that is too narrow, so that a port with this shape is
+    """Records that OpenVINO infers a shape that is too specific. A port that declares this shape is
     not an error."""
     note(*WIDER)
 
 
 def excludes(size: int, relation: str, number: int) -> bool:
-    """Whether a size breaks a condition. No size breaks the condition that two sizes are equal."""
+    """Whether a size breaks a condition. For `=`, which compares two dimensions, returns False."""
     if relation == "==":
         return size != number
     if relation == ">=":

@@ -142,7 +142,7 @@ class Fault(NamedTuple):
 
 
 class Stated(TypedDict, total=False):
-    """The facts that code can give about a fault. `Fault` explains each of them."""
+    """The keyword arguments for facts about a fault: attributes of `Fault`, which explains them."""
 
     at: str
     relation: Relation

@@ -1,8 +1,8 @@
 """Converts between element types and NumPy types, and between packed bytes and arrays.
 
 For bf16, the f8 types, f4e2m1, i4, u4 and u2, ml_dtypes has NumPy types. For u1, u3, u6 and nf4 it
-has none: their elements are in `uint8` arrays, one byte for each (for nf4, its code of four bits).
-The metadata of the array's dtype has the name of the element type for `element_type_of`.
+has none, so `uint8` arrays hold one byte for each element (for nf4, its code of four bits). The
+dtype of such an array has metadata with the name of the element type.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def element_type_of(array: np.ndarray[Any, Any]) -> ElementType:
 
 @cache
 def _of_plain(dtype: Any) -> ElementType:
-    """Returns the element type of an `np.dtype` without metadata, which its hash ignores."""
+    """Returns the element type of an `np.dtype`, without regard to its metadata."""
     if dtype.kind in "US":
         return ElementType.of("string")
     by_dtype = {np.dtype(code).name: name for name, code in _PLAIN.items()}

@@ -84,8 +84,8 @@ Release = tuple[int, int]
 
 
 class Detail(NamedTuple):
-    """A property of a model that some releases refuse, ignore, do not run, or infer differently:
-    the releases from `since` up to the one before `right`."""
+    """A property of a model that releases from `since` up to the one before `right` refuse, ignore,
+    do not run, or infer differently."""
 
     right: Release
     """The first release that treats the property as the newest release does."""
@@ -93,7 +93,7 @@ class Detail(NamedTuple):
     """The property, as a noun phrase: `an .xml of at most 513 bytes`."""
     since: Release = FIRST
     consequence: str = ""
-    """What these releases do, as a verb phrase; empty if they refuse the model."""
+    """What the releases before `right` do, as a verb phrase; empty if they refuse the model."""
 
 
 SHORT_FILE = Detail((2024, 5), "an .xml of at most 513 bytes")
@@ -109,7 +109,7 @@ HEADER_BYTES = 512
 
 
 def shows(detail: Detail, release: Release) -> bool:
-    """Whether a release is among those that treat a property differently."""
+    """Whether a release treats a property differently from the newest release."""
     return detail.since <= release < detail.right
 
 

@@ -159,7 +159,7 @@ class Dimension:
         return self
 
     def followed(self, interval: Dimension, rule: Callable[[Any], Any]) -> Dimension:
-        """Returns a dimension with these bounds.
+        """Returns a dimension with the bounds of `interval`.
 
         If this dimension has an expression, `rule` maps it to the expression of the result.
         """
@@ -433,7 +433,7 @@ class PartialShape:
         return iter(self.dims)
 
     def merge(self, other: PartialShape) -> PartialShape | None:
-        """Returns the shape of all that both shapes allow; None if they contradict each other."""
+        """Returns the shape that allows what both allow; None if they contradict each other."""
         if self.rank is None or self is other:
             return other
         if other.rank is None or (self.declared == other.declared and -1 not in self.declared):

@@ -36,7 +36,7 @@ _SINGULARS = {"axe": "axis", "bodie": "body"}
 
 
 def agreeing(text: str) -> str:
-    """Returns a text with singular nouns after 1: `1 element` in place of `1 elements`."""
+    """Returns a text with nouns after 1 in the singular: `1 elements` becomes `1 element`."""
     if "1 " not in text:
         return text
     return re.sub(_ONE_OF_SEVERAL, lambda one: f"1 {one[1]}{_SINGULARS.get(one[2], one[2])}", text)

@@ -217,9 +217,9 @@ class Builder:
     ) -> NodeOutput:
         """Gives an output of the current node its tensor name, and its declared type and shape.
 
-        If the port has names, the name is added to them, that of a model output in front. An
-        Identity gets the name only if the declarations differ, or if an input, a constant or a
-        model output would become another output: OpenVINO before 2025.0 does not know Identity.
+        Adds the name to those that the port has, in front if it names a model output. Adds an
+        Identity for the name only if declarations differ, or if an input, a constant or a model
+        output would become another model output: OpenVINO before 2025.0 does not know Identity.
         first: whether this is the first output of the node, from which the layer gets its name.
         """
         full, name = completed(said, value.tensor), name.replace(",", "\\,")
@@ -401,9 +401,9 @@ def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
 
 
 def _name_apart(layers: list[Layer]) -> None:
-    """Numbers the layers whose name another one has: OpenVINO before 2024.1 refuses such names.
+    """Appends numbers to repeated names of layers, which OpenVINO before 2024.1 refuses.
 
-    Layers with tensor names keep their names. Results have the names of outputs.
+    Layers with tensor names are the first to keep a name. The names of Results do not change.
     """
     numbers: dict[str, int] = {}
     for layer in sorted(layers, key=lambda each: not any(port.names for port in each.outputs)):

@@ -31,9 +31,9 @@ class FileSpan(NamedTuple):
 
 
 def copied(span: FileSpan, target: IO[bytes]) -> None:
-    """Writes the bytes at the current position of the target, by the fastest way available.
+    """Copies a span to the current position of the target, in the fastest way available.
 
-    A file system that can share blocks between files need not copy them. Raises `OSError`.
+    The file system may share the blocks of both files instead. Raises `OSError`.
     """
     target.flush()
     done = _by_the_kernel(span, target)

@@ -89,9 +89,9 @@ def read_bytes(shown: str, data: bytes, weights: bytes | str | os.PathLike[str] 
 
 
 def read_source(source: Source, weights: str | os.PathLike[str] | None) -> Model:
-    """Parses an opened file. weights: the path of the .bin. An ONNX model names its own data.
+    """Parses an opened file. Raises `NotReadable`.
 
-    Raises `NotReadable`.
+    weights: the path of the .bin. An ONNX model itself contains the names of its data files.
     """
     return format_of(source.data).read(source, weights)
 
@@ -144,8 +144,7 @@ def _size(path: str) -> tuple[int, str]:
 def _read(file: BinaryIO, expected: int) -> bytes:
     """Reads a file, but at most one byte more than the limit.
 
-    expected: the expected number of bytes. A read of up to the limit would allocate all of it
-    first.
+    expected: the expected size. It is read first, since `file.read(limit)` allocates the limit.
     """
     data = file.read(min(expected, MAX_XML_BYTES) + 1)
     if len(data) <= expected:

@@ -116,7 +116,7 @@ class SourceNode:
     def rank(self, value: NodeOutput, what: str = "") -> int:
         """Returns the rank of a value. Raises `Violation` if it is dynamic.
 
-        what: the use of the operator that irshape can only convert if it knows the rank.
+        what: for the message, the case in which the rank is needed: `over all spatial axes`.
         """
         if value.rank is None:
             raise unknown(f"{self.kind} {what}".rstrip(), "the rank of its input is", INPUT_RANK)

@@ -33,7 +33,7 @@ class End(NamedTuple):
 def ends(net: Body, wiring: Wiring, positions: Iterable[int]) -> Iterator[End]:
     """Yields the inputs and outputs of a net, except Results without a producer.
 
-    positions: positions of layers; those that are neither Parameters nor Results are skipped.
+    positions: the positions of the layers to examine. Skips all but Parameters and Results.
     """
     for position in positions:
         layer = net.layers[position]

@@ -64,14 +64,14 @@ class Ends(Generic[T]):
             )
             for position, (end, row) in enumerate(pairs)
         ]
-        """For each input or output, its first name that does not mean another one."""
+        """For each input or output, its first name by which no other one is found."""
 
     def __contains__(self, name: object) -> bool:
         return name in self._known
 
     def find(self, name: object) -> T:
-        """Returns the input or output that a name, a position or `id:ID` means, or that is itself
-        given. Raises `ValueError`."""
+        """Returns the input or output with a name, a position or `id:ID`. Returns an input or
+        output unchanged. Raises `ValueError`."""
         meant = self._known.get(name)
         if meant is not None:
             return meant
@@ -83,7 +83,7 @@ class Ends(Generic[T]):
         )
 
     def given(self, values: Mapping[Any, V]) -> dict[T, V]:
-        """Returns a mapping by input or output, from a mapping by name. Raises `ValueError`."""
+        """Returns values by input or output, from values by name. Raises `ValueError`."""
         by_end: dict[T, V] = {}
         for name, value in values.items():
             end = self.find(name)
@@ -94,7 +94,7 @@ class Ends(Generic[T]):
 
 
 def inputs_of(model: Model) -> Ends[Layer]:
-    """Returns the Parameters of a model, to be found by name."""
+    """Returns the Parameters of a model as `Ends`, which finds them by name."""
     return Ends(
         "input",
         (
@@ -113,7 +113,7 @@ def inputs_of(model: Model) -> Ends[Layer]:
 
 
 def outputs_of(model: Model) -> Ends[Layer]:
-    """Returns the Results of a model, to be found by name."""
+    """Returns the Results of a model as `Ends`, which finds them by name."""
     layers, sources = model.net.layers, wire(model.net).sources
     rows = []
     for position, layer in enumerate(layers):
@@ -135,7 +135,7 @@ def end_names(
 ) -> list[str]:
     """Returns the tensor names of an input or output of a model, first those in `output_names`.
 
-    position: the position of the Parameter or Result. sources: see `Wiring.sources`.
+    position: the position of the Parameter or Result. sources: the outputs that feed each layer.
     """
     layer = layers[position]
     producer, index = next(iter(sources[position]), None) or (position, 0)

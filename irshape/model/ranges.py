@@ -17,8 +17,8 @@ Fetch = Callable[[int, int], bytes]
 
 
 class Ranges:
-    """The bytes of a remote file, fetched when they are read. Expected ranges are fetched
-    together."""
+    """The bytes of a remote file, fetched when they are read. Ranges that were
+    announced with `expect` are fetched together."""
 
     def __init__(self, size: int, fetch: Fetch) -> None:
         self._size = size

@@ -130,13 +130,13 @@ In single layers, values may have no quotes.
 
 
 class Passage(tuple[int, int]):
-    """A span (start and end) in the source of another model, which the span remembers."""
+    """A span (start and end) that stores its source, which is not that of the model."""
 
     source: Source
 
     @classmethod
     def of(cls, span: tuple[int, int], source: Source) -> Passage:
-        """Returns a span that remembers its source. A `Passage` keeps the one that it has."""
+        """Returns a span as a passage of a source. Returns a `Passage` unchanged."""
         if isinstance(span, Passage):
             return span
         passage = cls(span)
@@ -145,12 +145,12 @@ class Passage(tuple[int, int]):
 
     @classmethod
     def text(cls, text: str) -> Passage:
-        """Returns a passage whose source is this text alone."""
+        """Returns a passage of a new source that consists of a text."""
         data = text.encode()
         return cls.of((0, len(data)), Source("", data))
 
 
 def passage_bytes(source: Source, span: tuple[int, int]) -> bytes:
-    """Returns the bytes of a span in a source. A `Passage` is a span in its own source."""
+    """Returns the bytes of a span in `source`; for a `Passage`, in the source that it stores."""
     data = span.source.data if isinstance(span, Passage) else source.data
     return data[span[0] : span[1]]

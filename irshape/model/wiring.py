@@ -71,12 +71,11 @@ class Wiring:
 def wire(body: Body) -> Wiring:
     """Resolves the edges of a body.
 
-    An edge that names a missing layer or port is ignored. Of two edges into one port, the first
-    counts. Ids are compared as text and, if none matches, as the numbers that OpenVINO reads from
-    them.
+    Ignores an edge to or from a missing layer or port, and all edges into a port except the first.
+    Compares ids as text and, if none matches, as the numbers that OpenVINO reads from them.
 
-    The same pass compares the two ends of each edge, since a second pass would cost more in a large
-    model.
+    Also compares the declared types and shapes of the ports that each edge connects, since another
+    pass would cost more in a large model.
     """
     layers, edges = body.layers, body.edges
     inputs, outputs = [layer.inputs for layer in layers], [layer.outputs for layer in layers]

@@ -32,14 +32,14 @@ class PortForm(NamedTuple):
 class Form(NamedTuple):
     """The content of a layer, except for tensor names and the offset in the .bin.
 
-    Places are positions in the content without these texts.
+    `data` and `rt_info` are positions in the content without these texts.
     """
 
     items: tuple[str, ...]
     offset_at: int
     """The index in `items` at which the layer's offset in the .bin belongs; -1 if there is none."""
     data: int
-    """The place of `<data>` in the content; -1 if there is none."""
+    """The position of `<data>` in the content; -1 if there is none."""
     inputs: tuple[PortForm, ...]
     outputs: tuple[PortForm, ...]
     rt_info: tuple[int, int] | None

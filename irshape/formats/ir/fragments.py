@@ -253,9 +253,9 @@ def _plain(value: Any) -> object:
 def give_values(model: Model, values: Mapping[str, str], *, counted: bool = True) -> None:
     """Sets the values of inputs in a file of single layers, by port id, position or operand name.
 
-    counted: refuse another number of elements than the port declares; otherwise, a rule reports it.
-    Raises `ValueError` for a name that no layer has, for two names of one input, and for a text
-    that is no value of this input.
+    counted: also raise `ValueError` if a value and its port have different numbers of elements;
+    otherwise, a rule reports this. Raises `ValueError` for a name that no input has, for two names
+    of one input, and for a text that is no value of this input.
     """
     if model.kind != "layers":
         raise ValueError(

@@ -197,9 +197,9 @@ class Repaired:
     def goes_on(
         self, name: str, start: int, end: int, ended: tuple[_Element, int, int] | None
     ) -> bool:
-        """Merges an <input> or <output> into one directly before or around it; else returns False.
+        """Merges an `<input>` or `<output>` with one of the same name directly before or around it.
 
-        Some documents have an `<input>` for each port.
+        Some documents have an `<input>` for each port. Returns whether there was one to merge with.
         """
         if ended is not None and ended[0].name == name:
             self.plain[ended[1] : ended[2]] = b" " * (ended[2] - ended[1])

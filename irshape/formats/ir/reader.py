@@ -298,7 +298,7 @@ class _Reader(Elements):
                 self.model.rt_info_span = (self.passed_start, end)
 
     def preprocessing(self, offset: int, has_means: bool) -> None:
-        """Reports the first <pre-process> with means: OpenVINO subtracts them from an input."""
+        """Reports the first <pre-process> with mean values to subtract from an input."""
         if not has_means or self.model.subtracts_means:
             return
         self.model.subtracts_means = True

@@ -31,7 +31,7 @@ _INDENT = "\t"
 def write(model: Model, path: str | os.PathLike[str], inference: Inference | None = None) -> None:
     """Writes the .xml and, if the bytes of the constants are available, the .bin beside it.
 
-    inference: ports then declare inferred tensors, and inputs the shapes with which it was made.
+    inference: ports then declare its types and shapes, and Parameters its input shapes.
     Raises `OSError`, and `ValueError` for single layers, for a path that does not end in .xml, and
     for missing bytes.
     """

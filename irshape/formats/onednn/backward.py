@@ -1,4 +1,4 @@
-"""Converts gradients that need only a few OpenVINO operations. irshape does not infer others."""
+"""Converts gradients that need only a few OpenVINO operations. irshape converts no others."""
 
 from __future__ import annotations
 

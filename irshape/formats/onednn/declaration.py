@@ -72,7 +72,7 @@ def word(default: Any = None, *choices: str, required: bool = False) -> Declared
 
 
 class Declaration(NamedTuple):
-    """A kind of operation: its attributes, its numbers of inputs and outputs, and its function.
+    """A kind of operation: its attributes, numbers of inputs and outputs, and conversion function.
 
     types: the allowed element types of the first input; empty to allow all.
     """
@@ -119,7 +119,7 @@ def declarations() -> dict[str, Declaration]:
 
 
 class GraphOperation(SourceNode):
-    """An operation for its conversion function.
+    """An operation, as its conversion function receives it.
 
     Inputs are values, attributes include defaults, and outputs are the declared tensors.
     """

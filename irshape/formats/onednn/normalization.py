@@ -43,7 +43,7 @@ def _affine(
 ) -> NodeOutput:
     """Computes gamma * value + beta in f32.
 
-    rank: the rank of the value, if gamma and beta have a number for each of its channels.
+    rank: the rank of `value` if gamma and beta have one number for each channel; otherwise None.
     """
     parts = [node.convert(part, "f32") for part in (gamma, beta) if part is not None]
     if rank is not None:

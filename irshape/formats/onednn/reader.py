@@ -302,7 +302,7 @@ class _Reader:
     def order(self, producers: dict[int, int]) -> list[int]:
         """Returns the numbers of the operations in topological order.
 
-        Reports operations on a cycle. Leaves out these, and all operations that depend on them.
+        Reports operations on a cycle. Omits these operations, and all that depend on them.
         """
         sorter = TopologicalSorter(
             {
@@ -438,7 +438,7 @@ class _Reader:
         return at if at >= 0 else start
 
     def compare(self, tensor: LogicalTensor) -> None:
-        """Reports a logical tensor that differs from where the graph first names it."""
+        """Reports a logical tensor whose type or shape differs from its first one in the graph."""
         first = self.first[tensor.id]
         if first is tensor:
             return

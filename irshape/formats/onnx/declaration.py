@@ -61,9 +61,9 @@ def function_of(name: str, version: int) -> Function | None:
 
 
 class Node(SourceNode):
-    """A node for its conversion function: inputs are values, and attributes include defaults.
+    """A node, as its conversion function receives it.
 
-    `version` is the opset that introduced this version of the operator.
+    Attributes include defaults. `version` is the opset that introduced this operator version.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Node(SourceNode):
     def choice(
         self, attribute: str, words: Mapping[str, str] | tuple[str, ...], default: str = ""
     ) -> str:
-        """Returns an attribute's word, translated if `words` is a mapping. Raises `Violation`."""
+        """Returns an attribute that `words` allows, or its value in `words`. Raises `Violation`."""
         word = str(self[attribute] or default)
         if word not in words:
             raise refusal(attribute, word, f"one of {', '.join(words)}")

@@ -47,7 +47,7 @@ BINARY = {
     "Less": "Less",
     "LessOrEqual": "LessEqual",
 }
-"""Operators with two inputs that broadcast as in NumPy; before version 7, by attributes."""
+"""Operators with two broadcast inputs, and the name of the equal operation in OpenVINO."""
 
 
 @operator("Identity")

@@ -31,7 +31,7 @@ _REMARKS = ("doc_string", "metadata_props", "producer_name", "producer_version")
 
 
 def listed(graph: Any) -> tuple[bytes, list[int]]:
-    """Returns a listing of the nodes, then the inputs, with one line in the form of a tag for each.
+    """Returns a listing with one XML tag on each line: first the nodes of a graph, then its inputs.
     Also returns the offset of each line."""
     lines = [_line_of(node) for node in graph.node]
     lines += [_line("input", [("name", info.name)]) for info in graph.input]
@@ -75,7 +75,7 @@ def shown(attribute: Any) -> str:
 
 
 def without_inputs(node: Any, names: list[str]) -> Any:
-    """Returns a node in a function without the inputs that the call of the function omits."""
+    """Returns a node of a function without these inputs, which the call of the function omits."""
     if not any(name in names for name in node.input):
         return node
     copy = type(node)()

@@ -45,7 +45,7 @@ def average_pool(node: Node) -> Outputs:
 
 
 def _average(node: Node, x: NodeOutput, window: dict[str, Any], *, exclude_pad: bool) -> NodeOutput:
-    """Returns the mean of each window. OpenVINO has dilations for this from opset16 on."""
+    """Returns the mean of each window. OpenVINO's AvgPool has dilations from opset16 on."""
     dilated = any(number != 1 for number in window["dilations"])
     if not dilated:
         window.pop("dilations")
@@ -93,7 +93,7 @@ def global_lp_pool(node: Node) -> Outputs:
 
 @operator("LpPool")
 def lp_pool(node: Node) -> Outputs:
-    """Converts LpPool: the mean of the powers, times the number of elements in the window."""
+    """Converts LpPool. It sums powers as their mean times the number of elements in the window."""
     window, p = _pool(node), _exponent(node)
     elements = prod(window["kernel"])
     powers = node.add("Power", node.add("Abs", node.x), node.like(node.x, p))

@@ -12,7 +12,7 @@ from .matrix import _window, biased, convolved
 from .tensors import element_type
 
 MAX_BLOCKED = 1 << 20
-"""The maximum size of an axis that is quantized in blocks: it needs a constant of this size."""
+"""The maximum size of an axis that is quantized in blocks: it needs a constant of indices."""
 RANGE = {
     "u8": (0, 255),
     "i8": (-128, 127),
@@ -117,7 +117,7 @@ def quantized(
 def _real(
     node: Node, value: NodeOutput, scale: NodeOutput, zero: NodeOutput, *, channel: int, rank: int
 ) -> NodeOutput:
-    """Returns the dequantized values of a tensor, with a scale for all or for each `channel`."""
+    """Returns dequantized values, with one scale, or one for each index of axis `channel`."""
 
     def lying(part: NodeOutput) -> NodeOutput:
         part = node.convert(part, "f32")

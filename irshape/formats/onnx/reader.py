@@ -349,8 +349,8 @@ class _Reader:
         return values
 
     def attributes(self, proto: Any, scope: _Scope) -> dict[str, Any]:
-        """Returns the attributes of a node by name, as protobuf messages. Inside a function,
-        replaces references to attributes of its call by these attributes."""
+        """Returns the attributes of a node by name, as protobuf messages. In a function, a node may
+        refer to an attribute of the function's call; then returns that one."""
         named = {}
         for attribute in proto.attribute:
             if attribute.ref_attr_name:
@@ -449,8 +449,8 @@ def _domain(name: str) -> str:
 
 
 def _text(attribute: Any, kind: Kind | None) -> str:
-    """Returns the text of an attribute, written as its kind requires; for other values, as in the
-    listing."""
+    """Returns the value of an attribute as text, in the format of `kind`; if this is impossible, as
+    in the listing of the model."""
     value = python_value(attribute)
     if isinstance(value, str):
         return value

@@ -32,7 +32,7 @@ def axes_of(node: Node) -> NodeOutput | None:
 
 
 def _or_all(node: Node, axes: NodeOutput) -> NodeOutput:
-    """Returns axes whose number is only known when the model runs; if there are none, all axes."""
+    """Returns `axes`, or all axes if it is empty, which is only known when the model runs."""
     none = node.add("Equal", node.shape_of(axes), node.numbers([0]))
     count = node.add("Select", none, node.shape_of(node.shape_of(node.x)), node.numbers([0]))
     all_axes = node.add("Slice", _all_axes(node), node.numbers([0]), count, node.numbers([1]))

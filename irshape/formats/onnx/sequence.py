@@ -115,7 +115,7 @@ def _bias(node: Node, directions: int, hidden: int, kind: str) -> NodeOutput:
 def recurrent(node: Node) -> Outputs:
     """Converts RNN, LSTM or GRU, and transposes the outputs to ONNX's order of axes.
 
-    In ONNX, the sequence comes first (with `layout` 1, the batch). Then come the directions.
+    Its Y has the axes sequence, direction, batch, hidden; with `layout` 1, the batch is first.
     """
     node.require("input_forget", 0)
     peepholes = node.input(7)

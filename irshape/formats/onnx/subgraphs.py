@@ -206,7 +206,7 @@ def _listed(attributes: dict[str, Any], name: str, length: int) -> list[int]:
 
 
 def _state(info: Any, value: NodeOutput) -> tuple[str, Tensor]:
-    """Returns the name and tensor of a state: as declared if it has the type of its first value."""
+    """Returns a state's name and tensor: as declared; of dynamic shape if the types differ."""
     said = declared(info.type)
     if said is None or said.element_type is not value.element_type:
         said = Tensor(value.element_type, DYNAMIC_SHAPE)
@@ -225,7 +225,7 @@ def _scan_axes(inputs: list[NodeOutput], listed: list[int]) -> list[int]:
 
 
 def _scan_inputs(graph: Any, values: list[NodeOutput], axes: list[int]) -> list[tuple[str, Tensor]]:
-    """Returns the names and tensors of a Scan's body inputs: states, and slices of the others."""
+    """Returns names and tensors of the inputs of a Scan's body: first states, then slices."""
     number = len(values) - len(axes)
     given = [*map(_state, graph.input[:number], values[:number])]
     for info, value, axis in zip(graph.input[number:], values[number:], axes, strict=True):

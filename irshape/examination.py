@@ -1,4 +1,4 @@
-"""Checks a model with all rules, then applies the selection and the comments in the file."""
+"""Checks a model with all rules, then drops findings that settings or comments disable."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Examination(NamedTuple):
 
 
 def examine(model: Model, settings: Settings = PLAIN, *, reasons: bool = True) -> Examination:
-    """Infers a model, runs the rules, and drops findings by the selection and by comments.
+    """Infers a model, runs the rules, and drops findings that settings or comments disable.
 
     reasons: say in messages which layers determine a shape. This takes time.
     """
@@ -41,5 +41,5 @@ def examine(model: Model, settings: Settings = PLAIN, *, reasons: bool = True) -
 
 
 def in_file_order(finding: Finding) -> tuple[int, str, str]:
-    """Returns a key that sorts findings by their place in the file."""
+    """Returns a key that sorts findings by their offset in the file."""
     return finding.offset, finding.rule.name, finding.message

@@ -144,7 +144,7 @@ def list_remote(url: str) -> list[str]:
 
 
 class _RefusedError(OSError):
-    """Raised if a file cannot be read. The reason is a text of irshape, without credentials."""
+    """Raised if a file cannot be read. irshape writes the reason, so it has no credentials."""
 
     def __init__(self, reason: str, number: int = errno.EIO) -> None:
         super().__init__(number, reason)
@@ -287,7 +287,7 @@ def _reason(problem: Exception) -> str:
 
 @cache
 def _http(seconds: float, silence: float) -> Any:
-    """Returns fsspec's HTTP filesystem, with limits for a request and for silence, in seconds."""
+    """Returns fsspec's HTTP filesystem. `seconds` limits a request, `silence` a server's pauses."""
     import aiohttp
     import fsspec
 

@@ -16,7 +16,7 @@ _LARGE = 1 << 20
 class Pieces:
     """Buffers in one address space, each at a multiple of 64 bytes, as for an ONNX model.
 
-    Bytes that are missing also have an address range.
+    Missing bytes, for example of a missing data file, also have an address range.
     """
 
     def __init__(self) -> None:
@@ -83,8 +83,8 @@ class Pieces:
 
     @property
     def mark(self) -> tuple[int, int]:
-        """The current end of the buffers. Assigning an earlier value removes the buffers added
-        since."""
+        """The current end of the buffers. Assigning a value from earlier removes the buffers that
+        were added after it was read."""
         return len(self._starts), self._end
 
     @mark.setter

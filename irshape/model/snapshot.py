@@ -22,8 +22,8 @@ class Snapshot:
     The bytes of constants count as unchanged if the `Weights` object is the same, and size and
     modification time of the .bin are the same.
 
-    ports: whether a changed port counts as a change. Findings depend on ports; computed values do
-    not.
+    ports: whether a changed port counts as a change. Findings depend on declared ports; computed
+    values do not.
     """
 
     __slots__ = ("_ports", "_state")

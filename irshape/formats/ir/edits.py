@@ -194,7 +194,7 @@ class _Dim(NamedTuple):
 class _Inside(NamedTuple):
     """A port in the file: the end of its start tag, its dimensions, and the span of its end tag.
 
-    The end tag is at -1 for `<port/>`.
+    For `<port/>`, which has no end tag, its span is (-1, -1).
     """
 
     opened: int
@@ -225,8 +225,8 @@ def _inside(data: bytes, port: int) -> _Inside | None:
 def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
     """Returns the edits that set the dimensions of the port at offset `port`.
 
-    If the number of dimensions stays, replaces the texts of those that differ. Otherwise rewrites
-    all from the first difference on, indented as in the file.
+    If the number of dimensions stays the same, replaces the texts of those that differ. Otherwise
+    rewrites all dimensions from the first difference on, indented as in the file.
     """
     data = source.data
     inside = _inside(data, port)

@@ -56,7 +56,7 @@ class _Element(NamedTuple):
 class Repaired:
     """The repaired text of a document, the findings about repairs, and the comments at ports.
 
-    Goes through the tags once, and keeps a stack of open elements.
+    The constructor goes through the tags once, and keeps a stack of open elements.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -237,9 +237,9 @@ class Repaired:
         return name
 
     def make_room(self, name: str, start: int) -> None:
-        """Closes open elements that cannot contain an element with this name.
+        """Closes open elements that cannot contain an element with this name, which begins next.
 
-        Opens a self-closing port again if dimensions follow.
+        Reopens a self-closing `<port/>` if the element is a `<dim>`.
         """
         if name not in _KNOWN:
             return

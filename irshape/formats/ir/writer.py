@@ -113,8 +113,8 @@ def _data(layout: Layout, weights: Weights | None) -> Iterator[bytes]:
 def document(model: Model, layout: Layout | None, inference: Inference | None) -> Iterator[str]:
     """Yields the lines of the .xml.
 
-    layout: the new offsets of constants; None keeps the old ones. inference: ports declare its
-    tensors.
+    layout: the new offsets of constants; None keeps the old ones. inference: ports then declare
+    its types and shapes.
     """
     yield '<?xml version="1.0"?>'
     attributes = [f"name={quoted(model.name)}", f'version="{model.version}"']

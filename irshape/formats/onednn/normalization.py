@@ -11,8 +11,8 @@ EPSILON = number(1e-5)
 def _spread(
     node: GraphOperation, value: NodeOutput, axes: list[int]
 ) -> tuple[NodeOutput, NodeOutput, NodeOutput]:
-    """Returns a value minus its mean over the axes, the mean, and the variance, all in f32. The
-    axes stay with size 1."""
+    """Returns the value minus its mean, the mean, and the variance over the axes, all in f32. Mean
+    and variance have size 1 along these axes."""
     wide = node.convert(value, "f32")
     where = node.numbers(axes)
     mean = node.add("ReduceMean", wide, where, keep_dims=True)

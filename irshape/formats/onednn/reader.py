@@ -295,7 +295,7 @@ class _Reader:
         return builder.model
 
     def ended(self) -> set[int]:
-        """Returns the ids of the tensors that reach an End or Wildcard, which mark outputs."""
+        """Returns the ids of the inputs of End and Wildcard operations, which mark outputs."""
         rows = zip(self.operations, self.inputs, strict=True)
         return {each.id for (_, entry), row in rows if entry["kind"] in _ENDS for each in row}
 

@@ -174,7 +174,7 @@ def conv_integer(node: Node) -> Outputs:
 def _sized(node: Node, window: dict[str, Any], x: NodeOutput, w: NodeOutput, rank: int) -> None:
     """Sets the pads with which the output has the requested size.
 
-    This is `output_shape` if the node has it, else the input size times the strides.
+    The requested size is `output_shape` or, without it, the input size times the strides.
     """
     sizes, kernel = (
         value.shape.dims[2:] if value.shape.dims is not None else () for value in (x, w)

@@ -27,7 +27,7 @@ RANGE = {
 def _lying(node: Node, value: NodeOutput | None, x: NodeOutput) -> NodeOutput | None:
     """Returns scales or zero points in f32, reshaped to broadcast to the data.
 
-    They have one number for all elements, for each index of an axis, or for each block of an axis.
+    There is one number for the tensor, for each index of an axis, or for each block of an axis.
     """
     if value is None:
         return None

@@ -98,7 +98,7 @@ class _Scope:
     outer: tuple[_Scope, Builder] | None = None
     """For a body: the surrounding scope, whose names are visible in it, and its builder."""
     captured: list[tuple[NodeOutput, Layer]] = field(default_factory=list)
-    """For a body: the values from outside that it uses, each with the Parameter for it."""
+    """For a body: each value that it uses from outside, with the Parameter that represents it."""
 
 
 class _Reader:
@@ -196,7 +196,7 @@ class _Reader:
         return value
 
     def captured(self, given: NodeOutput, name: str, scope: _Scope) -> NodeOutput:
-        """Returns a value from outside for use in a body: a copy of a Const, or a Parameter."""
+        """Returns a layer in a body for a value from outside: a copy of a Const, or a Parameter."""
         if given.layer.type == "Const":
             constant = self.builder.model.constant(given.layer)
             return self.builder.constant_at(
@@ -208,7 +208,7 @@ class _Reader:
 
     @contextmanager
     def inside(self, builder: Builder) -> Iterator[None]:
-        """Adds layers to `builder` inside the `with` block."""
+        """Makes the reader add layers to `builder` until the `with` block ends."""
         kept, self.builder = self.builder, builder
         self.tensors.builder = builder
         try:

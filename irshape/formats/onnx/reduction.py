@@ -152,7 +152,7 @@ def _joined(node: Node) -> Outputs:
 def arg_max(node: Node) -> Outputs:
     """Converts ArgMax and ArgMin to a TopK of one element.
 
-    Among equal elements, the result is the first one, or the last one by reversing the axis.
+    Among equal elements, TopK returns the first one. To get the last one, reverses the axis.
     """
     x = node.x
     rank = node.rank(x, "with its axis")

@@ -40,7 +40,7 @@ def conditional(
     inputs: list[NodeOutput | None],
     attributes: dict[str, Any],
 ) -> tuple[NodeOutput, ...]:
-    """Converts If to two bodies. Values that the bodies use from outside become inputs."""
+    """Converts If to two bodies. Outside values that the bodies use become inputs of the layer."""
     assert inputs[0] is not None
     fed = [inputs[0]]
     places: dict[tuple[Layer, int], int] = {}

@@ -182,7 +182,7 @@ class Tensors:
         return elements_of(tensor, kind)[1]
 
     def strings(self, texts: Any, shape: tuple[int, ...], elements: int, name: str) -> NodeOutput:
-        """Returns a constant of strings, with the bytes that a .bin has for strings."""
+        """Returns a constant of strings, with the bytes in which a .bin encodes strings."""
         if len(texts) != elements:
             raise _miscounted(name, len(texts), "texts", "its shape", elements)
         offsets = [0, *accumulate(map(len, texts))]

@@ -307,9 +307,19 @@ STRIDED = [
     row("StridedSlice-1", {}, "f32[4] i64{[1]} i64{[2]}", known="missing-attribute"),
     row("StridedSlice-1", "begin_mask=0 end_mask=0", "f32[4] i64{[1]}"),
 ]
+SHRINKING = [
+    unrun(
+        "Add-1",
+        {},
+        *[node(type, attributes, "f32[1..8] i64{[-5]} i64{[1]} i64{[1]}")] * 2,
+        id=f"{type}-shrinks",
+        known="slice-shrinks",
+    )
+    for type, attributes in (("Slice-8", ""), ("StridedSlice-1", "begin_mask=0 end_mask=0"))
+]
 
 
-@pytest.mark.parametrize("case", [*SLICE, *STRIDED], ids=case_id)
+@pytest.mark.parametrize("case", [*SLICE, *STRIDED, *SHRINKING], ids=case_id)
 def test_slicing(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 

@@ -249,12 +249,6 @@ READ = [
     unrun("ReadValue-2", "variable_id=v", "f32[2]"),
     unrun(
         "ReadValue-6",
-        {"variable_id": "v", **variable("f32", "2")},
-        node("Broadcast-3", "mode=numpy", "f32[]", node("ReLU-1", {}, "i64{[2]}")),
-        id="ReadValue-of-a-size-through-ReLU-constant",
-    ),
-    unrun(
-        "ReadValue-6",
         {"variable_id": "v", **variable("f32", "?,2")},
         node(
             "Broadcast-3",

@@ -346,22 +346,7 @@ def test_parts_of_an_axis_of_any_size() -> None:
             for a in range(start[0], start[1] + 1)
             for b in range(stop[0], stop[1] + 1)
         }
-        assert size_bounds.low <= min(taken) <= max(taken) <= size_bounds.high, (
-            low,
-            high,
-            unbounded,
-            start,
-            stop,
-            step,
-            size_bounds,
-        )
+        what = (low, high, unbounded, start, stop, step, size_bounds)
+        assert size_bounds.low <= min(taken) <= max(taken) <= size_bounds.high, what
         if start[0] == start[1] and stop[0] == stop[1] and size_bounds.high < UNBOUNDED:
-            assert (size_bounds.low, size_bounds.high) == (min(taken), max(taken)), (
-                low,
-                high,
-                unbounded,
-                start,
-                stop,
-                step,
-                size_bounds,
-            )
+            assert (size_bounds.low, size_bounds.high) == (min(taken), max(taken)), what

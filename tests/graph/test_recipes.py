@@ -44,6 +44,7 @@ def test_the_documents_have_programs() -> None:
     assert len(PROGRAMS) >= 24
 
 
+@pytest.mark.usefixtures("registrations")
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.title)
 def test_a_program_runs(program: Program, tmp_path: Path) -> None:
     for name in re.findall(r'Graph\.load\("(\w+)\.xml"\)', program.code):

@@ -29,7 +29,7 @@ severity. Layer and port are empty if there is none."""
 
 
 class Finished(NamedTuple):
-    """The report without what the baseline and other settings leave out, and counts of that."""
+    """A report without the findings that settings leave out, and the numbers of these findings."""
 
     report: Report
     baselined: int
@@ -41,8 +41,7 @@ class Finished(NamedTuple):
     unchecked: int
     """The number of files that `max-errors` leaves out."""
     idle: tuple[tuple[str, str], ...]
-    """The useless selectors in `per-file-ignores`: they exclude no finding. Each with its
-    pattern."""
+    """The selectors in `per-file-ignores` that exclude no finding, each with its pattern."""
 
 
 def finish(report: Report, configuration: Configuration, *, baseline: bool = True) -> Finished:

@@ -143,7 +143,7 @@ def default_jobs(paths: Sequence[str]) -> int:
 
 
 def shard(paths: list[str], index: int, count: int) -> list[str]:
-    """Returns part `index` of `count`, from 1, of a list of files. Each file is in one part.
+    """Returns part `index` (1 to `count`) of a list of files. Each file is in one part.
 
     Successive files are in different parts, since they are often similar.
     """

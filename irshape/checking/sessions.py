@@ -23,7 +23,7 @@ from .soundness import require_sound
 MAX_MODELS = 8
 """The number of models for which `run` keeps sessions: the models that ran last."""
 MAX_SESSIONS = 4
-"""The number of idle sessions that `run` keeps for a model, for as many threads."""
+"""The largest number of idle sessions that `run` keeps for a model: one serves one thread."""
 
 
 class Session(execution.Session):

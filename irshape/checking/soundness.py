@@ -61,8 +61,7 @@ def require_sound(model: Model) -> None:
 
 
 def _candidates(context: Context) -> Iterator[Finding]:
-    """Yields findings of rules with `stops_runs`, and of operations of plugins under their
-    codes."""
+    """Yields findings of rules with `stops_runs`, and those that operations of plugins report."""
     from ..rules import all_rules
 
     known = set()

@@ -27,8 +27,7 @@ EXPORTED = ("_model.xml", "_tokenizer.xml", "_detokenizer.xml")
 """The endings of the file names of models that optimum-intel exports together."""
 
 Watch = Callable[[Iterator[FileReport], int], Iterator[FileReport]]
-"""A function that yields the reports in its first argument, and shows progress. int: their
-total."""
+"""A function that yields the reports it is given and shows progress. int: their number."""
 
 
 def validate(

@@ -51,7 +51,7 @@ def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 def _other_notation(
     sites: Sites, site: Site, attribute: Attribute, text: str
 ) -> Iterator[Candidate]:
-    """Yields, for a malformed value, the same numbers as OpenVINO reads them, or a similar word."""
+    """Yields corrections of a malformed value: its numbers in valid notation, or a similar word."""
     try:
         attribute.read(text)
         return
@@ -117,7 +117,7 @@ def _nearness(one: object, other: object) -> float | None:
 
 
 def names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields other names for an attribute that the operation does not have, or else its removal."""
+    """Yields changes that rename an attribute unknown to the operation, or else remove it."""
     site, written = sites.of(finding.layer), finding.fault.at
     operation = None if site is None else site.operation
     if site is None or operation is None:

@@ -45,7 +45,7 @@ def _values(sites: Sites, site: Site) -> Iterator[Candidate]:
     """Yields values of a small constant with which the layer that it feeds would fit its declared
     ports.
 
-    Yields nothing if another value of an attribute has the same effect.
+    Yields nothing if another value of an attribute would make the layer fit them.
     """
     operation, layer = site.operation, site.layer
     known = sites.context.shared(fitting_values, layer)

@@ -132,7 +132,7 @@ def diagnose(model: Model, settings: Settings = PLAIN, *, readings: int | None =
 
 
 def _with_further(examination: Examination, settings: Settings) -> Examination:
-    """Returns the examination with contradictions that are found only if all declared ports are
+    """Returns the examination plus contradictions found only when all declared ports are
     ignored."""
     from .ports import asks_for_ports, further_contradictions
 

@@ -124,8 +124,8 @@ def _edge_into(result: BodyResult, layer: Layer, port: Port) -> Edge | None:
 def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator[Candidate]:
     """Yields changes that connect an input to another output with the same declaration.
 
-    The output closes no cycle. edge: the wrong edge into the input, if there is one; an output of
-    another layer then has the port id of the edge, or no edge uses it.
+    The new edge closes no cycle. edge: the wrong edge into the input, if there is one. An output of
+    another layer is then tried only if it has the edge's `from-port`, or no edge uses it.
     """
     result, port = site.result, site.layer.inputs[index]
     layers, outputs = result.body.layers, sites.context.shared(Outputs, result)
@@ -305,7 +305,7 @@ def _on_cycle(sites: Sites, result: BodyResult) -> Iterator[Candidate]:
 def ids(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     """Yields new ids of layers: ids that edges name but no layer has.
 
-    The layers share an id or, if an edge names a missing layer, are layers that no edge names.
+    Only layers that share an id are changed or, if an edge is faulty, layers that no edge names.
     """
     at_edge, site = sites.edge_of(finding), sites.of(finding.layer)
     body = at_edge[0].body if at_edge else site.result.body if site else None

@@ -102,10 +102,10 @@ def _faults(inference: Inference) -> set[tuple[Layer, RuleId]]:
 
 
 def _leading_to(result: BodyResult, refusing: set[Layer]) -> set[Layer]:
-    """Returns the layers from which a layer that refuses its inputs gets a wrong type or shape.
+    """Returns the layers that may give a wrong type or shape to a layer that refuses its inputs.
 
-    These are its producers whose ports differ from the inference, their producers with such ports,
-    and so on. Since OpenVINO refuses the file, these ports may declare the intended shapes.
+    These are its producers whose declared ports contradict inferred ones, their producers of this
+    kind, and so on. Since OpenVINO refuses the file, these ports may declare the intended shapes.
     """
     leading: set[Layer] = set()
     for part in result.walk():
@@ -125,9 +125,8 @@ def _leading_to(result: BodyResult, refusing: set[Layer]) -> set[Layer]:
 def further_contradictions(context: Context, reported: list[Finding]) -> Iterator[Finding]:
     """Yields findings on ports that contradict the rest of the file but that no rule reports.
 
-    After a port that a rule reports, inference continues from the declaration of this port. It
-    misses ports whose shapes depend on values computed from this declaration, e.g. the output of a
-    Range after a ShapeOf.
+    After a port that a rule reports, irshape infers from the declaration of this port. It thus
+    misses wrong ports whose shapes depend on it, e.g. the output of a Range after a ShapeOf.
     """
     named = {each.layer for each in reported}
     for result in context.shared(as_read).result.walk():

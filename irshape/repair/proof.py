@@ -38,7 +38,7 @@ class Outcome(NamedTuple):
 
 
 def key_of(finding: Finding, place: int) -> Key:
-    """Returns the key of a finding, which stays the same after edits. place: its place in the
+    """Returns the key of a finding, which stays the same after edits. place: its offset in the
     original."""
     return finding.rule.code, place, finding.port
 

@@ -65,8 +65,7 @@ class _Search:
         self.causes: dict[int, list[Cause]] = {}
         self.tried: dict[int, list[Trial]] = {}
         self.under: dict[int, tuple[Finding, ...]] = {}
-        """The findings that a change removes together with another one, by the `id` of the
-        latter."""
+        """Maps the `id` of a finding to the other findings that the same change removes."""
         self.done: set[int] = set()
         self.spared: set[Suspect] = set()
         """The possible origins that the search leaves out."""
@@ -136,7 +135,7 @@ class _Search:
 
     def _put(self, causes: list[Cause]) -> None:
         """Records causes, the likeliest first, under one of the findings that all of them explain:
-        the lead. The other findings that the likeliest explains are folded under the lead."""
+        the lead. The other findings that the likeliest cause explains are listed under it."""
         explained = causes[0].explained
         everything = set(map(id, explained))
         for before in everything & self.under.keys():

@@ -1,4 +1,4 @@
-"""Infers a layer at its place in a body, with its own or other attributes and inputs."""
+"""Infers a single layer of a body, with its own or other attributes and inputs."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Maker(NamedTuple):
     changes: Callable[[Sites, Finding], Iterator[Candidate]]
     """Yields the changes to try for a finding."""
     cheap: bool = False
-    """Whether it takes little time, so that it runs even for many findings at one element."""
+    """Whether `changes` is fast, so that it runs even for many findings at one element."""
     of_layer: bool = False
     """Whether the findings depend only on the attributes and inputs of their layer."""
 

@@ -94,7 +94,7 @@ def _senseless(sites: Sites) -> set[Layer]:
 
 
 def _fed_by(sites: Sites) -> set[Layer]:
-    """Returns the layers that have an input of known value, which is wrong if the .bin is wrong."""
+    """Returns the layers with an input whose value irshape knows, perhaps from a wrong .bin."""
     return {
         layer
         for result in sites.context.results.values()

@@ -206,8 +206,8 @@ class Context:
         return [each for each in self.observed(Fault) if each[1].rule == INPUT_SHAPES]
 
     def with_reasons(self, finding: Finding) -> Finding:
-        """Returns a finding. If its layer rejects its inputs, adds the contradicting sizes that may
-        cause this. Only the first such layer shows contradictions between inputs of the model.
+        """Returns a finding, with the contradicting sizes that may make its layer reject its
+        inputs. Only the first such layer shows contradictions between inputs of the model.
 
         This takes a few times as long as inferring the model.
         """

@@ -26,7 +26,7 @@ KINDS = ("unbounded", "dynamic", "lost", "data-dependent")
 
 
 class Statement(NamedTuple):
-    """A statement of a contract: some tensors have the dimensions `dims`, or none of a kind."""
+    """A statement of a contract: tensors have the dimensions `dims`, or no dimension of `kind`."""
 
     tensors: str
     """A pattern of tensor names, such as `state.*`."""

@@ -97,9 +97,9 @@ def _shape_rule(difference: OutputDifference, unsure: bool) -> RuleId | None:
 def _without_values(
     context: Context, output: int, difference: OutputDifference
 ) -> tuple[RuleId | None, OutputDifference]:
-    """Returns the rule that reports a shape that depends on unknown values of inputs.
+    """Returns the rule that reports a declared shape if it depends on unknown input values.
 
-    For unknown axes, orders and target shapes, it tries all possible values.
+    Tries all possible values of unknown axes, orders and target shapes.
     """
     layer, given = difference.layer, difference.declared.shape
     result = context.inference.result

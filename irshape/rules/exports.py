@@ -211,7 +211,7 @@ STATED_SIZES = (
     ("vae_decoder", "latent_channels", "input", "latent_sample"),
     ("vae_decoder", "out_channels", "output", "sample"),
 )
-"""Parts of an image pipeline, a key of their config.json, and the input or output of this size."""
+"""A part of an image pipeline, a key of its config.json, and the input or output of that size."""
 
 
 class ExportVocabulary(_ExportRule):

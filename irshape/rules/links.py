@@ -62,7 +62,7 @@ class EdgeFault(NamedTuple):
 
     @property
     def malformed(self) -> bool:
-        """Whether the id is malformed, e.g. `+1` or `one`; otherwise no layer or port has it."""
+        """Whether the id is malformed, e.g. `+1`, rather than an id that no layer or port has."""
         number = self.number
         if number is None or number == self.text:
             return number is None

@@ -336,8 +336,7 @@ def _offset(layer: Layer) -> int:
 
 
 def _names_libraries(context: Context) -> bool:
-    """Returns whether a layer may be an operation of a library, by its version, e.g.
-    `extension`."""
+    """Returns whether some layer's version, e.g. `extension`, may name an extension library."""
     versions = {version for _, version in context.kinds}
     return any(
         library in version

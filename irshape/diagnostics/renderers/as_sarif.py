@@ -27,7 +27,7 @@ SCHEMA = (
 LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 PROBLEMS = {"error": "error", "warning": "warning", "info": "recommendation"}
 MAX_RESULTS = 25_000
-"""The largest number of results that GitHub accepts. The least severe of more are only counted."""
+"""The largest number of results that GitHub accepts. Of more, irshape omits the least severe."""
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:

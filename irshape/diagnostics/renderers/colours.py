@@ -8,8 +8,7 @@ _CODES = {"error": "31", "warning": "33", "info": "36", "bold": "1", "dim": "2",
 
 
 def painter(colour: bool) -> Callable[..., str]:
-    """Returns a function that applies styles (`error`, `bold` …) to a text; without colour,
-    none."""
+    """Returns a function that applies styles (`error`, `bold` …) if `colour` is true."""
 
     def paint(text: str, *styles: str) -> str:
         return (

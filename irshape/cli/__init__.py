@@ -57,7 +57,7 @@ def _load_plugins(_: click.Context, __: click.Parameter, paths: tuple[str, ...])
 
 
 def _know_extensions(context: click.Context, _: click.Parameter, names: tuple[str, ...]) -> None:
-    """Registers the custom operations of --extension and the configuration for this command.
+    """Registers the operations that --extension and the configuration name, for this command.
 
     Raises `UsageError` if the configuration or an operation's name is invalid.
     """
@@ -88,7 +88,7 @@ of the same name."""
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command's module when the command is named."""
+    """A click group that imports the module of a command only when the command is looked up."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

@@ -28,7 +28,7 @@ class Option(click.Option):
 
 
 class Whole(click.IntRange):
-    """An integer in digits: none of the other notations that Python reads, such as `1_000`."""
+    """An integer written in digits. Refuses other notations of Python, such as `1_000`."""
 
     name = "integer"
 

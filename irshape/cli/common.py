@@ -73,7 +73,7 @@ def expand(
 
 
 def unjudged(files: int) -> str:
-    """Returns a note that targets and devices do not apply to a number of files."""
+    """Returns a note that targets and devices do not apply to files of formats other than IR."""
     return (
         f"the target and the devices apply only to IRs, not to {counted(files, 'file')} of other "
         "formats; `irshape convert` converts them to IRs"
@@ -100,8 +100,8 @@ def _named_data(paths: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _without_onnx(files: list[str], folder: str) -> list[str]:
-    """Returns the models of a folder that irshape reads. Says on stderr how many ONNX models need
-    a package that is missing."""
+    """Returns the files; without the ONNX models if the onnx package is missing. Then says on
+    stderr how many are skipped."""
     from importlib.util import find_spec
 
     onnx = [path for path in files if path.endswith(".onnx")]

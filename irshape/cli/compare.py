@@ -154,7 +154,7 @@ def _outputs(comparison: ModelComparison) -> list[str]:
 
 
 def _verdict(comparison: ModelComparison) -> list[str]:
-    """Names the first tensor that differs, and the layer to blame."""
+    """Returns lines that name the first tensor that differs, and the layer to blame."""
     lines: list[str] = []
     if not comparison.compared:
         lines.append("  nothing could be compared: no output of A corresponds to an output of B")

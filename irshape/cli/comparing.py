@@ -55,12 +55,12 @@ def number(value: float | None) -> str:
 
 
 def in_words(state: str, errors: Errors) -> str:
-    """Returns a verdict in words. Values are called equal without more only if none differs."""
+    """Returns a verdict in words. Equal values with an error are `equal within the tolerance`."""
     return "equal within the tolerance" if state == "equal" and errors.max_abs else state
 
 
 def row(errors: Errors, verdict: str, what: str) -> tuple[str, ...]:
-    """Returns a row of the table. Different counts of NaN or infinity are written `3/4`."""
+    """Returns a row of the table. Counts of NaN or infinity that differ are written `3/4`."""
     counts = [
         f"{pair[0]}" if pair[0] == pair[1] else f"{pair[0]}/{pair[1]}"
         for pair in (errors.nan, errors.inf)
@@ -79,7 +79,7 @@ def row(errors: Errors, verdict: str, what: str) -> tuple[str, ...]:
 
 
 def error_table(rows: Iterable[Sequence[str]], indent: int = 0) -> list[str]:
-    """Returns the rows as a table under `HEAD`."""
+    """Returns the lines of a table with these rows under the column titles in `HEAD`."""
     return text_table(
         HEAD,
         rows,

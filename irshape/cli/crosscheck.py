@@ -183,7 +183,7 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
 
 
 def _outputs(comparison: Comparison, verbose: bool) -> list[str]:
-    """Returns a line for each kind of explanation; with `verbose`, for each explained output."""
+    """Returns a line for each explanation; with `verbose`, also one for each output."""
     lines = []
     if verbose:
         for output in comparison.rows:

@@ -249,8 +249,8 @@ def _by_end(
     options: Mapping[str, Argument],
     find: Callable[[str], End],
 ) -> dict[End, dict[str, Any]]:
-    """Returns the values of several options by input or output, which `find` finds by name, and
-    then by the argument of `Graph.preprocess` or `Graph.postprocess`."""
+    """Collects the values of several options by input or output, which `find` looks up by name, and
+    by argument of `Graph.preprocess` or `Graph.postprocess`."""
     wanted: dict[End, dict[str, Any]] = {}
     for flag, (argument, parse) in options.items():
         with refusals([flag]):
@@ -263,7 +263,7 @@ def _by_end(
 
 
 def _element_type(text: str) -> str:
-    """Returns the name of an element type, also written as a port does. Raises `ValueError`."""
+    """Returns the name of an element type such as `f32` or `FP32`. Raises `ValueError`."""
     from ..element_types import ElementType
 
     return (ElementType.of_precision(text) or ElementType.of(text)).name
@@ -305,7 +305,7 @@ def _rename(graph: Graph, given: Given) -> None:
 class _Change:
     """An option with its help. usage: the option and, if it takes a value, its metavar.
 
-    applies: makes the change; or, if the option only modifies others, the names of these.
+    applies: a function that makes the change; or the parameters of the options that it modifies.
     """
 
     def __init__(
@@ -584,7 +584,7 @@ def _asked(value: Any) -> bool:
 def _steps(given: Given) -> dict[Apply, list[str]]:
     """Returns the requested changes in order, each with the options that request it.
 
-    Raises `UsageError` for an option that belongs to one that is missing.
+    Raises `UsageError` for an option that modifies only options that are not given.
     """
     steps: dict[Apply, list[str]] = {}
     every = [each for section in _SECTIONS.values() for each in section]

@@ -156,7 +156,7 @@ def _writer(
     alone: bool,
     weights: str,
 ) -> tuple[Writer | None, list[str]]:
-    """Returns the function that writes the fixes of a file, None for none, and the files to fix.
+    """Returns a function that writes the fixes of a file (or None to write none), and the files.
 
     Raises `UsageError` if the output would overwrite an input.
     """
@@ -298,7 +298,7 @@ def _fixed(findings: list[Diagnostic]) -> str:
 
 
 def _for_terminal(diff: str, colour: bool) -> str:
-    """Returns the diff, for a terminal without control characters, and coloured if `colour`."""
+    """Returns the diff; without control characters on a terminal, and coloured if `colour`."""
     if not colour and not sys.stdout.isatty():
         return diff
     tones = {"-": "red", "+": "green", "@": "cyan"}

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def is_folder(output: str) -> bool:
-    """Returns whether an output is a folder for files, and not a file."""
+    """Returns whether the path of an output names a folder: it ends in `/`, or is a folder."""
     return output.endswith(("/", os.sep)) or os.path.isdir(output)
 
 
 def each_once(files: Iterable[str]) -> list[str]:
-    """Returns the files, each once even if links lead to it. Of a file and its links, keeps the
-    file.
+    """Returns each file once, even if several paths lead to it. Prefers a path that is not a
+    symbolic link.
     """
     chosen: dict[str, str] = {}
     for file in files:
@@ -49,10 +49,10 @@ def _folder_of(path: str) -> str:
 
 
 def mirrored(paths: Sequence[str], files: Sequence[str], output: str) -> dict[str, str]:
-    """Maps each file to its place in the folder `output`, relative to the common folder.
+    """Maps each file to its path in `output`. Subfolders of the files' common folder are kept.
 
     Files inside `output` are skipped when a folder is searched, since they are earlier copies.
-    Raises `UsageError` for a file that cannot have a place in a folder.
+    Raises `UsageError` if `output` is a file, or if a file is `-`, a URL or on another drive.
     """
     if os.path.exists(output) and not os.path.isdir(output):
         raise click.UsageError(f"'{output}' is a file; several files need a folder")

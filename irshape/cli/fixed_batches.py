@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def first_axes(graph: Graph) -> list[Dimension | None]:
-    """Returns axis 0 of each input; None for scalars and dynamic ranks."""
+    """Returns the size of axis 0 of each input; None for scalars and dynamic ranks."""
     return [_batch(each) for each in graph.inputs]
 
 
@@ -40,7 +40,7 @@ def kept_batches(graph: Graph, before: list[Dimension | None]) -> Iterator[str]:
 
 
 def _fed(graph: Graph) -> set[GraphLayer]:
-    """Returns the layers that compute with the data of the inputs, not only with their sizes."""
+    """Returns the layers that depend on the data of inputs, not only on their sizes by ShapeOf."""
     waiting = [each.layer for each in graph.inputs]
     fed = set(waiting)
     while waiting:
@@ -90,7 +90,7 @@ def _differs(output: Output, batch: Dimension) -> bool:
 
 
 def _begins_with(output: Output, size: Dimension | None) -> bool:
-    """Returns whether a list of integers begins with a size, as the target of a Reshape does."""
+    """Returns whether a tensor is a list of integers that begins with this size, e.g. a shape."""
     value = output.value
     return (
         size is not None

@@ -124,7 +124,7 @@ _HELP = {
 
 
 def _advised(problem: GraphError) -> str:
-    """Returns the message of a graph, with advice that names options in place of arguments."""
+    """Returns the message of an error, with advice that names options, not Python arguments."""
     advice = _HELP.get(problem.argument or "")
     return str(problem) if advice is None else f"{problem.message}; {advice}"
 
@@ -163,7 +163,7 @@ def write_graphs(graphs: Mapping[str, Graph], *, quiet: bool) -> None:
 
 
 def graph_account(path: str, graph: Graph) -> str:
-    """Returns `account` of a graph."""
+    """Describes a written graph, as `account` does."""
     inputs, outputs = (
         [(each.names or (each.layer.name,), each) for each in ends]
         for ends in (graph.inputs, graph.outputs)
@@ -172,7 +172,7 @@ def graph_account(path: str, graph: Graph) -> str:
 
 
 def _text_alone(graph: Graph) -> bytes:
-    """Returns the .xml of a graph. Raises `GraphError` if the original .bin lacks a constant."""
+    """Returns the .xml. Raises `GraphError` if the original .bin lacks a constant of the graph."""
     from ..graph.errors import GraphError
     from ..graph.writing import text_of
     from ..model.weights import Constant

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..xpath.evaluator import Evaluator
 
 FUNCTIONS = ("shape", "element-type")
-"""The XPath functions whose results need inference."""
+"""The XPath functions that need the inferred element types and shapes."""
 
 
 @click.command("query", cls=Command)

@@ -24,7 +24,7 @@ COUNTED = (*FOR_PEOPLE, "json")
 
 
 class Form(NamedTuple):
-    """A format and its file. None stands for `--output-file`, or for stdout without that option."""
+    """A format and the path of its file. None: the file of `--output-file`, or else stdout."""
 
     name: str
     path: str | None
@@ -43,7 +43,7 @@ class FormType(click.Choice):  # type: ignore[type-arg]
 
 
 def report_text(report: Report, form: str) -> str:
-    """Renders a report in a format. File names in it are relative to the folder of `_root`."""
+    """Renders a report in a format. File names in it are relative to `_root()`."""
     return render(report, form, Options(root=os.path.abspath(_root())))
 
 

@@ -110,7 +110,7 @@ def _filled(text: str, indent: str = "") -> str:
 
 
 def markdown(rules: tuple[type[Rule], ...]) -> str:
-    """Returns all rules as one document."""
+    """Returns the documentation of all rules as one Markdown document."""
     rows = [
         f"| [{rule.code}](#{rule.code.lower()}-{rule.name}) | `{rule.name}` | {severity(rule)} "
         f"| {rule.page().summary.replace('|', chr(92) + '|')} |"

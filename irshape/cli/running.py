@@ -85,8 +85,8 @@ def gathered(
 ) -> dict[Layer, Any]:
     """Returns an array for each Parameter, from files, values or random numbers.
 
-    random: draw the inputs that are not given. fitting: shapes for inputs that `shapes` lacks.
-    Raises `UsageError`, and `ExecutionError` if they would take more than `max_memory` bytes.
+    random: draw missing inputs at random. fitting: shapes for inputs that `shapes` lacks. Raises
+    `UsageError`, and `ExecutionError` if the arrays would take more than `max_memory` bytes.
     """
     from ..element_types import DYNAMIC_TYPE
     from ..execution.inputs import array_of, beside, random_inputs

@@ -161,7 +161,7 @@ def _chosen_files(
 def _expected(wanted: Chosen, paths: tuple[str, ...], ignores: Any) -> Configuration:
     """Returns the settings whose patterns must match a file: all for a folder, else only `ignores`.
 
-    ignores: those of the command line. With --only-ir (from a hook), they need not match a file.
+    ignores: the values of --per-file-ignores. With --only-ir (in a hook), they may match nothing.
     """
     if any(map(os.path.isdir, paths)):
         return wanted.configuration

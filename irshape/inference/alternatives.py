@@ -1,4 +1,4 @@
-"""Finds other attributes with which a layer would fit the shapes that its ports declare.
+"""Finds other attribute values with which a layer would fit the shapes that its ports declare.
 
 Each candidate is inferred separately, with the operation's own `infer`.
 """

@@ -1,4 +1,4 @@
-"""Decides whether an unknown input, such as axes, has a value that gives the declared shape."""
+"""Decides whether some value of an unknown input, such as axes, gives the declared shape."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _choices(
 
 
 def _axes(static: Values | None, rank: int) -> Iterator[tuple[Values, Values]]:
-    """Yields shapes of an input that lists axes, each with axes in ascending order."""
+    """Yields values to try for an input that lists axes: its shape and its axes, ascending."""
     counts = [(count,) for count in range(1, rank + 1)] if static is None else [static]
     for shape in counts:
         count = prod(shape)

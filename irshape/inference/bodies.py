@@ -112,7 +112,7 @@ def _never(parameters: dict[str, Any]) -> dict[str, Any]:
 def bind(
     layer: Layer, tag: str, run: Callable[[dict[str, T]], dict[str, T]] = _never
 ) -> BodyView[T]:
-    """Connects a body to its layer: returns its inputs and outputs by position in the layer.
+    """Resolves a port map: pairs the body's inputs and outputs with positions in the outer layer.
 
     run: a function that runs the body; not needed if the caller only reads the port map. Raises
     `Violation` if the port map names a port or a layer that does not exist.

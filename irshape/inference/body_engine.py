@@ -60,8 +60,8 @@ class BodyEngine(LayerEngine):
     def infer_layer(self, layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
         """Infers one layer from its inputs, with the values of its outputs if they are known.
 
-        If OpenVINO refuses an attribute, returns this fault. Does not report other attributes.
-        Raises `UnknownOperation`.
+        If OpenVINO refuses an attribute, returns this fault. Omits attribute faults that it
+        accepts. Raises `UnknownOperation`.
         """
         declaration = self.declarations.of(layer)
         if isinstance(declaration, UnknownOperation):
@@ -113,7 +113,7 @@ class BodyEngine(LayerEngine):
     ) -> BodyResult:
         """Infers the body of a layer. Caches the result by body and parameters.
 
-        Raises `Violation` if nested bodies need more than `MAX_WORK` layers.
+        Raises `Violation` if nested bodies make it infer more than `MAX_WORK` layers.
         """
         key = (body, compare, frozenset(parameters.items()))
         result = self._results.get(key)
@@ -197,7 +197,7 @@ class Walk:
         return tensors
 
     def _inputs(self, position: int, row: list[OutputRef | None]) -> tuple[Tensor, ...]:
-        """Returns a layer's connected inputs. See `repeated` for ports that contradict them."""
+        """Returns the tensors of a layer's connected inputs, or declared ones (see `repeated`)."""
         result, contradicted = self.result, self.contradicted
         layers = result.body.layers
         inputs: list[Tensor] = []
@@ -384,7 +384,7 @@ def needed_values(
 
 
 def declarations_of(inference: Inference) -> Declarations:
-    """Returns the declarations of a model's layers. Reuses those of its inference."""
+    """Returns the operations and attributes of a model's layers; reuses those of the inference."""
     known = inference.engine
     return known.declarations if isinstance(known, BodyEngine) else Declarations(inference.model)
 
@@ -396,7 +396,7 @@ def compatible(own: Tensor, fed: Tensor) -> bool:
 
 
 def _of_shape(operation: Operation, shape: PartialShape) -> Tensor:
-    """Returns the output tensor of a Parameter that gets another shape."""
+    """Returns the output tensor of a Parameter whose declared shape is replaced."""
     return Tensor(getattr(operation, "element_type", DYNAMIC_TYPE), shape)
 
 

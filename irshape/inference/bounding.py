@@ -1,7 +1,7 @@
 """Proposes which inputs to bound, or to fix, so that dimensions become bounded or static.
 
-Each proposal is inferred first: no layer may refuse the proposed ranges, their ends, or some sizes
-within them.
+Each proposal is inferred first: no layer may refuse the proposed ranges, their bounds, or sampled
+sizes within them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 BATCHES = 8
 LENGTHS = 128
-"""The upper bounds to propose: `BATCHES` for the first axis of an input, this for others."""
+"""The upper bounds to propose: `BATCHES` for axis 0 of an input, `LENGTHS` for others."""
 SAMPLES = 4
 """How many sizes within the ranges are tried at random."""
 MOST_LAYERS = 200_000
@@ -159,7 +159,7 @@ class Proposals:
         return {layer: shape_of(known, shape, sizes) for layer, known, shape in self._inputs()}
 
     def _within(self, shapes: Mapping[Layer, PartialShape]) -> bool:
-        """Whether the shapes of the inputs lie within their bounds."""
+        """Whether these shapes lie within the inputs' intervals, as [3] in [1..8]."""
         return all(
             dim.contains(size.low)
             for layer, _, shape in self._inputs()
@@ -169,7 +169,7 @@ class Proposals:
     def _ends(
         self, shapes: Mapping[Layer, PartialShape], fitting: Sizes
     ) -> Iterator[dict[Layer, PartialShape]]:
-        """Yields the shapes with the lower bound of every range, then with the upper bounds."""
+        """Yields the inputs' shapes at the lower bounds of all ranges, then at the upper bounds."""
         for end in (min, max):
             ends: dict[Layer, PartialShape] = {}
             for layer, known, shape in self._inputs():
@@ -233,7 +233,7 @@ class Proposals:
 
     def chosen(self) -> Iterator[tuple[Layer, int, int, Layer | None]]:
         """Yields each dynamic dimension of an input, its size in `fitting`, and the layer that
-        requires it; None if another size fits."""
+        requires this size (None if another size fits)."""
         fitting = self.fitting
         if fitting is None:
             return
@@ -255,7 +255,7 @@ class Proposals:
 
     def _requiring(self, name: str, fitting: Sizes) -> Layer | None:
         """Returns the layer that refuses the double, the triple and the half of the size of a
-        symbol; None if one of them fits, or for 1, which may broadcast."""
+        symbol; None if one of these sizes fits, or if the size is 1, which may broadcast."""
         size, refusing = fitting[name], None
         for other in (2 * size, 3 * size, size // 2) if size > 1 else ():
             shapes = self._sized({**fitting, name: other})

@@ -59,8 +59,8 @@ def read_once(operation: type[Operation], items: tuple[str, ...]) -> Read:
 
 
 def _lies_anywhere(items: tuple[str, ...]) -> bool:
-    """Whether these are the usual attributes of a Const. Inference ignores its `offset` and
-    `size`."""
+    """Whether these attributes of a Const contain a valid `offset` and `size`, which inference
+    ignores."""
     numbers = items[5] + "0" + items[7]
     named = items[4] == "offset" and items[6] == "size" and items[5] and items[7]
     return bool(named) and numbers.isdigit() and numbers.isascii()
@@ -69,7 +69,7 @@ def _lies_anywhere(items: tuple[str, ...]) -> bool:
 def newest_fitting(layer: Layer) -> type[Operation]:
     """Returns the newest version of an operation that fits the attributes and ports of a layer.
 
-    If no version fits, returns the newest of the best ones. Raises `UnknownOperation`.
+    If none fits, returns the newest of those that fit best. Raises `UnknownOperation`.
     """
     known = registry.versions(layer.type)
     if not known:
@@ -81,8 +81,8 @@ def newest_fitting(layer: Layer) -> type[Operation]:
 
 
 def _misfits(declared: type[Operation], layer: Layer) -> tuple[int, ...]:
-    """Counts how a layer contradicts a version, the most severe kind first: by attributes, the
-    number of inputs, the number of outputs, their shapes."""
+    """Counts the contradictions between a layer and a version, worst kind first: in attributes,
+    number of inputs, number of outputs, and shapes of outputs."""
     operation, faults = declared.read(layer.items)
     refused = any(not fault.silent for fault in faults)
     try:

@@ -63,8 +63,8 @@ def infer(
 
 
 def _believes_ports(result: BodyResult) -> bool:
-    """Whether ports declare more than was inferred, and no port contradicts inference. Then layers
-    may have been inferred from declarations."""
+    """Whether some port declares a more specific tensor than inferred, from which its consumers may
+    have been inferred, and no port contradicts inference."""
     differing = [
         each.subject
         for part in result.walk()

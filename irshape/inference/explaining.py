@@ -177,7 +177,7 @@ class Reasons:
         return maker
 
     def parts(self, place: Place) -> list[Place]:
-        """Returns the dimensions from which a layer computes this one, each at its origin."""
+        """Returns the origins (see `maker`) of the dimensions from which this is computed."""
         own = self.expression(place)
         if own is None or own.constant is not None:
             return []
@@ -290,7 +290,7 @@ class Reasons:
         return position in body.faulty
 
     def with_sizes(self) -> dict[BodyResult, BodyResult]:
-        """Maps each body to its inference with a number as the size of each symbol."""
+        """Maps the result of each body to its result with a number in place of each symbol."""
         if self._static is None:
             sizes = sizes_for(self.sizes)
             model = self.inference.model

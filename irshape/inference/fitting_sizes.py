@@ -17,8 +17,8 @@ MAX_TRIES = 24
 def fitting_size(inference: Inference, refused: Layer) -> str | None:
     """Returns a sentence about the nearest constant with which the given sizes of inputs disagree.
 
-    It is found by inference: with the size of the constant in place of an input's size, the layer
-    is not refused, and no other one is; with this size plus one, a layer is refused.
+    It is found by inference: with the constant's size in place of an input's size, this layer
+    accepts its inputs and no further layer refuses; with a slightly larger size, some layer does.
     """
     model = inference.model
     body = inference.result
@@ -74,7 +74,7 @@ def fitting_size(inference: Inference, refused: Layer) -> str | None:
 def _candidates(
     body: BodyResult, refused: Layer, size: int, given: tuple[int, ...]
 ) -> list[tuple[int, int]]:
-    """Returns sizes of an input with which a constant may fit a layer, each with a step.
+    """Returns input sizes with which a layer may accept the constant `given`, each with a step.
 
     The size plus the step is the next size that changes the layer's input: strides on the way may
     hide smaller differences. The sizes are those in the constant, and input sizes that become them

@@ -14,7 +14,7 @@ from ..symbols.expressions import Expression, Symbol
 from .named_sizes import NamedSizes, value_of
 
 SERIES = (2, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024, 1)
-"""Sizes to try for all symbols at once, except symbols of first axes, then for each symbol."""
+"""Sizes to try for all symbols at once (except those of axis 0), then symbol by symbol."""
 GRID = (64, 32, 128, 224, 16, 256, 8, 4, 512, 1024, 3, 2, 1)
 """Sizes that `candidates` tries for all axes but the first (which gets 1, or else 2)."""
 LARGEST_TABLE = 8192
@@ -22,7 +22,7 @@ LARGEST_TABLE = 8192
 LONGEST = 200
 """The longest expression, in characters, for which sizes are tried one by one."""
 DRAWN = 20
-"""How many random choices of sizes are tried after the others."""
+"""How many more choices of sizes `candidates` tries after those of `grid`."""
 STEPS = (2, 4, 8, 32)
 """If other sizes break a condition, random multiples of these numbers are tried."""
 ROUNDS = 3
@@ -42,7 +42,7 @@ def candidates(sizes: NamedSizes) -> Iterator[Sizes]:
 
 
 def grid(sizes: NamedSizes) -> Iterator[Sizes]:
-    """Yields sizes in `GRID` or required by constants, even if they break conditions."""
+    """Yields a size for each symbol, from `GRID` or from constants. They may break conditions."""
     wanted = _demanded(sizes)
     steps = {size.atom: step for size, step in sizes.facts.multiples}
     for size in GRID:

@@ -134,7 +134,7 @@ def _with_values(
 
 
 def _with_value(output: Tensor, value: Value | None) -> Tensor:
-    """Returns an output with bounds of its value, if there is one pair for each element."""
+    """Adds `value`, the bounds of its elements, to an output if it has a pair for each element."""
     sizes = output.shape.declared
     if value is None or output.rank is None or -1 in sizes or len(value.lower) != prod(sizes):
         return output

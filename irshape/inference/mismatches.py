@@ -41,7 +41,7 @@ def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
 
 
 def says_less(declared: Tensor, inferred: Tensor) -> bool:
-    """Whether a declared tensor is compatible with the inferred one, but not more specific."""
+    """Whether a declared tensor equals the inferred one or is less specific, as [?] for [2]."""
     return declared.element_type in (
         inferred.element_type,
         DYNAMIC_TYPE,
@@ -51,7 +51,7 @@ def says_less(declared: Tensor, inferred: Tensor) -> bool:
 def repeated(
     port: Port, inferred: Tensor, dims: tuple[int, ...] | None, contradicting: Tensor
 ) -> Tensor:
-    """Returns the tensor for an input port whose producer declares `dims`, unlike inference.
+    """Returns the tensor of an input whose producer's port, with `dims`, contradicts inference.
 
     If the input port declares the same, returns the declared tensor: the fault has been reported at
     the producer's port, and should not be reported again for the consumer. Otherwise, and if the

@@ -88,7 +88,7 @@ def _sizes(reasons: Reasons) -> Iterator[ProposedSize]:
 
 
 def _equal(reasons: Reasons, layer: Layer, axis: int, size: Expression) -> str:
-    """Returns the size of a dimension in terms of other dimensions; empty if it has its own."""
+    """Returns a dimension's size in terms of other dimensions; empty if none of them decides it."""
     others: dict[str, str] = {}
     for name in (symbol.name for symbol in size.symbols):
         origin = reasons.sizes.origin(name)
@@ -166,8 +166,7 @@ def _not_bounded(reasons: Reasons, result: BodyResult) -> set[Symbol]:
 
 
 def _open(reasons: Reasons, result: BodyResult, *, bounded: bool) -> Iterator[Place]:
-    """Yields the dimensions that are unbounded in `result`; without `bounded`, all that are
-    dynamic."""
+    """Yields the dimensions that are unbounded (if `bounded`) or dynamic (if not) in `result`."""
     own = counterparts(result, reasons.result)
     for place in dynamic_places(result):
         dim = place.dimension_in(place.body)
@@ -190,7 +189,7 @@ def dynamic_places(root: BodyResult) -> Iterator[Place]:
 
 
 def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, ...]:
-    """Returns a text for each layer that makes unbounded dimensions, or else dynamic ones."""
+    """Returns a text for each layer that makes unbounded (if not `bounded`: dynamic) dimensions."""
     own = counterparts(reasons.result, result)
     makers: dict[str, int] = {}
     for place in _open(reasons, result, bounded=bounded):

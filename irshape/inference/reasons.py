@@ -135,7 +135,7 @@ def _merged(groups: tuple[Group, ...]) -> Iterator[Group]:
 
 
 class ProposedSize(NamedTuple):
-    """The size that `fix` gives to a dynamic dimension of an input."""
+    """The size that `Overview.fix` proposes for a dynamic dimension of an input."""
 
     input: str
     axis: int
@@ -145,7 +145,7 @@ class ProposedSize(NamedTuple):
     step: int
     """The number whose multiples a layer needs; 1 if it needs none."""
     reason: str
-    """The layer that requires it, and a constant of this size; empty if no layer does."""
+    """The layer that requires this size, and a constant that has it; empty if none does."""
     equals: str = ""
     """What the dimension equals, if other inputs decide it: `past[2] + input_ids[1]`."""
 

@@ -141,7 +141,7 @@ def _opset(operation: type[Operation], version: str) -> Requirement | None:
 
 
 def _of_the_file(model: Model) -> Iterator[Detail]:
-    """Yields what older releases refuse in a file: they search only its first 512 bytes."""
+    """Yields why older releases refuse a file: they recognise an IR by its first 512 bytes."""
     source = model.source
     data = source.data if source.raw is None else source.raw
     if len(data) <= HEADER_BYTES + 1:

@@ -51,9 +51,9 @@ def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
 def _entering(
     layer: Layer, inputs: tuple[Tensor | None, ...], bodies: Mapping[str, BodyResult]
 ) -> Iterator[tuple[Tensor, Tensor, bool]]:
-    """Yields each tensor that enters a body unsliced, its tensor inside, and whether it is a state.
+    """Yields the tensor outside and inside of each unsliced body input, and whether it is a state.
 
-    A state is a Parameter that a back edge updates. A rule reports faulty port maps.
+    A state is a Parameter that a back edge updates. Skips faulty port maps, which a rule reports.
     """
     for tag, inner in bodies.items():
         try:

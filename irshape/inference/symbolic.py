@@ -63,7 +63,7 @@ class SymbolicEngine(BodyEngine):
         return result
 
     def _of_variable(self, layer: Layer, variable: str, result: LayerResult) -> LayerResult:
-        """Returns the content of a variable. Its dynamic dimensions get symbols of their own."""
+        """Returns the tensor of a variable. Its dynamic dimensions get symbols of their own."""
         if isinstance(result.outputs, Fault) or result.outputs[0].shape.dims is None:
             return result
         tensor = result.outputs[0]
@@ -157,7 +157,7 @@ def infer_symbolic(
 
 
 def without_symbols(result: BodyResult) -> tuple[BodyResult, NamedSizes]:
-    """Returns the result for single layers, which have no inputs of a model and so no symbols."""
+    """Returns the result for a file of single layers, which has no model inputs and no symbols."""
     sizes = NamedSizes(Facts())
     _strip(result, sizes)
     return result, sizes
@@ -170,7 +170,7 @@ def _settled(
     assumptions: tuple[str, ...],
     facts: Facts,
 ) -> tuple[BodyResult, NamedSizes]:
-    """Infers a model until a pass finds no new fact about the symbols."""
+    """Infers a model repeatedly, until a pass adds no condition on the symbols."""
     sizes = NamedSizes(facts)
     _parameters(plain, shapes, names, sizes)
     facts.source = None

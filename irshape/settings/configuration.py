@@ -289,8 +289,7 @@ def texts(value: Any, _: str = "") -> tuple[str, ...]:
 
 
 def _some(value: Any, _: str = "") -> tuple[str, ...]:
-    """Returns a list of strings. Raises `ValueError` for an empty list or string, which has no
-    effect."""
+    """Returns a list of strings. Raises `ValueError` for an empty list or an empty string in it."""
     if value == []:
         raise ValueError("the list is empty; leave the key out")
     if "" in texts(value):

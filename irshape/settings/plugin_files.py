@@ -27,7 +27,7 @@ def loaded() -> tuple[str, ...]:
 
 
 def unload() -> None:
-    """Removes the plugin files, and everything else that this process has registered."""
+    """Forgets the plugin files, and everything else that this process has registered."""
     _loaded.clear()
     registry.unregister()
     unregister()

@@ -46,7 +46,7 @@ def settings(configuration: Configuration, path: str = "") -> Settings:
 
 
 def overridden(configuration: Configuration, over: Configuration) -> Configuration:
-    """Returns a configuration, overridden by the selectors of the command line, `over`.
+    """Returns a configuration in which the command line's selectors, `over`, take precedence.
 
     Raises `ConfigurationError` for an invalid selector.
     """

@@ -222,8 +222,8 @@ def expression_of(size: Dimension | int, facts: Facts) -> Expression | None:
 
 
 def dimension(expression: Expression, interval: Dimension) -> Dimension:
-    """Returns a dimension with an expression, and with bounds that both arguments allow. It is a
-    plain one if they allow only one size."""
+    """Returns a dimension with an expression, and with bounds that both arguments allow; a plain
+    dimension if they allow only one size."""
     constant = expression.constant
     low, high = expression.facts.range(expression)
     least = interval.low if low == -math.inf else max(interval.low, int(low))
@@ -236,7 +236,7 @@ def dimension(expression: Expression, interval: Dimension) -> Dimension:
 
 
 def counted(expression: Expression, size: Dimension) -> Dimension:
-    """Returns an expression as a dimension, assuming that it is 0 or more; else returns `size`."""
+    """Returns a dimension with an expression assumed to be 0 or more; `size` if it cannot be."""
     facts = expression.facts
     if not expression.is_whole or not facts.assume_at_least(expression, facts.number(0)):
         return size
@@ -244,7 +244,7 @@ def counted(expression: Expression, size: Dimension) -> Dimension:
 
 
 def positive(size: Dimension) -> Dimension:
-    """Returns a dimension, assumed to be 1 or more; without its expression if it cannot be."""
+    """Assumes that a dimension is 1 or more. If it cannot be, returns it without its expression."""
     assert isinstance(size, SymbolicDimension)
     facts = size.facts
     if facts.assume_at_least(size.expression, facts.number(1)):

@@ -94,8 +94,8 @@ class Facts(Bounds):
         return True
 
     def _refused(self, left: Expression, right: Expression, *, assumed: bool) -> bool:
-        """Returns False. If the equality is required, not assumed, also records the
-        contradiction."""
+        """Returns False for an equality that cannot hold. Records the contradiction unless
+        `assumed`."""
         if not assumed:
             self._contradict(left, "==", right)
         return False

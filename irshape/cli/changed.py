@@ -64,7 +64,7 @@ def changed_since(
 
 
 def in_git(files: Sequence[str]) -> list[str]:
-    """Returns the files that git knows or does not ignore, and those in no repository."""
+    """Returns those files that git tracks or does not ignore, or that are in no repository."""
     tops = {file: _top_above(file) for file in files}
     known = {
         each
@@ -82,8 +82,8 @@ def _top_above(file: str) -> str | None:
 
 
 def _commit_in(top: str, commit: str) -> str | None:
-    """Returns a commit in a repository: for a submodule, the one that its superproject records,
-    unless the working directory is in the submodule.
+    """Returns the commit to compare a repository with. For a submodule, the one that its
+    superproject records, unless the working directory is in the submodule.
 
     None for a repository without commits, or a submodule that the superproject did not have.
     """

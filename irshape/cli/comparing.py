@@ -36,7 +36,7 @@ HEAD = (
 
 
 def place(layer: Layer, port: int | None = None) -> str:
-    """Returns a layer's type, name and id after the ids of the layers around it, and its output."""
+    """Describes a layer as `Add 'sum' (id 3/7)`, 7 in a body of layer 3, and one of its outputs."""
     return plain(
         f"{layer.type} '{layer.name}' (id {'/'.join([*layer.path, layer.id])})"
         + ("" if port is None else f" output {port}")

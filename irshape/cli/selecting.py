@@ -202,7 +202,7 @@ def chosen(given: dict[str, Any]) -> Chosen:
 
 
 def _selected(configuration: Configuration, given: dict[str, Any]) -> Configuration:
-    """Returns the configuration with the options' selectors of rules added.
+    """Returns the configuration with --select, --extend-select and --ignore applied.
 
     Raises `ValueError` for selectors and plugins that cannot be used, before a file is read.
     """

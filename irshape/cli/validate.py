@@ -172,8 +172,8 @@ def _expected(wanted: Chosen, paths: tuple[str, ...], ignores: Any) -> Configura
 
 
 def _traced(report: Report) -> Iterator[str]:
-    """Yields for each finding its rule, the class that inferred its layer, the fixes, and the
-    changes tried as its cause, each with cost and outcome."""
+    """Yields lines about each finding: its rule, the class of its layer's operation, the fixes, and
+    the changes that were tried as its cause, with costs and outcomes."""
     from ..faults import module_of
     from ..ops.registry import declaration
     from ..rules import all_rules

@@ -281,7 +281,7 @@ class Walk:
         tensors: tuple[Tensor, ...],
         passed_on: tuple[Tensor, ...] | None = None,
     ) -> None:
-        """Records the output ports of a layer whose declaration differs from these tensors.
+        """Records those output ports of a layer that declare other tensors than `tensors`.
 
         passed_on: the tensors that the consumers get, if they are not `tensors`.
         """
@@ -300,7 +300,7 @@ class Walk:
                 self.contradicted[position, index] = dims, mismatch.declared
 
     def _compare_parameter(self, position: int, fed: Tensor) -> None:
-        """Compares the port of a Parameter that gets another tensor than its attributes declare.
+        """Compares a Parameter's attributes with its port, and with the tensor `fed` that it gets.
 
         The tensor may be more or less specific: OpenVINO silently overwrites the attributes.
         """

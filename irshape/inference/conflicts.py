@@ -24,8 +24,8 @@ class SizeConflicts:
 
     def __init__(self) -> None:
         self.of_inputs: list[tuple[frozenset[int], str]] = []
-        """Contradictions between inputs (by position), e.g.
-        `seq is 128 in input_ids, 64 in attention_mask`."""
+        """Contradicting sizes of inputs, each with a sentence such as `seq is 128 in input_ids, 64
+        in attention_mask`."""
         self.of_layers: list[tuple[tuple[Layer, ...], str]] = []
         """Contradictions between layers that hold for all sizes of the inputs, e.g. `Concat
         'second' (line 8) needs n == 4, but Concat 'first' (line 7) needs n == 8`."""
@@ -89,8 +89,8 @@ def conflicts_of_layers(
 def _of_inputs(
     result: BodyResult, shapes: Mapping[str, Sizes], broadcast: Mapping[Atom | None, int]
 ) -> list[tuple[frozenset[int], str]]:
-    """Yields the inputs (by position) with contradicting sizes, and a sentence. `broadcast` has the
-    number for each symbol that is either 1 or this number because of broadcasting."""
+    """Returns contradicting sizes of inputs, each with a sentence. `broadcast` has the number for
+    each symbol that is either 1 or this number because of broadcasting."""
     by_symbol: dict[Symbol, dict[int, str]] = {}
     others: list[tuple[str, int, Expression]] = []
     assert result.expressions is not None

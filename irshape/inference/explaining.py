@@ -144,7 +144,7 @@ class Reasons:
 
     def passed_on(self, place: Place) -> Place | None:
         """Returns the input dimension or element that a layer passes on unchanged; None if the
-        layer computes another one."""
+        layer computes this one."""
         own = self.expression(place)
         if own is None:
             if self.is_declared(place.body, place.position):

@@ -81,7 +81,7 @@ def device_name(layer: Layer) -> str:
 
 
 class CrosscheckRun(LayerwiseRun):
-    """Compares a run of a model with a device's. Numbers of outputs are positions in `rows`."""
+    """Compares a run of a model with a device's. An output's number is its index in `rows`."""
 
     def __init__(
         self,
@@ -175,7 +175,7 @@ class CrosscheckRun(LayerwiseRun):
 
     def users_of(self, values: Mapping[OutputRef, Array]) -> Iterator[int]:
         """Yields the compared layers that use one of `values`, in order of execution. The caller
-        may add values meanwhile."""
+        may add to `values` while it iterates."""
         for position in self.wiring.order:
             used = not values.keys().isdisjoint(self.wiring.sources[position])
             if used and self.rows_of.get(self.layers[position]):
@@ -187,8 +187,8 @@ class CrosscheckRun(LayerwiseRun):
         values: Mapping[OutputRef, Array],
         value_of: Callable[[OutputRef], Array],
     ) -> tuple[Array, ...]:
-        """Returns irshape's outputs of a layer, computed from `values` and, for inputs that are not
-        there, from `value_of`.
+        """Returns irshape's outputs of a layer, computed from `values` and, for inputs not in
+        `values`, from `value_of`.
 
         Raises `ExecutionError` if irshape cannot compute the layer, and any error of `value_of`.
         """
@@ -477,8 +477,8 @@ class CrosscheckRun(LayerwiseRun):
     ) -> list[Array]:
         """Runs the model once more in another session. Returns its outputs; none if that fails.
 
-        numbers: the numbers of the rows to replace by the result of `explained`. It gets the row,
-        the inputs of the layer in that run, irshape's value and the device's.
+        numbers: the numbers of the rows to replace by the result of `explained`, which gets the
+        row, the inputs of the layer in that run, irshape's value and the device's.
         """
         self.progress.begin(f"{self.where}{phase}", len(self.layers))
 
@@ -503,7 +503,7 @@ class CrosscheckRun(LayerwiseRun):
 
     def next_to_ties(self) -> set[Layer]:
         """Returns the layers, such as FakeQuantize or Round, that turn small errors of their input
-        into a whole step, if one of them is explained. By themselves, these layers are right."""
+        into a whole step, but are right by themselves. Returns none if none is explained."""
         rows = [
             row
             for row in self.rows

@@ -193,7 +193,7 @@ def _precision(said: str | None, hint: Hint | None) -> Hint:
 
 
 def _shape_rows(model: Model, answer: Answer) -> list[Row]:
-    """Returns a row for every output that OpenVINO knows, too, with both types and shapes."""
+    """Returns a row for every output that OpenVINO also has, with both types and shapes."""
     rows: list[Row] = []
 
     def visit(result: BodyResult) -> None:

@@ -85,7 +85,7 @@ class Judge:
         self.known = {*known, *self.merged_by_shape()}
         self.probes = run.circumstances.runs + probes
         self.accused: dict[int, tuple[Suspect, Alone | None]] = {}
-        """The suspects without an explanation, by row, each with its run alone or None."""
+        """Maps row numbers to unexplained suspects, each with its run alone on a device or None."""
         for suspect in run.suspects:
             if self.rows[suspect.number].own_verdict == "differs":
                 self.judge_one(suspect)
@@ -121,10 +121,10 @@ class Judge:
     def judge_one(self, suspect: Suspect) -> None:
         """Explains a suspect or adds it to `accused`. If necessary, runs it alone on the device.
 
-        If it is right alone and no consumer inherits its difference, the device merges it with its
-        neighbours, and computes its consumers without its tensor. The same is then assumed of all
-        layers with the same producers and consumers if no consumer differs, and of layers that
-        compute the same with equal constants.
+        If it is right when run alone and no consumer inherits its difference, the device merges it
+        with its neighbours, and does not use its tensor. The same is then assumed of all layers
+        with the same producers and consumers if no consumer differs, and of layers that compute the
+        same with equal constants.
         """
         row = self.rows[suspect.number]
         position = self.run.positions[row.layer]
@@ -306,7 +306,7 @@ class Judge:
         """Returns how the difference of an output affects its consumers.
 
         "agrees": all consumers agree. "departs": some differ, but by themselves. "inherits": a
-        consumer inherits the difference, or the output is one of the model.
+        consumer inherits the difference, or it is an output of the model.
         """
         if (row.layer, row.port) in self.run.comparison.outputs:
             return "inherits"
@@ -379,8 +379,8 @@ class Judge:
         )
 
     def value_of(self, source: OutputRef) -> Array:
-        """Like `CrosscheckRun.value_of`, but returns irshape's value of an output that the device
-        merges. Raises `KeyError` if the device returned none."""
+        """Returns the device's value of an output; irshape's for a constant, a model input or a
+        layer that the device merges. Raises `KeyError` if the device returned none."""
         value = self.run.value_of(source)
         return self.device_value(source) if source in self.merged else value
 

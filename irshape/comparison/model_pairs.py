@@ -18,9 +18,8 @@ CODES = ("i8", "u8", "i4", "u4", "u6", "u3", "u2", "u1", "nf4")
 class Pair(NamedTuple):
     """A tensor that both models have.
 
-    name: the name of the tensor. means: how the two were matched. verdict: of comparing the values
-    in two whole runs. own_verdict: of comparing A's value with what B's layer computes from A's
-    inputs.
+    name: the name of the tensor. means: how the two were matched. verdict: on the values in two
+    whole runs. own_verdict: on A's value and the value that B's layer computes from A's inputs.
     causes: what differs in the layer itself, such as constants and attributes.
     """
 
@@ -84,7 +83,7 @@ class ModelComparison:
         """The layers of each model, except constants and computations of shapes, without a
         counterpart in the other."""
         self.unpaired_outputs: tuple[list[str], list[str]] = ([], [])
-        """The names of the outputs of each model that have no partner."""
+        """The names of the outputs of each model that have no counterpart in the other."""
         self.altered: list[str] = []
         """The constants that differ between the models by more than rounding."""
         self.notes: list[str] = []

@@ -406,7 +406,7 @@ class ModelRun(LayerwiseRun):
 
     def harmless(self) -> set[int]:
         """Returns the positions of the layers that compute shapes, and of the constants that only
-        these take, unless a layer behind them differs by itself.
+        they use, unless a layer that depends on them differs by itself.
 
         Two converters compute shapes in different ways, so that matched layers may differ.
         """
@@ -431,7 +431,7 @@ class _Fixed:
     def __init__(self) -> None:
         self.positions: set[int] = set()
         self.shapes: set[int] = set()
-        """The layers among them that compute scalars and vectors from shapes."""
+        """Those of `positions` whose layers compute scalars and vectors from shapes."""
 
     def add(
         self,
@@ -440,7 +440,7 @@ class _Fixed:
         sources: Sequence[OutputRef],
         outputs: Sequence[Array],
     ) -> None:
-        """Adds a layer if it belongs here. The layers that feed it must have been added before."""
+        """Adds a layer computed from constants or shapes alone. Add its producers first."""
         fed = {source[0] for source in sources}
         known = bool(fed) and fed <= self.positions
         if layer.folded_type == "shapeof" or (known and fed & self.shapes):

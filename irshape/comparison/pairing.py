@@ -157,7 +157,7 @@ def _first_of_each(items: Iterable[tuple[K, V]]) -> dict[K, V]:
 
 
 def _ends(model: Model, *, results: bool) -> list[_End]:
-    """Returns the outputs of a model or, on demand, its inputs."""
+    """Returns the outputs of a model if `results` is true, otherwise its inputs."""
     layers, sources = model.net.layers, wire(model.net).sources
     ends = []
     for at, layer in enumerate(layers):
@@ -168,7 +168,7 @@ def _ends(model: Model, *, results: bool) -> list[_End]:
 
 
 def _in_pairs(ours: Sequence[_End], theirs: Sequence[_End]) -> Iterator[tuple[_End, _End, Means]]:
-    """Yields pairs matched by tensor name, else by layer name, else by order."""
+    """Yields pairs of inputs or outputs, matched by tensor name, else layer name, else order."""
     left, right = list(ours), list(theirs)
     keys: dict[Means, Callable[[_End], Sequence[str]]] = {
         "tensor name": lambda end: end.tensor_names,

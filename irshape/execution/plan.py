@@ -57,7 +57,7 @@ def _kind(layer: Layer) -> int:
 
 
 def plan(body: Body) -> Plan:
-    """Plans a body. Raises `ExecutionError` if layers form a cycle."""
+    """Plans the order of a body's layers. Raises `ExecutionError` if layers form a cycle."""
     wiring = wire(body)
     if wiring.cyclic:
         raise ExecutionError("the layer lies on a cycle", body.layers[min(wiring.cyclic)])

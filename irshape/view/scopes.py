@@ -20,11 +20,11 @@ Kind = Literal["root", "body", "scope", "repeat", "part"]
 MOST_MEMBERS = 90
 """The largest number of members of a group. A larger group is divided into parts."""
 PART = 60
-"""The number of layers of a part, if names have no scopes by which to group."""
+"""The number of layers of a part, if names have no prefixes by which to group."""
 LEAST_MEMBERS = 3
 """The smallest number of layers of a scope that becomes a group."""
 MANY = 40
-"""If more layers than this have names without scopes, sequences of types that repeat become
+"""If more layers than this have names without prefixes, repeated sequences of types become
 groups."""
 LONGEST_PERIOD = 240
 LEAST_RUN = 12
@@ -166,7 +166,7 @@ def scope_of(name: str) -> tuple[str, ...]:
 
 
 def _paths(layers: Sequence[Layer], wiring: Wiring, shown: Sequence[bool]) -> list[tuple[str, ...]]:
-    """Returns the scopes of each layer. A layer whose name has no scopes gets those of its
+    """Returns the scopes (name prefixes) of each layer. A layer without any gets those of its
     consumers or, if these are deeper inside the same scopes, those of its producers."""
     ends = [layer.is_parameter or layer.is_result for layer in layers]
     paths = [() if end else scope_of(layer.name) for layer, end in zip(layers, ends, strict=True)]
@@ -401,7 +401,7 @@ def _block(scope: _Scope, run: list[str]) -> _Scope:
 
 
 def _tandems(scope: _Scope, rank: dict[int, int], layers: Sequence[Layer]) -> None:
-    """Groups layers whose names have no scopes: one group for each repetition of a series of
+    """Groups layers whose names have no prefixes: one group for each repetition of a series of
     types."""
     for inner in scope.scopes.values():
         _tandems(inner, rank, layers)

@@ -126,7 +126,7 @@ def further_contradictions(context: Context, reported: list[Finding]) -> Iterato
     """Yields findings on ports that contradict the rest of the file but that no rule reports.
 
     After a port that a rule reports, irshape infers from the declaration of this port. It thus
-    misses wrong ports whose shapes depend on it, e.g. the output of a Range after a ShapeOf.
+    misses ports whose shapes depend on values computed from it, e.g. a Range after a ShapeOf.
     """
     named = {each.layer for each in reported}
     for result in context.shared(as_read).result.walk():

@@ -24,8 +24,8 @@ PART = 60
 LEAST_MEMBERS = 3
 """The smallest number of layers of a scope that becomes a group."""
 MANY = 40
-"""If more layers than this have names without prefixes, repeated sequences of types become
-groups."""
+"""If more layers than this are directly in a scope (a prefix of names), repeated sequences of
+types become groups."""
 LONGEST_PERIOD = 240
 LEAST_RUN = 12
 """The minimum number of layers that all repetitions of a block have together."""
@@ -401,7 +401,7 @@ def _block(scope: _Scope, run: list[str]) -> _Scope:
 
 
 def _tandems(scope: _Scope, rank: dict[int, int], layers: Sequence[Layer]) -> None:
-    """Groups layers whose names have no prefixes: one group for each repetition of a series of
+    """Groups layers that are directly in a scope: one group for each repetition of a series of
     types."""
     for inner in scope.scopes.values():
         _tandems(inner, rank, layers)

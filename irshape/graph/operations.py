@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from ..ops import registry
@@ -57,11 +57,14 @@ def function_name(type_name: str) -> str:
     return _NAMES.get(type_name) or _PARTS.sub("_", type_name).lower()
 
 
-@cache
 def types_by_name() -> dict[str, str]:
     """Returns the type of the operation for each function name. Imports all operations."""
-    names = [name for name in registry.type_names() if name not in _APART]
-    return {function_name(name): name for name in names}
+    return _by_function_name(registry.type_names())
+
+
+@lru_cache(maxsize=1)
+def _by_function_name(types: tuple[str, ...]) -> dict[str, str]:
+    return {function_name(name): name for name in types if name not in _APART}
 
 
 def _type_of(name: str) -> str | None:
@@ -83,9 +86,6 @@ class Operations:
         if name.startswith("__"):
             raise AttributeError(name)
         kind = _type_of(name)
-        if kind is None:  # perhaps an operation that was registered since
-            types_by_name.cache_clear()
-            kind = _type_of(name)
         if kind is None:
             raise AttributeError(
                 f"there is no operation '{name}'{suggestion(name, list(types_by_name()))}"

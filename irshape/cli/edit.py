@@ -305,7 +305,8 @@ def _rename(graph: Graph, given: Given) -> None:
 class _Change:
     """An option with its help. usage: the option and, if it takes a value, its metavar.
 
-    applies: a function that makes the change; or the parameters of the options that it modifies.
+    applies: a function that makes the change. If this option only modifies other options: the
+    parameters of those.
     """
 
     def __init__(

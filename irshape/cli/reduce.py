@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     "--timeout",
     type=Real(min=0, min_open=True),
     metavar="SECONDS",
-    help="Stop the command after this time. If that happens on MODEL, it is the failure. "
+    help="Stop the command after this time. If it takes longer on MODEL, that is the failure. "
     "[default: ten times as long as it takes on MODEL, at least 60 s]",
 )
 @click.option(

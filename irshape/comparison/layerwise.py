@@ -32,10 +32,11 @@ class ComputedLayer(NamedTuple):
 
 
 class LayerwiseRun(ABC):
-    """Runs a model once, and compares every layer in the order of execution.
+    """Runs a model once, and compares the outputs of every layer with those of the reference, in
+    the order of execution.
 
-    notes: a list to which a note about the origin of the first NaN is added. first_nan: the
-    beginning of this note.
+    notes: a list to which a note about the origin of the first NaN is added. first_nan: the words
+    with which this note begins.
     """
 
     compares_constants = False

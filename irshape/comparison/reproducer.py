@@ -147,8 +147,7 @@ def save(cut: Cut, folder: str | Path, outputs: dict[str, Sequence[Array]]) -> P
     """Writes a layer that was cut out to `layer_ID.xml` and .bin, with its inputs and outputs.
 
     The arrays become `layer_ID.input0.npy` … and, for each name in `outputs`, `layer_ID.NAME0.npy`
-    …. Without other inputs, `irshape run` and `irshape crosscheck` use input files with these
-    names.
+    …. If no inputs are given, `irshape run` and `irshape crosscheck` read the `input` files.
     Returns the path of the .xml. Raises `OSError`, `ValueError`.
     """
     from ..formats.atomic import write_together

@@ -50,7 +50,7 @@ class Diagnostic(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The message; if the finding is about a layer, after the name of the layer."""
+        """The message. If the finding is about a layer, the name of the layer comes first."""
         if self.layer is None:
             return self.message
         ids = "/".join((*self.layer["path"], self.layer["id"]))

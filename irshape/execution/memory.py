@@ -53,8 +53,8 @@ def least_bytes(tensor: Tensor) -> int:
 
 
 def most_bytes(tensor: Tensor) -> int:
-    """Returns the largest number of bytes of a tensor; at least `UNBOUNDED` if a dimension has no
-    upper bound."""
+    """Returns the largest number of bytes of a tensor; `UNBOUNDED`, a huge number, or more if a
+    dimension has no upper bound."""
     if tensor.shape.dims is None:
         return UNBOUNDED
     return prod(dim.high for dim in tensor.shape.dims) * max(tensor.element_type.bits // 8, 1)

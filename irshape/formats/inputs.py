@@ -20,7 +20,7 @@ class InputFormat(NamedTuple):
     """The functions that recognize and read a format. `loading.formats` lists all formats."""
 
     format: Format
-    """The properties of all models of this format."""
+    """What every model of this format has in common."""
     recognises: Callable[[bytes], bool]
     """Returns whether the bytes of a file are in this format."""
     read: Callable[[Source, WeightsPath], Model]

@@ -246,7 +246,8 @@ class Walk:
         return self._noted(position, inferred)
 
     def _noted(self, position: int, inferred: LayerResult) -> tuple[Tensor, ...]:
-        """Records the faults of a layer and its conditions on dimensions. Returns its outputs."""
+        """Records the faults of a layer and the conditions that it sets on dimensions. Returns its
+        outputs."""
         result, tensors = self.result, inferred.outputs
         layer = result.body.layers[position]
         if inferred.faults:

@@ -13,7 +13,8 @@ from .ports import declared
 from .result import Mismatch
 
 Contradictions = dict[OutputRef, tuple[tuple[int, ...] | None, Tensor]]
-"""Output ports that contradict inference, with their `dims` as written and the declared tensor."""
+"""Output ports that contradict inference: for each, its `dims` as written, and the element type and
+shape that it declares."""
 
 
 def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:

@@ -213,15 +213,15 @@ class Overview(NamedTuple):
                 lines.append(f"  … and {group.dimensions - len(group.examples)} more")
         lines += [f"limit: {text}" for text in self.limits]
         if self.bind is not None:
-            but = ", except as listed," if self.unbounded else ""
-            lines.append(f"nothing is unbounded{but} with: {self._edit(self.bind)}")
+            but = " except as listed" if self.unbounded else ""
+            lines.append(f"to bound all dimensions{but}: {self._edit(self.bind)}")
             lines += [f"  except {text}" for text in self.unbounded]
         elif self.unbounded:
             lines.append("no shapes of the inputs bound these dimensions:")
             lines += [f"  {text}" for text in self.unbounded]
         if self.fix is not None:
-            but = "all but the dimensions listed are" if self.dynamic else "everything is"
-            lines.append(f"{but} static with: {self._edit(self.fix)}")
+            but = " except as listed" if self.dynamic else ""
+            lines.append(f"to make all dimensions static{but}: {self._edit(self.fix)}")
             lines += [f"  except {text}" for text in self.dynamic]
         elif not self.obstacle and any(group.verdict == "input" for group in self.groups):
             such = f"; {self.refused}" if self.refused else ""

@@ -86,8 +86,8 @@ class Requirements:
 
     @property
     def release(self) -> str:
-        """The oldest release, such as `2024.1`, that reads the model if its extension libraries are
-        added. Custom operations that nobody has declared are ignored."""
+        """The oldest release, such as `2024.1`, that reads the model, given the extension libraries
+        that the model needs. Custom operations that nobody has declared are ignored."""
         return written(self.oldest)
 
     @property

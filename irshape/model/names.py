@@ -33,8 +33,8 @@ class Ends(Generic[T]):
     """The inputs of a model, or its outputs, in the order of the Parameters or Results.
 
     A name is looked up among tensor names, then layer names, then positions. `id:3` means the layer
-    with the id 3. The `output_names` of a Result are its tensor names, as in OpenVINO; the names of
-    the port come after them.
+    with the id 3. The tensor names of a Result are its `output_names`, as in OpenVINO, followed by
+    the names of the port that feeds it.
     """
 
     def __init__(self, kind: Literal["input", "output"], ends: Iterable[tuple[T, Names]]) -> None:

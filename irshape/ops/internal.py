@@ -26,9 +26,9 @@ ORIGINS: Final = {
 
 EXTENSIONS: Final = {
     "PagedAttentionExtension": "attention over a cache of keys and values in blocks",
-    "PagedCausalConv1D": "a causal convolution with its state in blocks",
-    "PagedGatedDeltaNet": "linear attention by the gated delta rule, with its state in blocks",
-    "PagedSelectiveSSM": "a selective state space model with its state in blocks",
+    "PagedCausalConv1D": "a causal convolution with a paged state",
+    "PagedGatedDeltaNet": "linear attention by the gated delta rule, with a paged state",
+    "PagedSelectiveSSM": "a selective state space model with a paged state",
 }
 """Operations of version `extension` that OpenVINO's passes for paged attention insert. Their number
 of inputs depends on the release. Measured: PagedAttentionExtension has 21 inputs in 2025.4, 26 in

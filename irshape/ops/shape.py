@@ -254,9 +254,10 @@ class _Product:
 
 
 def _cancelled(ours: list[Dimension], theirs: list[Dimension]) -> tuple[_Product, _Product]:
-    """Returns the products of both sides of a Reshape, without static dimensions that both have.
+    """Returns the products of the dimensions on both sides of a Reshape, e.g. `[N,3,4]` and
+    `[M,12]`. A static dimension that both sides have, e.g. 3 in `[N,3]` and `[M,3]`, cancels.
 
-    `all` includes the products of static dimensions only if they differ.
+    The other static dimensions cancel too if their products are equal, as 3 * 4 and 12.
     """
     rest = list(theirs)
     left = []

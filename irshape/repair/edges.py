@@ -22,7 +22,7 @@ from .spellings import likeness
 MOST_SOURCES = 4
 """The largest number of outputs that are tried for an input."""
 MOST_EXCHANGED = 16
-"""Exchanges of two inputs are tried among at most this number of the first inputs of a layer."""
+"""The largest number of inputs of a layer that are tried in exchange for each other."""
 MOST_UNFED = 4
 """If more inputs than this have no edge, irshape proposes no edges: they were probably lost."""
 MOST_CYCLIC = 32

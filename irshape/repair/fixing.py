@@ -52,8 +52,8 @@ class Choice(NamedTuple):
 class Fixes:
     """The changes of a file, before they are written to the file.
 
-    `fixed` are the findings that the edits remove, with lines of the original. `remaining` are the
-    findings that are left, with lines of the fixed text.
+    `fixed` are the findings that the edits remove, with the line numbers of the original file.
+    `remaining` are the findings that are left, with lines of the fixed text.
     """
 
     def __init__(self, source: Source) -> None:
@@ -63,7 +63,7 @@ class Fixes:
         self.fixed: list[Diagnostic] = []
         self.remaining: list[Diagnostic] = []
         self.remaining_before: list[Diagnostic] = []
-        """The findings that are left, with lines of the original."""
+        """The findings that remain, with the line numbers of the original file."""
         self.readable = True
         """Whether irshape could read the file as an IR."""
         self.edits: list[Edit] = []

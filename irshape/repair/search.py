@@ -165,7 +165,8 @@ class _Search:
 
     @cached_property
     def _violations(self) -> tuple[set[int], set[tuple[Layer, RuleId]]]:
-        """The `id`s of the attribute faults that OpenVINO refuses, and the layers that it refuses.
+        """The `id()`s of the attribute faults for which OpenVINO refuses the model, and the layers
+        that it refuses.
 
         Each refused layer comes with the rule that reports the fault.
         """

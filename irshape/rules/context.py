@@ -54,7 +54,7 @@ class Context:
         *,
         reasons: bool = True,
     ) -> None:
-        """reasons: whether messages explain what determines a shape, which takes time."""
+        """reasons: whether messages explain what determines a shape. This is slower."""
         self.model = model
         self.inference = inference
         self.settings = settings

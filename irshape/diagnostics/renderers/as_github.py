@@ -1,4 +1,4 @@
-"""Renders annotations of GitHub Actions: a workflow command for each finding.
+"""Renders GitHub Actions annotations: a workflow command for each finding.
 
 The runner shows only about ten annotations of each severity for a step, so `step_summary` contains
 the whole report.

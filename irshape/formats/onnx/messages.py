@@ -31,8 +31,8 @@ _REMARKS = ("doc_string", "metadata_props", "producer_name", "producer_version")
 
 
 def listed(graph: Any) -> tuple[bytes, list[int]]:
-    """Returns a listing with one XML tag on each line: first the nodes of a graph, then its inputs.
-    Also returns the offset of each line."""
+    """Returns a text for an ONNX graph, in which a finding has a line: an XML tag on each line,
+    first the nodes, then the inputs. Also returns the offset of each line in the text."""
     lines = [_line_of(node) for node in graph.node]
     lines += [_line("input", [("name", info.name)]) for info in graph.input]
     return b"".join(lines), [0, *accumulate(map(len, lines))]

@@ -290,7 +290,8 @@ def _split(shape: PartialShape) -> tuple[PartialShape, Dimension, Dimension]:
 def _broadcast(
     axes: PartialShape, own: PartialShape, at: str, what: str = "batch axes"
 ) -> PartialShape:
-    """Returns `axes` broadcast with the axes of an input. Axes of unknown rank change nothing."""
+    """Returns the dimensions `axes` broadcast with those of an input. An input of unknown rank
+    leaves them as they are."""
     both = axes if axes.rank is None or own.rank is None else axes.broadcast(own)
     if both is None:
         says = f"`{at}` has {what} {own}, not compatible with {axes}"

@@ -42,7 +42,8 @@ class Along(NamedTuple):
         return (self.kernel - 1) * self.dilation + 1
 
     def met(self, at: int, count: int) -> slice:
-        """Returns the slice of the elements under kernel position `at` in `count` windows."""
+        """Returns the slice, along one axis, of the element at kernel position `at` of each of
+        `count` windows."""
         start = at * self.dilation
         return slice(start, start + (count - 1) * self.stride + 1, self.stride)
 

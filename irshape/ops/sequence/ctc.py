@@ -26,9 +26,8 @@ def outside(name: str, tensor: Tensor | None, most: int) -> Iterator[Fault]:
 
 
 def decoded(classes: Array, lengths: Array, blank: int, *, merge: bool) -> tuple[Array, Array]:
-    """Returns the best paths `[N, T]` without blanks, moved to the front, and the length of each.
-
-    If `merge`, repeated classes are removed, too.
+    """Returns the best paths `[N, T]`, and the length of each: blanks are removed, and the classes
+    that remain stand at the start of a row. If `merge`, repeated classes are removed, too.
     """
     kept = (
         (classes != blank)

@@ -92,7 +92,7 @@ class BytePairs:
     def _symbols(self, text: bytes) -> list[int]:
         """Returns the tokens of a text before any merge.
 
-        At each position, the longest entry is taken that is not the result of a merge.
+        At each position, takes the longest entry of the vocabulary that no merge makes.
         """
         symbols: list[int] = []
         place = 0

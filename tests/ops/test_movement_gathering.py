@@ -146,11 +146,13 @@ GATHER += [
         "i64{[1, 2]} i64{0}",
         expected=[[-2, 448]],
     ),
-    unrun(
-        "Reshape-1",
-        "special_zero=false",
-        "f32[?]",
-        node("Gather-8", {}, SIZES, "i64{[-1, -3]} i64{0}"),
+    *(
+        unrun("Reshape-1", "special_zero=false", "f32[?]", sizes)
+        for sizes in (
+            node("Gather-8", {}, SIZES, "i64{[-1, -3]} i64{0}"),
+            node("Gather-8", "batch_dims=-1", SIZES, "i64{[2, 0]} i64{0}"),
+            node("Gather-8", "batch_dims=-1", "i64{[2, 3]} i64{[1, 0]} i64{0}"),
+        )
     ),
 ]
 

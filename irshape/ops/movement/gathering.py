@@ -83,7 +83,9 @@ class Gather(Operation):
         self, data: Tensor, indices: Tensor, axis: Tensor, outputs: tuple[Tensor, ...]
     ) -> Value | None:
         sizes, known, along = data.shape.static, indices.known, single(axis)
-        if data.value is None or known is None or along is None or not sizes or self.batch_dims:
+        if data.value is None or known is None or along is None or not sizes:
+            return None
+        if self.leading(indices.rank, None):
             return None
         along %= len(sizes)
         size = sizes[along]

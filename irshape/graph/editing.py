@@ -332,8 +332,7 @@ class Editing(Building):
                 layer.set(shape=shape_of(shape))
 
     def pin(self, *, batch: Dim | None = None, seq: Dim | None = None) -> None:
-        """Sets the batch size and the sequence length of all inputs, as in `pin(batch=1,
-        seq="1..1024")`.
+        """Sets the batch size and the sequence length of all inputs: `pin(batch=1, seq="1..64")`.
 
         batch: axis 0 of every input of rank 1 or more.
         seq: axis 1 of each input whose axis 1 is dynamic.

@@ -133,12 +133,17 @@ def outcome(answer: Answer, model: Model, ours: list[Array]) -> str:
         bound = PartialShape.of(answer.layers[layer.name][0][1])
         if not bound.encloses(PartialShape.of(list(array.shape))):
             return WRONG_SHAPE
+    wrong = wrong_values(answer, ours)
+    return "an exception" if wrong is None else "wrong values" if wrong else ""
+
+
+def wrong_values(answer: Answer, ours: list[Array]) -> bool | None:
+    """Returns whether the CPU computes other values than irshape; None if it computes none."""
     done = answer.execution
     if done is None or done.status != "done" or done.engine != "CPU":
-        return "an exception"
+        return None
     theirs = [each.array for each in done.results.values()]
-    wrong = any(_wrongness(*pair) for pair in zip(ours, theirs, strict=True))
-    return "wrong values" if wrong else ""
+    return any(_wrongness(*pair) for pair in zip(ours, theirs, strict=True))
 
 
 def written() -> Iterator[Written]:
@@ -376,12 +381,8 @@ def _seen(
         return "does not read"
     if where or _crash(answer):
         return "seen" if _crash(answer) else "not seen"
-    done = answer.execution
-    if done is None or done.status != "done" or done.engine != "CPU":
-        return "does not run"
-    theirs = [each.array for each in done.results.values()]
-    wrong = any(_wrongness(*pair) for pair in zip(ours, theirs, strict=True))
-    return "seen" if wrong else "not seen"
+    wrong = wrong_values(answer, ours)
+    return "does not run" if wrong is None else "seen" if wrong else "not seen"
 
 
 def asked(oracle: Oracle, model: Model, inputs: list[Array], times: int = 1) -> Answer:

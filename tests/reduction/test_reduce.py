@@ -17,7 +17,8 @@ import irshape
 from irshape import Graph, Model
 from irshape.cli import cli
 from irshape.execution.inputs import random_inputs
-from irshape.model.wiring import wire
+from irshape.model.graph import Body
+from irshape.model.wiring import OutputRef, Wiring, wire
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
@@ -53,20 +54,20 @@ def feeds(model: Model, first: str, second: str) -> bool:
 def residual(model: Model) -> bool:
     """An Add that joins a tensor and what other layers make of it."""
     for body in model.net.all_bodies():
-        sources = wire(body).sources
-        for layer, row in zip(body.layers, sources, strict=True):
-            if layer.type != "Add" or None in row:
-                continue
-            for one, other in (row, row[::-1]):
-                waiting, seen = [other[0]], set()
-                while waiting:
-                    at = waiting.pop()
-                    if one in sources[at] and not body.layers[one[0]].is_constant:
-                        return True
-                    if at not in seen:
-                        seen.add(at)
-                        waiting += [each[0] for each in sources[at] if each is not None]
+        wiring = wire(body)
+        for layer, row in zip(body.layers, wiring.sources, strict=True):
+            if layer.type == "Add" and None not in row:
+                pairs = (row, row[::-1])
+                if any(made_of(body, wiring, other[0], one) for one, other in pairs):
+                    return True
     return False
+
+
+def made_of(body: Body, wiring: Wiring, position: int, tensor: OutputRef) -> bool:
+    """Whether a layer depends on a tensor that is no constant."""
+    layers = (position, *wiring.upstream(position))
+    used = any(tensor in wiring.sources[at] for at in layers)
+    return used and not body.layers[tensor[0]].is_constant
 
 
 def has_nan(model: Model) -> bool:

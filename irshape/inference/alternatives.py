@@ -1,6 +1,6 @@
-"""Finds other attribute values with which a layer would fit the shapes that its ports declare.
+"""Finds values of a layer's attributes with which it would fit the shapes that its ports declare.
 
-Each candidate is inferred separately, with the operation's own `infer`.
+The operation's own `infer` infers the layer with each value.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class Fit(IntEnum):
     REFUSED = 0
     """The operation refuses the layer, or a declared port contradicts the inferred tensor."""
     OPEN = 1
-    """No port contradicts inference, but a port is less specific, or inference is not possible."""
+    """No port contradicts inference, but a port is less specific, or inference fails."""
     EXACT = 2
     """All ports declare exactly the inferred tensors."""
 
 
 class Alternative(NamedTuple):
-    """Another value of one attribute with which a layer fits its declared ports."""
+    """A value of one attribute that makes a layer fit the shapes that its ports declare."""
 
     attribute: Attribute
     before: str | None
@@ -46,8 +46,8 @@ class Alternative(NamedTuple):
 
 
 def arriving(result: BodyResult, port: Port, source: OutputRef) -> Tensor:
-    """Returns the tensor that reaches an input port. If inference contradicts the declaration of
-    the output port that feeds it, returns the declared tensor."""
+    """Returns the inferred tensor that reaches an input port; the declared tensor if the output
+    port that feeds the input port declares another."""
     outputs = result.outputs[source[0]]
     if source in result.doubtful or source[1] >= len(outputs):
         return declared(result.body.layers[source[0]].outputs[source[1]])
@@ -76,7 +76,7 @@ def fit_of(
     items: tuple[str, ...],
     inputs: Iterable[Tensor | None],
 ) -> Fit:
-    """Returns how well a layer's ports match this operation with these attributes and inputs."""
+    """Returns how well a layer's ports fit what `operation` infers from `items` and `inputs`."""
     instance, faults = operation.read(items)
     if any(each.fault.rule != UNKNOWN_ATTRIBUTE for each in faults):
         return Fit.REFUSED
@@ -114,7 +114,7 @@ def alternatives(
     inputs: tuple[Tensor | None, ...],
     names: frozenset[str] = frozenset(),
 ) -> Iterator[Alternative]:
-    """Yields values of attributes with which a layer fits its ports if only this value changes.
+    """Yields attribute values with which a layer fits its ports. Each changes only one attribute.
 
     names: the attributes to change; all of them if empty.
     """
@@ -133,7 +133,7 @@ def alternatives(
 
 
 def declared_by(layer: Layer) -> Declared:
-    """Returns the sizes, element types and shapes that the ports of a layer declare."""
+    """Returns the sizes that a layer's ports declare, and its output ports' types and shapes."""
     ports = (*layer.inputs, *layer.outputs)
     types = dict.fromkeys(port.element_type for port in layer.outputs if port.element_type)
     return Declared(

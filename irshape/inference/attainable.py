@@ -18,7 +18,7 @@ Values = tuple[int, ...]
 
 
 def unknown_operands(operation: Operation, inputs: tuple[Tensor | None, ...]) -> list[str]:
-    """Returns the names of the inputs whose values inference needs and does not know."""
+    """Returns the names of the inputs whose values decide the result but are not known."""
     return [
         operand.name
         for index, operand in operation.signature.valued
@@ -33,10 +33,10 @@ def _value_unknown(tensor: Tensor | None) -> bool:
 def attainable(
     operation: Operation, inputs: tuple[Tensor, ...], output: int, declared: PartialShape
 ) -> bool | None:
-    """Whether some values of the unknown inputs give an output a shape compatible with `declared`.
+    """Whether an output can have a shape compatible with `declared` for some unknown inputs.
 
-    Tries only inputs with few possible values: axes, orders and shapes. Other inputs stay unknown.
-    Returns None if no input can be tried, or if it has too many values.
+    Tries values only for axes, orders and shapes, since these inputs have few possible values.
+    Returns None if there is no such input, or if there are too many values to try.
     """
     if any(tensor.rank is None for tensor in inputs):
         return None
@@ -67,8 +67,8 @@ def attainable(
 def _choices(
     name: str, inputs: tuple[Tensor, ...], at: int, declared: PartialShape
 ) -> list[Tensor] | None:
-    """Returns an input tensor with each value that it may have; None if there are too many values,
-    or if the values are not known."""
+    """Returns the tensors that the input at position `at` could be, one for each possible value;
+    None if more than `MAX_VALUES` are possible, or if the input lists no axes, order or shape."""
     rank = max((tensor.rank or 0 for tensor in inputs[:at]), default=0)
     static, wanted = inputs[at].shape.static, declared.static
     values: Iterator[tuple[Values, Values]]  # each with its shape
@@ -94,7 +94,7 @@ def _choices(
 
 
 def _axes(static: Values | None, rank: int) -> Iterator[tuple[Values, Values]]:
-    """Yields values to try for an input that lists axes: its shape and its axes, ascending."""
+    """Yields shapes and elements, in ascending order, that an `axes` input can have."""
     counts = [(count,) for count in range(1, rank + 1)] if static is None else [static]
     for shape in counts:
         count = prod(shape)

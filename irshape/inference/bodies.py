@@ -19,8 +19,8 @@ from .ports import declared_outputs
 from .result import NO_DEMANDS, BodyResult, LayerResult
 
 InferBody = Callable[[Body, dict[str, Tensor], bool], BodyResult]
-"""A function that infers a body from the tensors of its Parameters, by layer id. With True as the
-last argument, it also compares the ports. Raises `Violation` if the inference does not end."""
+"""A function that infers a body. Its arguments are the body, the tensors of its Parameters by layer
+id, and whether to compare the ports. Raises `Violation` if the inference takes too many steps."""
 
 
 def infer_with_bodies(
@@ -33,7 +33,7 @@ def infer_with_bodies(
 ) -> LayerResult:
     """Infers a layer with bodies. Its operation may infer each body several times.
 
-    compare: compare the ports inside the bodies with the last inference.
+    compare: after the last time, compare the ports in the bodies with the inferred tensors.
     """
     inner: dict[str, BodyResult] = {}
     fed: dict[str, dict[str, Tensor]] = {}
@@ -93,12 +93,12 @@ def runs_surely(layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], 
 
 
 def _unsure(result: BodyResult) -> bool:
-    """Whether a Result of a body depends on a declared shape that irshape did not infer."""
+    """Whether a Result of a body may depend on a declared shape in place of an inferred one."""
     return any(result.body.layers[position].is_result for position in result.unsure)
 
 
 def as_declared(body: Body) -> BodyResult:
-    """Returns a result for a body that cannot be inferred: the tensors that its ports declare."""
+    """Returns the tensors that the ports of a body declare, if it cannot be inferred."""
     result = BodyResult(body, wire(body))
     result.outputs = [declared_outputs(layer) for layer in body.layers]
     result.believed = set(range(len(body.layers)))
@@ -114,7 +114,7 @@ def bind(
 ) -> BodyView[T]:
     """Resolves a port map: pairs the body's inputs and outputs with positions in the outer layer.
 
-    run: a function that runs the body; not needed if the caller only reads the port map. Raises
+    run: a function that infers the body; not needed if the caller only reads the port map. Raises
     `Violation` if the port map names a port or a layer that does not exist.
     """
     assert layer.bodies is not None
@@ -163,9 +163,9 @@ def _back_edges(tag: str, body: Body) -> list[tuple[str, str]]:
         for end, kind in ((edge.from_layer, "result"), (edge.to_layer, "parameter")):
             target = body.by_id.get(end)
             if target is None or target.folded_type != kind:
-                seen = f"layer {end} is {target.type}" if target else f"there is no layer {end}"
+                seen = f"layer {end} is {target.type}" if target else f"the body has no layer {end}"
                 raise _faulty(
-                    f"a back edge of `{tag}` refers to {end} as its {kind}, but {seen} there",
+                    f"a back edge of `{tag}` refers to {end} as a {kind}, but {seen}",
                     f"the id of a {kind} layer",
                     end,
                 )
@@ -173,9 +173,9 @@ def _back_edges(tag: str, body: Body) -> list[tuple[str, str]]:
 
 
 def _input_position(layer: Layer, number: int) -> int | None:
-    """Returns the position of the input port of an `external_port_id`; None if it is negative.
+    """Returns the position of the input that an `external_port_id` refers to; None if `number` < 0.
 
-    The number is the id of a port or, if no port has this id, a position: OpenVINO accepts both.
+    `number` is the id of a port or, if no port has this id, a position: OpenVINO accepts both.
     """
     if number < 0:
         return None

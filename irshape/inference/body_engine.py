@@ -36,7 +36,7 @@ inference of the bodies counts as endless."""
 class BodyEngine(LayerEngine):
     """Infers the bodies of one model, each inner body once for each set of inputs.
 
-    lasting: share the cache of layers with other models; not allowed with named sizes.
+    lasting: share the cache of layers with other models. Inference with named sizes must not.
     """
 
     def __init__(self, model: Model, *, lasting: bool = False) -> None:
@@ -60,8 +60,8 @@ class BodyEngine(LayerEngine):
     def infer_layer(self, layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
         """Infers one layer from its inputs, with the values of its outputs if they are known.
 
-        If OpenVINO refuses an attribute, returns this fault. Omits attribute faults that it
-        accepts. Raises `UnknownOperation`.
+        If OpenVINO refuses an attribute, returns the fault of the attribute. Does not return
+        attribute faults that OpenVINO accepts. Raises `UnknownOperation`.
         """
         declaration = self.declarations.of(layer)
         if isinstance(declaration, UnknownOperation):
@@ -77,7 +77,7 @@ class BodyEngine(LayerEngine):
     def infer_around(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], *, compare: bool
     ) -> LayerResult:
-        """Infers a layer with bodies; see `infer_with_bodies`."""
+        """Infers a layer with bodies from its inputs; `infer_with_bodies` describes `compare`."""
         return infer_with_bodies(layer, operation, inputs, self.infer_inner, compare=compare)
 
     def forget_bodies(self) -> None:
@@ -94,12 +94,12 @@ class BodyEngine(LayerEngine):
         compare: bool = False,
         result_values: bool = False,
     ) -> BodyResult:
-        """Infers a body in one pass.
+        """Infers each layer of a body once.
 
-        parameters: shapes or tensors that replace those of Parameters, by layer id.
-        compare: compare the declared ports. If a port differs, and the input port of its consumer
-        declares the same, the consumer is inferred from this declaration.
-        result_values: compute the values of the Results.
+        parameters: shapes or tensors that replace the declared ones of Parameters, by layer id.
+        compare: record ports that declare another tensor than inferred. If the input port of a
+        consumer repeats the declaration, the consumer is inferred from the declared tensor.
+        result_values: also compute the values of the Results.
         """
         wiring = self.wirings.get(body)
         if wiring is None:
@@ -113,7 +113,7 @@ class BodyEngine(LayerEngine):
     ) -> BodyResult:
         """Infers the body of a layer. Caches the result by body and parameters.
 
-        Raises `Violation` if nested bodies make it infer more than `MAX_WORK` layers.
+        Raises `Violation` after more than `MAX_WORK` layers in nested bodies.
         """
         key = (body, compare, frozenset(parameters.items()))
         result = self._results.get(key)
@@ -197,7 +197,7 @@ class Walk:
         return tensors
 
     def _inputs(self, position: int, row: list[OutputRef | None]) -> tuple[Tensor, ...]:
-        """Returns the tensors of a layer's connected inputs, or declared ones (see `repeated`)."""
+        """Returns the tensor of each connected input of a layer; `repeated` may replace it."""
         result, contradicted = self.result, self.contradicted
         layers = result.body.layers
         inputs: list[Tensor] = []
@@ -222,7 +222,7 @@ class Walk:
         with_values: bool,
         fed: PartialShape | Tensor | None = None,
     ) -> tuple[Tensor, ...]:
-        """Infers one layer. `fed`: replaces the shape or tensor that a Parameter declares."""
+        """Infers one layer. `fed`: a shape or tensor in place of a Parameter's declared one."""
         declaration, result = self.declarations[position], self.result
         if isinstance(declaration, UnknownOperation):
             return self._pass_over(position)
@@ -246,7 +246,7 @@ class Walk:
         return self._noted(position, inferred)
 
     def _noted(self, position: int, inferred: LayerResult) -> tuple[Tensor, ...]:
-        """Records the faults of a layer and the conditions that it sets on dimensions. Returns its
+        """Records the faults of an inferred layer and its conditions on dimensions; returns its
         outputs."""
         result, tensors = self.result, inferred.outputs
         layer = result.body.layers[position]
@@ -282,9 +282,9 @@ class Walk:
         tensors: tuple[Tensor, ...],
         passed_on: tuple[Tensor, ...] | None = None,
     ) -> None:
-        """Records those output ports of a layer that declare other tensors than `tensors`.
+        """Records each output port of a layer that declares another tensor than inferred.
 
-        passed_on: the tensors that the consumers get, if they are not `tensors`.
+        tensors: the inferred tensors. passed_on: the tensors that consumers get, if different.
         """
         layer = self.result.body.layers[position]
         for mismatch in mismatches(layer, tensors):
@@ -301,9 +301,9 @@ class Walk:
                 self.contradicted[position, index] = dims, mismatch.declared
 
     def _compare_parameter(self, position: int, fed: Tensor) -> None:
-        """Compares a Parameter's attributes with its port, and with the tensor `fed` that it gets.
+        """Compares the attributes of a Parameter with its port, and with the tensor `fed`.
 
-        The tensor may be more or less specific: OpenVINO silently overwrites the attributes.
+        `fed` replaces the declared tensor: OpenVINO silently overwrites the attributes with it.
         """
         declaration = self.declarations[position]
         if isinstance(declaration, UnknownOperation):
@@ -385,7 +385,7 @@ def needed_values(
 
 
 def declarations_of(inference: Inference) -> Declarations:
-    """Returns the operations and attributes of a model's layers; reuses those of the inference."""
+    """Returns the declarations that an inference has read, or else new ones for its model."""
     known = inference.engine
     return known.declarations if isinstance(known, BodyEngine) else Declarations(inference.model)
 
@@ -397,12 +397,12 @@ def compatible(own: Tensor, fed: Tensor) -> bool:
 
 
 def _of_shape(operation: Operation, shape: PartialShape) -> Tensor:
-    """Returns the output tensor of a Parameter whose declared shape is replaced."""
+    """Returns the output tensor of a Parameter that gets `shape` in place of its declared shape."""
     return Tensor(getattr(operation, "element_type", DYNAMIC_TYPE), shape)
 
 
 def _may_fit(fault: Fault) -> bool:
-    """Whether a shape is refused only because too little is known about it."""
+    """Whether a layer refuses a shape although it is compatible with the expected shape."""
     expected, actual = fault.expected, fault.actual
     shapes = isinstance(expected, PartialShape) and isinstance(actual, PartialShape)
     return shapes and bool(expected.compatible(actual))

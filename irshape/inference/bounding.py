@@ -1,7 +1,7 @@
-"""Proposes which inputs to bound, or to fix, so that dimensions become bounded or static.
+"""Proposes shapes of inputs that make dimensions of a model bounded or static.
 
-Each proposal is inferred first: no layer may refuse the proposed ranges, their bounds, or sampled
-sizes within them.
+A shape is only proposed if no layer refuses it in inference. If the shape has ranges, no layer may
+refuse the bounds of the ranges, or sizes drawn at random from them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 BATCHES = 8
 LENGTHS = 128
-"""The upper bounds to propose: `BATCHES` for axis 0 of an input, `LENGTHS` for others."""
+"""The proposed upper bounds: `BATCHES` for axis 0 of an input, `LENGTHS` for all other axes."""
 SAMPLES = 4
 """How many sizes within the ranges are tried at random."""
 MOST_LAYERS = 200_000
@@ -75,7 +75,7 @@ class Proposals:
         return None
 
     def refusal(self) -> tuple[Layer, dict[str, str]] | None:
-        """Returns a layer that refuses some tried sizes, and the shapes of the inputs with them."""
+        """Returns a layer that refuses sizes from `grid`, and the input shapes with these sizes."""
         for sizes in grid(self.sizes):
             shapes = self._sized(sizes)
             refusing = self._refusing(shapes)
@@ -90,12 +90,11 @@ class Proposals:
         fixed: Collection[Symbol] = (),
         filled: bool = False,
     ) -> Binding | None:
-        """Returns shapes of the inputs that bound symbols (by a range) or fix them (by one size).
+        """Returns shapes of the inputs in which symbols are bounded (a range) or fixed (one size).
 
-        Returns None if no input has such a symbol, or if the layers accept no shapes that do this.
+        Returns None if no input has such a symbol, or if layers refuse all shapes tried.
         symbols: the symbols to bound; by default all.
-        fixed: the symbols to fix.
-        filled: no bounded dimension may be 0.
+        fixed: the symbols to fix. filled: exclude size 0.
         """
         known, fitting = self.sizes.facts.ranges, self.fitting
         if fitting is None:
@@ -128,7 +127,7 @@ class Proposals:
         return Binding(names, self._inferred(shapes)) if shapes else None
 
     def _allows(self, ranges: Ranges, *, filled: bool) -> bool:
-        """Whether every layer accepts the ranges: their bounds and samples of sizes within them."""
+        """Whether every layer accepts these ranges, their bounds, and random sizes within them."""
         shapes = self._shapes(ranges, filled=filled)
         if shapes and self._inferred(shapes).refusing() - self._refused:
             return False
@@ -232,8 +231,8 @@ class Proposals:
         return self._as_declared.outputs[position][0].shape
 
     def chosen(self) -> Iterator[tuple[Layer, int, int, Layer | None]]:
-        """Yields each dynamic dimension of an input, its size in `fitting`, and the layer that
-        requires this size (None if another size fits)."""
+        """Yields the input, axis and proposed size of each dynamic dimension of an input, and the
+        layer that requires this size (None if another size fits)."""
         fitting = self.fitting
         if fitting is None:
             return
@@ -254,8 +253,8 @@ class Proposals:
                     yield layer, axis, given, refusing
 
     def _requiring(self, name: str, fitting: Sizes) -> Layer | None:
-        """Returns the layer that refuses the double, the triple and the half of the size of a
-        symbol; None if one of these sizes fits, or if the size is 1, which may broadcast."""
+        """Returns a layer that requires the size of a symbol: it refuses half, double or triple the
+        size. None if one of these sizes fits, or if the size is 1, which may broadcast."""
         size, refusing = fitting[name], None
         for other in (2 * size, 3 * size, size // 2) if size > 1 else ():
             shapes = self._sized({**fitting, name: other})
@@ -276,7 +275,7 @@ class Proposals:
 
 
 def _interval(size: Expression, dim: Dimension, *, filled: bool) -> Dimension:
-    """Returns the interval of an expression from its symbols' ranges; without 0 if `filled`."""
+    """Returns the interval of an expression from its symbols' ranges. `filled`: exclude size 0."""
     facts = size.facts
     low, high = facts.range(size)
     most = UNBOUNDED if high == math.inf else int(high)

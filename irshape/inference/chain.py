@@ -13,8 +13,8 @@ MAX_LINES = 5
 
 
 def refusals(inference: Inference) -> list[str]:
-    """Returns a message for each layer that could not be inferred, with the layers before it and
-    their shapes."""
+    """Returns a message for each layer that could not be inferred. It lists the layers that compute
+    the inputs of the refused layer, with their output shapes."""
     return [
         "\n".join([_head(inference, each), *(f"  {step}" for step in chain(inference, each.layer))])
         for each in inference.refused
@@ -50,10 +50,8 @@ def refusal_in_brief(inference: Inference, conflicts: Sequence[str] = ()) -> lis
 
 
 def chain(inference: Inference, layer: Layer) -> list[str]:
-    """Returns a line for each layer on the way from the model's inputs to a layer, nearest first.
-
-    A line has the output shape. The constants among the inputs have their own lines.
-    """
+    """Returns a line for each layer between a layer and the model's inputs, with its output shape,
+    nearest first. Constants that feed one of these layers have lines of their own."""
     result = next((part for part in inference.result.walk() if layer in part.body.layers), None)
     if result is None:
         return []

@@ -13,7 +13,7 @@ from .result import BodyResult, Inference
 from .symbolic import infer_symbolic
 
 MAX_LAYERS = 5000
-"""The largest number of layers for which a model is inferred again to improve a message."""
+"""The maximum number of layers of a model that is inferred again to find contradicting sizes."""
 
 Sizes = Sequence["int | None"]
 """The sizes of an input, one for each axis; None for a dynamic dimension."""
@@ -47,7 +47,7 @@ def sizes_of_inputs(inference: Inference) -> dict[str, Sizes]:
 
 
 def may_conflict(shapes: Mapping[str, Sizes]) -> bool:
-    """Whether sizes may conflict: there are several inputs, and a known size other than 1."""
+    """Whether sizes of inputs can contradict: several inputs, and a known size other than 1."""
     known = any(size is not None and size != 1 for shape in shapes.values() for size in shape)
     return known and len(shapes) > 1
 
@@ -72,7 +72,7 @@ def size_conflicts(model: Model, shapes: Mapping[str, Sizes]) -> SizeConflicts:
 def conflicts_of_layers(
     model: Model, result: BodyResult, sizes: NamedSizes
 ) -> Iterator[tuple[tuple[Layer, ...], str]]:
-    """Yields the contradictions between conditions of layers, with all layers that take part."""
+    """Yields each contradiction between conditions of layers: the layers and a sentence."""
     for part in result.walk():
         for layer, subject in part.observations:
             conflict = sizes.facts.conflicts.get(layer)
@@ -89,8 +89,8 @@ def conflicts_of_layers(
 def _of_inputs(
     result: BodyResult, shapes: Mapping[str, Sizes], broadcast: Mapping[Atom | None, int]
 ) -> list[tuple[frozenset[int], str]]:
-    """Returns contradicting sizes of inputs, each with a sentence. `broadcast` has the number for
-    each symbol that is either 1 or this number because of broadcasting."""
+    """Returns contradicting sizes of inputs, each with a sentence. `broadcast`: the size N of each
+    symbol that must be 1 or N, since it broadcasts."""
     by_symbol: dict[Symbol, dict[int, str]] = {}
     others: list[tuple[str, int, Expression]] = []
     assert result.expressions is not None

@@ -1,8 +1,8 @@
 """Finds layers that need different sizes of one dynamic dimension, so that no size fits all.
 
-Each layer by itself accepts the dynamic shape of its input. Inference with named sizes finds the
-contradiction, but takes several times as long. So it only runs if the recorded conditions of the
-layers could contradict each other.
+Each such layer accepts a dynamic dimension. Only inference with named sizes finds that their
+conditions contradict. It takes several times as long, so it only runs if the conditions that the
+layers recorded could contradict.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MAX_LAYERS = 500
 
 
 def contrary_sizes(model: Model, result: BodyResult) -> Iterator[tuple[Layer, Fault]]:
-    """Yields the layers of a net that contradict others for all sizes of the inputs, with a fault.
+    """Yields the layers of a net that contradict other layers for all input sizes, and why.
 
     result: the inference of the model without named sizes.
     """
@@ -35,10 +35,10 @@ def contrary_sizes(model: Model, result: BodyResult) -> Iterator[tuple[Layer, Fa
 
 
 def _may_contradict(result: BodyResult) -> bool:
-    """Whether conditions of layers could contradict each other, if they concerned one dimension.
+    """Whether conditions of layers contradict if all of them are about one dimension.
 
-    They could if two layers with different inputs or outputs require a size (`==`), or if a
-    required size breaks another condition, such as `% 8`.
+    They do if two layers with different inputs or outputs require a size (`==`), or if a required
+    size breaks another condition, such as `% 8`.
     """
     alike = {
         (demands, part.inputs.get(position), part.outputs[position])

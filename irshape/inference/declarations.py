@@ -48,7 +48,7 @@ class Declarations:
 
 
 def read_once(operation: type[Operation], items: tuple[str, ...]) -> Read:
-    """Returns an operation with its attributes. Layers with equal attributes share it."""
+    """Returns an operation with its attributes, one object for layers with equal attributes."""
     if len(items) == 8 and _lies_anywhere(items):
         items = (*items[:4], "offset", "0", "size", "0")
     known = MEMORY.read.get((operation, items))
@@ -59,8 +59,8 @@ def read_once(operation: type[Operation], items: tuple[str, ...]) -> Read:
 
 
 def _lies_anywhere(items: tuple[str, ...]) -> bool:
-    """Whether these attributes of a Const contain a valid `offset` and `size`, which inference
-    ignores."""
+    """Whether the `offset` and `size` among a Const's attributes are valid; inference ignores
+    them."""
     numbers = items[5] + "0" + items[7]
     named = items[4] == "offset" and items[6] == "size" and items[5] and items[7]
     return bool(named) and numbers.isdigit() and numbers.isascii()

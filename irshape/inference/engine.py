@@ -31,13 +31,13 @@ def infer(
 ) -> Inference:
     """Infers the element type and shape of every output port of a model.
 
-    shapes: replaces the shapes of inputs, by their names.
-    compare: record the declared ports that differ from inference. If the input port of a consumer
-    declares the same as such a port, the consumer is inferred from this declaration.
+    shapes: shapes that replace the declared ones, by the names of inputs.
+    compare: record the output ports that declare another tensor than inferred. If the input port of
+    a consumer repeats the declaration, the consumer is inferred from the declared tensor.
     symbols: also express dimensions by named sizes; `shapes` may then name dimensions, e.g.
     `[batch,seq]`.
-    assume: conditions on the named sizes.
-    known: an earlier inference of the unchanged model, whose attributes, edges and constants are
+    assume: conditions on the named sizes, e.g. `seq % 8 == 0`.
+    known: an earlier inference of the unchanged model. Its attributes, edges and constants are
     reused.
     Raises `ValueError` for a name in `shapes` that no input has.
     """
@@ -63,8 +63,8 @@ def infer(
 
 
 def _believes_ports(result: BodyResult) -> bool:
-    """Whether some port declares a more specific tensor than inferred, from which its consumers may
-    have been inferred, and no port contradicts inference."""
+    """Whether some port declares a more specific tensor than inferred, so that its consumers may
+    have been inferred from the port, and no port contradicts inference."""
     differing = [
         each.subject
         for part in result.walk()
@@ -75,9 +75,9 @@ def _believes_ports(result: BodyResult) -> bool:
 
 
 def _add_refusals(result: BodyResult, plain: BodyResult) -> None:
-    """Adds the layers that refuse their inputs if declared ports are ignored, as in OpenVINO.
+    """Adds to `result` the layers that only refuse their inputs if declared ports are ignored.
 
-    plain: the result of an inference that ignored declared ports.
+    plain: the result of an inference that, like OpenVINO, ignored the declared ports.
     """
     parts = {part.body: part for part in result.walk()}
     for part in plain.walk():
@@ -119,7 +119,7 @@ def _with_symbols(
 
 
 class _SymbolicInference(Inference):
-    """An inference with named sizes. It imports the modules that explain dimensions on demand."""
+    """An inference with named sizes. Its methods import the modules that explain dimensions."""
 
     def explain(self, tensor: str, axis: int | None = None) -> list[Explanation]:
         from .explaining import explain
@@ -133,6 +133,6 @@ class _SymbolicInference(Inference):
 
 
 def _input_shapes(model: Model, shapes: Mapping[Any, ShapeLike]) -> dict[str, PartialShape]:
-    """Returns shapes by the ids of their Parameters. Raises `ValueError` for a name of no input."""
+    """Returns shapes by Parameter id. Raises `ValueError` for a name that no input has."""
     given = inputs_of(model).given(shapes)
     return {layer.id: PartialShape.of(shape) for layer, shape in given.items()}

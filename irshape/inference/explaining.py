@@ -44,7 +44,7 @@ class Place(NamedTuple):
         return self.body.body.layers[self.position]
 
     def dimension_in(self, body: BodyResult | None) -> Dimension | None:
-        """Returns this dimension in another inference of the body; None if it is not there."""
+        """Returns this dimension in another inference of the body; None if there is none."""
         outputs = () if body is None else body.outputs[self.position]
         dims = outputs[self.port].shape.dims if self.port < len(outputs) else None
         return None if dims is None or self.at >= len(dims) else dims[self.at]
@@ -68,8 +68,8 @@ def explain(inference: Inference, tensor: str, axis: int | None) -> list[Explana
 
 
 class Reasons:
-    """Follows dimensions backwards through a model that was inferred with symbols, in and out of
-    bodies."""
+    """Finds the layers that compute a dimension in a model that was inferred with symbols. Follows
+    the dimension backwards through layers, also into and out of bodies."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
@@ -83,7 +83,7 @@ class Reasons:
         self._static: dict[BodyResult, BodyResult] | None = None
 
     def view(self, result: BodyResult) -> BodyView[Tensor] | None:
-        """Returns a body with its port map; None for the net, and for a faulty port map."""
+        """Returns an inner body with its port map; None for the net or a faulty port map."""
         if result not in self._views:
             self._views[result] = None
             if result in self.names.around:
@@ -104,10 +104,10 @@ class Reasons:
         return self.inference.model.source.line_number(layer.offset)
 
     def inputs(self, place: Place) -> Iterator[Place]:
-        """Yields the dimensions and elements of all inputs of the layer at a place.
+        """Yields the dimensions and elements of all inputs of the layer that computes `place`.
 
         For a layer with bodies, the Results of the bodies come first. For a Parameter in a body,
-        yields what the surrounding layer passes in.
+        yields the dimensions and elements that the outer layer passes to the Parameter.
         """
         if place.layer.is_parameter:
             yield from self._from_outside(place)
@@ -136,15 +136,15 @@ class Reasons:
                 yield from self._result(place.body, result)
 
     def _result(self, body: BodyResult, id: str) -> Iterator[Place]:
-        """Yields the dimensions and elements of a Result of a body."""
+        """Yields the dimensions and elements of the Result with an id in a body."""
         for position, layer in enumerate(body.body.layers):
             if layer.id == id:
                 yield from _places(body, position, 0)
                 return
 
     def passed_on(self, place: Place) -> Place | None:
-        """Returns the input dimension or element that a layer passes on unchanged; None if the
-        layer computes this one."""
+        """Returns the input dimension or element that equals `place`, so that the layer only passes
+        it on; None if the layer computes `place`."""
         own = self.expression(place)
         if own is None:
             if self.is_declared(place.body, place.position):
@@ -177,7 +177,7 @@ class Reasons:
         return maker
 
     def parts(self, place: Place) -> list[Place]:
-        """Returns the origins (see `maker`) of the dimensions from which this is computed."""
+        """Returns the origins (see `maker`) of the dimensions that `place` is computed from."""
         own = self.expression(place)
         if own is None or own.constant is not None:
             return []
@@ -271,8 +271,8 @@ class Reasons:
         return at
 
     def depends_on_data(self, place: Place) -> bool:
-        """Whether a dimension depends on values of inputs, not on sizes alone. False for a
-        dimension that a port declares dynamic."""
+        """Whether a dimension depends on values of inputs, not only on sizes. False if a port
+        declares the dimension dynamic."""
         maker = self.maker(place)
         if self.is_declared(maker.body, maker.position):
             return False
@@ -290,7 +290,7 @@ class Reasons:
         return position in body.faulty
 
     def with_sizes(self) -> dict[BodyResult, BodyResult]:
-        """Maps the result of each body to its result with a number in place of each symbol."""
+        """Maps each body's result to its result in an inference with numbers for all symbols."""
         if self._static is None:
             sizes = sizes_for(self.sizes)
             model = self.inference.model
@@ -320,7 +320,7 @@ class Reasons:
         return "input" if known.atom in self._symbols else "computed"
 
     def is_bounded(self, place: Place, binding: Binding) -> bool:
-        """Whether a dimension has an upper bound with the shapes of inputs in `binding`."""
+        """Whether a dimension has an upper bound if the inputs have the shapes in `binding`."""
         body = counterparts(self.result, binding.result).get(place.body)
         dim = place.dimension_in(body)
         return dim is not None and dim.high != UNBOUNDED
@@ -343,7 +343,7 @@ class Reasons:
         return Explanation(tensor, None, None, None, verdict, tuple(steps), None)
 
     def _rank(self, body: BodyResult, position: int) -> str:
-        """Returns a phrase that says what decides the rank of the outputs of a layer."""
+        """Returns a phrase about the rank of the outputs, such as `has the rank of its input`."""
         layer = body.body.layers[position]
         if layer.is_parameter:
             return "an input of any rank" if body not in self.names.around else "of any rank"
@@ -364,8 +364,8 @@ class Reasons:
         return "of a rank that irshape cannot infer"
 
     def _deciding(self, body: BodyResult, position: int) -> list[str]:
-        """Returns the inputs of a layer without bodies whose data decides its shapes: the inputs
-        whose values inference needs, or else all that are not constant."""
+        """Returns texts for the inputs that decide the shapes of a layer without bodies: the inputs
+        that inference needs values of or, if there are none, all that are not constant."""
         if position in body.inner:
             return []
         layers = [body.body.layers[each[0]] for each in body.wiring.sources[position] if each]
@@ -389,7 +389,7 @@ class Reasons:
         ]
 
     def _branch(self, inner: BodyResult, place: Place) -> Dimension | None:
-        """Returns the dimension that one branch of an If gives to an output."""
+        """Returns the dimension that the body `inner` of an If passes to the output at `place`."""
         view = self.view(inner)
         for binding in () if view is None else view.outputs:
             if binding.external == place.port:
@@ -399,7 +399,7 @@ class Reasons:
         return None
 
     def _result_ranks(self, inner: BodyResult) -> str:
-        """Returns the different ranks of the Results of a body as text."""
+        """Returns the ranks of the Results of a body as text, each rank once: `2 or 3`."""
         layers = inner.body.layers
         ranks = [
             inner.outputs[position][0].rank
@@ -431,7 +431,7 @@ class Reasons:
 
 
 def _places(body: BodyResult, position: int, port: int) -> Iterator[Place]:
-    """Yields the dimensions and the elements of an output."""
+    """Yields a `Place` for each dimension and each known element of an output of a layer."""
     assert body.expressions is not None
     assert body.elements is not None
     if port >= len(body.outputs[position]):
@@ -444,7 +444,7 @@ def _places(body: BodyResult, position: int, port: int) -> Iterator[Place]:
 
 
 def counterparts(one: BodyResult, other: BodyResult) -> dict[BodyResult, BodyResult]:
-    """Maps each body's result in one inference to its result in another inference."""
+    """Maps each body's result in the inference `one` to its result in `other`."""
     pairs = {one: other}
     for position, bodies in one.inner.items():
         for tag, inner in bodies.items():

@@ -1,4 +1,4 @@
-"""If a layer refuses the given sizes of inputs, finds the sizes that a constant allows."""
+"""If a layer refuses the given sizes of inputs, finds sizes that fit a constant of the model."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ MAX_TRIES = 24
 
 
 def fitting_size(inference: Inference, refused: Layer) -> str | None:
-    """Returns a sentence about the nearest constant with which the given sizes of inputs disagree.
+    """Returns a sentence about the nearest constant that contradicts the given sizes of inputs.
 
-    It is found by inference: with the constant's size in place of an input's size, this layer
-    accepts its inputs and no further layer refuses; with a slightly larger size, some layer does.
+    With the constant's size in place of an input's size, the layer must accept its inputs, and no
+    further layer may refuse; with a slightly larger size, some layer must refuse.
     """
     model = inference.model
     body = inference.result
@@ -32,7 +32,7 @@ def fitting_size(inference: Inference, refused: Layer) -> str | None:
     others = body.refusing() - {refused}
 
     def fits(size: int, other: int) -> bool:
-        """Whether the layer accepts `other` in place of `size`, and no other layer refuses it."""
+        """Whether the layer accepts `other` in place of `size`, and no further layer refuses."""
         changed = {
             layer: PartialShape(
                 other if known == size else dim
@@ -76,10 +76,10 @@ def _candidates(
 ) -> list[tuple[int, int]]:
     """Returns input sizes with which a layer may accept the constant `given`, each with a step.
 
-    The size plus the step is the next size that changes the layer's input: strides on the way may
-    hide smaller differences. The sizes are those in the constant, and input sizes that become them
-    on the way to the layer, for example because strides shorten an axis. A size may also be the
-    number of patches of a square image, with or without a class token.
+    These are the sizes of the constant, and the input sizes from which strides on the way to the
+    layer may compute them. A size may also be the number of patches of a square image, with or
+    without a class token. Because of strides, the layer's input may only change with the size plus
+    the step.
     """
     at = body.body.layers.index(refused)
     reached = {
@@ -99,6 +99,6 @@ def _candidates(
 
 
 def _with_sides(sizes: set[int]) -> set[int]:
-    """Returns sizes and, where a size is a square or a square plus 1, the side of the square."""
+    """Returns sizes, and the square root of each size that is a square number or one more."""
     squares = {count for each in sizes for count in (each, each - 1) if count > 1}
     return sizes | {isqrt(count) for count in squares if isqrt(count) ** 2 == count}

@@ -83,8 +83,8 @@ def _evaluated(
 ) -> list[_Elements | None] | None:
     """Returns the elements of the outputs, from the lower or the upper bounds of the inputs.
 
-    Returns None for an output with too many elements, and if the outputs cannot be computed. moved:
-    the inputs whose elements the operation only moves.
+    In place of an output with too many elements, returns None. Returns None if the outputs cannot
+    be computed. moved: the inputs whose elements the operation only moves.
     """
     import numpy as np
 
@@ -120,8 +120,8 @@ def _evaluated(
 def _array(tensor: Tensor, upper: bool, *, bounds: bool) -> Any:
     """Returns the lower or upper bounds of a tensor of static shape as an array, within int64.
 
-    bounds: whether bounds may lie outside the element type. A missing bound is then the smallest or
-    largest int64.
+    bounds: return integers as int64, where they cannot overflow the element type. A missing bound
+    is the smallest or largest int64.
     """
     import numpy as np
 

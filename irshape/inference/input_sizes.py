@@ -1,7 +1,7 @@
 """Chooses sizes of inputs from the symbols of a model and the conditions of its layers.
 
-`explain` proposes these sizes, and `run` draws random inputs with them. Only inference can tell
-whether all layers accept them.
+`explain` proposes these sizes, and `run` draws random inputs with them. A layer may still refuse
+the sizes: the caller infers the model with them.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from ..symbols.expressions import Expression, Symbol
 from .named_sizes import NamedSizes, value_of
 
 SERIES = (2, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024, 1)
-"""Sizes to try for all symbols at once (except those of axis 0), then symbol by symbol."""
+"""Sizes to try for all symbols except those of axis 0, first for all at once, then one by one."""
 GRID = (64, 32, 128, 224, 16, 256, 8, 4, 512, 1024, 3, 2, 1)
-"""Sizes that `candidates` tries for all axes but the first (which gets 1, or else 2)."""
+"""Sizes that `candidates` tries for all axes except axis 0, which gets size 1 or 2."""
 LARGEST_TABLE = 8192
 """The largest size to try for an axis that a constant limits, e.g. a table of positions."""
 LONGEST = 200
@@ -24,7 +24,7 @@ LONGEST = 200
 DRAWN = 20
 """How many more choices of sizes `candidates` tries after those of `grid`."""
 STEPS = (2, 4, 8, 32)
-"""If other sizes break a condition, random multiples of these numbers are tried."""
+"""If `SERIES` has no size that meets all conditions, random multiples of these are tried."""
 ROUNDS = 3
 
 
@@ -42,7 +42,7 @@ def candidates(sizes: NamedSizes) -> Iterator[Sizes]:
 
 
 def grid(sizes: NamedSizes) -> Iterator[Sizes]:
-    """Yields a size for each symbol, from `GRID` or from constants. They may break conditions."""
+    """Yields a size for each symbol, from `GRID` or constants. A layer may refuse these sizes."""
     wanted = _demanded(sizes)
     steps = {size.atom: step for size, step in sizes.facts.multiples}
     for size in GRID:
@@ -163,7 +163,7 @@ def _within(sizes: NamedSizes, symbol: Symbol, size: int) -> int:
 
 
 def _broken(sizes: NamedSizes, candidate: Sizes, filled: bool) -> int:
-    """Counts the conditions that sizes break; with `filled`, also the dimensions that would be
+    """Counts the conditions that sizes break; with `filled`, also counts the dimensions of size
     0."""
     broken = sum(1 for _ in sizes.broken(candidate))
     return broken + (sizes.empty(candidate) if filled else 0)

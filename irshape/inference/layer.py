@@ -22,10 +22,10 @@ from .result import LayerResult
 
 
 class LayerEngine:
-    """Infers layers without bodies, only once for the same operation, attributes and inputs.
+    """Infers layers without bodies, and caches results by operation, attributes and inputs.
 
     The model supplies the bytes of small constants.
-    memory: a cache shared with other models; None for a new one, as named sizes need it.
+    memory: a cache shared with other models. Inference with named sizes needs its own (None).
     """
 
     def __init__(self, model: Model, memory: Memory | None = None) -> None:
@@ -101,8 +101,8 @@ class LayerEngine:
 
 
 def _of_ports(layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
-    """Returns the outputs that ports declare; with dynamic sizes if an input may have
-    another shape than declared."""
+    """Returns the outputs that ports declare. If an input may have another shape than its port
+    declares, all dimensions are dynamic."""
     outputs = tuple(map(declared, layer.outputs))
     if all(
         not port.dims or PartialShape(port.dims).encloses(tensor.shape)
@@ -134,7 +134,7 @@ def _with_values(
 
 
 def _with_value(output: Tensor, value: Value | None) -> Tensor:
-    """Adds `value`, the bounds of its elements, to an output if it has a pair for each element."""
+    """Adds a value to an output, if the value has as many elements as the output's static shape."""
     sizes = output.shape.declared
     if value is None or output.rank is None or -1 in sizes or len(value.lower) != prod(sizes):
         return output
@@ -144,7 +144,7 @@ def _with_value(output: Tensor, value: Value | None) -> Tensor:
 def _questioned(
     operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...]
 ) -> tuple[Fault, ...]:
-    """Returns the faults of a layer that the specification forbids and OpenVINO accepts.
+    """Returns the faults of a layer that OpenVINO accepts although the specification forbids them.
 
     Raises `TypeError` if the `infer` of a plugin returned something other than tensors.
     """
@@ -171,9 +171,9 @@ def _check_returned(outputs: tuple[object, ...]) -> None:
 
 
 def internal_error(operation: Operation, error: Exception) -> Fault:
-    """Returns an exception in the code of an operation as a fault of the layer.
+    """Returns the fault of a layer for an exception that the code of its operation raised.
 
-    If IRSHAPE_DEBUG is set, raises the error instead.
+    If IRSHAPE_DEBUG is set, raises the exception instead.
     """
     if os.environ.get("IRSHAPE_DEBUG"):
         raise error

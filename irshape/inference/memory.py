@@ -1,7 +1,7 @@
 """Caches the attributes and the inference results of layers.
 
-The key of attributes is the operation and their texts; the key of a result also has the inputs.
-Results depend on nothing else, so an entry is valid for every model.
+Attributes are found by operation and attribute texts, results by operation, attributes and inputs.
+Results depend on nothing else, so they are valid for every model.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Read = tuple[Operation, tuple[AttributeFault, ...]]
 """An operation with its parsed attributes, and the faults of the attributes."""
 
 _LONGEST: Final = 64
-"""Results with values of more elements than this are not cached."""
+"""The maximum number of elements of a value in a cached result."""
 
 
 class Memory:

@@ -13,8 +13,7 @@ from .ports import declared
 from .result import Mismatch
 
 Contradictions = dict[OutputRef, tuple[tuple[int, ...] | None, Tensor]]
-"""Output ports that contradict inference: for each, its `dims` as written, and the element type and
-shape that it declares."""
+"""The output ports that contradict inference, each with its `dims` and its declared tensor."""
 
 
 def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
@@ -52,11 +51,11 @@ def says_less(declared: Tensor, inferred: Tensor) -> bool:
 def repeated(
     port: Port, inferred: Tensor, dims: tuple[int, ...] | None, contradicting: Tensor
 ) -> Tensor:
-    """Returns the tensor of an input whose producer's port, with `dims`, contradicts inference.
+    """Returns the tensor that an input gets from an output port that contradicts inference.
 
-    If the input port declares the same, returns the declared tensor: the fault has been reported at
-    the producer's port, and should not be reported again for the consumer. Otherwise, and if the
-    declaration is merely less specific, returns the inferred tensor.
+    If the input port repeats the port's `dims`, this is the declared tensor: the port's fault is
+    reported once, not again for the consumer. Otherwise, and if the declaration is merely less
+    specific, it is the inferred tensor.
     """
     repeats = port.dims == dims and not contradicting.shape.encloses(inferred.shape)
     shape = contradicting.shape if repeats else inferred.shape

@@ -1,4 +1,4 @@
-"""The symbols of a model: the axes whose sizes they are, and the conditions of layers on them."""
+"""The symbols of a model, the axes that they come from, and the layers' conditions on them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class NamedSizes:
         return name
 
     def mention(self, expression: Expression, origin: Origin) -> None:
-        """Records an origin for the symbols in an expression that the user gave for an axis."""
+        """Records where the user gave an expression as a size: the origin of its symbols."""
         for symbol in expression.symbols:
             self._mentions.setdefault(symbol.name, origin)
 
@@ -120,7 +120,7 @@ class NamedSizes:
         return result
 
     def empty(self, sizes: Mapping[str, int]) -> int:
-        """Counts the symbols that equal an expression of others and would be 0."""
+        """Counts the dimensions that these sizes make 0, among symbols that equal an expression."""
         return sum(not value_of(size, sizes, 1) for size in self.facts.replaced.values())
 
     def broken(self, sizes: Mapping[str, int]) -> Iterator[str]:
@@ -147,7 +147,7 @@ class NamedSizes:
 
 
 def contradiction(model: Model, conflict: Conflict) -> str:
-    """Returns the text of a contradiction: `n == 4, but Concat 'first' (line 7) needs n == 8`."""
+    """Returns a contradiction as text, e.g. `n == 4, but Concat 'first' (line 7) needs n == 8`."""
     demands = []
     for each in conflict.earlier:
         if isinstance(each.source, Layer):

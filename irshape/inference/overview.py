@@ -142,8 +142,8 @@ def _bounding(reasons: Reasons) -> Binding | None:
 
 
 def _not_bounded(reasons: Reasons, result: BodyResult) -> set[Symbol]:
-    """Returns the symbols of dimensions that are unbounded in `result`, an inference with other
-    shapes of the inputs. Ignores dimensions of variables."""
+    """Returns the symbols of the dimensions that are unbounded in `result`, an inference with other
+    shapes of the inputs. Omits the symbols of variables."""
     states = {
         symbol
         for place in dynamic_places(reasons.result)
@@ -166,7 +166,7 @@ def _not_bounded(reasons: Reasons, result: BodyResult) -> set[Symbol]:
 
 
 def _open(reasons: Reasons, result: BodyResult, *, bounded: bool) -> Iterator[Place]:
-    """Yields the dimensions that are unbounded (if `bounded`) or dynamic (if not) in `result`."""
+    """Yields the dimensions that are dynamic (if `bounded`: unbounded) in `result`."""
     own = counterparts(result, reasons.result)
     for place in dynamic_places(result):
         dim = place.dimension_in(place.body)
@@ -189,14 +189,14 @@ def dynamic_places(root: BodyResult) -> Iterator[Place]:
 
 
 def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, ...]:
-    """Returns a text for each layer that makes unbounded (if not `bounded`: dynamic) dimensions."""
+    """Returns a text for each layer that makes dimensions dynamic or, with `bounded`, unbounded."""
     own = counterparts(reasons.result, result)
     makers: dict[str, int] = {}
     for place in _open(reasons, result, bounded=bounded):
         maker, origin = _made_by(reasons, place), reasons.maker(place)
         dim = origin.dimension_in(own.get(origin.body))
         if origin.layer.type.lower() == "readvalue":
-            maker += "; irshape edit --make-stateless makes it an input"
+            maker += "; irshape edit --make-stateless turns the variable into an input"
         elif dim is not None and dim.is_static and place.body in reasons.names.around:
             outer, position, tag = reasons.names.around[place.body]
             layer = outer.body.layers[position]
@@ -209,8 +209,8 @@ def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, 
 
 
 def limits(inference: Inference) -> Iterator[tuple[Symbol, str, int, str]]:
-    """Yields the limits that layers put on symbols: the symbol, "most" or "least", the size, and a
-    text about the layer. The model was inferred with symbols."""
+    """Yields the limits that layers set on symbols, as (symbol, "most" or "least", size, layer as
+    text). The inference must have symbols."""
     conditions = inference.constraints
     for symbol in inference.sizes.symbols:
         low, high = inference.sizes.facts.ranges[symbol]
@@ -224,7 +224,7 @@ def limits(inference: Inference) -> Iterator[tuple[Symbol, str, int, str]]:
 
 
 def _excludes(condition: Constraint, symbol: Symbol, size: int) -> bool:
-    """Whether a layer's condition on one symbol alone excludes a size."""
+    """Whether a layer's condition on `symbol`, and on no other symbol, excludes a size."""
     left, right = condition.left, condition.right
     if condition.assumed or condition.conditional or left.symbols | right.symbols != {symbol}:
         return False
@@ -235,7 +235,7 @@ def _excludes(condition: Constraint, symbol: Symbol, size: int) -> bool:
 
 
 def _limiting(inference: Inference, layer: Layer, high: int) -> str:
-    """Names a layer that limits a size, and the nearest constant before it with this size."""
+    """Returns a text: the layer that limits a size, and the nearest constant of this size."""
     place = inference.model.source.place
     said = f"{layer.type} '{layer.name}' (line {place(layer.offset)[0]}) requires"
     body = next(each for each in inference.result.walk() if layer in each.body.layers)

@@ -16,8 +16,8 @@ from .literals import parse_array
 def declared(port: Port, inferred: Tensor | None = None) -> Tensor:
     """Returns the tensor that a port of a connected layer declares.
 
-    A port without `<dim>` may mean a scalar or a dynamic rank. It counts as a dynamic rank, unless
-    the inferred tensor has dimensions: then a scalar, so that the port contradicts it.
+    A port without `<dim>` may mean a scalar or a dynamic rank. It counts as a scalar if the
+    inferred tensor has dimensions, which contradicts the port; otherwise as a dynamic rank.
     """
     element_type, dims = port.element_type or DYNAMIC_TYPE, port.dims
     if dims is None:
@@ -34,11 +34,11 @@ def declared_outputs(layer: Layer) -> tuple[Tensor, ...]:
 
 
 def input_tensors(layer: Layer, operands: tuple[Operand, ...]) -> tuple[Tensor, ...]:
-    """Returns the inputs of a single layer: the tensors that its input ports declare, with values.
+    """Returns the tensors that the input ports of a single layer declare, with their values.
 
-    If an input has no `precision`, a size, axis or index gets the usual type of its operand (i64),
-    a scale gets f32, and an input that must have the type of another input gets this type. Other
-    inputs without a `precision` have a dynamic type.
+    An input without `precision` gets the usual type of its operand: i64 for sizes, axes and
+    indices, f32 for scales, or the type of the input that the operand must have the type of. If its
+    operand has no usual type, its type is dynamic.
     """
     last = operands[-1] if operands and operands[-1].variadic else None
     matching = [

@@ -1,4 +1,4 @@
-"""The results of `irshape explain`: why a dimension is what it is, and which are dynamic."""
+"""The results of `irshape explain`: why dimensions are dynamic, and what their sizes depend on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def options(shapes: Mapping[str, str]) -> str:
 
 
 class Part(NamedTuple):
-    """A dimension or element from which a step of an explanation computes another."""
+    """A dimension or element of an input from which a layer computes its output."""
 
     label: str
     """The tensor with the axis or index: `past_key[2]`."""
@@ -35,7 +35,7 @@ class Step(NamedTuple):
     layer: Layer
     line: int
     axis: int | None
-    """The axis or index; None if the layer makes the number of dimensions."""
+    """The axis or index; None if the step explains the rank."""
     expression: str | None
     reason: str
     parts: tuple[Part, ...]
@@ -122,7 +122,7 @@ class Group(NamedTuple):
 
 
 def _merged(groups: tuple[Group, ...]) -> Iterator[Group]:
-    """Yields the groups; merges inputs with the dimensions that these inputs make unbounded."""
+    """Yields the groups. Joins a group of inputs with the group that these make unbounded."""
     inputs = {group.cause: group for group in groups if group.verdict == "input"}
     for group in groups:
         if group.verdict == "unbounded" and (own := inputs.pop(group.cause, None)) is not None:
@@ -194,7 +194,7 @@ class Overview(NamedTuple):
         }
 
     def behind(self, obstacle: str) -> Overview:
-        """Returns the overview without proposals. `obstacle`: the errors of the model."""
+        """Returns an overview without proposals. `obstacle`: the errors that prevent proposals."""
         return self._replace(
             bind=None, unbounded=(), fix=None, dynamic=(), refused="", sizes=(), obstacle=obstacle
         )
@@ -228,11 +228,11 @@ class Overview(NamedTuple):
             lines.append(f"found no sizes of the inputs that every layer accepts{such}")
         lines += self._sizes()
         if self.bind is not None or self.fix is not None:
-            lines.append("irshape infers these shapes; OpenVINO may infer wider or unbounded ones")
+            lines.append("OpenVINO may infer larger ranges than irshape, or unbounded dimensions")
         return "\n".join(lines)
 
     def _sizes(self) -> Iterator[str]:
-        """Yields lines that say which of the proposed sizes are required, equal or examples."""
+        """Yields a line for the required, the equal and the example sizes among those proposed."""
         kinds: dict[tuple[str, str, str], dict[str, str]] = {}
         for size in self.sizes:
             kind = "equal" if size.equals else "required" if size.required else "example"

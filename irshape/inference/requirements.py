@@ -49,9 +49,9 @@ class Requirement(NamedTuple):
     name: str
     layer: Layer | None
     since: Release = FIRST
-    """The first release that refuses the part. Earlier releases do not detect it."""
+    """The first release that refuses the part; earlier releases do not check for it."""
     opset: Release = FIRST
-    """The first release that reads the opset, even if it does not read this operation."""
+    """The first release that reads the opset of the operation; it may lack the operation itself."""
 
     def refuses(self, release: Release) -> bool:
         """Whether a release refuses the part."""
@@ -111,8 +111,8 @@ def running_requirements(inference: Inference) -> Iterator[Requirement]:
 
 
 def _seen_since(refused: Detail, site: Site, all_sites: Mapping[Layer, Site]) -> Release:
-    """Returns the first release that refuses a part. Earlier releases do not detect it, because
-    they infer less for this layer or one before it."""
+    """Returns the first release that refuses a part. Earlier releases infer less about the layer,
+    or about a layer before it, so that they do not detect the fault."""
     if refused.what not in (EMPTY, SQUEEZED):
         return FIRST
     before = site.around.wiring.upstream(site.position)
@@ -172,8 +172,8 @@ def _of_names(inference: Inference) -> Iterator[tuple[Detail, Layer]]:
 
 
 def late_types(layer: Layer) -> list[str]:
-    """Returns the element types in a layer that early releases lack: of its outputs, and of
-    attributes such as `element_type` and `destination_type`."""
+    """Returns the element types of a layer's outputs and attributes that the first releases
+    lack."""
     items = layer.items
     texts = [items[at + 1] for at in range(0, len(items), 2) if items[at].endswith("type")]
     texts += [port.precision for port in layer.outputs if port.precision is not None]

@@ -89,14 +89,14 @@ class BodyResult:
         self.faulty: set[int] = set()
         """The layers that refuse their inputs, or that have faulty attributes."""
         self.believed: set[int] = set()
-        """Layers whose outputs come from declared ports or may be less specific than necessary."""
+        """Layers whose outputs are declared ones, or may be less specific than possible."""
         self.doubtful: set[OutputRef] = set()
         """The output ports whose declarations differ from the inferred types and shapes."""
 
     @cached_property
     def unsure(self) -> set[int]:
         """The layers whose outputs may depend on declared ports: the layers in `believed`, and all
-        layers that depend on these or on ports in `doubtful`."""
+        layers that depend on them or on an output port in `doubtful`."""
         unsure, doubtful = set(self.believed), self.doubtful
         if not unsure and not doubtful:
             return unsure
@@ -135,9 +135,9 @@ class BodyResult:
     def constants_before(self, layer: Layer) -> Iterator[tuple[Layer, tuple[int, ...]]]:
         """Yields the constants on which a layer depends, nearest first, each with its sizes.
 
-        The sizes are the shape of the constant or, for a list from which a shape is computed, its
-        elements. Orders of axes are left out, and so are single elements, which are more often axes
-        than sizes.
+        The sizes are the shape of the constant or, if its elements are used as a shape, the
+        elements. Omits permutations of axes, and single elements, which are more often axes than
+        sizes.
         """
         layers = self.body.layers
         for at in self.wiring.upstream(layers.index(layer)):
@@ -163,7 +163,7 @@ class LayerResult(NamedTuple):
     inner: Mapping[str, BodyResult] = MappingProxyType({})
     """The results of the layer's bodies by tag."""
     unsure: bool = False
-    """Whether outputs may be less specific than necessary, as a value or type is not known."""
+    """Whether outputs may be less specific than they could be, as a value or type is not known."""
     demands: frozenset[Demand] = NO_DEMANDS
     """The conditions of the layer on dynamic dimensions of its inputs."""
 
@@ -171,8 +171,7 @@ class LayerResult(NamedTuple):
 class OutputNames:
     """Finds outputs of a model by tensor name, or by the name or id of the layer.
 
-    around: for each inner body, the outer body, the position of the layer with the inner body, and
-    the tag.
+    around: maps each inner body to its outer body, the position of its layer there, and its tag.
     """
 
     def __init__(self, result: BodyResult) -> None:
@@ -319,10 +318,10 @@ class Inference:
 
     @property
     def constraints(self) -> list[Constraint]:
-        """The conditions that layers put on the sizes of symbols.
+        """The conditions that layers set on the sizes of symbols; expressions assume that all hold.
 
-        The model does not require conditions with `assumed`: the expressions are only valid for
-        sizes that meet them. It requires conditions with `conditional` only if a certain body runs.
+        The model itself does not require conditions with `assumed`, and conditions with
+        `conditional` only if a certain body runs.
         """
         return list(self.sizes.facts.constraints.values())
 
@@ -351,7 +350,7 @@ class Inference:
         return self._by_layer(lambda result: result.expressions or ())
 
     def _by_layer(self, rows: Callable[[BodyResult], Iterable[T]]) -> dict[Layer | str, T]:
-        """Maps each layer, and each id in the net, to the item that `rows` has for the layer."""
+        """Maps each layer, and each layer id of the net, to its item in the result of `rows`."""
         known: dict[Layer | str, T] = {
             layer: row
             for result in self.result.walk()

@@ -1,4 +1,4 @@
-"""Lists the layers of a model, including layers in bodies, each with its inference."""
+"""Lists the layers of a model and of its bodies, each with its inferred inputs and outputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .result import BodyResult, Inference
 
 
 def details(site: Site, kind: Kind) -> Iterator[Detail]:
-    """Yields what older releases treat differently in a layer: what they refuse, for example."""
+    """Yields each difference of this kind in how older releases treat a layer."""
     if site.operation is not None:
         for difference in site.operation.differs:
             if difference.kind == kind and difference.when(site):
@@ -51,7 +51,7 @@ def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
 def _entering(
     layer: Layer, inputs: tuple[Tensor | None, ...], bodies: Mapping[str, BodyResult]
 ) -> Iterator[tuple[Tensor, Tensor, bool]]:
-    """Yields the tensor outside and inside of each unsliced body input, and whether it is a state.
+    """Yields the outer and inner tensor of each unsliced body input, and if it is a state.
 
     A state is a Parameter that a back edge updates. Skips faulty port maps, which a rule reports.
     """

@@ -29,7 +29,7 @@ from .result import BodyResult, Inference, LayerResult, Observation
 MAX_PASSES = 6
 MAX_ATTEMPTS = 12
 _MUCH = 1 << 20
-"""The capacity of the cache for inference with named sizes."""
+"""The capacity of the cache for inference with named sizes, which other models do not share."""
 
 NamedShapes = Mapping[str, tuple["str | None", ...]]
 """The names of the dimensions of inputs, by layer id; None for a dimension without a name."""
@@ -123,10 +123,10 @@ def infer_symbolic(
     """Infers a model with named sizes.
 
     shapes: shapes that replace those of inputs, by layer id.
-    names: the names of the inputs' dimensions.
+    names: the names of the inputs' dimensions, by layer id.
     assumptions: conditions such as `seq % 8 == 0`.
-    known: an inference of the unchanged model, made before.
-    sure: assume no sizes to be equal, so that the bounds hold for all sizes of the inputs.
+    known: an earlier inference of the unchanged model.
+    sure: do not assume that sizes are equal, so that the bounds are valid for all sizes of inputs.
 
     Raises `ValueError` for an assumption that is malformed, or that cannot hold.
     """
@@ -157,7 +157,7 @@ def infer_symbolic(
 
 
 def without_symbols(result: BodyResult) -> tuple[BodyResult, NamedSizes]:
-    """Returns the result for a file of single layers, which has no model inputs and no symbols."""
+    """Returns a result and no symbols, for a file of single layers: it has no inputs to name."""
     sizes = NamedSizes(Facts())
     _strip(result, sizes)
     return result, sizes
@@ -233,7 +233,7 @@ def _declared_shape(engine: BodyEngine, parameter: Layer) -> PartialShape | None
 
 
 def _is_expression(text: str, names: set[str] | None) -> bool:
-    """Whether the name of a dimension is an expression of these `names` (None: of any names)."""
+    """Whether the name of a dimension is an expression (such as `seq+1`), of `names` if given."""
     if text.isidentifier():
         return False
     facts = Facts()
@@ -245,7 +245,7 @@ def _is_expression(text: str, names: set[str] | None) -> bool:
 
 
 def assume(facts: Facts, text: str) -> None:
-    """Records a condition that the user gave. Raises `ValueError`."""
+    """Records a condition. Raises `ValueError` for an unknown symbol or a contradiction."""
     known = set(facts.symbols)
     left, relation, right, remainder = parse_condition(text, facts)
     for name in set(facts.symbols) - known:
@@ -265,7 +265,7 @@ def assume(facts: Facts, text: str) -> None:
 
 
 def _is_certain(facts: Facts, layer: Layer) -> bool:
-    """Whether a layer contradicts requirements of other layers, without any assumption."""
+    """Whether a layer contradicts conditions of other layers, none of which is only assumed."""
     conflict = facts.conflicts.get(layer)
     return conflict is not None and conflict.is_certain
 
@@ -337,10 +337,10 @@ def _strip(result: BodyResult, sizes: NamedSizes) -> None:
 def _find_doubtful(
     result: BodyResult, doubtful: dict[BodyResult, set[int]], *, whole: bool
 ) -> bool:
-    """Finds the layers that depend on a faulty layer: their expressions may be wrong.
+    """Collects the layers that depend on a faulty layer, whose expressions may be wrong.
 
-    whole: the body itself depends on a faulty layer.
-    Returns whether any layer of the body does.
+    whole: all layers of the body depend on a faulty layer.
+    Returns whether at least one layer of the body does.
     """
     wiring = result.wiring.sources
     positions = doubtful[result] = set(range(len(wiring))) if whole else set()
@@ -358,7 +358,7 @@ def _find_doubtful(
 
 
 def _plain(tensor: Tensor, known: tuple[Expression | None, ...] | None) -> Tensor:
-    """Returns a tensor with intervals as dimensions, as narrow as the expressions allow."""
+    """Returns a tensor with intervals as dimensions, narrowed by the expressions `known`."""
     if tensor.shape.dims is None:
         return tensor
     dims = []

@@ -57,7 +57,7 @@ class NodeOutput:
 
 
 class Builder:
-    """Builds a model. `offset` and `name` are those of the node that is being converted."""
+    """Builds a model. `offset` and `name` belong to the node that is currently converted."""
 
     def __init__(self, source: Source, name: str, format: Format) -> None:
         self.model = Model(source, name, format=format)
@@ -72,8 +72,8 @@ class Builder:
         self._constants: dict[tuple[str, tuple[int, ...], bytes], NodeOutput] = {}
 
     def inner(self) -> Builder:
-        """Returns a builder for a body, with its own layers and edges. Everything else is
-        shared."""
+        """Returns a builder for a body. Both builders share all but the layers, edges and
+        constants."""
         builder = copy(self)
         builder.body = Body((), self.offset)
         builder._constants = {}
@@ -122,10 +122,10 @@ class Builder:
         name: str = "",
         **attributes: Any,
     ) -> tuple[NodeOutput, ...]:
-        """Adds a layer and returns its outputs. `attributes` are named as in the class in `ops/`.
+        """Adds a layer and returns its outputs. `attributes` have the names in the class in `ops/`.
 
-        version: an opset; by default the first with this type. Raises `Violation` if the layer
-        cannot be inferred.
+        version: the opset; by default the first with this operation. Raises `Violation` if the
+        layer cannot be inferred.
         """
         outputs = self._added(type, inputs, version, name, attributes)
         if isinstance(outputs, Fault):  # nobody knows how many outputs there are
@@ -217,10 +217,10 @@ class Builder:
     ) -> NodeOutput:
         """Gives an output of the current node its tensor name, and its declared type and shape.
 
-        Adds the name to those that the port has, in front if it names a model output. Adds an
-        Identity for the name only if declarations differ, or if an input, a constant or a model
+        The port keeps the names that it has; the name of a model output comes first. Adds an
+        Identity for the name only if the declarations differ, or if an input, a constant or a model
         output would become another model output: OpenVINO before 2025.0 does not know Identity.
-        first: whether this is the first output of the node, from which the layer gets its name.
+        first: whether this is the first output of the node, which gives the layer its name.
         """
         full, name = completed(said, value.tensor), name.replace(",", "\\,")
         layer, port = value.layer, value.layer.outputs[value.port]
@@ -288,9 +288,9 @@ class Builder:
     def numbers(
         self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None
     ) -> NodeOutput:
-        """Returns the output of a Const with Python numbers. Equal constants are added once.
+        """Returns the output of a Const with these numbers; equal constants share one Const.
 
-        Without a `shape`, it has the shape of `values`. Raises `Violation` for a dynamic type.
+        shape: replaces the shape of `values`. Raises `Violation` for a dynamic type.
         """
         kind = ElementType.of(element_type)
         if kind.is_dynamic:
@@ -315,7 +315,7 @@ class Builder:
         self.place(Fault(rule, message, **facts), layer)
 
     def place(self, fault: Fault, layer: Layer | None = None) -> None:
-        """Records a finding about the current node, or about the attribute that the fault names."""
+        """Records a fault as a finding about the attribute `fault.at`, or else the current node."""
         source = self.model.source
         offset = source.attribute(self.offset, fault.at) if fault.at else self.offset
         self.model.findings.append(Finding(fault, offset, layer))
@@ -333,7 +333,7 @@ def declare(port: Port, tensor: Tensor) -> None:
 
 
 def completed(said: Tensor, inferred: Tensor) -> Tensor:
-    """Returns the declared tensor. A dynamic type or rank is replaced by the inferred one."""
+    """Returns the declared tensor, with the inferred type or rank where it is dynamic."""
     return Tensor(
         inferred.element_type if said.element_type.is_dynamic else said.element_type,
         inferred.shape if said.shape.dims is None else said.shape,
@@ -350,7 +350,7 @@ def _declare_all(result: BodyResult) -> None:
 
 
 def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
-    """Removes unused layers from a body and its inner bodies. Maps old ids to new ones.
+    """Removes unused layers from a body and its inner bodies. Returns the new ids by old ids.
 
     Input ports get the types and shapes of the outputs that feed them.
     """
@@ -403,7 +403,7 @@ def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
 def _name_apart(layers: list[Layer]) -> None:
     """Appends numbers to repeated names of layers, which OpenVINO before 2024.1 refuses.
 
-    Layers with tensor names are the first to keep a name. The names of Results do not change.
+    If names repeat, a layer with tensor names keeps its name. The names of Results do not change.
     """
     numbers: dict[str, int] = {}
     for layer in sorted(layers, key=lambda each: not any(port.names for port in each.outputs)):
@@ -418,8 +418,7 @@ def _name_apart(layers: list[Layer]) -> None:
 def shape_and_bytes(
     values: Any, kind: ElementType, shape: tuple[int, ...] | None = None
 ) -> tuple[tuple[int, ...], bytes]:
-    """Returns the shape and bytes of a constant with these numbers. `shape` replaces their
-    shape."""
+    """Returns the shape and bytes of a constant with these numbers, in `shape` if it is given."""
     plain = number_bytes(values, kind)
     if plain is not None and (shape is None or math.prod(shape) == math.prod(plain[0])):
         return (plain[0] if shape is None else shape), plain[1]

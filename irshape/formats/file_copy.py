@@ -13,9 +13,9 @@ _PIECE = 1 << 24
 
 
 class FileSpan(NamedTuple):
-    """A range of bytes in a file. buffer: the same bytes, memory-mapped.
+    """A range of bytes in a file. buffer: these bytes, memory-mapped.
 
-    identity: a key of the file, to notice if the path now leads to another file.
+    identity: identifies the file, to notice if `path` later names another file.
     """
 
     path: str
@@ -33,7 +33,7 @@ class FileSpan(NamedTuple):
 def copied(span: FileSpan, target: IO[bytes]) -> None:
     """Copies a span to the current position of the target, in the fastest way available.
 
-    The file system may share the blocks of both files instead. Raises `OSError`.
+    If possible, the file system copies nothing, and both files share the blocks. Raises `OSError`.
     """
     target.flush()
     done = _by_the_kernel(span, target)

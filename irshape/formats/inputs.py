@@ -20,14 +20,14 @@ class InputFormat(NamedTuple):
     """The functions that recognize and read a format. `loading.formats` lists all formats."""
 
     format: Format
-    """What every model of this format has in common."""
+    """The facts that all models of this format share, such as the name of the format."""
     recognises: Callable[[bytes], bool]
     """Returns whether the bytes of a file are in this format."""
     read: Callable[[Source, WeightsPath], Model]
     """Reads a file as a model with OpenVINO's operations. Raises `NotReadable`."""
     opens_text: Callable[[str, bytes], Source] | None = None
-    """Decodes the bytes of a file to text; the arguments are its path and bytes. Raises
-    `NotReadable` if they are no text. None if the reader needs no text."""
+    """Decodes the bytes of a file to text; the arguments are the path and the bytes. Raises
+    `NotReadable` if the bytes are not text. None if the reader does not need text."""
 
 
 def unreadable(
@@ -39,5 +39,5 @@ def unreadable(
     begun: Model | None = None,
     **facts: Unpack[Stated],
 ) -> NotReadable:
-    """Returns the error for an unreadable file. `begun` is the part of the model that was read."""
+    """Returns the error for an unreadable file. `begun`: the part of the model that was read."""
     return NotReadable(Finding(Fault(rule, message, **facts), offset), source, begun)

@@ -32,7 +32,7 @@ class Opened(NamedTuple):
 
 
 def weights_path(model: str, weights: WeightsChoice = "beside") -> str | os.PathLike[str] | None:
-    """Returns the path of a model's .bin: the given path, or the one beside the .xml.
+    """Returns the path of a model's .bin: the given path, or `beside` the .xml.
 
     Returns None for `none`, and for `beside` if the model comes from standard input.
     """
@@ -44,9 +44,9 @@ def weights_path(model: str, weights: WeightsChoice = "beside") -> str | os.Path
 
 
 def open_model(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Opened:
-    """Reads the bytes of a model. A URL is read with fsspec; `-` is standard input.
+    """Reads the bytes of a model, but does not parse them: `read_source(*opened)` does.
 
-    `read_source(*opened)` parses them.
+    path: a path, a URL (read with fsspec), or `-` for standard input.
     Raises `OSError` if the model, or the given .bin, cannot be opened, and `NotReadable` if the
     file contains no model.
     """
@@ -142,9 +142,9 @@ def _size(path: str) -> tuple[int, str]:
 
 
 def _read(file: BinaryIO, expected: int) -> bytes:
-    """Reads a file, but at most one byte more than the limit.
+    """Reads a file, but at most one byte more than `MAX_XML_BYTES`.
 
-    expected: the expected size. It is read first, since `file.read(limit)` allocates the limit.
+    expected: the size to read first, since `file.read(MAX_XML_BYTES)` would allocate all of it.
     """
     data = file.read(min(expected, MAX_XML_BYTES) + 1)
     if len(data) <= expected:
@@ -181,7 +181,7 @@ def open_source(name: str) -> Source:
 
 
 def source_of(shown: str, data: bytes) -> Source:
-    """Returns the decoded bytes of a model. Raises `NotReadable`.
+    """Returns the bytes of a model as a decoded `Source`. Raises `NotReadable`.
 
     shown: the name of the model in messages.
     """

@@ -33,7 +33,7 @@ class SourceNode:
         # add a layer and return its first output, or all; return a constant of Python numbers
         self.add, self.all, self.numbers = builder.add, builder.all, builder.numbers
         self.kind = kind
-        """The name of its operator, e.g. `Conv`."""
+        """The name of the node's operator, e.g. `Conv`."""
         self.attributes = attributes
 
     def __getitem__(self, attribute: str) -> Any:
@@ -56,7 +56,7 @@ class SourceNode:
     def reshaped(
         self, value: NodeOutput, sizes: Sequence[int] | NodeOutput, *, zero: bool = False
     ) -> NodeOutput:
-        """Adds a Reshape. zero: whether a size of 0 keeps the dimension."""
+        """Adds a Reshape. zero: whether a size of 0 copies the size from `value`."""
         if not isinstance(sizes, NodeOutput):
             sizes = self.numbers(list(sizes), shape=(len(sizes),))
         return self.add("Reshape", value, sizes, special_zero=zero)
@@ -114,9 +114,9 @@ class SourceNode:
         )
 
     def rank(self, value: NodeOutput, what: str = "") -> int:
-        """Returns the rank of a value. Raises `Violation` if it is dynamic.
+        """Returns the rank of a value. Raises `Violation` if the rank is dynamic.
 
-        what: for the message, the case in which the rank is needed: `over all spatial axes`.
+        what: when the node needs the rank, for the message: `over all spatial axes`.
         """
         if value.rank is None:
             raise unknown(f"{self.kind} {what}".rstrip(), "the rank of its input is", INPUT_RANK)
@@ -124,7 +124,7 @@ class SourceNode:
 
 
 def unknown(what: str, condition: str, rule: RuleId, at: str = "") -> Violation:
-    """Returns the error for a node that irshape can only convert if something about it is known."""
+    """Returns the error for a node that irshape can only convert if `condition` is known."""
     return Violation(f"irshape can read {what} only if {condition} known", rule=rule, at=at)
 
 

@@ -33,7 +33,7 @@ SMALL_CONSTANT = 1 << 13
 """Integer constants of at most this many bytes are fetched together: they may be shapes."""
 
 WHOLE = 1 << 26
-"""If a server sends no ranges, a .bin of at most this many bytes is read completely."""
+"""If a server does not support range requests, a .bin of at most this many bytes is read whole."""
 
 _PIECE = 1 << 20
 
@@ -73,8 +73,8 @@ def _read(file: Any, limit: int) -> bytes:
 
 
 def open_remote_weights(url: str) -> Weights:
-    """Opens the .bin at a URL. Never raises for an error of the server: `state` says what is
-    wrong."""
+    """Opens the .bin at a URL. Does not raise for an error of the server: `Weights.state` says what
+    is wrong."""
     shown = without_credentials(url)
     try:
         file = _File(url)
@@ -93,8 +93,8 @@ def open_remote_weights(url: str) -> Weights:
 
 
 def _whole(url: str, size: int | None) -> bytes:
-    """Reads a complete .bin. `size`: as the server states it. Raises `OSError` if it is too
-    large."""
+    """Reads a complete .bin. `size`: the size that the server states. Raises `OSError` if the file
+    is too large."""
     if size is not None and size > WHOLE:
         raise _RefusedError(
             "the server does not support range requests, and the file "
@@ -287,7 +287,7 @@ def _reason(problem: Exception) -> str:
 
 @cache
 def _http(seconds: float, silence: float) -> Any:
-    """Returns fsspec's HTTP filesystem. `seconds` limits a request, `silence` a server's pauses."""
+    """Returns fsspec's HTTP filesystem: `seconds` for each request, `silence` without a byte."""
     import aiohttp
     import fsspec
 

@@ -11,7 +11,7 @@ from .recognition import holds_single_layers, opened_text
 
 
 def _recognises(data: bytes) -> bool:
-    """Returns True for every file: the IR reader reports files in no known format."""
+    """Accepts every file, as the last format tried; the reader reports files that are no IR."""
     return True
 
 

@@ -18,7 +18,7 @@ _IN_PORT = re.compile(
     rb"|(?P<dim><dim\b[^<>]*?(?:/>|>\s*+(?P<text>[^<]*?)\s*</dim\s*>))",
     re.DOTALL,
 )
-"""Matches the end of a port, its dimensions, and text that could hide these."""
+"""Matches a dimension in a port, the end of the port, and text that could hide a dimension."""
 _SPACE = b" \t\r\n"
 _NAME = re.compile(rb"</?([A-Za-z_][\w.-]*)")
 
@@ -49,7 +49,7 @@ _Piece = tuple[int, memoryview]
 
 
 class Edited:
-    """A text that can be edited repeatedly. It maps its bytes to their offsets in the original."""
+    """A text that can be edited repeatedly, and that maps offsets back to the original text."""
 
     def __init__(self, original: bytes) -> None:
         self.original = original
@@ -153,8 +153,8 @@ def set_attribute(
 ) -> Edit | None:
     """Returns the edit that sets an attribute of an element.
 
-    If the element lacks the attribute, the edit adds it after the attribute `after`, or after the
-    element's name if that one is missing too. Returns None if `after` is None.
+    If the element lacks the attribute, the edit adds it, but only if `after` is given: behind the
+    attribute `after` or, if that is missing too, behind the element's name. Otherwise returns None.
     """
     quote, place = b'"', -1
     for attribute, _, start, end in source.attributes(element):
@@ -194,7 +194,7 @@ class _Dim(NamedTuple):
 class _Inside(NamedTuple):
     """A port in the file: the end of its start tag, its dimensions, and the span of its end tag.
 
-    For `<port/>`, which has no end tag, its span is (-1, -1).
+    `<port/>` has no end tag: `close` and `end` are -1.
     """
 
     opened: int
@@ -225,7 +225,7 @@ def _inside(data: bytes, port: int) -> _Inside | None:
 def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
     """Returns the edits that set the dimensions of the port at offset `port`.
 
-    If the number of dimensions stays the same, replaces the texts of those that differ. Otherwise
+    If the number of dimensions stays the same, edits only the dimensions that differ. Otherwise
     rewrites all dimensions from the first difference on, indented as in the file.
     """
     data = source.data

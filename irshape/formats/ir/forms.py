@@ -30,16 +30,16 @@ class PortForm(NamedTuple):
 
 
 class Form(NamedTuple):
-    """The content of a layer, except for tensor names and the offset in the .bin.
+    """The content of a layer, without its tensor names and its offset in the .bin.
 
-    `data` and `rt_info` are positions in the content without these texts.
+    `data` and `rt_info` are positions in this shorter content.
     """
 
     items: tuple[str, ...]
     offset_at: int
-    """The index in `items` at which the layer's offset in the .bin belongs; -1 if there is none."""
+    """The index in `items` of the layer's offset in the .bin; -1 if the layer has no offset."""
     data: int
-    """The position of `<data>` in the content; -1 if there is none."""
+    """The position of `<data>` in the content; -1 if the layer has no `<data>`."""
     inputs: tuple[PortForm, ...]
     outputs: tuple[PortForm, ...]
     rt_info: tuple[int, int] | None
@@ -47,8 +47,8 @@ class Form(NamedTuple):
     def fill(self, layer: Layer, begun: int, offset: str, names: list[str]) -> None:
         """Sets the attributes and ports of a layer.
 
-        begun: the offset of the content in the file. offset, names: the offset in the .bin and the
-        tensor names, which the form lacks.
+        begun: the offset of the content in the file. offset, names: the layer's offset in the .bin
+        and its tensor names, which the form lacks.
         """
         items, offset_at, data, inputs, outputs, rt_info = self
         if offset_at >= 0:
@@ -72,7 +72,7 @@ class Form(NamedTuple):
 
 
 def form_of(text: str) -> Form | None:
-    """Parses the content of a layer, from which tensor names and the offset were removed.
+    """Parses the content of a layer without its tensor names and its offset in the .bin.
 
     Returns None if the content is not in the usual layout.
     """

@@ -33,7 +33,7 @@ from .reader import read
 
 
 def read_layers(source: Source) -> Model:
-    """Reads a file of single layers. Raises `NotReadable` if it cannot be repaired."""
+    """Reads a file of single layers. Raises `NotReadable` if the file cannot be repaired."""
     from .printed_layers import Repaired
 
     repaired = Repaired(source.data)
@@ -82,7 +82,7 @@ def _complete(model: Model, layer: Layer) -> None:
     if absent:
         place = layer.data_offset if layer.data_offset >= 0 else layer.offset
         names = " and ".join(f"`{name}`" for name in absent)
-        message = f"the {layer.type} has no {names}; irshape takes what its output port declares"
+        message = f"the {layer.type} has no {names}; irshape uses what its output port declares"
         model.findings.append(
             Finding(
                 Fault(LEFT_OUT, message, expected=names, help=f"write {names} into its <data>"),
@@ -133,9 +133,9 @@ _LONG_NAMES = {
 
 
 def note_comments(port: Port, comments: list[tuple[str, bool]]) -> None:
-    """Stores the element type and the value that comments at an input port give.
+    """Stores in a port the element type and the value that its comments state.
 
-    For each comment, `comments` says whether it follows a dimension.
+    comments: the text of each comment, and whether it follows a dimension.
     """
     _note_type(port, (text for text, _ in comments))
     texts = deque((text.replace("{", "[").replace("}", "]"), at_dim) for text, at_dim in comments)
@@ -289,7 +289,7 @@ def give_values(model: Model, values: Mapping[str, str], *, counted: bool = True
 
 
 def _named_input(layer: Layer, name: str) -> Port | None:
-    """Returns the input port with this id, at this position, or of the operand with this name."""
+    """Returns the input port with this id, position or operand name; None if there is none."""
     inputs = layer.inputs
     for port in inputs:
         if port.id == name:
@@ -314,7 +314,7 @@ def _declared(layer: Layer) -> type[Operation]:
 
 
 def _why_unnamed(layer: Layer) -> str:
-    """Returns text that says why the inputs of a layer have no names; "" if they have."""
+    """Returns a text that says why a layer's inputs have no names; "" if they have names."""
     try:
         _declared(layer)
     except UnknownOperation as problem:
@@ -323,7 +323,7 @@ def _why_unnamed(layer: Layer) -> str:
 
 
 def _input_names(layer: Layer) -> list[str]:
-    """Returns the names of the inputs of a layer: of its operands, else the port ids."""
+    """Returns the operand name of each input of a layer; the port id where there is no name."""
     names = _operand_names(layer)
     return [*names, *(port.id for port in layer.inputs[len(names) :])]
 

@@ -48,20 +48,20 @@ OPAQUE = {
     "weights",
     "biases",
 }
-"""Elements whose content the reader of layers and ports skips."""
+"""Elements that the reader skips with their content, without reporting unknown elements."""
 
 MARKUP = re.compile(
     rb"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|"
     rb"""<(?P<close>/?)(?P<name>[^\s<>/="'!?]+)(?:[^<>"']++|"[^"]*+"|'[^']*+')*+>""",
     re.DOTALL,
 )
-"""Matches a tag, or (then without `name`) a comment, CDATA or processing instruction."""
+"""Matches a tag, or a comment, CDATA or processing instruction; only a tag has a `name`."""
 
 
 def tags(data: bytes, start: int = 0) -> Iterator[re.Match[bytes]]:
     """Yields the tags of a text, up to the first tag without an end.
 
-    A further search could take quadratic time.
+    A search past a tag without an end could take quadratic time.
     """
     at = data.find(b"<", start)
     while at >= 0 and (match := MARKUP.match(data, at)):

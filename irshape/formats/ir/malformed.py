@@ -12,7 +12,7 @@ _END_TAG = re.compile(rb"</([^\s<>/]+)")
 
 
 ADVICE = {
-    expat.errors.XML_ERROR_DUPLICATE_ATTRIBUTE: "remove one of the two; OpenVINO reads the first",
+    expat.errors.XML_ERROR_DUPLICATE_ATTRIBUTE: "remove one attribute; OpenVINO reads the first",
     expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT: "remove what follows the root element",
     expat.errors.XML_ERROR_INVALID_TOKEN: (
         "put each value in straight quotes, and write & as &amp; and < as &lt; in it; "
@@ -22,7 +22,7 @@ ADVICE = {
     expat.errors.XML_ERROR_UNCLOSED_TOKEN: "close the tag or comment that begins here",
     expat.errors.XML_ERROR_UNDEFINED_ENTITY: "write & as &amp;",
 }
-"""For errors that expat reports, what to do about them."""
+"""What to do about each error that expat reports."""
 
 
 class Malformation(NamedTuple):
@@ -36,10 +36,10 @@ class Malformation(NamedTuple):
 def malformation(
     text: bytes, stopped: int, encoding: str | None, *, mismatched: bool, ended: bool
 ) -> Malformation | None:
-    """Returns why an XML parser stops at an offset; None if the fault is at this very offset.
+    """Returns why an XML parser stops at an offset; None if the text at this offset is the cause.
 
-    encoding: the encoding that the parser was given. mismatched: whether it stops at an end tag
-    that does not close the innermost element. ended: whether it stops at the end of the text.
+    encoding: the encoding that the parser was given. mismatched: whether the parser stops at an end
+    tag that does not close the innermost element. ended: whether it stops at the end of the text.
     """
     known = _merge_conflict(text, stopped) or _digit_name(text, stopped)
     if known is None and mismatched:
@@ -70,7 +70,7 @@ def _merge_conflict(text: bytes, stopped: int) -> Malformation | None:
     start = text.rfind(b"\n", 0, stopped + 1) + 1
     if not text.startswith(b"<<<<<<<", start):
         return None
-    hint = "keep the right side of the conflict, and delete the other side and the markers"
+    hint = "keep the correct side of the conflict, and delete the other side and the markers"
     return Malformation("a merge conflict was left in the file", start, hint)
 
 

@@ -1,11 +1,11 @@
-"""Repairs layers that documents print as incomplete XML, if their meaning is clear.
+"""Repairs layers that documents print as incomplete XML, if the meaning of the text is clear.
 
 Most repairs do not move other text: `...` and backslashes inside a tag become blanks, and the `/>`
 of a port that contains dimensions loses its slash. Missing text is inserted. `Repaired.edited` maps
 an offset in the repaired text back to the file, so that diagnostics have exact places.
 
-Every repair is reported, except those of `...` inside a tag, of an XML declaration and of backslash
-escapes, which are usual in documents.
+Three repairs are not reported, since documents often need them: of `...` inside a tag, of an XML
+declaration, and of backslash escapes.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Element(NamedTuple):
     name: str
     offset: int
     end: int
-    """The offset of the end of its start tag."""
+    """The offset at which the element's start tag ends."""
     children: tuple[str, ...] | None
     """The elements that the element may contain; None if it may contain any."""
 
@@ -67,16 +67,16 @@ class Repaired:
         self.vague: set[int] = set()
         """The offsets of ports with `...` in place of dimensions."""
         self.put: list[tuple[int, bytes]] = []
-        """Texts to insert, with their offsets."""
+        """The texts to insert, each with the offset at which it is inserted."""
         self.open: list[_Element] = [_Element("", 0, 0, CHILDREN["layers"])]
         self.closed: _Element | None = None
-        """The element that the previous tag opened and closed with `/>`; None for another tag."""
+        """The element of the previous tag if this tag is self-closing (`/>`), or else None."""
         self.port = -1
         """The offset of the latest port in the current `<input>` or `<output>`."""
         self.waiting: list[str] = []
-        """Comments before the port that they describe."""
+        """Comments since the latest port: of the next port or, without one, of the latest."""
         self.ended: tuple[_Element, int, int] | None = None
-        """The `<input>` or `<output>` that the previous tag closed, and the span of this tag."""
+        """The `<input>` or `<output>` that the previous tag closed, and the span of that tag."""
         self.walk()
         self.edited = Edited(bytes(self.plain))
         """The repaired text for an XML parser. It maps offsets to the file."""
@@ -125,9 +125,9 @@ class Repaired:
         self.problems.append(Finding(fault, offset))
 
     def between(self, start: int, end: int) -> None:
-        """Repairs text between tags.
+        """Repairs the text between two tags.
 
-        Handles end tags without `<`, `...` in place of omitted text, and backslashes.
+        Completes an end tag without `<`, and blanks `...` and backslashes.
         """
         plain, top = self.plain, self.open[-1]
         if end - start < 2:
@@ -197,9 +197,10 @@ class Repaired:
     def goes_on(
         self, name: str, start: int, end: int, ended: tuple[_Element, int, int] | None
     ) -> bool:
-        """Merges an `<input>` or `<output>` with one of the same name directly before or around it.
+        """Merges two `<input>` or two `<output>`, of which one directly follows or contains the
+        other.
 
-        Some documents have an `<input>` for each port. Returns whether there was one to merge with.
+        Some documents have an `<input>` for each port. Returns whether it merged two.
         """
         if ended is not None and ended[0].name == name:
             self.plain[ended[1] : ended[2]] = b" " * (ended[2] - ended[1])
@@ -237,9 +238,9 @@ class Repaired:
         return name
 
     def make_room(self, name: str, start: int) -> None:
-        """Closes open elements that cannot contain an element with this name, which begins next.
+        """Closes open elements that may not contain the element `name`, which begins at `start`.
 
-        Reopens a self-closing `<port/>` if the element is a `<dim>`.
+        If the element is a `<dim>` after a self-closing `<port/>`, reopens the port instead.
         """
         if name not in _KNOWN:
             return

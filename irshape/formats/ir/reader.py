@@ -41,14 +41,14 @@ MOST_TEXTS = 3
 """If more texts than this are between elements, only the first one is reported."""
 _ASCII_IN_ONE_BYTE = ("utf-8", "utf-8-sig")
 _TURNS = re.compile(rb"</layer>|<layers>|<edges>")
-"""Matches places at which layers or edges in the usual layout may begin."""
+"""Matches the tags after which layers or edges in the usual layout may begin."""
 
 
 def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = None) -> Model:
     """Reads a model from the bytes of `source` or, for single layers, of `repaired`.
 
-    prefix: bytes to parse first: a start tag as the common root of single layers. Offsets do not
-    count them.
+    prefix: a start tag to parse first, as the common root of single layers. Offsets do not include
+    it.
     Raises `NotReadable`.
     """
     with collection_paused():
@@ -58,16 +58,16 @@ def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = Non
 class _Reader(Elements):
     """Handles XML events, and builds the model.
 
-    Inside ignored elements, other handlers are set. `regular` reads layers and edges in the usual
-    layout, so the parser does not see them.
+    Reads layers and edges in the usual layout with `regular`, all other text with the XML parser.
+    Inside ignored elements, the parser has other handlers.
     """
 
     def __init__(self, source: Source, shift: int, repaired: Repaired | None) -> None:
         super().__init__(source)
         self.shift = shift
-        """The parser's position minus the offset in the file.
+        """The position of the parser, minus the offset in the file.
 
-        It is the size of `prefix` minus the number of bytes that `regular` read.
+        This is the size of `prefix` minus the number of bytes that `regular` read.
         """
         self.repaired = repaired
         self.fragment = repaired is not None
@@ -77,25 +77,25 @@ class _Reader(Elements):
         self.parser = expat.ParserCreate(self.encoding)
 
         self.state = ""
-        """The element that is being read: `net` also for a body, `input` also for an output."""
+        """The element that is being read: `net` also means a body, `input` also an `<output>`."""
         self.stack: list[str] = []
-        """The states of the elements around it, outermost first."""
+        """The elements around `state`, outermost first."""
         self.body = self.model.net
         self.current: Layer | None = None
         self.ports: list[Port] = []
         self.sizes: list[int | None] = []
-        """The dimensions read so far for the current port; None for a malformed one."""
+        """The dimensions of the current port so far; None in place of a malformed dimension."""
         self.dim = 0
         """The offset of the last <dim>."""
         self.texts: list[str] = []
-        """The text of this `<dim>`, in pieces."""
+        """The text of the current `<dim>`, in pieces."""
         self.shapes: dict[tuple[int, ...], tuple[int, ...]] = {}
         """The dimensions of ports. Equal tuples are stored once, to save memory."""
         self.maps: list[PortMap] = []
         self.outer: list[tuple[Body, Layer, list[Port], list[PortMap]]] = []
-        """The state of reading each layer around the current body."""
+        """For each layer around the current body: what was read before the body began."""
         self.early = Body()
-        """Holds back edges that come before their body, as OpenVINO writes them."""
+        """The edges that the file has before their body, as OpenVINO writes them."""
         self.passed_over, self.passed_start = 0, 0
         """In an ignored element: the current depth in it, and the offset of the element."""
         self.seen: set[tuple[Body, str]] = set()
@@ -200,7 +200,7 @@ class _Reader(Elements):
             )
 
     def release(self) -> None:
-        """Drops the parser and the handlers: they refer to this reader, which forms a cycle."""
+        """Breaks the reference cycle of the reader, the parser and its handlers."""
         parser = self.parser
         parser.StartElementHandler = parser.EndElementHandler = None
         parser.StartDoctypeDeclHandler = parser.XmlDeclHandler = None
@@ -464,8 +464,8 @@ class _Reader(Elements):
         return "net"
 
     def check_header(self, net: int) -> None:
-        """Reports a `version` that crosses the end of the bytes in which OpenVINO searches for
-        it."""
+        """Reports a `version` of which OpenVINO sees only a part, in the first bytes of the
+        file."""
         if net > HEADER_BYTES or self.source.raw is not None:
             return
         for name, start, _, end in self.source.attributes(net):

@@ -44,13 +44,13 @@ def holds_single_layers(data: bytes) -> bool:
 def may_be_ir(data: bytes) -> bool:
     """Whether a file with this beginning may be an IR or contain single layers.
 
-    True also if the beginning shows no root element: `validate` then reports what is wrong.
+    Also returns True if the beginning lacks a root element: `validate` then reports what is wrong.
     """
     return _root_element(data) in (None, "net", "layer", "!DOCTYPE")
 
 
 def _root_element(data: bytes) -> str | None:
-    """Returns the name of the root element (for `...`: `layer`); None if it is not visible."""
+    """Returns the name of the root element (`layer` for `...`); None if `data` ends before it."""
     match = _ROOT.match(data[:PEEK])
     if match is None:
         return None
@@ -110,13 +110,13 @@ _OTHER_MODELS = (
 
 
 def _not_xml(data: bytes) -> tuple[str, str]:
-    """Returns a text that says what a file is if it is not XML, and advice."""
+    """Returns a message about a file that is not XML, e.g. `a Python pickle`, and advice."""
     binary = "; it looks like binary data" * (b"\0" in data[:PEEK])
     return _another_kind(data, "an IR", ".xml") or (f"the file is not XML{binary}", _HELP)
 
 
 def _not_onnx(data: bytes) -> tuple[str, str]:
-    """Returns a text that says what a file named .onnx is if it is no ONNX model, and advice."""
+    """Returns a message about a file named .onnx that is no ONNX model, and advice."""
     like = "binary data" if _CONTROL.search(data[:PEEK]) else "text"
     return _another_kind(data, "an ONNX model", ".onnx") or (
         f"the file is not an ONNX model; it looks like {like}",
@@ -125,7 +125,7 @@ def _not_onnx(data: bytes) -> tuple[str, str]:
 
 
 def _another_kind(data: bytes, kind: str, ending: str) -> tuple[str, str] | None:
-    """Returns a text that says what a file of a known other kind is, and advice; else None."""
+    """Returns a message about a file of another known kind, and advice; None for other files."""
     if data.startswith(_LFS):
         return f"the file is a Git-LFS pointer, not the {ending} itself", _HELP_LFS
     for beginning, what, hint in _OTHER_MODELS:

@@ -1,7 +1,7 @@
 """Reads layers and edges in OpenVINO's usual layout without an XML parser.
 
-The layers of a model differ in id, name and tensor names, and constants in their offset. Without
-these, many layers have the same content, which is parsed once (`forms`).
+Many layers of a model have the same content, apart from their tensor names and the offsets of
+constants. Such content is parsed once (`forms`).
 
 The regular expressions accept only well-formed text without faults. The XML parser reads all other
 text.
@@ -18,7 +18,7 @@ from .forms import ID, NAMES, OFFSET, SPACE, VALUE, form_of
 
 
 def read_layers(text: str, at: int, body: Body) -> int:
-    """Adds layers in the usual layout, from `at` on, to a body. Returns the offset of their end.
+    """Adds layers in the usual layout to a body, from offset `at` on. Returns where they end.
 
     text: the file, decoded so that each byte is one character.
     """

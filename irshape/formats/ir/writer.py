@@ -31,9 +31,9 @@ _INDENT = "\t"
 def write(model: Model, path: str | os.PathLike[str], inference: Inference | None = None) -> None:
     """Writes the .xml and, if the bytes of the constants are available, the .bin beside it.
 
-    inference: ports then declare its types and shapes, and Parameters its input shapes.
-    Raises `OSError`, and `ValueError` for single layers, for a path that does not end in .xml, and
-    for missing bytes.
+    inference: ports then declare the inferred types and shapes, Parameters the inferred shapes.
+    Raises `OSError`; `ValueError` for single layers, a path that does not end in .xml, or missing
+    bytes.
     """
     if model.kind == "layers":
         raise ValueError("single layers cannot be written as a model")
@@ -50,17 +50,17 @@ def write(model: Model, path: str | os.PathLike[str], inference: Inference | Non
 
 
 class Layout:
-    """The offsets of constants in a new .bin with only the needed bytes. Shared bytes stay shared.
+    """The offsets of constants in a new .bin, which has only the bytes that constants use.
 
-    needed: the offset and size of every constant.
+    Constants that share bytes still share them. needed: the offset and size of every constant.
     """
 
     def __init__(self, needed: Iterable[tuple[int, int]]) -> None:
         self.chunks: dict[tuple[int, int], int] = {}
-        """The new offset of each byte range, by old offset and size, in file order."""
+        """Maps the old offset and size of each byte range to its new offset, in file order."""
         self._end = 0
         self._chunks: list[tuple[int, int]] = []
-        """The offset and size of each needed range in order, after joining ranges that overlap."""
+        """The offset and size of each needed byte range, in order; overlapping ones joined."""
         behind = -1
         for offset, size in sorted(needed):
             if offset < behind:
@@ -113,8 +113,8 @@ def _data(layout: Layout, weights: Weights | None) -> Iterator[bytes]:
 def document(model: Model, layout: Layout | None, inference: Inference | None) -> Iterator[str]:
     """Yields the lines of the .xml.
 
-    layout: the new offsets of constants; None keeps the old ones. inference: ports then declare
-    its types and shapes.
+    layout: the new offsets of constants; None keeps the old ones. inference: an inference of the
+    model; ports then declare the inferred types and shapes.
     """
     yield '<?xml version="1.0"?>'
     attributes = [f"name={quoted(model.name)}", f'version="{model.version}"']

@@ -1,4 +1,4 @@
-"""Converts gradients that need only a few OpenVINO operations. irshape converts no others."""
+"""Converts the gradients of oneDNN that need only a few OpenVINO operations, and no others."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ PLACES: dict[str, Any] = {
     "auto_pad": word("None", *AUTO_PAD),
     "data_format": FORMAT,
 }
-"""The attributes that determine the positions of windows."""
+"""The attributes that determine the positions of the windows of a convolution or pooling."""
 
 WINDOW: dict[str, Any] = {**PLACES, "dilations": ints(required=True), "groups": integer(1)}
 

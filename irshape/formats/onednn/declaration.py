@@ -191,7 +191,7 @@ class GraphOperation(SourceNode):
         )
 
     def note(self, message: str, *, at: str = "") -> None:
-        """Reports, as an info, how the oneDNN library treats this operation."""
+        """Reports a fact about the oneDNN library and this operation, with severity info."""
         self.builder.report(OPERATION_CONSTRAINT, message, at=at, severity="info")
 
 

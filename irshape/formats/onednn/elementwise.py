@@ -62,8 +62,8 @@ def select(node: GraphOperation) -> Outputs:
 @kind("TypeCast", 1)
 @kind("Reorder", 1)
 def type_cast(node: GraphOperation) -> Outputs:
-    """Converts TypeCast and Reorder: converts to the type of the output. The new layout of a
-    Reorder does not change values."""
+    """Converts TypeCast and Reorder to a Convert to the output type. A Reorder changes the layout
+    in memory, which does not change values."""
     return node.convert(node.x, node.output_type)
 
 

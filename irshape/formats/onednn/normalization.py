@@ -11,8 +11,8 @@ EPSILON = number(1e-5)
 def _spread(
     node: GraphOperation, value: NodeOutput, axes: list[int]
 ) -> tuple[NodeOutput, NodeOutput, NodeOutput]:
-    """Returns the value minus its mean, the mean, and the variance over the axes, all in f32. Mean
-    and variance have size 1 along these axes."""
+    """Returns the value minus its mean, the mean, and the variance, all in f32. The mean and the
+    variance are taken over `axes`, and have size 1 along these axes."""
     wide = node.convert(value, "f32")
     where = node.numbers(axes)
     mean = node.add("ReduceMean", wide, where, keep_dims=True)
@@ -43,7 +43,7 @@ def _affine(
 ) -> NodeOutput:
     """Computes gamma * value + beta in f32.
 
-    rank: the rank of `value` if gamma and beta have one number for each channel; otherwise None.
+    rank: the rank of `value` if gamma and beta have an element for each channel; otherwise None.
     """
     parts = [node.convert(part, "f32") for part in (gamma, beta) if part is not None]
     if rank is not None:
@@ -133,9 +133,9 @@ def batch_norm_inference(node: GraphOperation) -> Outputs:
     data_format=FORMAT,
 )
 def batch_norm_training(node: GraphOperation) -> Outputs:
-    """Converts BatchNormForwardTraining: normalizes by the mean and biased variance of the batch.
+    """Converts BatchNormForwardTraining: normalizes by the mean and variance of the batch.
 
-    The running mean and variance move towards the mean and the unbiased variance.
+    `momentum` weighs the running mean and variance against those of the batch.
     """
     x = node.channels_second(node.x)
     rank = node.rank(x)

@@ -13,7 +13,7 @@ PER = word("per_tensor", "per_tensor", "per_channel", "per_group")
 
 
 def _lying(node: GraphOperation, values: list[float] | list[int], name: str) -> NodeOutput:
-    """Returns scales or zero points as a constant in a shape that broadcasts to the data."""
+    """Returns scales or zero points as a constant that broadcasts to the data."""
     x = node.x
     if node["qtype"] == "per_tensor":
         check_length(name, values, 1)
@@ -78,7 +78,7 @@ def dequantize(node: GraphOperation) -> Outputs:
 def _given(node: GraphOperation, index: int) -> NodeOutput | None:
     """Returns an input with scales or zero points in f32, reshaped to broadcast to the data.
 
-    It has one number for all elements, for each index of an axis, or for each group of elements.
+    The input has one element for the tensor, for each index of an axis, or for each group.
     """
     if index >= len(node.inputs):
         return None

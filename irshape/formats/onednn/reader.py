@@ -55,7 +55,7 @@ _PYTHON: dict[str, type | tuple[type, ...]] = {
 
 
 class _Malformed(Exception):
-    """Raised if the text is JSON, but not a graph. `position` is that of the fault in the text."""
+    """Raised if the text is JSON, but not a graph. `position`: where the fault is in the text."""
 
     def __init__(self, message: str, position: int = 0) -> None:
         super().__init__(message)
@@ -105,7 +105,7 @@ def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
     """Returns the operations, with positions in the text. Raises `ValueError`, `_Malformed`."""
 
     def behind(position: int) -> int:
-        """Returns the position of the next key, value or bracket. The text must be valid JSON."""
+        """Returns the position of the next key, value or bracket in `text`, which is valid JSON."""
         return _BETWEEN.match(text, position).end()  # type: ignore[union-attr]
 
     decoder = json.JSONDecoder()
@@ -295,7 +295,7 @@ class _Reader:
         return builder.model
 
     def ended(self) -> set[int]:
-        """Returns the ids of the inputs of End and Wildcard operations, which mark outputs."""
+        """Returns the ids of the tensors that End or Wildcard operations mark as outputs."""
         rows = zip(self.operations, self.inputs, strict=True)
         return {each.id for (_, entry), row in rows if entry["kind"] in _ENDS for each in row}
 

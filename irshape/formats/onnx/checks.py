@@ -1,4 +1,4 @@
-"""Checks a node against the ONNX schema of its operator, and reports operators without one."""
+"""Checks a node against the ONNX schema of its operator, and reports operators without a schema."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_node(
 ) -> None:
     """Checks a node against the ONNX schema of its operator. Raises `Violation`.
 
-    An unknown attribute is reported, and otherwise ignored.
+    Reports an unknown attribute, and removes it from `attributes`.
     """
     _check_attributes(
         builder,

@@ -79,7 +79,7 @@ class Node(SourceNode):
         self.version = version
         self.inputs = list(inputs)
         self.outputs = list(outputs)
-        """The names of the outputs; empty for an output that no node uses."""
+        """The names of the node's outputs; "" for an output that no node uses."""
 
     def input(self, index: int) -> NodeOutput | None:
         """Returns an input; None if the node leaves it out."""
@@ -110,14 +110,14 @@ class Node(SourceNode):
     def choice(
         self, attribute: str, words: Mapping[str, str] | tuple[str, ...], default: str = ""
     ) -> str:
-        """Returns an attribute that `words` allows, or its value in `words`. Raises `Violation`."""
+        """Returns an attribute, or its value in `words`. Raises `Violation` if not in `words`."""
         word = str(self[attribute] or default)
         if word not in words:
             raise refusal(attribute, word, f"one of {', '.join(words)}")
         return words[word] if isinstance(words, Mapping) else word
 
     def require(self, attribute: str, supported: object) -> None:
-        """Raises `Violation` if an attribute has another value than OpenVINO supports."""
+        """Raises `Violation` unless an attribute has the only value that OpenVINO supports."""
         given = self[attribute]
         if given not in (None, supported):
             message = f"{self.kind} with `{attribute}` {given} has no counterpart in OpenVINO"
@@ -155,9 +155,9 @@ class Node(SourceNode):
         end: bool = False,
         negative_since: int = 11,
     ) -> list[int]:
-        """Returns axes. If the rank is known, checks them, and converts negative axes.
+        """Returns axes, made non-negative if the rank is known. Raises `Violation` if out of range.
 
-        Refuses negative axes in versions before `negative_since`, which introduced them.
+        negative_since: the opset that introduced negative axes; earlier versions refuse them.
         """
         for axis in axes:
             if axis < 0 and self.version < negative_since:

@@ -172,7 +172,7 @@ def conv_integer(node: Node) -> Outputs:
 
 
 def _sized(node: Node, window: dict[str, Any], x: NodeOutput, w: NodeOutput, rank: int) -> None:
-    """Sets the pads with which the output has the requested size.
+    """Sets the pads in `window` that give the output the requested size.
 
     The requested size is `output_shape` or, without it, the input size times the strides.
     """

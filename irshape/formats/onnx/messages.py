@@ -1,4 +1,4 @@
-"""Reads ONNX's protobuf messages: names, attributes as Python values, copies, and the listing."""
+"""Reads ONNX's protobuf messages: names, attributes, functions, and a listing of the nodes."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def names(proto: Any) -> Iterator[str | bytes]:
 
 
 _REMARKS = ("doc_string", "metadata_props", "producer_name", "producer_version")
-"""The fields with texts that are not names."""
+"""The fields of messages that contain text, but no name."""
 
 
 def listed(graph: Any) -> tuple[bytes, list[int]]:
-    """Returns a text for an ONNX graph, in which a finding has a line: an XML tag on each line,
-    first the nodes, then the inputs. Also returns the offset of each line in the text."""
+    """Returns a listing of an ONNX graph, so that findings have lines: an XML tag on each line,
+    first the nodes, then the inputs. Also returns the offset of each line in the listing."""
     lines = [_line_of(node) for node in graph.node]
     lines += [_line("input", [("name", info.name)]) for info in graph.input]
     return b"".join(lines), [0, *accumulate(map(len, lines))]
@@ -75,7 +75,7 @@ def shown(attribute: Any) -> str:
 
 
 def without_inputs(node: Any, names: list[str]) -> Any:
-    """Returns a node of a function without these inputs, which the call of the function omits."""
+    """Returns a copy of a node that leaves out the inputs `names`, which a function call omits."""
     if not any(name in names for name in node.input):
         return node
     copy = type(node)()
@@ -178,7 +178,7 @@ def _type_proto(value: NodeOutput) -> Any:
 
 
 def kind_in_words(type_proto: Any) -> str:
-    """Returns the name of an input's type, if OpenVINO has no tensors of this type."""
+    """Returns the name of an input's type that OpenVINO has no tensors of."""
     kind = type_proto.WhichOneof("value")
     if kind != "tensor_type":
         return str(kind or "type that is not given").replace("_type", "")

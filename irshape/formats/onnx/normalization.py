@@ -56,7 +56,7 @@ def batch_normalization(node: Node) -> Outputs:
 
 
 def _training(node: Node) -> Outputs:
-    """Normalizes with the mean and variance of the batch, and updates the running ones."""
+    """Normalizes with the mean and variance of the batch; updates the running statistics."""
     x, scale, bias, mean, variance = (node.need(index) for index in range(5))
     rank = node.rank(x, "in training")
     axes = node.numbers([0, *range(2, rank)])

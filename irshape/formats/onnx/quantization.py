@@ -12,7 +12,7 @@ from .matrix import _window, biased, convolved
 from .tensors import element_type
 
 MAX_BLOCKED = 1 << 20
-"""The maximum size of an axis that is quantized in blocks: it needs a constant of indices."""
+"""The maximum size of an axis quantized in blocks: a constant has an index for each element."""
 RANGE = {
     "u8": (0, 255),
     "i8": (-128, 127),
@@ -117,7 +117,7 @@ def quantized(
 def _real(
     node: Node, value: NodeOutput, scale: NodeOutput, zero: NodeOutput, *, channel: int, rank: int
 ) -> NodeOutput:
-    """Returns dequantized values, with one scale, or one for each index of axis `channel`."""
+    """Returns dequantized values. There is one scale, or one for each index of axis `channel`."""
 
     def lying(part: NodeOutput) -> NodeOutput:
         part = node.convert(part, "f32")

@@ -1,7 +1,7 @@
 """Reads an ONNX model: nodes become OpenVINO's layers, initializers become constants.
 
-Types and shapes that the model declares become those of ports. Nodes have no lines in the file, so
-findings have the lines of a listing of the model, with one node on each line.
+Ports declare the types and shapes that the model declares. Nodes have no lines in the file, so a
+finding has the line of its node in a listing of the model, with one node on each line.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class _Scope:
     values: dict[str, NodeOutput] = field(default_factory=dict)
     initializers: Mapping[str, Any] = field(default_factory=dict)
     outer: tuple[_Scope, Builder] | None = None
-    """For a body: the surrounding scope, whose names are visible in it, and its builder."""
+    """For a body: the scope around the body, whose names the body can use, and its builder."""
     captured: list[tuple[NodeOutput, Layer]] = field(default_factory=list)
     """For a body: each value that it uses from outside, with the Parameter that represents it."""
 
@@ -322,8 +322,8 @@ class _Reader:
     def custom(
         self, proto: Any, inputs: list[NodeOutput | None], scope: _Scope
     ) -> tuple[Layer, tuple[NodeOutput, ...]]:
-        """Adds a layer with the node's own type. Outputs that cannot be inferred are as the model
-        declares them."""
+        """Adds a layer with the node's own type. Outputs that cannot be inferred get the tensors
+        that the model declares."""
         domain, builder = _domain(proto.domain), self.builder
         operation = registry.declaration(proto.op_type, domain) if domain else None
         known = {} if operation is None else operation.attributes
@@ -349,8 +349,8 @@ class _Reader:
         return values
 
     def attributes(self, proto: Any, scope: _Scope) -> dict[str, Any]:
-        """Returns the attributes of a node by name, as protobuf messages. In a function, a node may
-        refer to an attribute of the function's call; then returns that one."""
+        """Returns the attributes of a node by name, as protobuf messages. If a node in a function
+        refers to an attribute of the call, returns the attribute of the call."""
         named = {}
         for attribute in proto.attribute:
             if attribute.ref_attr_name:
@@ -449,8 +449,8 @@ def _domain(name: str) -> str:
 
 
 def _text(attribute: Any, kind: Kind | None) -> str:
-    """Returns the value of an attribute as text, in the format of `kind`; if this is impossible, as
-    in the listing of the model."""
+    """Returns the value of an attribute as text in the format of `kind`, or else as `shown`
+    does."""
     value = python_value(attribute)
     if isinstance(value, str):
         return value

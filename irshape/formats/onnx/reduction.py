@@ -32,7 +32,7 @@ def axes_of(node: Node) -> NodeOutput | None:
 
 
 def _or_all(node: Node, axes: NodeOutput) -> NodeOutput:
-    """Returns `axes`, or all axes if it is empty, which is only known when the model runs."""
+    """Returns `axes`, or all axes if `axes` is empty, which is known only when the model runs."""
     none = node.add("Equal", node.shape_of(axes), node.numbers([0]))
     count = node.add("Select", none, node.shape_of(node.shape_of(node.x)), node.numbers([0]))
     all_axes = node.add("Slice", _all_axes(node), node.numbers([0]), count, node.numbers([1]))
@@ -168,7 +168,7 @@ def arg_max(node: Node) -> Outputs:
 
 
 def place_of_first(node: Node, x: NodeOutput, axis: int, mode: Literal["max", "min"]) -> NodeOutput:
-    """Returns the index of the greatest or least element along an axis; the first of equal ones."""
+    """Returns the index of the greatest or least element along an axis, the first among equals."""
     modes: dict[str, Any] = {"axis": axis, "mode": mode, "sort": "value", "stable": True}
     types = {"index_element_type": "i64"}
     return node.all("TopK", x, node.numbers(1), version="opset11", **types, **modes)[1]

@@ -14,9 +14,9 @@ GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 
 
 def _parts(node: Node) -> tuple[list[NodeOutput], dict[str, Any], bool]:
-    """Returns inputs and attributes for OpenVINO's operation, in which the batch comes first.
+    """Returns the inputs and attributes for OpenVINO's operation; their first axis is the batch.
 
-    Also returns whether the batch comes first in the ONNX node too (`layout` 1).
+    Also returns whether the batch is the first axis in the ONNX node too (`layout` 1).
     """
     x, w, r = node.need(0), node.need(1), node.need(2)
     batch_first = bool(node["layout"])

@@ -29,8 +29,8 @@ class Subgraph(NamedTuple):
 BodyReader = Callable[..., Subgraph]
 """A function that reads the graph in a node as a body, given the names and tensors of its inputs.
 
-sliced: for inputs that are slices, the axis of size 1 to remove. stacked: for outputs, the axis of
-size 1 to add.
+sliced: the axis to remove from each input that is a slice of size 1. stacked: the axis of size 1 to
+add to each output.
 """
 
 
@@ -206,7 +206,7 @@ def _listed(attributes: dict[str, Any], name: str, length: int) -> list[int]:
 
 
 def _state(info: Any, value: NodeOutput) -> tuple[str, Tensor]:
-    """Returns a state's name and tensor: as declared; of dynamic shape if the types differ."""
+    """Returns a state's name and declared tensor; a dynamic shape if the element types differ."""
     said = declared(info.type)
     if said is None or said.element_type is not value.element_type:
         said = Tensor(value.element_type, DYNAMIC_SHAPE)

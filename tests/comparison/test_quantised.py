@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from ir import Net
 
 import irshape
 from irshape.comparison import runtime
+from irshape.comparison.answers import StoredTensor, from_bytes
 
 Values = dict[str, np.ndarray]
 NUMPY = 'auto_broadcast="numpy"'
@@ -44,13 +45,16 @@ def falsified(
     """Lets the device give other values for the whole model; `alter` changes them in place.
 
     They do not depend on what the device is asked for. precision: in which it says it computes.
+    Where the plugin crashes on this kind of CPU, irshape's own values are altered instead.
     """
     real = runtime.ask
 
-    def ask(folder: Path, request: dict[str, object]) -> runtime.Answer:
+    def ask(folder: Path, request: dict[str, Any]) -> runtime.Answer:
         asked.append(True)
         unasked = request.pop("unasked", ())
         answer = real(folder, request)
+        if answer.crashed is not None and request["layers"] == "all":
+            answer = answer._replace(crashed=None, values=own_values(folder, request))
         if request["layers"] == "all":
             tensors = {name: tensor for (name, _), tensor in answer.values.items()}
             values = {name: tensor.array().copy() for name, tensor in tensors.items()}
@@ -61,6 +65,23 @@ def falsified(
         return answer._replace(values=left, precision=precision)
 
     monkeypatch.setattr("irshape.comparison.runtime.ask", ask)
+
+
+def own_values(folder: Path, request: dict[str, Any]) -> dict[tuple[str, int], StoredTensor]:
+    """irshape's values of all layers of a model whose inputs and outputs are f32."""
+    model = irshape.load(request["xml"], weights=request["bin"] or "none")
+    inputs = {
+        f"id:{id}": from_bytes(element_type, shape, (folder / file).read_bytes())
+        for id, (element_type, shape, file) in request["inputs"].items()
+    }
+    values = irshape.run(model, inputs, outputs="all")
+    tensors = {}
+    for layer in model.net.layers:
+        if layer.inputs and layer.outputs:
+            file, array = folder / f"own{layer.id}.bin", values[layer.name]
+            file.write_bytes(array.tobytes())
+            tensors[layer.name, 0] = StoredTensor("f32", list(array.shape), file)
+    return tensors
 
 
 class Tie(NamedTuple):

@@ -256,7 +256,7 @@ MISTAKES = {
         lambda path: irshape.Graph.load(path).reshape([[2]]), TypeError, "as in {'x': '[1,3]'}"
     ),
     "names in a row": Given(
-        lambda path: irshape.Graph.load(path).rename(["x", "y"]), TypeError, "new names by old ones"
+        lambda path: irshape.Graph.load(path).rename(["x", "y"]), TypeError, "from old to new names"
     ),
     "a size that is a real": Given(
         lambda path: ready(path, shapes={"x": [2.0]}), TypeError, "2.0 is not a dimension"
@@ -355,7 +355,7 @@ MISTAKES = {
     "connections in a list": Given(
         lambda path: irshape.merge(irshape.Graph.load(path), irshape.Graph.load(path), ["x"]),
         TypeError,
-        "expected inputs by tensors, as in {'out': 'in'}, got list",
+        "expected a dictionary from tensors to inputs, as in {'out': 'in'}, got list",
     ),
     "a level that is none": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(fail_level="warn")),

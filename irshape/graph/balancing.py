@@ -11,8 +11,7 @@ from .nodes import GraphLayer, Output
 from .surgery import fixed_layers, variables_of
 
 SLACK = 4
-"""To go through fewer tensors, a cut may move away from the ideal place by this fraction of the
-size of a part."""
+"""A cut may move by 1/SLACK of the size of a part, if it then goes through fewer tensors."""
 
 
 class _Place(NamedTuple):
@@ -27,8 +26,8 @@ class _Place(NamedTuple):
 def balanced_cuts(graph: Editing, parts: int) -> list[tuple[Output, ...]]:
     """Returns the tensors at which `Graph.split` cuts a graph into a number of parts.
 
-    Ideally, all parts have the same number of bytes of weights or, without weights, of layers. Each
-    cut is near such an ideal place, where it goes through as few tensors as possible.
+    Balances the bytes of weights of the parts or, without weights, their numbers of layers. Moves
+    each cut a little, by at most 1/`SLACK` of a part, if it then goes through fewer tensors.
 
     Raises `GraphError` if there are fewer layers than parts.
     """
@@ -60,8 +59,8 @@ def balanced_cuts(graph: Editing, parts: int) -> list[tuple[Output, ...]]:
 
 
 def _places(graph: Editing) -> list[_Place]:
-    """Returns all places at which the graph can be cut: after each layer that computes something.
-    Leaves out places between the ReadValue and the Assign of a variable."""
+    """Returns the possible cuts of a graph: one after each layer that computes something. Leaves
+    out cuts that would separate the ReadValue of a variable from its Assign."""
     fixed = fixed_layers(graph)
     layers = _in_order(graph, fixed)
     weights = _weights(layers, fixed)
@@ -94,8 +93,8 @@ def _places(graph: Editing) -> list[_Place]:
 
 
 def _in_order(graph: Editing, fixed: set[GraphLayer]) -> list[GraphLayer]:
-    """Returns the layers that compute something, in topological order. Each is as late as
-    possible."""
+    """Returns the layers that compute something in topological order, each as late as its consumers
+    allow."""
     order: dict[GraphLayer, None] = {}
     for end in graph.layers:
         waiting = [end] if end.raw.is_sink else []
@@ -113,8 +112,8 @@ def _in_order(graph: Editing, fixed: set[GraphLayer]) -> list[GraphLayer]:
 
 
 def _weights(layers: list[GraphLayer], fixed: set[GraphLayer]) -> dict[GraphLayer, int]:
-    """Returns the weight of each layer: the bytes of the constants of which it is the first
-    consumer. If the graph has no constants, every layer weighs 1."""
+    """Returns the weight of each layer: the bytes of its constants, except those that an earlier
+    layer uses too. If the graph has no constants, every layer weighs 1."""
     taken: set[GraphLayer] = set()
     weights: dict[GraphLayer, int] = {}
     for layer in layers:

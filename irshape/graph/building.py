@@ -152,7 +152,7 @@ class Building(Inferring):
         size: int,
         name: str | None = None,
     ) -> Output:
-        """Adds a constant. Returns its output. parts: yields its bytes, `size` in all."""
+        """Adds a constant of `size` bytes, which `parts` yields. Returns its output."""
         self.changes.keep(self.bytes, "mark")
         place = ("offset", str(self.bytes.add_parts(parts, size)), "size", str(size))
         items = ("element_type", kind.name, "shape", ", ".join(map(str, sizes)), *place)
@@ -161,8 +161,8 @@ class Building(Inferring):
     def result(self, output: Output | GraphLayer, name: str | None = None) -> GraphLayer:
         """Adds an output to the graph. Returns its Result.
 
-        name: the name of the Result, which also becomes a name of the tensor. If the tensor already
-        is an output of the graph, only the Result gets the name.
+        name: the name of the Result, which also becomes a name of the tensor. If the tensor has a
+        Result already, only the new Result gets the name.
         """
         source = self._output(output)
         with self.changes:

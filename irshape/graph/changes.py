@@ -12,7 +12,7 @@ _ABSENT = object()
 
 
 class Ordered(dict[Any, int]):
-    """A dictionary whose values order its keys. Undoing the removal of a key restores the order."""
+    """A dictionary sorted by its values, so that a restored key gets back its position."""
 
     __slots__ = ()
 
@@ -30,14 +30,14 @@ class Changes:
         """For each change: the object, the attribute or key, and the value before the change."""
         self._marks: list[int] = []
         self.number = count(1).__next__
-        """Returns a number higher than all earlier ones, by which an `Ordered` sorts a new key."""
+        """Returns a higher number at each call: the number of a new key in an `Ordered`."""
         self.deferred: dict[Any, dict[Any, None]] | None = None
         """During a `Graph.batch`: for each graph, the layers to infer at the end."""
         self.at_end: Callable[[], None] | None = None
-        """Checks all changes of the outermost block. If it raises an error, they are undone."""
+        """Checks the graph at the end of the outermost block. An error undoes the block."""
 
     def start_behind(self, other: Changes) -> None:
-        """Makes `number` return only numbers higher than those of another log."""
+        """Makes `number` skip all numbers that another undo log has returned."""
         self.number = count(max(self.number(), other.number())).__next__
 
     def set(self, item: Any, name: str, value: Any) -> None:
@@ -51,13 +51,13 @@ class Changes:
             self._log.append((item, name, getattr(item, name)))
 
     def put(self, mapping: dict[Any, Any], key: Any, value: Any) -> None:
-        """Sets an item of a dictionary, and records the old one."""
+        """Sets the value of a key in a dictionary, and records the old value."""
         if self._marks:
             self._log.append((mapping, key, mapping.get(key, _ABSENT)))
         mapping[key] = value
 
     def drop(self, mapping: dict[Any, Any], key: Any) -> None:
-        """Removes an item of a dictionary if it exists, and records it."""
+        """Removes a key from a dictionary if it exists, and records its value."""
         value = mapping.pop(key, _ABSENT)
         if self._marks and value is not _ABSENT:
             self._log.append((mapping, key, value))

@@ -54,7 +54,7 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
             raise GraphError(
                 f"a constant of element type {element_type} cannot hold {first}",
                 actual=str(first),
-                help="clip the values, or take a wider element type",
+                help="clip the values, or choose an element type with a larger range",
             )
     return codes, element_type
 
@@ -83,13 +83,13 @@ def _own_array(value: Any) -> tuple[Array, ElementType]:
 
 
 _RANGES = {"f4e2m1": (-6.0, 6.0), "nf4": (-1.0, 1.0), "f8e8m0": (0.0, 2.0**127)}
-"""The range of each element type that has no infinity. A conversion would turn values beyond it
-into its limits."""
+"""The smallest and largest number of each element type without infinity. A conversion would
+silently clip larger numbers."""
 
 
 def fitting_type(value: Any, allowed: Collection[ElementType]) -> ElementType | None:
-    """Returns the element type in which an operand takes Python numbers: f32, i64 or boolean if the
-    operand allows it. Returns None if the type follows from the value itself."""
+    """Returns the element type of the constant for a Python value: f32, i64 or boolean if the
+    operand allows this type. Returns None for an array, which has a type already."""
     if isinstance(value, (np.ndarray, np.generic)) or not allowed:
         return None
     wanted = _WANTED.get(kind_of(value), ())
@@ -100,7 +100,7 @@ _WANTED = {"f": ("f32", "f16"), "i": ("i64", "i32", "f32"), "b": ("boolean",)}
 
 
 def kind_of(value: Any) -> str:
-    """Returns the NumPy kind of a value, such as `f` for reals; `i` if it has no elements."""
+    """Returns the `dtype.kind` for a value, such as `f` for reals; `i` for an empty list."""
     try:
         array = np.asarray(value)
     except ValueError:

@@ -43,8 +43,8 @@ class Stacked(_InParts):
 
 @dataclass(frozen=True, eq=False)
 class Carried(Marker):
-    """Marks an input of a Loop or TensorIterator with the initial value of a state. The function of
-    the body returns the next values of all states before its other values."""
+    """Marks an input of a Loop or TensorIterator as the initial value of a state. The function of
+    the body returns first the new value of each state, then its other values."""
 
     value: Any
 
@@ -190,8 +190,8 @@ class _Body:
             stacked = isinstance(value, Stacked)
             if stacked and at < len(states):
                 raise GraphError(
-                    f"{self.layer.type}: a state, '{states[at].name}', is stacked",
-                    help="return the states as they are first, and after them the stacked values",
+                    f"{self.layer.type}: the new value of the state '{states[at].name}' is stacked",
+                    help="return first the new value of each state, then the stacked values",
                 )
             source = self.graph.as_output(value.value if stacked else value)
             results.append(self.graph.result(source))
@@ -226,8 +226,7 @@ class _Body:
         return parameter
 
     def _map(self, line: Line) -> None:
-        """Adds an entry to the port map, after the entries that tensors captured from outside have
-        added."""
+        """Appends an entry to the port map of the layer."""
         lines = lines_of(self.layer.raw)
         lines[self.tag].append(line)
         outputs = len(self.layer.raw.outputs)

@@ -37,8 +37,8 @@ def duplicate(graph: G) -> G:
 def _copy_all(graph: Structure, twin: Editing, rebased: Rebased | None = None) -> None:
     """Copies all layers with their ids and inferred tensors.
 
-    rebased: the new offsets of bytes that were already copied to the other graph; None if both
-    graphs use the same .bin.
+    rebased: the new offset of each constant that was already copied to the other graph; None if
+    both graphs use the same .bin.
     """
     known, content = graph.content, twin.content
     outputs: dict[Output, Output] = {}
@@ -94,11 +94,11 @@ def transplant(
     *,
     named: Callable[[str], str] = lambda name: name,
 ) -> dict[Output, Output]:
-    """Adds copies of layers to a graph, under new ids. Returns the new output of each old one.
+    """Adds copies of layers to the graph `target`. Returns the output of the copy for each output.
 
-    layers: producers first.
-    fed: the outputs of the target that replace outputs of layers that are not copied.
-    named: returns the new name for an old one.
+    layers: in topological order.
+    fed: maps outputs that feed these layers to outputs of `target` that feed the copies.
+    named: a function from the name of a layer to the name of its copy.
     Raises `GraphError` if a copy does not accept the element types and shapes of its new inputs.
     """
     outputs = dict(fed)
@@ -140,8 +140,8 @@ def transplant(
 
 
 def _placed(raw: Layer, target: Structure, home: Structure, rebased: Rebased) -> Layer:
-    """Returns a copy of a layer for another graph. The copy no longer refers to the loaded file:
-    its bytes are in the other graph."""
+    """Returns a copy of a layer for another graph. Copies the bytes of a constant to that graph, so
+    that the copy no longer refers to the loaded file."""
     raw, source = copy(raw), home.text_source
     raw.offset, raw.data_offset, raw.path, raw.bodies = -1, -1, target._path, None
     if raw.rt_info_span is not None:

@@ -46,7 +46,7 @@ class Editing(Building):
             self._connect([input], source)
 
     def _connect(self, inputs: Iterable[Input], source: Output) -> None:
-        """Connects inputs to another output, and infers their layers again."""
+        """Connects inputs to another output, and infers the layers of these inputs again."""
         changes = self.changes
         affected: list[GraphLayer] = []
         for end in inputs:
@@ -89,8 +89,8 @@ class Editing(Building):
     def _move_names(self, old: Output, new: Output, results: Iterable[GraphLayer] = ()) -> None:
         """Moves the names of one tensor to another tensor.
 
-        results: the Results that had these names. If the other tensor is an input, or an output
-        with a Result of its own, these Results keep the names in `output_names`.
+        results: the Results of the old tensor, which move to the new tensor too. If the new tensor
+        is an input of the graph, or has other Results, these Results declare the names.
         """
         names = [name for name in old._names if name not in new._names]
         others = new.layer.raw.is_parameter or any(each not in results for each in new._results)
@@ -121,8 +121,8 @@ class Editing(Building):
             )
         if layer.raw.is_parameter and self.owner is not None:
             raise GraphError(
-                f"{self.where(layer)}: a Parameter of a body takes its type and shape from outside",
-                help="change the tensor that feeds it",
+                f"{self.where(layer)}: its type and shape follow from the tensor that feeds it",
+                help="change this tensor",
             )
         operation = type(layer.operation)
         names = operation.signature.python_names
@@ -171,7 +171,7 @@ class Editing(Building):
         name, both are renamed.
         Raises `KeyError`, and `GraphError` for a name that is taken.
         """
-        require_mapping(names, "new names by old ones, as in {'a': 'b'}")
+        require_mapping(names, "a dictionary from old to new names, as in {'a': 'b'}")
         tensors: dict[Output, list[str]] = {}
         layers: dict[GraphLayer, str] = {}
         for old, new in names.items():
@@ -219,7 +219,7 @@ class Editing(Building):
                 self.replace_uses(layer.output, layer._inputs[bypass].source)
             if users := layer.users:
                 raise GraphError(
-                    f"{self.where(layer)} cannot be removed: {users[0].label} takes its output",
+                    f"{self.where(layer)} cannot be removed: {users[0].label} uses its output",
                     help="give `bypass=`, or connect its consumers to another output",
                     argument="bypass",
                 )
@@ -245,10 +245,10 @@ class Editing(Building):
         return count
 
     def clean(self, *, duplicates: bool = True) -> int:
-        """Removes layers on which no Result or Assign depends, also in bodies, and layers that
-        compute the same as another layer. Parameters stay.
+        """Removes layers on which no Result or Assign depends, and duplicates of layers, also in
+        bodies. Parameters stay.
 
-        duplicates: whether to remove layers that compute the same as another one.
+        duplicates: whether to remove layers with the same operation and inputs as another layer.
         Returns the number of removed layers.
         """
         with self.changes:
@@ -290,7 +290,7 @@ class Editing(Building):
         return removed
 
     def _content(self, layer: GraphLayer) -> tuple[object, ...]:
-        """Returns a key that is equal for layers that compute the same."""
+        """Returns a key of a layer: its operation, attributes, inputs and constant."""
         raw = layer.raw
         key: tuple[object, ...] = (
             raw.folded_type,
@@ -320,7 +320,7 @@ class Editing(Building):
 
         Raises `KeyError`, and `GraphError` if a layer does not accept the new shapes.
         """
-        require_mapping(shapes, "shapes by names, as in {'x': '[1,3]'}")
+        require_mapping(shapes, "a dictionary from names to shapes, as in {'x': '[1,3]'}")
         given: dict[GraphLayer, ShapeLike] = {}
         for name, shape in shapes.items():
             layer = self._input(name).layer
@@ -359,9 +359,8 @@ class Editing(Building):
         return output
 
     def bind(self, name: str | Output, value: Any) -> Output:
-        """Replaces an input of the graph by a constant. Its tensor keeps its names.
-
-        In a body, the constant is the value in every iteration, and the Parameter stays, unused.
+        """Replaces an input of the graph by a constant with the tensor names of the input.
+        In a body, every iteration uses the constant, and the unused Parameter stays.
         Raises `GraphError` for a value that does not fit the element type and shape of the input,
         and for a Parameter that a back edge feeds.
         """
@@ -404,7 +403,7 @@ class Editing(Building):
             return old
         asked = name if isinstance(name, str) else (old.names or (old.layer.name,))[0]
         if self.owner is not None:
-            raise GraphError(f"{self.where(old.layer)} is in a body, which gets no further input")
+            raise GraphError(f"{self.where(old.layer)} is in a body; cut a tensor of the net")
         with self.changes:
             before = self._reachable([old.layer])
             new = self._replace_by_parameter(old, asked)

@@ -28,9 +28,8 @@ class Place(NamedTuple):
 
 
 def calling_line(inside: int = 1) -> tuple[str, int]:
-    """Returns path and number of the innermost running line that is outside of irshape.
-
-    inside: how many of the innermost calls are certainly inside.
+    """Returns the file and number of the line that called irshape.
+    inside: how many of the innermost calls are certainly in irshape.
     """
     frame: FrameType | None = sys._getframe(inside)
     while frame is not None:

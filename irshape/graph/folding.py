@@ -23,8 +23,8 @@ def fold(graph: Editing, *, max_bytes: int = MAX_BYTES, decompress: bool = False
     max_bytes: the layer stays if an output is larger.
     decompress: also replace the layers that decompress weights, for example from i8 to f32. This
     makes the .bin larger, and fixes the precision of the decompression, which a device may compute
-    more exactly. By default, these layers stay; layers that compute further with the decompressed
-    weights alone are replaced.
+    more exactly. By default, these layers stay, but layers that depend only on decompressed weights
+    are replaced.
     """
     from ..execution.session import Session
 
@@ -50,7 +50,7 @@ def fold(graph: Editing, *, max_bytes: int = MAX_BYTES, decompress: bool = False
 
 
 def _decompressing(graph: Editing) -> set[GraphLayer]:
-    """Returns the layers that convert constants of a narrower type to weights of a real type."""
+    """Returns the layers that decompress weights, e.g. convert i8 to f32 and multiply by scales."""
     reached: set[GraphLayer] = set()
     for layer in graph.sorted():
         operation = type(layer.operation)
@@ -72,8 +72,8 @@ def _decompressing(graph: Editing) -> set[GraphLayer]:
 
 
 def _from_shapes(graph: Editing, layer: GraphLayer) -> list[Any] | None:
-    """Returns the values of a layer's integer output if inference knows them whatever the values of
-    the inputs, e.g. the output of a ShapeOf for a static shape."""
+    """Returns the values of a layer's integer output if shape inference determines them, e.g. for a
+    ShapeOf of a static shape."""
     raw = layer.raw
     if len(layer.outputs) != 1 or raw.is_constant or layer.bodies or raw.folded_type in NEVER_EQUAL:
         return None

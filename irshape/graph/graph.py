@@ -132,7 +132,7 @@ class Graph(Editing):
         inputs: str | Output | Iterable[str | Output] | None = None,
         outputs: str | Output | Iterable[str | Output] | None = None,
     ) -> Graph:
-        """Returns a new graph with the layers between some tensors. This graph is not changed.
+        """Returns a new graph with the layers between `inputs` and `outputs`.
 
         inputs: one or several tensors, or their names as for `tensor`. A tensor inside the graph
         becomes the output of a new Parameter with the given name. By default, the new graph has all
@@ -153,9 +153,9 @@ class Graph(Editing):
         """Returns parts of this graph as graphs. Run one after another, they compute the same as
         this graph.
 
-        cuts: for each part but the last, the tensors at which it ends: one or several, or their
-        names. The inputs of each part are the inputs of the graph and the tensors of earlier parts
-        that it needs, under their names. A constant is in every part that needs it.
+        cuts: the output tensors of each part except the last: a tensor, a name, or a list of them.
+        Each part has as inputs the inputs of the graph and the tensors of earlier parts that it
+        needs, with the same names. A constant is in every part that uses it.
         parts: instead of cuts, the number of parts. All have about the same bytes of weights, and
         the cuts go through as few tensors as possible.
         Raises `KeyError`, `ValueError` for cuts and parts together, and `GraphError` if a variable

@@ -45,7 +45,7 @@ def _item(item: Any) -> Any:
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu":
         kind = "a truth value" if array.dtype.kind == "b" else f"{array.dtype}"
-        raise ArgumentError(f"an output is not indexed by {kind}: use op.select or op.gather_nd")
+        raise ArgumentError(f"an output cannot be indexed by {kind}: use op.select or op.gather_nd")
     return int(array) if not array.ndim else array
 
 
@@ -64,13 +64,13 @@ def _rank(item: Any) -> int:
 
 
 def _check_arrays(output: Output, items: list[Any]) -> None:
-    """Raises `GraphError` for an index with lists for several axes, which NumPy pairs, or with a
-    list and a number that NumPy would move to the front."""
+    """Raises `GraphError` for an index that NumPy does not apply axis by axis: with lists for
+    several axes, or with a slice between a list and a number."""
     numbers = [at for at, item in enumerate(items) if isinstance(item, (int, Output))]
     arrays = [at for at, item in enumerate(items) if hasattr(item, "shape") and _rank(item)]
     if len(arrays) > 1:
         raise GraphError(
-            f"{output!r}: NumPy pairs the elements of the lists for several axes",
+            f"{output!r}: NumPy would pair the elements of lists for several axes",
             help="take one axis after the other, as in x[[0, 1]][:, [0, 2]], or points by "
             "op.gather_nd",
         )
@@ -139,7 +139,7 @@ def _sliced(graph: Any, value: Output, items: list[Any]) -> Output:
         if isinstance(start, Output) or isinstance(stop, Output):
             raise GraphError(
                 f"{value!r}: the bounds of a backward slice must be numbers",
-                help="slice forwards, then turn it round, as in x[a:b][::-1]",
+                help="slice forwards, then reverse the result, as in x[a:b][::-1]",
             )
         if start is not None or stop is not None:
             # a Slice would clamp a start before the first element to that element
@@ -166,6 +166,5 @@ def _bound(bound: Any) -> Any:
 
 
 def _behind(bound: int) -> int:
-    """Returns the bound of a forward slice just behind an element: its end to include the element,
-    its start to leave it out."""
+    """Returns the bound of a slice just after an element; `_END` for the last element."""
     return _END if bound in (-1, _END) else bound + 1

@@ -1,4 +1,4 @@
-"""Infers the layers that a change affects, and no others.
+"""Infers again the types and shapes of the layers that a change affects, and of no others.
 
 Raises a `GraphError` if an operation refuses its inputs.
 """
@@ -45,9 +45,8 @@ class Inferring(Structure):
             self._settle_all(deferred)
 
     def _settle(self, dirty: Iterable[GraphLayer]) -> None:
-        """Infers layers again, and then the layers that their changed outputs feed.
-
-        During a `batch`, this is postponed to its end. Raises `GraphError`.
+        """Infers layers again, and then the consumers of outputs that changed.
+        During a `batch`, does so only at the end of the batch. Raises `GraphError`.
         """
         deferred = self.changes.deferred
         layers = dict.fromkeys(dirty)
@@ -58,7 +57,7 @@ class Inferring(Structure):
             self._settle_all({self: layers})
 
     def _settle_all(self, dirty: dict[Structure, dict[GraphLayer, None]]) -> None:
-        """Infers layers of several graphs again, the innermost bodies first."""
+        """Infers given layers of several graphs again, those of the innermost bodies first."""
         fresh = False
         while dirty:
             graph = max(dirty, key=lambda graph: graph.depth)
@@ -120,8 +119,8 @@ class Inferring(Structure):
         for assign in self._unread():
             known = ", ".join(f"'{name}'" for name in held) or "none"
             raise GraphError(
-                f"{assign.graph.where(assign)}: no ReadValue of the variable "
-                f"'{variable_of(assign)}' in the same body leads to a Result or an Assign",
+                f"{assign.graph.where(assign)}: the variable '{variable_of(assign)}' has no "
+                "ReadValue in the same body on which a Result or an Assign depends",
                 help=f"connect it, or remove the Assign first (variables that are read: {known})",
             )
         for variable, assigns in by_variable(self.states, "assign").items():
@@ -157,8 +156,8 @@ class Inferring(Structure):
         ]
 
     def _know_value(self, layer: GraphLayer) -> None:
-        """Computes, as far as inference can, the values of a layer's outputs and of the outputs on
-        which they depend. Each value is computed once."""
+        """Computes the values of a layer's outputs, and first of all outputs on which they depend,
+        as far as shape inference can."""
         waiting = [layer]
         while waiting:
             at = waiting[-1]
@@ -181,8 +180,8 @@ class Inferring(Structure):
                 self.changes.set(output, "tensor", tensor)
 
     def _infer(self, layer: GraphLayer) -> tuple[Tensor, ...]:
-        """Returns the output tensors of one layer, and stores the inference of its bodies. Raises
-        `GraphError` if the operation refuses the inputs or attributes."""
+        """Infers one layer. Returns its output tensors, and stores the types and shapes in its
+        bodies. Raises `GraphError` if the operation refuses the inputs or attributes."""
         raw, operation = layer.raw, layer.operation
         inputs = tuple([end._source.tensor for end in layer._inputs])
         if layer.bodies:
@@ -227,7 +226,7 @@ class Inferring(Structure):
         return body
 
     def _take(self, result: BodyResult) -> None:
-        """Stores the types and shapes inferred for this body as part of the layer that contains it.
+        """Stores types and shapes that the layer with this body has inferred for the body.
 
         Raises `GraphError`.
         """
@@ -261,7 +260,7 @@ class Inferring(Structure):
 
 
 def operation_of(declared: type[Operation], items: tuple[str, ...], where: str) -> Operation:
-    """Returns an operation with its attributes. Raises `GraphError` for faulty ones."""
+    """Returns an operation with its attributes. Raises `GraphError` for faulty attributes."""
     operation, faults = read_once(declared, items)
     if faults:
         raise GraphError.of(faults[0].fault, declared.type_name(), where)

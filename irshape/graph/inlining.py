@@ -18,7 +18,7 @@ from .errors import GraphError
 from .nodes import GraphLayer, Output, by_rank, feeding
 
 MAX_ITERATIONS = 64
-"""The default limit of iterations that `Graph.inline` writes out."""
+"""The largest number of iterations that `Graph.inline` unrolls by default."""
 
 
 def inline(
@@ -50,7 +50,7 @@ def inline(
 
 
 def _view(layer: GraphLayer, tag: str) -> BodyView[Tensor]:
-    """Returns a body with its port map, in the form that the `infer` of its operation gets."""
+    """Returns a body with its port map, as the `Operation.infer` of an If or Loop receives it."""
     layer.graph._write_bodies(layer)
     body = layer.bodies[tag]
     for result in body.results:
@@ -85,7 +85,7 @@ def _copied(
     graph: Editing, layer: GraphLayer, tag: str, fed: dict[str, Output], suffix: str
 ) -> dict[str, Output]:
     """Copies the layers of a body into the graph around it. Returns the outputs that replace the
-    Results, by the id of the Result. fed: the outputs that replace the Parameters, by their id."""
+    Results, by the Results' ids. fed: the outputs that replace the Parameters, by id."""
     body = layer.bodies[tag]
     given = {body.content.by_id[id]._outputs[0]: output for id, output in fed.items()}
     inside = [

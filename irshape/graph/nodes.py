@@ -35,7 +35,7 @@ class _Part:
 def _operator(type: str, *, reflected: bool = False, of_boolean: str = "") -> Callable[..., Output]:
     """Returns the method for a Python operator, such as `+`. It adds a layer to the innermost graph
     of its operands. reflected: whether the other operand is the first input. of_boolean: the type
-    of the layer for a boolean operand, if it is another one."""
+    of the layer if the first operand is boolean; by default `type`."""
 
     def operate(self: Output, *other: Any) -> Output:
         inputs = (*other, self) if reflected else (self, *other)
@@ -58,7 +58,7 @@ class Output(_Part):
         self.tensor = tensor
         """The inferred element type and shape, and the value if a shape depends on it."""
         self.loaded: Tensor | None = None
-        """What irshape inferred when the output was loaded from an IR; otherwise None."""
+        """The tensor that irshape inferred when it loaded the output; None if it was added."""
         self._names: tuple[str, ...] = ()
         self.loaded_names: tuple[str, ...] | None = None
         """The names of the tensor in the IR from which it was loaded."""
@@ -180,7 +180,7 @@ class Output(_Part):
 
 
 def feeding(layers: Iterable[GraphLayer], inside: Container[GraphLayer]) -> list[Output]:
-    """Returns the outputs that feed `layers` from outside `inside`, without duplicates."""
+    """Returns the outputs of layers not in `inside` that feed `layers`, without duplicates."""
     ends = (end for layer in layers for end in layer._inputs)
     return list(dict.fromkeys(end.source for end in ends if end.source.layer not in inside))
 
@@ -191,8 +191,8 @@ def described(output: Output) -> str:
 
 
 def innermost(values: Iterable[Any], home: Any = None) -> Any:
-    """Returns the innermost of several graphs. Outputs and layers, also inside lists and markers,
-    stand for their graph. Returns None if there is no graph."""
+    """Returns the innermost graph that contains one of the given outputs and layers, which may be
+    inside lists and markers; None if there are none."""
     for each in values:
         if isinstance(each, Output):
             graph = each.layer.graph
@@ -228,8 +228,8 @@ class Input(_Part):
 
     @property
     def source(self) -> Output:
-        """The output that feeds this input. Assign another output to reconnect the input; this
-        raises `GraphError` if the layer refuses it."""
+        """The output that feeds this input. Assign another output to reconnect the input. The
+        assignment raises `GraphError` if the layer refuses the output."""
         return self._source
 
     @source.setter
@@ -260,8 +260,8 @@ class Input(_Part):
 
 
 POSITION = 1 << 40
-"""The difference between the ranks of two positions. Layers that are added or moved behind one have
-ranks between them."""
+"""The distance between the ranks of neighbouring layers of a file. Layers that are inserted between
+two layers get ranks in between."""
 
 _NO_BODIES: Mapping[str, Any] = MappingProxyType({})
 
@@ -288,14 +288,14 @@ class GraphLayer(_Part):
         self.graph = graph
         """The `Graph` that contains this layer: the net, or a body of another layer."""
         self.raw = raw
-        """The layer as a file would declare it. The graph shares it with the loaded model until it
+        """The layer as a file declares it: the object of the loaded model, until the layer
         changes."""
         self.origin: Layer | None = None
         """The layer of the file from which this layer was loaded."""
         self._path, self._line = "", 0
         self.rank = 0
-        """Ranks rise along edges. A new layer gets a rank between that of its last producer and the
-        next position, so inserting it between two others moves no layer."""
+        """A number that is higher than the ranks of all producers, so that ranks give a topological
+        order. Inserting a layer between two layers does not change their ranks."""
         self.operation = operation
         self.bodies: Mapping[str, Any] = _NO_BODIES
         """The graphs inside an If, Loop or TensorIterator, by tag: `body`, or `then_body` and
@@ -405,9 +405,8 @@ class GraphLayer(_Part):
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        """The names of the graph's output that this Result is. They can be assigned.
-
-        They are the Result's own names or, without any, the names of the port that feeds it.
+        """The names of this output of the graph; empty if the layer is no Result. Can be assigned.
+        They are the names that the Result declares or, without any, the names of the tensor.
         """
         if not self.raw.is_result:
             return ()
@@ -432,7 +431,7 @@ class GraphLayer(_Part):
 
     @property
     def is_taken(self) -> bool:
-        """Whether an output feeds another layer."""
+        """Whether any layer uses an output of this layer."""
         return any(output._users for output in self._outputs)
 
     @property

@@ -75,8 +75,8 @@ def _type_of(name: str) -> str | None:
 class Operations:
     """The operations as functions.
 
-    graph: the graph to which layers are added if none of their inputs is an output of a graph, such
-    as constants. Without it, the functions raise an error for these layers.
+    graph: gets the layers without an input that is an output of a graph, such as constants. If it
+    is None, the functions raise an error for such layers.
     """
 
     def __init__(self, graph: Any = None) -> None:
@@ -171,8 +171,8 @@ def attributes_of(versions: Iterable[type[Operation]]) -> dict[str, Attribute]:
 
 
 def signature(versions: tuple[type[Operation], ...]) -> inspect.Signature:
-    """Returns the signature of the function of an operation: the inputs of the newest version,
-    and the attributes of all."""
+    """Returns the signature of the function of an operation: the inputs of its newest version, and
+    the attributes of all its versions."""
     newest = versions[-1]
     parameters = []
     for operand in newest.operands:

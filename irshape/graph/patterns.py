@@ -47,10 +47,10 @@ Where = Callable[[Output], bool]
 
 @dataclass(eq=False)
 class Wanted:
-    """The pattern of one output: the conditions on it. The methods of `Pattern` make it."""
+    """The conditions on an output, as the methods of `Pattern` return them."""
 
     types: tuple[str, ...] = ()
-    """The types of layers that match, as operations spell them."""
+    """The types of layers that match, in the spelling of the specification, e.g. `ReLU`."""
     inputs: tuple[Wanted, ...] | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     name: str | None = None
@@ -90,7 +90,7 @@ class Pattern:
         name: the name of the output in the match.
         element_type, shape, rank, users: conditions. The given shape may have dynamic dimensions;
         the output's shape must be one that it allows.
-        where: a further condition.
+        where: a function that returns whether an output may match.
         """
         condition = _all(element_type, shape, rank, users, where)
         return Wanted(name=name, where=condition)
@@ -161,8 +161,8 @@ class Pattern:
 
 
 def _declared(type: str | tuple[str, ...], attributes: Mapping[str, Any]) -> tuple[str, ...]:
-    """Returns the types of a pattern as operations spell them, e.g. `ReLU`. Raises `GraphError` for
-    an unknown type, and for an attribute that none of the types has."""
+    """Returns the types of a pattern in the spelling of the specification, e.g. `ReLU`. Raises
+    `GraphError` for an unknown type, and for an attribute that none of the types has."""
     types = (type,) if isinstance(type, str) else tuple(type)
     versions = [
         version for each in types for version in registry.versions(each) or [version_of(each, 1)]
@@ -205,7 +205,7 @@ class Match:
     """The output that the whole pattern matches."""
     captured: dict[str, Output]
     layers: tuple[GraphLayer, ...]
-    """The layers that the pattern names, the last one first."""
+    """The layers that the pattern describes, beginning with the layer of `output`."""
 
     def __getitem__(self, name: str) -> Output:
         return self.captured[name]
@@ -220,8 +220,8 @@ class Match:
 
     @property
     def inside(self) -> bool:
-        """Whether only layers of the match use the outputs of its layers, except for `output`
-        itself."""
+        """Whether no layer outside the match uses a tensor inside it. All layers may use `output`
+        and constants."""
         return all(
             user.layer in self.layers
             for layer in self.layers
@@ -235,15 +235,15 @@ class Match:
 
 
 _Bound = dict[Wanted, Output]
-"""A partial match. Alternatives are tried from copies of it."""
+"""A partial match: the output that each pattern has matched so far."""
 
 
 _Miss = Callable[[tuple[Output, Wanted, _Bound]], None]
-"""Takes an output, the condition that does not hold for it, and the match before it."""
+"""A function that gets an output that does not match, its pattern, and the partial match."""
 
 
 def _ignored(miss: object) -> None:
-    """Does nothing about a condition that does not hold."""
+    """A `_Miss` that does nothing."""
 
 
 def _captured(bound: _Bound) -> dict[str, Output]:
@@ -293,7 +293,7 @@ def why_not(graph: Structure, pattern: Wanted) -> str:
     if count:
         return f"the pattern is found {counted(count, 'time')}"
     if nearest is None or not nearest[0]:
-        return "no layer matches the last one of the pattern"
+        return "no layer matches the last layer of the pattern"
     fitting, seen, wanted, end = nearest
     return (
         f"the nearest match ends at {end.layer.label}, where {counted(fitting, 'layer')} of the "
@@ -308,7 +308,7 @@ def _misfit(output: Output, wanted: Wanted) -> str:
     if wanted.types and layer.operation.type_name() not in wanted.types:
         return f"{layer.label} is not of type {' or '.join(wanted.types)}"
     if wanted.types and output.index != wanted.index:
-        return f"it takes output {output.index} of {layer.label}, not output {wanted.index}"
+        return f"output {output.index} of {layer.label} is not output {wanted.index}"
     for name, value in wanted.attributes.items():
         if not _attribute_fits(layer, name, value):
             actual = layer.attributes.get(name)
@@ -323,7 +323,7 @@ def _misfit(output: Output, wanted: Wanted) -> str:
 
 
 def _match(output: Output, wanted: Wanted, bound: _Bound, miss: _Miss) -> Iterator[_Bound]:
-    """Yields the matches that begin with a partial match and match an output as well."""
+    """Yields the extensions of the partial match `bound` in which `output` matches `wanted`."""
     if wanted in bound:
         if bound[wanted] is output:
             yield bound

@@ -13,7 +13,7 @@ from .nodes import GraphLayer, Input, Output
 from .structure import Structure
 
 FIXED_INPUTS = {"if": 1, "loop": 2, "tensoriterator": 0}
-"""How many of the first inputs of a layer are its own, such as the condition of an If."""
+"""The number of first inputs that do not feed a body, such as the condition of an If."""
 
 
 class Line(NamedTuple):
@@ -80,7 +80,8 @@ def mapped(raw: Layer, inputs: int, outputs: int, lines: Lines) -> Layer:
 
 
 def numbered(ports: list[Port], count: int, first: int) -> list[Port]:
-    """Returns `count` ports, numbered from `first`. Added ones declare no type or shape."""
+    """Returns copies of ports, numbered from `first`. If there are fewer than `count`, adds ports
+    without type or shape; if more, drops the last ports."""
     kept = [copy(port) for port in ports[:count]]
     for at, port in enumerate(kept):
         port.id = str(first + at)
@@ -89,7 +90,7 @@ def numbered(ports: list[Port], count: int, first: int) -> list[Port]:
 
 @lru_cache(maxsize=1024)
 def new_ports(first: int, count: int) -> list[Port]:
-    """Returns ports, numbered from `first`, without type or shape. New layers share them."""
+    """Returns ports without type or shape, numbered from `first`. Their layers share them."""
     return [Port(str(at), None, None, -1) for at in range(first, first + count)]
 
 

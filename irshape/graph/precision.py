@@ -158,7 +158,7 @@ _SHAPE_INPUTS: Mapping[str, tuple[int, ...]] = {
     "TopK": (1,),
 }
 """The inputs of operations that decide shapes, such as the second input of Reshape. OpenVINO 2026.4
-compresses no constant on which they depend, back to the next ShapeOf.
+compresses no constant that determines such an input, unless through a ShapeOf.
 
 The list was measured with models in which an f32 constant is converted to i64 and feeds one input.
 """
@@ -244,8 +244,8 @@ def _unfit(constant: GraphLayer) -> bool:
 
 
 def _deciding_shapes(graph: Editing) -> set[GraphLayer]:
-    """Returns the layers from which a shape is computed: from the input that gives the shape back
-    to the nearest ShapeOf."""
+    """Returns the layers that compute a shape, e.g. the second input of a Reshape, back to the
+    nearest ShapeOf. Leaves out the ShapeOf."""
     reached: set[GraphLayer] = set()
     waiting = [
         end.source.layer

@@ -96,8 +96,8 @@ def preprocess(
 
 
 def _written_layout(graph: Editing, input: Output) -> str | None:
-    """Returns the layout that the model declares for an input, such as `[N,H,W,C]`; None without
-    one."""
+    """Returns the layout that the model declares for an input, such as `[N,H,W,C]`; None if it
+    declares none."""
     span = port_rt_info(graph.text_source, input.layer.raw.outputs[input.index])
     known = parse(graph.text_source, span).get("layout")
     layout = known.get("layout") if isinstance(known, dict) else None
@@ -166,7 +166,8 @@ def postprocess(
 ) -> Output:
     """Transposes an output of the graph from one layout to another, and converts its element type.
 
-    name: the name of an output of the graph. A tensor stands for all its outputs.
+    name: the name of an output of the graph, or a tensor. A tensor that is several outputs of the
+    graph changes in all of them.
     """
     results = [result.inputs[0] for result in graph.results_of(name)]
     old = results[0].source

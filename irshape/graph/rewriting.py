@@ -48,8 +48,8 @@ def rewritten(
 ) -> int:
     """Replaces matches of a rewrite's pattern until there are no more; see `rewrite`.
 
-    check: whether to compute each match in the net and its replacement with random inputs, and
-    raise `GraphError` if they differ by more than rtol.
+    check: whether to compute each match and its replacement with random inputs, and to raise
+    `GraphError` if they differ by more than `rtol`. Matches in bodies are not checked.
     Returns the number of replaced matches.
     """
     count, limit = 0, 10 * len(graph) + 1000
@@ -119,7 +119,7 @@ def prove(graph: Editing, match: Match, new: Output, name: str, seed: int, rtol:
         try:
             inputs = random_inputs(model, seed + attempt)
         except ValueError as problem:
-            raise GraphError(f"{name}: no inputs could be drawn to check it: {problem}") from None
+            raise GraphError(f"{name}: cannot draw random inputs to check it: {problem}") from None
         first, second = list(Session(model).run(inputs).values())
         same = first.shape == second.shape and np.allclose(
             first.astype(np.float64), second.astype(np.float64), rtol, rtol, equal_nan=True

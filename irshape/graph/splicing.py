@@ -1,4 +1,4 @@
-"""Changes the text of an IR as the graph that was loaded from it has changed.
+"""Writes a changed graph by editing the text of the IR from which it was loaded.
 
 Unchanged parts keep their bytes: layers, comments, order, white space. If only the name, types or
 shapes of a layer changed, they are changed in its text. After other changes, it is written anew.

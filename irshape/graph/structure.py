@@ -1,4 +1,4 @@
-"""The contents of a graph, the look-up of layers and tensors, and unchecked single changes."""
+"""Stores the layers of a graph, finds layers and tensors, makes unchecked single changes."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class Content:
         self.by_id: dict[str, GraphLayer] = {}
         self.by_name: dict[str, GraphLayer] = {}
         self.namesakes: dict[str, tuple[GraphLayer, ...]] = {}
-        """The further layers with a name, if the file gives it to several."""
+        """For a name that several layers of the file have: all these layers except the first."""
         self.by_tensor: dict[str, Output] = {}
         self.next_id = 0
         self.end = -POSITION
-        """The last position of a rank. A layer that comes after it gets a new position."""
+        """The highest rank, rounded down to a multiple of `POSITION`."""
         self.back_edges: tuple[BackEdge, ...] = ()
         """The back edges of the body of a Loop or TensorIterator: from a Result to a Parameter
         of the next iteration, by id."""
 
 
 Fill = Callable[[Any, Content], None]
-"""Makes the layers of a loaded graph when they are first needed. It does not refer to the graph.
-Without such a cycle of references, Python frees an unused graph at once."""
+"""A function that makes the layers of a loaded graph when they are first needed. It holds no
+reference to the graph, so that Python frees an unused graph at once."""
 
 
 class Structure:
@@ -65,7 +65,7 @@ class Structure:
         self.source: Model | None = None
         """The model from which the graph was loaded."""
         self.rt_info_span: tuple[int, int] | None = None
-        """The place of the rt_info of the net; a `Passage` if it is not in the file of `source`."""
+        """The span of the net's rt_info in `source`; a `Passage` if it is in another text."""
         self.compact = False
         """Whether weights were stripped, so that a saved .bin must contain only the constants that
         the graph needs."""
@@ -230,7 +230,7 @@ class Structure:
         return [each for each in results if name in each.output_names] or results
 
     def claimed_names(self, source: Output, but: GraphLayer | None = None) -> set[str]:
-        """Returns the names of a tensor that its Results declare as their own, except for `but`."""
+        """Returns the names that the Results of a tensor declare, except for the Result `but`."""
         return {
             name
             for end in source._users
@@ -275,7 +275,7 @@ class Structure:
 
     @property
     def depth(self) -> int:
-        """The number of layers inside which this graph is a body: 0 for the net."""
+        """How deeply this body is nested: 0 for the net, 1 for the body of one of its layers."""
         return 0 if self.owner is None else 1 + self.owner.graph.depth
 
     def where(self, layer: GraphLayer) -> str:
@@ -292,7 +292,7 @@ class Structure:
 
     @property
     def text_source(self) -> Source:
-        """The text of the file in which the layers have their positions."""
+        """The text of the file from which the graph was loaded."""
         origin = self.root.source
         return self.store.source if origin is None else origin.source
 
@@ -383,7 +383,7 @@ class Structure:
         self._stale()
 
     def _rank_before(self, producer: GraphLayer, user: GraphLayer) -> None:
-        """Updates layer ranks for a new edge. Raises `GraphError` if it closes a cycle."""
+        """Ranks `user` and its consumers above `producer`. Raises `GraphError` for a cycle."""
         if producer.rank < user.rank:
             return
         position = producer.rank - producer.rank % POSITION
@@ -407,8 +407,8 @@ class Structure:
         self, source: Output, result: GraphLayer, moved: bool = False
     ) -> tuple[str, ...]:
         """Removes the names of a Result from the tensor that no longer feeds it. Returns these
-        names. moved: whether another tensor will feed the Result. Names that the tensor's own port
-        declares, too, are then removed as well."""
+        names. moved: whether another tensor will feed the Result. If so, also removes names that
+        the port of the old tensor declares."""
         own = names_in(result.raw.output_names)
         kept = set() if moved else {*source.layer.raw.outputs[source.index].tensor_names}
         if source.layer.raw.is_parameter:
@@ -443,7 +443,7 @@ class Structure:
                 self._enter_name(each)
 
     def _redeclare(self, layer: GraphLayer, raw: Layer, operation: Operation) -> None:
-        """Replaces the declaration of a layer, as a file would contain it, and its operation."""
+        """Replaces the `raw` declaration of a layer, and its operation."""
         self.changes.set(layer, "raw", raw)
         self.changes.set(layer, "operation", operation)
 

@@ -135,7 +135,7 @@ def merged(
     first: G, second: Editing, connections: Mapping[str, str], prefix: str, name: str | None
 ) -> G:
     """Implements `irshape.merge`."""
-    require_mapping(connections, "inputs by tensors, as in {'out': 'in'}")
+    require_mapping(connections, "a dictionary from tensors to inputs, as in {'out': 'in'}")
     whole = duplicate(first)
     if name is not None:
         whole.name = name
@@ -273,7 +273,7 @@ def fixed_layers(graph: Editing) -> set[GraphLayer]:
 
 
 def _named(output: Output) -> tuple[str, Output]:
-    """Returns an output with a unique name for it, since several layers can have the same name."""
+    """Returns an output and a unique name for it, even if several layers have the same name."""
     name, graph = output.name, output.layer.graph
     taken = graph.content.by_tensor.get(name, output) is not output
     if output.names or not (taken or output.layer.name in graph.content.namesakes):

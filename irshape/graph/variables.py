@@ -93,7 +93,7 @@ def _initial(graph: Editing, state: Output, batch: Output | None) -> Output:
         if batch is None:
             raise GraphError(
                 f"the initial size of axis 0 of {state!r} is not known",
-                help="give `batch_from=`, an input of the same batch",
+                help="give `batch_from=`, an input with the same batch size",
                 argument="batch_from",
             )
         whole = graph.add("ShapeOf", batch, output_type="i64")

@@ -67,8 +67,8 @@ def restore_weights(graph: Editing, other: Editing) -> int:
 def _twins(graph: Editing, other: Editing) -> Iterator[tuple[GraphLayer, GraphLayer]]:
     """Yields pairs of constants of both graphs that have the same name.
 
-    If several constants have one name, they are paired in the order of the files. Raises
-    `GraphError` if the other graph has more or fewer of them.
+    Pairs several constants of the same name in file order. Raises `GraphError` if the two graphs
+    have different numbers of constants of a name.
     """
     theirs = _by_name(other)
     for name, ours in _by_name(graph).items():

@@ -129,7 +129,7 @@ def parts_of_file(graph: Structure) -> tuple[bytes, Iterator[Piece]]:
     for offset, size in needed:
         if not weights.holds(offset, size):
             raise GraphError(
-                f"the bytes {offset} to {offset + size} of a constant are not there",
+                f"bytes {offset} to {offset + size} of a constant are missing",
                 help="the .bin is missing or too short",
             )
     used, there = sum(size for _, size in needed), len(graph.bytes)

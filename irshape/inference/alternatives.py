@@ -19,9 +19,9 @@ from ..ops.tensors import Tensor
 from ..rule_ids import UNKNOWN_ATTRIBUTE
 from ..shapes import PartialShape
 from .layer import LayerEngine
-from .mismatches import mismatches
+from .mismatches import compatible, mismatches
 from .ports import declared
-from .result import BodyResult, Mismatch
+from .result import BodyResult
 
 
 class Fit(IntEnum):
@@ -94,17 +94,9 @@ def fit_of(
     if len(answer.outputs) != len(layer.outputs):
         return Fit.REFUSED
     differing = mismatches(layer, answer.outputs)
-    if any(not each.says_less and _contradicts(each) for each in differing):
+    if not all(compatible(each.declared, each.inferred) for each in differing):
         return Fit.REFUSED
     return Fit.OPEN if differing or answer.unsure else Fit.EXACT
-
-
-def _contradicts(mismatch: Mismatch) -> bool:
-    """Whether the declared tensor of a port contradicts the inferred one in type or shape."""
-    given, inferred = mismatch.declared, mismatch.inferred
-    types = given.element_type, inferred.element_type
-    differ = types[0] is not types[1] and not any(each.is_dynamic for each in types)
-    return differ or not given.shape.compatible(inferred.shape)
 
 
 def alternatives(

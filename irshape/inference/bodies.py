@@ -6,17 +6,16 @@ import re
 from collections.abc import Callable
 from typing import Any, Literal
 
-from ..demands import NOTED, Demand
-from ..faults import Fault, Violation
+from ..faults import Violation
 from ..model.graph import PORT_MAPS, PURPOSES, Body, Layer, PortMap
 from ..model.wiring import wire
 from ..ops.bodies import BodyView, PortBinding, T
 from ..ops.declaration import Operation, check_inputs
 from ..ops.tensors import Tensor
 from ..rule_ids import PORT_MAP
-from .layer import internal_error
+from .layer import infer_operation
 from .ports import declared_outputs
-from .result import NO_DEMANDS, BodyResult, LayerResult
+from .result import BodyResult, LayerResult
 
 InferBody = Callable[[Body, dict[str, Tensor], bool], BodyResult]
 """A function that infers a body. Its arguments are the body, the tensors of its Parameters by layer
@@ -53,34 +52,20 @@ def infer_with_bodies(
         return run
 
     bodies = layer.bodies or {}
-    outputs: tuple[Tensor, ...] | Fault
-    faults: tuple[Fault, ...] = ()
-    demands = NO_DEMANDS
     try:
         views = {tag: bind(layer, tag, runner(tag, body)) for tag, body in bodies.items()}
-        operands = check_inputs(operation, inputs)
-        noted: list[Demand] = []
-        before = NOTED.set(noted)
-        try:
-            inferred = operation.infer(*operands, bodies=views, outputs=len(layer.outputs))
-        finally:
-            NOTED.reset(before)
-        outputs = inferred if isinstance(inferred, tuple) else (inferred,)
-        demands = frozenset(noted)
-        faults = tuple(operation.check(*operands, bodies=views))
     except Violation as violation:
-        outputs = violation.fault
-    except Exception as error:
-        outputs = internal_error(operation, error)
+        result = LayerResult(violation.fault)
+    else:
+        result = infer_operation(operation, inputs, False, views, outputs=len(layer.outputs))
     for tag, body in bodies.items():
         if compare or tag not in inner:
             try:
                 inner[tag] = infer_body(body, fed.get(tag, {}), compare)
             except Violation as violation:
-                outputs, faults = violation.fault, ()
+                result = LayerResult(violation.fault)
                 inner[tag] = as_declared(body)
-    unsure = any(map(_unsure, inner.values()))
-    return LayerResult(outputs, faults, inner, unsure, demands)
+    return result._replace(inner=inner, unsure=any(map(_unsure, inner.values())))
 
 
 def runs_surely(layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], tag: str) -> bool:

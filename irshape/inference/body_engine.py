@@ -23,7 +23,7 @@ from .bodies import as_declared, infer_with_bodies
 from .declarations import Declaration, Declarations
 from .layer import LayerEngine
 from .memory import MEMORY
-from .mismatches import Contradictions, mismatches, repeated, says_less
+from .mismatches import Contradictions, compatible, mismatches, repeated, says_less
 from .ports import declared, declared_outputs
 from .result import BodyResult, Inference, LayerResult, Mismatch, Observation, OutputCount
 
@@ -388,12 +388,6 @@ def declarations_of(inference: Inference) -> Declarations:
     """Returns the declarations that an inference has read, or else new ones for its model."""
     known = inference.engine
     return known.declarations if isinstance(known, BodyEngine) else Declarations(inference.model)
-
-
-def compatible(own: Tensor, fed: Tensor) -> bool:
-    """Whether a Parameter's declared tensor is compatible with the tensor that feeds it."""
-    types = own.element_type, fed.element_type
-    return (types[0] is types[1] or DYNAMIC_TYPE in types) and own.shape.compatible(fed.shape)
 
 
 def _of_shape(operation: Operation, shape: PartialShape) -> Tensor:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..faults import Violation
 from ..model.graph import Layer, Model
 from ..model.ports import Port
 from ..ops import registry
-from ..ops.declaration import Operation, check_inputs
+from ..ops.declaration import AttributeFault, Operation, check_inputs
 from ..rule_ids import INPUT_COUNT
 from ..shapes import PartialShape
-from .memory import MEMORY, Read
 from .ports import input_tensors
+
+Read = tuple[Operation, tuple[AttributeFault, ...]]
+"""An operation with its parsed attributes, and the faults of the attributes."""
 
 Declaration = Read | registry.UnknownOperation
 """An operation with its attributes and their faults; or why the operation is not known."""
@@ -51,11 +55,12 @@ def read_once(operation: type[Operation], items: tuple[str, ...]) -> Read:
     """Returns an operation with its attributes, one object for layers with equal attributes."""
     if len(items) == 8 and _lies_anywhere(items):
         items = (*items[:4], "offset", "0", "size", "0")
-    known = MEMORY.read.get((operation, items))
-    if known is None:
-        known = operation.read(items)
-        MEMORY.keep_read(operation, items, known)
-    return known
+    return _read(operation, items)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=1 << 13)
+def _read(operation: type[Operation], items: tuple[str, ...]) -> Read:
+    return operation.read(items)
 
 
 def _lies_anywhere(items: tuple[str, ...]) -> bool:

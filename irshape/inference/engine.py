@@ -10,7 +10,8 @@ from ..faults import Fault
 from ..model.graph import Layer, Model
 from ..model.names import inputs_of
 from ..shapes import PartialShape, ShapeLike
-from .body_engine import BodyEngine, compatible
+from .body_engine import BodyEngine
+from .mismatches import compatible
 from .result import BodyResult, Inference, Mismatch
 
 if TYPE_CHECKING:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from math import prod
+from typing import Any
 
 from ..demands import NOTED, Demand
 from ..element_types import ElementType
@@ -45,7 +47,7 @@ class LayerEngine:
         key = (operation, with_values, *inputs)
         result = self.memory.results.get(key)
         if result is None:
-            result = self._infer(operation, inputs, with_values)
+            result = infer_operation(operation, inputs, with_values)
             self.memory.keep(key, result, inputs)
         return result
 
@@ -61,30 +63,6 @@ class LayerEngine:
             self.constants[layer] = result
         return result
 
-    def _infer(
-        self, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
-    ) -> LayerResult:
-        demands: list[Demand] = []
-        before = NOTED.set(demands)
-        faults: tuple[Fault, ...] = ()
-        try:
-            operands = check_inputs(operation, inputs)
-            inferred = operation.infer(*operands)
-            outputs = inferred if isinstance(inferred, tuple) else (inferred,)
-            if operation.questioned:
-                faults = _questioned(operation, operands, outputs)
-            if with_values and not operation.reads_weights:
-                outputs = _with_values(operation, operands, outputs)
-        except Violation as violation:
-            return LayerResult(violation.fault)
-        except Exception as error:
-            return LayerResult(internal_error(operation, error))
-        finally:
-            NOTED.reset(before)
-        if faults or demands:
-            return LayerResult(outputs, faults, demands=frozenset(demands))
-        return LayerResult(outputs)
-
     def constant(self, layer: Layer, tensor: Tensor) -> Tensor:
         """Returns the output of a Const layer with its value if it is small and readable."""
         weights, shape = self.model.weights, tensor.shape.static
@@ -98,6 +76,40 @@ class LayerEngine:
             return tensor
         numbers = small_values(constant)
         return tensor if numbers is None else tensor.with_value(Value(numbers))
+
+
+def infer_operation(
+    operation: Operation,
+    inputs: tuple[Tensor, ...],
+    with_values: bool,
+    bodies: dict[str, Any] | None = None,
+    **outputs: int,
+) -> LayerResult:
+    """Infers an operation with its attributes from its inputs.
+
+    bodies, outputs: the arguments of these names of an operation with bodies.
+    """
+    around = {} if bodies is None else {"bodies": bodies}
+    demands: list[Demand] = []
+    before = NOTED.set(demands)
+    faults: tuple[Fault, ...] = ()
+    try:
+        operands = check_inputs(operation, inputs)
+        inferred = operation.infer(*operands, **around, **outputs)
+        tensors = inferred if isinstance(inferred, tuple) else (inferred,)
+        if operation.questioned:
+            faults = _questioned(operation, operands, tensors, around)
+        if with_values and not operation.reads_weights:
+            tensors = _with_values(operation, operands, tensors)
+    except Violation as violation:
+        return LayerResult(violation.fault)
+    except Exception as error:
+        return LayerResult(_internal_error(operation, error))
+    finally:
+        NOTED.reset(before)
+    if faults or demands:
+        return LayerResult(tensors, faults, demands=frozenset(demands))
+    return LayerResult(tensors)
 
 
 def _of_ports(layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
@@ -142,7 +154,10 @@ def _with_value(output: Tensor, value: Value | None) -> Tensor:
 
 
 def _questioned(
-    operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...]
+    operation: Operation,
+    inputs: tuple[Tensor | None, ...],
+    outputs: tuple[Tensor, ...],
+    around: Mapping[str, Any],
 ) -> tuple[Fault, ...]:
     """Returns the faults of a layer that OpenVINO accepts although the specification forbids them.
 
@@ -150,7 +165,7 @@ def _questioned(
     """
     if operation.of_plugin:
         _check_returned(outputs)
-    return (*specified_types(operation.operands, inputs), *operation.check(*inputs))
+    return (*specified_types(operation.operands, inputs), *operation.check(*inputs, **around))
 
 
 def plugin_of(operation: type[Operation]) -> str | None:
@@ -170,7 +185,7 @@ def _check_returned(outputs: tuple[object, ...]) -> None:
             raise TypeError(f"infer must return a Tensor or a tuple of them, not {output!r}")
 
 
-def internal_error(operation: Operation, error: Exception) -> Fault:
+def _internal_error(operation: Operation, error: Exception) -> Fault:
     """Returns the fault of a layer for an exception that the code of its operation raised.
 
     If IRSHAPE_DEBUG is set, raises the exception instead.

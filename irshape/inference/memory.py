@@ -1,7 +1,7 @@
-"""Caches the attributes and the inference results of layers.
+"""Caches the inference results of layers.
 
-Attributes are found by operation and attribute texts, results by operation, attributes and inputs.
-Results depend on nothing else, so they are valid for every model.
+Results are found by operation, with its attributes, and inputs. They depend on nothing else, so
+they are valid for every model.
 """
 
 from __future__ import annotations
@@ -10,38 +10,26 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..faults import Fault
-from ..ops.declaration import AttributeFault, Operation
 from ..ops.tensors import Tensor
 from ..rule_ids import INTERNAL_ERROR
 from .result import LayerResult
-
-Read = tuple[Operation, tuple[AttributeFault, ...]]
-"""An operation with its parsed attributes, and the faults of the attributes."""
 
 _LONGEST: Final = 64
 """The maximum number of elements of a value in a cached result."""
 
 
 class Memory:
-    """A cache of parsed attributes and of inference results.
+    """A cache of inference results.
 
     Internal errors are not cached, because a lack of memory may have caused them. A full cache is
     cleared.
     """
 
     def __init__(self, most: int = 1 << 13) -> None:
-        """most: the maximum number of operations, and of results, in the cache."""
-        self.read: dict[tuple[type[Operation], tuple[str, ...]], Read] = {}
-        """Operations with parsed attributes, by class and the texts of the attributes."""
+        """most: the maximum number of results in the cache."""
         self.results: dict[tuple[object, ...], LayerResult] = {}
         """Results, by the operation, whether values were requested, and the inputs."""
         self._most = most
-
-    def keep_read(self, operation: type[Operation], items: tuple[str, ...], read: Read) -> None:
-        """Caches an operation with its parsed attributes."""
-        if len(self.read) >= self._most:
-            self.read.clear()
-        self.read[operation, items] = read
 
     def keep(self, key: tuple[object, ...], result: LayerResult, inputs: Sequence[Tensor]) -> None:
         """Caches the result of a layer, unless it has long values or is an internal error."""

@@ -40,6 +40,13 @@ def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
     return differing or ()
 
 
+def compatible(declared: Tensor, other: Tensor) -> bool:
+    """Whether a tensor exists that a declared tensor and the inferred or given one both allow."""
+    types = declared.element_type, other.element_type
+    same = types[0] is types[1] or DYNAMIC_TYPE in types
+    return same and declared.shape.compatible(other.shape)
+
+
 def says_less(declared: Tensor, inferred: Tensor) -> bool:
     """Whether a declared tensor equals the inferred one or is less specific, as [?] for [2]."""
     return declared.element_type in (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from math import prod
 from typing import Any, ClassVar
 
 from ..faults import Fault
@@ -15,7 +16,7 @@ from .declaration import BOOLEAN_TYPE, INTEGER, NUMERIC, Operation, attribute, o
 from .differences import Site, facts, inferred, not_run
 from .kinds import BOOLEAN
 from .lazy import Array, np
-from .tensors import Tensor, Value
+from .tensors import Number, Tensor, Value
 
 STRING = types("string")
 
@@ -112,12 +113,20 @@ def folded(function: Any, data: Array, axes: tuple[int, ...], keep_dims: bool) -
     return np.asarray(function.reduce(data, axis=axes, keepdims=keep_dims, dtype=data.dtype))
 
 
-def elements_along(data: Array, axes: tuple[int, ...]) -> int:
-    """Returns the number of elements of `data` that are reduced to each element of the result."""
-    count = 1
-    for axis in axes:
-        count *= data.shape[axis]
-    return count
+class BoundedReduction(Reduction):
+    """The base class of reductions for which irshape also infers bounds of the result for a list.
+
+    `of_list` computes the bounds.
+    """
+
+    def infer_value(self, data: Tensor, axes: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        value, known = data.value, axes.known
+        if value is None or data.rank != 1 or known is None:
+            return None
+        return self.of_list(value) if known else value
+
+    def of_list(self, value: Value) -> Value | None:
+        raise NotImplementedError
 
 
 class ReduceMean(Reduction):
@@ -130,15 +139,12 @@ class ReduceMean(Reduction):
     sums_up = "mean"
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
+        count = prod(data.shape[axis] for axis in axes)
         if data.dtype.kind not in "iu":
             total = np.asarray(np.sum(wide(data), axis=axes, keepdims=self.keep_dims))
-            return total / total.dtype.type(max(elements_along(data, axes), 1))
-        total = (
-            np.asarray(np.sum(data.astype(object), axis=axes, keepdims=self.keep_dims))
-            if data.dtype.itemsize == 8
-            else np.sum(data, axis=axes, keepdims=self.keep_dims, dtype=np.int64)
-        )
-        count = elements_along(data, axes)
+            return total / total.dtype.type(max(count, 1))
+        exact = object if data.dtype.itemsize == 8 else np.int64
+        total = np.asarray(np.sum(data, axis=axes, keepdims=self.keep_dims, dtype=exact))
         if not count:
             return np.zeros_like(total, dtype=data.dtype)
         return np.asarray(np.where(total < 0, -(-total // count), total // count)).astype(
@@ -146,92 +152,70 @@ class ReduceMean(Reduction):
         )
 
 
-class ReduceSum(Reduction):
+class ReduceSum(BoundedReduction):
     """Sum; integers wrap around."""
 
     since = 1
     function = "add"
     sums_up = "sum"
 
-    def infer_value(self, data: Tensor, axes: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
-        if data.value is None or data.rank != 1 or axes.known is None:
-            return None
-        if not axes.known:
-            return data.value
-        low, high = clipped(sum(data.value.lower)), clipped(sum(data.value.upper))
-        if data.known_by_name:
-            from .symbolic import combined
-
-            return combined(data.value, operator.add, low, high)
-        return Value([low], [high])
+    def of_list(self, value: Value) -> Value:
+        return _combined(value, operator.add, sum(value.lower), sum(value.upper))
 
 
-def clipped(number: int | float) -> int | float:
-    """Returns an integer bound clipped to int64; a real number unchanged."""
-    return max(INT64_MIN, min(number, UNBOUNDED)) if isinstance(number, int) else number
-
-
-class ReduceProd(Reduction):
+class ReduceProd(BoundedReduction):
     """Product; integers wrap around."""
 
     since = 1
     function = "multiply"
 
-    def infer_value(self, data: Tensor, axes: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
-        if data.value is None or data.rank != 1 or axes.known is None:
-            return None
-        if not axes.known:
-            return data.value
-        low: int | float = 1
-        high: int | float = 1
-        for a, b in zip(data.value.lower, data.value.upper, strict=True):
+    def of_list(self, value: Value) -> Value:
+        low: Number = 1
+        high: Number = 1
+        for a, b in zip(value.lower, value.upper, strict=True):
             corners = [low * a, low * b, high * a, high * b]
-            low, high = clipped(min(corners)), clipped(max(corners))
-        if data.known_by_name:
-            from .symbolic import combined
+            low, high = _clipped(min(corners)), _clipped(max(corners))
+        return _combined(value, operator.mul, low, high)
 
-            return combined(data.value, operator.mul, low, high)
+
+def _clipped(number: Number) -> Number:
+    """Returns an integer bound clipped to int64; a real number unchanged."""
+    return max(INT64_MIN, min(number, UNBOUNDED)) if isinstance(number, int) else number
+
+
+def _combined(value: Value, rule: Callable[..., Any], low: Number, high: Number) -> Value:
+    """Returns the sum or product of a list, given its bounds, with an expression if it has one."""
+    low, high = _clipped(low), _clipped(high)
+    if value.expressions is None:
         return Value([low], [high])
+    from .symbolic import combined
+
+    return combined(value, rule, low, high)
 
 
-def extreme(data: Array, axes: tuple[int, ...], keep_dims: bool, *, largest: bool) -> Array:
-    """Returns the maximum or minimum of `data` along `axes`.
+class Extreme(BoundedReduction):
+    """The base class of ReduceMax and ReduceMin.
 
     For zero elements, the maximum is -infinity or the lowest integer of the type, and the minimum
     is infinity or the highest integer.
     """
-    values, function = wide(data), np.max if largest else np.min
-    if elements_along(data, axes):
-        return np.asarray(function(values, axis=axes, keepdims=keep_dims))
-    identity = -np.inf if largest else np.inf
-    if values.dtype.kind in "iu":
-        limits = np.iinfo(values.dtype)
-        identity = limits.min if largest else limits.max
-    return np.asarray(function(values, axis=axes, keepdims=keep_dims, initial=identity))
-
-
-def extreme_value(
-    data: Tensor, axes: Tensor, choose: Callable[[Sequence[int | float]], int | float]
-) -> Value | None:
-    """Returns the bounds of the largest or smallest number of a list, chosen by `choose`."""
-    if data.value is None or data.rank != 1 or axes.known is None or not data.value.lower:
-        return None
-    if not axes.known:
-        return data.value
-    return Value([choose(data.value.lower)], [choose(data.value.upper)])
-
-
-class Extreme(Reduction):
-    """The base class of ReduceMax and ReduceMin."""
 
     leaves_nan_open = True
     largest: ClassVar[bool]
 
-    def infer_value(self, data: Tensor, axes: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
-        return extreme_value(data, axes, max if self.largest else min)
+    def of_list(self, value: Value) -> Value | None:
+        choose = max if self.largest else min
+        return Value([choose(value.lower)], [choose(value.upper)]) if value.lower else None
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        return extreme(data, axes, self.keep_dims, largest=self.largest)
+        values, function = wide(data), np.max if self.largest else np.min
+        if all(data.shape[axis] for axis in axes):
+            return np.asarray(function(values, axis=axes, keepdims=self.keep_dims))
+        identity = -np.inf if self.largest else np.inf
+        if values.dtype.kind in "iu":
+            limits = np.iinfo(values.dtype)
+            identity = limits.min if self.largest else limits.max
+        return np.asarray(function(values, axis=axes, keepdims=self.keep_dims, initial=identity))
 
 
 class ReduceMax(Extreme):

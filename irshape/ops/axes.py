@@ -16,7 +16,7 @@ from ..rule_ids import (
 )
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..wording import in_words
-from .conditions import at_least, out_of_range
+from .conditions import at_least, distinct, doubted, out_of_range
 from .tensors import Tensor
 
 
@@ -75,19 +75,11 @@ def require_single(tensor: Tensor, at: str = "axis") -> None:
         )
 
 
-def duplicate_axes(axes: Sequence[int], at: str = "axes", *, accepted: bool = True) -> Fault:
-    """Returns the fault for a list that names an axis twice.
-
-    accepted: whether OpenVINO accepts the list.
-    """
-    return fault(
-        at=at,
-        relation="distinct",
-        actual=tuple(axes),
-        rule=DUPLICATE_VALUES,
-        accepted=accepted,
-        help="name each axis once",
-    )
+def repeated(
+    axes: Sequence[int] | None, rank: int | None = None, at: str = "axes"
+) -> Iterator[Fault]:
+    """Yields a fault, which OpenVINO accepts, for the first known axis that occurs twice."""
+    return doubted(distinct, axes or (), rank=rank, at=at, rule=DUPLICATE_VALUES, accepted=True)
 
 
 def divided(

@@ -119,13 +119,12 @@ def large_enough(
         raise Violation(rule=rule, **facts)
 
 
-def of_type(actual: ElementType, expected: ElementType, *, at: str, of: str = "") -> None:
-    """Requires that a tensor has the expected element type."""
-    if actual is not expected:
-        advice = "insert a Convert"
-        raise Violation(
-            at=at, relation="type", expected=expected, actual=actual, of=of, help=advice
-        )
+def of_type(
+    actual: ElementType, expected: ElementType | frozenset[ElementType], *, at: str, of: str = ""
+) -> None:
+    """Requires that a tensor has the expected element type, or one of several."""
+    if actual is not expected and not (isinstance(expected, frozenset) and actual in expected):
+        raise Violation(at=at, relation="type", expected=expected, actual=actual, of=of)
 
 
 def not_zero(number: Number, *, at: str, position: int) -> None:

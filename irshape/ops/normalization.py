@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from ..faults import Between, Fault, Violation
 from ..shapes import DYNAMIC, PartialShape
-from .axes import duplicate_axes, normalized_axis
+from .axes import normalized_axis, repeated
 from .blockwise import in_blocks
-from .conditions import large_enough
+from .conditions import doubted, large_enough
 from .conversion import plain
 from .declaration import (
     INTEGER,
@@ -74,12 +74,10 @@ def _standardize(
     out /= np.sqrt(variance + small) if inside else np.sqrt(variance) + small
 
 
-def counted_axes(axes: Array, rank: int) -> tuple[int, ...]:
+def counted_axes(axes: Iterable[int], rank: int) -> tuple[int, ...]:
     """Returns axes counted from the front, without duplicates. Raises `Violation` for an axis
     out of range."""
-    return tuple(
-        sorted({normalized_axis(int(axis), rank, at="axes") for axis in axes.ravel().tolist()})
-    )
+    return tuple(sorted({normalized_axis(int(axis), rank, at="axes") for axis in axes}))
 
 
 def listed_axes(axes: Tensor, data: PartialShape) -> None:
@@ -97,19 +95,18 @@ def listed_axes(axes: Tensor, data: PartialShape) -> None:
         raise Violation(at="axes", relation="count", expected=most, actual=given[0])
 
 
-def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Fault]:
-    """Yields faults of repeated axes and axes out of range. OpenVINO reports them only at run
-    time."""
-    known = axes.known
-    if known is None or rank is None:
-        return
-    try:
-        counted = {normalized_axis(axis, rank, at="axes") for axis in known}
-    except Violation as violation:
-        yield violation.fault
-        return
-    if len(counted) < len(known):
-        yield duplicate_axes(known)
+class AlongAxes(Operation):
+    """The base class of operations that normalize along the axes in the input `axes`."""
+
+    data = operand(NUMERIC_OR_BOOLEAN)
+    axes = operand(INTEGER, value=True, packed=True)
+
+    def check(self, data: Tensor, axes: Tensor) -> Iterator[Fault]:
+        """Yields faults of repeated axes and axes out of range. OpenVINO reports them only at run
+        time."""
+        if axes.known is not None and data.rank is not None:
+            faults = list(doubted(counted_axes, axes.known, data.rank))
+            yield from faults or repeated(axes.known, data.rank)
 
 
 class BatchNormalization(Operation):
@@ -189,11 +186,10 @@ class MVN_1(Operation):
         )
 
 
-class MVN_6(Operation):
+class MVN_6(AlongAxes):
     """Mean-variance normalization along `axes`."""
 
     since = 6
-    data = operand(NUMERIC_OR_BOOLEAN)
     axes = operand(NUMERIC, specified=INTEGER, value=True, packed=True)
     normalize_variance: bool = attribute(BOOLEAN, default=True, required=True)
     eps: float = attribute(FLOAT, default=1e-6, required=True)
@@ -205,23 +201,18 @@ class MVN_6(Operation):
         listed_axes(axes, data.shape)
         return Tensor(data.element_type, data.shape)
 
-    def check(self, data: Tensor, axes: Tensor) -> Iterator[Fault]:
-        return doubtful_axes(axes, data.rank)
-
     def evaluate(self, data: Array, axes: Array) -> Array:
-        along, inside = counted_axes(axes, data.ndim), self.eps_mode == "inside_sqrt"
+        along, inside = counted_axes(axes.ravel(), data.ndim), self.eps_mode == "inside_sqrt"
         scale = self.normalize_variance
         result = standardized(real(data), along, self.eps, inside=inside, scale=scale)
         return computed(result, data)
 
 
-class LRN(Operation):
+class LRN(AlongAxes):
     """`data / (bias + alpha / sizeⁿ · s)^beta`, where `s` is the sum of squares over a
     neighbourhood of `size` elements along each of the n `axes`."""
 
     since = 1
-    data = operand(NUMERIC_OR_BOOLEAN)
-    axes = operand(INTEGER, value=True, packed=True)
     alpha: float = attribute(FLOAT, default=0.0, required=True)
     beta: float = attribute(FLOAT, default=0.0, required=True)
     bias: float = attribute(FLOAT, default=0.0, required=True)
@@ -234,14 +225,11 @@ class LRN(Operation):
                 normalized_axis(axis, data.rank, at="axes")
         return Tensor(data.element_type, data.shape)
 
-    def check(self, data: Tensor, axes: Tensor) -> Iterator[Fault]:
-        return doubtful_axes(axes, data.rank)
-
     def evaluate(self, data: Array, axes: Array) -> Array:
         numbers = real(data)
         squares = np.atleast_1d(np.square(numbers))
         half = (self.size - 1) // 2
-        along = counted_axes(axes, data.ndim)
+        along = counted_axes(axes.ravel(), data.ndim)
         for axis in along:
             behind = (0,) * (data.ndim - axis - 1)
             squares = over_windows(
@@ -258,14 +246,13 @@ class LRN(Operation):
         return computed(np.divide(numbers, squares, out=squares).reshape(data.shape), data)
 
 
-class NormalizeL2(Operation):
+class NormalizeL2(AlongAxes):
     """`data` divided by its L2 norm along `axes`.
 
     By `eps_mode`, `eps` is added to the sum of squares, or is its lower limit.
     """
 
     since = 1
-    data = operand(NUMERIC_OR_BOOLEAN)
     axes = operand(NUMERIC, specified=INTEGER, rank=(0, 1), value=True)
     eps: float = attribute(FLOAT, default=0.0, required=True)
     eps_mode: str = attribute(Choice("add", "max"), default="add", required=True)
@@ -276,14 +263,12 @@ class NormalizeL2(Operation):
                 normalized_axis(axis, data.rank, at="axes")
         return Tensor(data.element_type, data.shape)
 
-    def check(self, data: Tensor, axes: Tensor) -> Iterator[Fault]:
-        return doubtful_axes(axes, data.rank)
-
     def evaluate(self, data: Array, axes: Array) -> Array:
         numbers = real(data)
         if not axes.size:  # each element is divided by itself
             return computed((numbers != 0).astype(numbers.dtype), data)
-        total = np.sum(np.square(numbers), axis=counted_axes(axes, data.ndim), keepdims=True)
+        along = counted_axes(axes.ravel(), data.ndim)
+        total = np.sum(np.square(numbers), axis=along, keepdims=True)
         small = numbers.dtype.type(self.eps)
         total = total + small if self.eps_mode == "add" else np.maximum(total, small)
         return computed(numbers / np.sqrt(total), data)

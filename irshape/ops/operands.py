@@ -7,10 +7,9 @@ from types import EllipsisType
 from typing import Final
 
 from ..element_types import ANY, DYNAMIC_TYPE, ElementType, types
-from ..faults import Between, Fault, Number, Violation, fault
+from ..faults import Between, Fault, Number, Violation
 from ..rule_ids import INPUT_COUNT
 from ..shapes import Dimension, PartialShape
-from ..wording import describe_types
 from . import conditions
 from .axes import require_single
 from .tensors import Tensor
@@ -152,9 +151,8 @@ def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
     """Raises `Violation` if the operand does not allow the input's element type or rank."""
     element_type = tensor.element_type
     dynamic = element_type is DYNAMIC_TYPE
-    if declared.known_type if dynamic else element_type not in declared.allowed:
-        allowed = describe_types(declared.allowed)
-        raise Violation(at=declared.name, relation="type", expected=allowed, actual=element_type)
+    if declared.known_type or not dynamic:
+        conditions.of_type(element_type, declared.allowed, at=declared.name)
     if not dynamic and element_type not in declared.unquestioned:
         check_packed(declared, index, tensor)
     if declared.ranks is not None:
@@ -230,21 +228,11 @@ def specified_types(operands: Sequence[Operand], inputs: Inputs) -> Iterator[Fau
     """Yields faults of element types that OpenVINO accepts and the specification forbids."""
     for index, tensor in enumerate(inputs):
         declared = operands[min(index, len(operands) - 1)]
-        if (
-            declared.specified is None
-            or tensor is None
-            or tensor.element_type is DYNAMIC_TYPE
-            or tensor.element_type in declared.specified
-        ):
-            continue
-        wanted = describe_types(declared.specified)
-        yield fault(
-            at=declared.name,
-            relation="type",
-            expected=wanted,
-            actual=tensor.element_type,
-            accepted=True,
-        )
+        seen = DYNAMIC_TYPE if tensor is None else tensor.element_type
+        if declared.specified is not None and seen is not DYNAMIC_TYPE:
+            yield from conditions.doubted(
+                conditions.of_type, seen, declared.specified, at=declared.name, accepted=True
+            )
 
 
 def shared_axes(operands: Sequence[Operand]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from ..faults import Fault
 from ..shapes import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, PartialShape
-from .axes import duplicate_axes
+from .axes import repeated
 from .conditions import doubted, within
 from .declaration import BOOLEAN_TYPE, INTEGER, NUMERIC, Operation, attribute, operand, types
 from .differences import Site, facts, inferred, not_run
@@ -84,9 +84,8 @@ class Reduction(Operation):
         known, rank = axes.known, data.rank
         if known and rank == 0:
             yield from doubted(within, known, 0, accepted=True)
-        if known is None or not rank or len(known) == len({axis % rank for axis in known}):
-            return
-        yield duplicate_axes(known)
+        elif rank:
+            yield from repeated(known, rank)
 
     def evaluate(self, data: Array, axes: Array) -> Array:
         along = tuple(sorted({int(axis) % data.ndim for axis in axes.ravel()})) if data.ndim else ()

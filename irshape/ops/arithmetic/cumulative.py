@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...faults import Fault, Violation
+from ...faults import Fault
 from ..axes import normalized_axis, not_single, single
+from ..conditions import doubted
 from ..conversion import plain
 from ..declaration import I32_I64, NUMERIC_OR_BOOLEAN, Operation, attribute, like, operand
 from ..elementwise import computed
@@ -31,12 +32,8 @@ class CumSum(Operation):
     def check(self, data: Tensor, axis: Tensor) -> Iterator[Fault]:
         yield from not_single(axis)
         known = single(axis)
-        if known is None or data.rank is None:
-            return
-        try:
-            normalized_axis(known, data.rank, of_scalar=True)
-        except Violation as violation:
-            yield violation.fault
+        if known is not None and data.rank is not None:
+            yield from doubted(normalized_axis, known, data.rank, of_scalar=True)
 
     def evaluate(self, data: Array, axis: Array) -> Array:
         numbers = plain(data)

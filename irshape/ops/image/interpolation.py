@@ -16,8 +16,8 @@ from ...element_types import ElementType
 from ...faults import Between, Fault, Violation, fault
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
-from ..axes import duplicate_axes
-from ..conditions import distinct, rank, within
+from ..axes import repeated
+from ..conditions import distinct, of_type, rank, within
 from ..conversion import plain
 from ..declaration import ANY, INTEGER, Operation, attribute, operand, types
 from ..differences import NO_LOWER_BOUNDS, facts, refused
@@ -91,8 +91,7 @@ def default_axes(image: Tensor, axes: Tensor | None) -> tuple[int, ...] | None:
 
 def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> Iterator[Fault]:
     """Yields faults in axes, sizes or scales which OpenVINO accepts, but not the specification."""
-    if axes is not None and len(set(axes)) < len(axes):
-        yield duplicate_axes(axes)
+    yield from repeated(axes)
     count = given.shape.size
     if axes is not None and count.low > len(axes):
         yield fault(at=name, relation="count", expected=len(axes), actual=count, accepted=True)
@@ -341,8 +340,8 @@ class Interpolate_11(InterpolateAttributes):
 
     def infer(self, image: Tensor, scales_or_sizes: Tensor, axes: Tensor | None) -> Tensor:
         allowed, seen = SCALE_TYPES if self.by_scales else SIZE_TYPES, scales_or_sizes.element_type
-        if not (seen.is_dynamic or seen in allowed):
-            raise Violation(at="scales_or_sizes", relation="type", expected=allowed, actual=seen)
+        if not seen.is_dynamic:
+            of_type(seen, allowed, at="scales_or_sizes")
         return self.resized(image, scales_or_sizes, "scales_or_sizes", axes)
 
     def check(self, image: Tensor, scales_or_sizes: Tensor, axes: Tensor | None) -> Iterator[Fault]:

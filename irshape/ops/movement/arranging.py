@@ -6,7 +6,7 @@ from ...faults import Violation
 from ...rule_ids import INPUT_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC_SHAPE, PartialShape
 from ..axes import divided, normalized_axis, of_length, picked
-from ..conditions import between, count, equal, within
+from ..conditions import between, count, equal, of_type, within
 from ..declaration import (
     ANY,
     BOOLEAN_TYPE,
@@ -77,14 +77,7 @@ class Reverse(Operation):
 
     def infer(self, data: Tensor, axis: Tensor) -> Tensor:
         masked = self.mode == "mask"
-        wanted = BOOLEAN_TYPE if masked else INTEGER
-        if axis.element_type not in wanted:
-            raise Violation(
-                at="axis",
-                relation="type",
-                expected="boolean" if masked else "an integer",
-                actual=axis.element_type,
-            )
+        of_type(axis.element_type, BOOLEAN_TYPE if masked else INTEGER, at="axis")
         if data.rank is None:
             return Tensor(data.element_type, data.shape)
         if masked and axis.rank is not None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from ...faults import Between, Fault, Violation
 from ...rule_ids import INPUT_COUNT, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
-from ..axes import duplicate_axes, of_length, picked
-from ..conditions import ascending, at_least, count, doubted, rank, within
+from ..axes import of_length, picked, repeated
+from ..conditions import ascending, at_least, count, doubted, of_type, rank, within
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..differences import NO_LOWER_BOUNDS, facts
 from ..kinds import INT, Choice
@@ -147,13 +147,7 @@ class Broadcast(Operation):
         """
         # not declared: OpenVINO does not check `axes_mapping` in the other modes
         rank(axes_mapping.rank, 1, at="axes_mapping")
-        if axes_mapping.element_type not in INTEGER:
-            raise Violation(
-                at="axes_mapping",
-                relation="type",
-                expected="an integer",
-                actual=axes_mapping.element_type,
-            )
+        of_type(axes_mapping.element_type, INTEGER, at="axes_mapping")
         if data.rank is None or target.rank is None or not axes_mapping.shape.is_static:
             return
         length = axes_mapping.shape[0].low
@@ -191,11 +185,8 @@ class Broadcast(Operation):
         self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None
     ) -> Iterator[Fault]:
         yield from negative_sizes(target_shape, "target_shape")
-        if axes_mapping is None or self.mode_for(axes_mapping) != "explicit":
-            return
-        axes = axes_mapping.known
-        if axes is not None and len(set(axes)) < len(axes):
-            yield duplicate_axes(axes, "axes_mapping")
+        if axes_mapping is not None and self.mode_for(axes_mapping) == "explicit":
+            yield from repeated(axes_mapping.known, at="axes_mapping")
 
     def laid_out(
         self, sizes: tuple[int, ...], rank: int, axes_mapping: Sequence[int] | None

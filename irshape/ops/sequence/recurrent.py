@@ -12,7 +12,7 @@ from ...element_types import ElementType
 from ...faults import Fault, Violation, fault
 from ...rule_ids import ATTRIBUTE_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, Dimension, PartialShape
-from ..conditions import equal
+from ..conditions import doubted, equal, of_type
 from ..declaration import ANY, Operation, at_least, attribute, operand
 from ..differences import Site, facts, refused
 from ..elementwise import common_type
@@ -285,8 +285,8 @@ class GRUCell(Cell, GatedStep):
         yield from super().check(*inputs)
         named = self.named(inputs)
         expected, seen = result_type(named), named["W"].element_type
-        if seen is not expected and not seen.is_dynamic:
-            yield fault(at="W", relation="type", expected=expected, actual=seen, accepted=True)
+        if not seen.is_dynamic:
+            yield from doubted(of_type, seen, expected, at="W", accepted=True)
 
 
 def _cell_input(site: Site) -> bool:

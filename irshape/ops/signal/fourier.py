@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from ...faults import Between, Fault, Stated, Violation, fault, require
-from ...rule_ids import INPUT_VALUE
+from ...rule_ids import DUPLICATE_VALUES, INPUT_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
-from ..axes import duplicate_axes
-from ..conditions import between, equal
+from ..axes import repeated
+from ..conditions import between, distinct, equal
 from ..declaration import I32_I64, Operation, at_least, operand, types
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -81,8 +81,7 @@ class Transform(Operation):
             return None
         between(given, -count, count - 1, at="axes")
         along = tuple(axis % count for axis in given)
-        if len(set(along)) < len(along):
-            raise Violation.of(duplicate_axes(given, accepted=False))
+        distinct(given, rank=count, rule=DUPLICATE_VALUES)
         wanted = "at least one axis, along which the spectrum is halved"
         fits = along or not self.halves
         require(fits, at="axes", expected=wanted, actual="empty", rule=INPUT_VALUE)
@@ -95,8 +94,8 @@ class Transform(Operation):
         raise NotImplementedError
 
     def check(self, data: Tensor, axes: Tensor, signal_size: Tensor | None) -> Iterator[Fault]:
-        if data.rank is None and axes.known is not None and len(set(axes.known)) < len(axes.known):
-            yield duplicate_axes(axes.known)
+        if data.rank is None:
+            yield from repeated(axes.known)
         sizes = None if signal_size is None else signal_size.known
         if sizes and any(size < 1 and size != FULL for size in sizes):
             wanted = "1 or more, or -1 for the whole axis"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...faults import require
 from ...shapes import DYNAMIC, PartialShape
+from ..conditions import of_type
 from ..declaration import ANY, attribute, operand, types
 from ..kinds import BOOLEAN, FLOAT, INT
 from ..tensors import Tensor
@@ -39,9 +39,7 @@ class SentencepieceTokenizer(TokenizerOperation):
         count = 1 + len(strings)
         require_count(self, count, 2, 4, 6, 8)
         if count in (2, 6):
-            seen = strings[0].element_type
-            allowed = seen.name in ("string", "f32")
-            require(allowed, at="strings", relation="type", expected="string", actual=seen)
+            of_type(strings[0].element_type, types("string f32"), at="strings")
         else:
             require_types(strings, "begins", "ends", "chars")
         if count > 4:

@@ -16,7 +16,7 @@ Shapes = tuple[tuple[int, ...], ...]
 """The shapes of the inputs of one run."""
 
 _MOST_SETS = 16
-"""How many checked sets of sizes are remembered."""
+"""The number of accepted sets of sizes after which `Admission` forgets them all."""
 _SETS_OF_A_SERIES = 4
 """After this many checks, sizes that are not much larger are accepted without inference."""
 
@@ -29,7 +29,7 @@ class Admission:
         self._model = model
         self._fitter = Fitter(model)
         self.admitted: set[Shapes] = set()
-        """The sets of sizes checked so far."""
+        """The input shapes that were accepted so far."""
         self.peak = 0
         """The largest total size, in bytes, of the tensors that are in memory at one time, over all
         sizes checked so far."""
@@ -43,8 +43,8 @@ class Admission:
     def check(self, fed: Mapping[str, Array], state: Mapping[str, Array], max_memory: int) -> None:
         """Checks that every layer accepts these sizes, within the memory limit.
 
-        A decoder has new sizes for each token. So after a number of checks, sizes that are not much
-        larger are accepted without a check if memory is plentiful.
+        A decoder has new sizes for each token. So after a few checks, sizes up to twice as large
+        are accepted without a check if memory is plentiful.
         Raises `ExecutionError` that names the layer and its dimensions.
         """
         key = tuple([array.shape for array in fed.values()])

@@ -23,7 +23,7 @@ from .memory import least_bytes
 from .refusals import valued_inputs, with_values
 
 _MOST_JUDGED = 4096
-"""How many results of inference are remembered."""
+"""The number of cached sizes of outputs after which the cache is cleared."""
 
 
 class LayerKernels:
@@ -34,7 +34,7 @@ class LayerKernels:
         self._kernels = kernels
         self._by_layer: dict[Layer, tuple[Operation, Kernel]] = {}
         self._judged: dict[tuple[object, ...], int] = {}
-        """Bytes of the outputs by operation and the types, shapes and values of its inputs."""
+        """Caches the bytes of outputs, by operation and the types, shapes and values of inputs."""
         self._absent: dict[tuple[object, ...], int] = {}
         """The number of missing optional inputs, by operation and the types and ranks of its
         inputs."""
@@ -73,7 +73,7 @@ class LayerKernels:
         return None if impure else operation
 
     def bytes_of_outputs(self, operation: Operation, inputs: tuple[Array, ...]) -> int:
-        """Returns the least number of bytes of the outputs, inferred with the values of the inputs.
+        """Returns how many bytes the outputs take at least, inferred from the values of the inputs.
 
         Raises `Violation` if inference refuses the inputs.
         """
@@ -102,9 +102,9 @@ class LayerKernels:
 
 
 def _judged(operation: Operation, inputs: tuple[Array, ...]) -> int:
-    """Returns the least number of bytes that the outputs take. Raises `Violation` for values that
-    inference refuses. These include values that the specification forbids but OpenVINO accepts,
-    except for duplicates."""
+    """Returns the least number of bytes of the outputs. Raises `Violation` for input values that
+    inference refuses, or that the specification forbids although OpenVINO accepts them, except for
+    duplicates (e.g. of axes)."""
     valued = check_inputs(operation, valued_inputs(operation, inputs))
     inferred = operation.infer(*valued)
     if type(operation).check is not Operation.check:

@@ -14,12 +14,12 @@ from .plan import COMPUTED, Prepared, without
 
 _RANDOM = ("randomuniform", "multinomial")
 _KEPT_SHARE = 4
-"""The kept outputs may take `max_memory` divided by this number."""
+"""Kept outputs may take this fraction of `max_memory`: a quarter."""
 
 
 class Keeper:
-    """Runs the net of a model. The first run keeps nothing. Before the second run, all outputs that
-    depend only on constants are computed and kept."""
+    """Runs the net of a model. From the second run on, outputs that depend only on constants are
+    not computed again: they are computed once before the second run."""
 
     def __init__(self, net: Body, interpreter: Interpreter, admission: Admission) -> None:
         self._net = net

@@ -21,8 +21,8 @@ from ..spelling import counted, with_article
 from .errors import ExecutionError
 
 Given = Mapping[str, Array] | Mapping[int, Array] | Mapping[Layer, Array] | Sequence[Array] | None
-"""The arrays that a caller gives: a mapping from the name, position or Parameter of an input to its
-array, or a sequence of arrays in the order of the inputs."""
+"""The arrays of a caller: a mapping whose keys are names, positions or Parameters of inputs, or a
+sequence of arrays in the order of the inputs."""
 
 Fed = dict[Layer, Array]
 """The array of each Parameter, in the order of the Parameters."""
@@ -46,7 +46,7 @@ class Feeds:
 
     @cached_property
     def _variables(self) -> dict[str, Tensor]:
-        """The declared type and shape of each variable whose layers declare them."""
+        """The type and shape of each variable with a ReadValue that declares them."""
         declared: dict[str, Tensor] = {}
         for layer in self._model.walk():
             known = self._declarations.of(layer) if layer.folded_type == "readvalue" else None
@@ -62,7 +62,7 @@ class Feeds:
             declared = self._variables.get(name)
             if not isinstance(array, np.ndarray):
                 raise ExecutionError(
-                    f"the variable '{name}' holds {with_article(type(array).__name__)} "
+                    f"the value of the variable '{name}' is {with_article(type(array).__name__)} "
                     "instead of an array"
                 )
             if declared is None:
@@ -75,7 +75,7 @@ class Feeds:
             if not fits or not declared.shape.encloses(PartialShape(array.shape)):
                 raise ExecutionError(
                     f"the variable '{name}' is {declared.element_type}{declared.shape}, "
-                    f"but holds {kept}{list(array.shape)}"
+                    f"but its value is {kept}{list(array.shape)}"
                 )
 
     def bind(self, given: Given) -> Fed:

@@ -49,17 +49,17 @@ def random_inputs(
 ) -> dict[Layer, Array]:
     """Draws an array for each Parameter. Returns the arrays by Parameter.
 
-    Reals lie in [-1, 1), integers and booleans are 0 or 1. Integers of an input whose name contains
-    `mask` are 1: a softmax of a row that is masked out entirely would be NaN. The same seed gives
-    the same arrays.
+    Reals lie in [-1, 1), integers and booleans are 0 or 1. If the name of an input contains `mask`,
+    its integers are 1: the softmax of a row that the mask excludes entirely would be NaN. The same
+    seed gives the same arrays.
 
     shapes: the shapes of some inputs, by name or by Parameter. Dimensions that remain dynamic get
     sizes that the model accepts, see `Fitter.fitting`.
-    given: arrays that the caller has, by Parameter; the other arrays are drawn to fit them.
+    given: the caller's own arrays, by Parameter; the other arrays are drawn to fit them.
     max_memory: bytes that all arrays together may take.
 
-    Raises `ValueError` for an input of dynamic type or rank, or if no sizes fit, and
-    `ExecutionError` if the arrays would take more than `max_memory`, before any is drawn.
+    Raises `ValueError` for an input of dynamic type or rank, or if no sizes fit. Raises
+    `ExecutionError`, before drawing, if the arrays would take more than `max_memory`.
     """
     inference = infer(model, shapes)
     wanted: dict[str, PartialShape] = {}
@@ -93,8 +93,8 @@ def random_inputs(
 
 
 _PIECE = 1 << 20
-"""How many elements are drawn at a time: drawn as f64 and i64, they take up to 16 times their own
-size."""
+"""How many elements are drawn at a time. Drawing needs f64 or i64 numbers, which can take 16 times
+as many bytes as the final elements."""
 
 
 def _drawable(element_type: ElementType, shape: PartialShape, name: str) -> None:
@@ -151,7 +151,7 @@ def array_of(text: str, element_type: ElementType) -> Array:
     array = np.array(numbers).reshape(shape)
     if element_type.is_dynamic:
         return array
-    lacking = f"'{text}' contains a number that {element_type} does not have"
+    lacking = f"'{text}' contains a number that {element_type} cannot represent"
     try:
         with np.errstate(all="ignore"):
             cast = array.astype(dtype_of(element_type))
@@ -181,8 +181,8 @@ def read_array(path: str) -> Array:
 
 
 def beside(model: Model) -> dict[Layer, str]:
-    """Returns the input files beside a model, by Parameter: `MODEL.input0.npy`, `MODEL.input1.npy`
-    … if they exist. A model from standard input has none."""
+    """Returns the files `MODEL.input0.npy`, `MODEL.input1.npy` … that exist beside a model, by
+    Parameter. None exist beside standard input."""
     path = Path(model.path)
     if model.path == "-":
         return {}

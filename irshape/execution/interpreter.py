@@ -49,9 +49,9 @@ class Run:
 
 class Interpreter:
     """Computes bodies and single layers. `current`: the run in progress.
-    max_memory: how many bytes outputs may take if their sizes depend on values, and how many the
-    results of all iterations of a body.
-    max_iterations: how often the body of one layer may run in one run.
+    max_memory: how many bytes outputs may take whose sizes depend on values; also, how many bytes
+    the results of all iterations of a body may take.
+    max_iterations: how often the body of one layer may run in one run of the model.
     replaced: a function that returns outputs to use instead of computing a layer.
     """
 
@@ -74,19 +74,19 @@ class Interpreter:
 
     @property
     def is_plain(self) -> bool:
-        """Whether all layers are computed as they are: no outputs are replaced or rounded."""
+        """Whether all outputs are computed and unchanged: none is replaced or rounded."""
         return self.replaced is None and self.constants.rounding is None
 
     def plan(self, body: Body) -> Plan:
-        """Returns the plan of a whole body."""
+        """Returns the plan with all layers of a body."""
         known = self._plans.get(body)
         if known is None:
             known = self._plans[body] = plan(body)
         return known
 
     def with_constants(self, body: Body) -> list[tuple[Array, ...]]:
-        """Returns the known outputs of each layer of a body before its run: only constants have
-        any."""
+        """Returns a tuple of arrays for each layer of a body: the array of a constant, else
+        empty."""
         tensors: list[tuple[Array, ...]] = [()] * len(body.layers)
         for step in self.plan(body).steps:
             if step.kind == CONSTANT:
@@ -145,7 +145,7 @@ class Interpreter:
         parameters: Mapping[str, Array],
         observed: bool,
     ) -> tuple[Array, ...]:
-        """Returns the outputs of a layer in a run."""
+        """Returns the outputs of a layer: read, fed, replaced or computed, and then rounded."""
         outputs: tuple[Array, ...]
         if step.kind == CONSTANT:
             return (self.constants[layer],)
@@ -167,7 +167,7 @@ class Interpreter:
     def evaluate(
         self, layer: Layer, inputs: Sequence[Array], observe: Observer | None = None
     ) -> tuple[Array, ...]:
-        """Implements `Session.evaluate`."""
+        """Computes one layer outside of a run; see `Session.evaluate`."""
         under_way, self.current = self.current, Run({}, observe)
         try:
             with np.errstate(all="ignore"):
@@ -229,8 +229,8 @@ class Interpreter:
         return context
 
     def _view(self, layer: Layer, tag: str) -> BodyView[Array]:
-        """Returns a body in the form in which its operation runs it. The number of runs and the
-        memory are limited."""
+        """Returns a body as its operation gets it, with a `run` function that limits the number of
+        runs and the memory of the results."""
         assert layer.bodies is not None
         body, current = layer.bodies[tag], self.current
         gathered_bytes = 0

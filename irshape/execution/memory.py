@@ -63,9 +63,9 @@ def most_bytes(tensor: Tensor) -> int:
 def peak_memory(
     result: BodyResult, bytes_of: Callable[[Tensor], int] = least_bytes
 ) -> tuple[int, Layer | None]:
-    """Returns the largest total size of the tensors that are in memory at one time, and the layer
-    that runs then. bytes_of: the function that sizes a tensor, `least_bytes` or `most_bytes`.
-    Constants that are mapped from the .bin and temporary memory of a layer are left out."""
+    """Returns the largest total size, in bytes, of the tensors in memory at one time, and the layer
+    that runs at this time. bytes_of: returns the size of a tensor, `least_bytes` or `most_bytes`.
+    Does not count constants mapped from the .bin, and temporary memory of layers."""
     layers, wiring = result.body.layers, result.wiring
     last: dict[int, int] = {}
     for turn, position in enumerate(wiring.order):

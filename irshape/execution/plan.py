@@ -18,8 +18,8 @@ class Step(NamedTuple):
 
     position: the position of the layer in its body. kind: one of `COMPUTED`, `CONSTANT`,
     `PARAMETER`, `RESULT`.
-    sources: the outputs that feed its inputs. ended: positions of layers whose outputs are not
-    needed after this step. wanted: for each of its outputs, whether another layer uses it.
+    sources: the outputs that feed the layer. ended: positions of the layers whose outputs no later
+    step needs. wanted: for each output of the layer, whether another layer uses it.
     """
 
     position: int
@@ -91,10 +91,8 @@ def _reads_first(
 
 
 def without(body: Body, whole: Plan, settled: Collection[int], kept: Collection[int]) -> Plan:
-    """Returns a shorter plan that treats the outputs of the layers `kept` like constants, and omits
-    layers that only serve to compute them.
-    settled: the layers that may be omitted.
-    """
+    """Returns a plan that treats the outputs of the layers `kept` as constants. It omits the layers
+    among `settled` on which no other layer depends any more."""
     needed: set[int] = set()
     steps = []
     for step in reversed(whole.steps):

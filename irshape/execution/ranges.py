@@ -31,9 +31,9 @@ Precision = Literal["f16", "bf16"]
 class Range(NamedTuple):
     """The range of one output.
 
-    values: the range; None for strings. note: if NaN first appears in this output, the reason.
-    runs: how often its layer has run. A layer in a body may run many times: `values` then covers
-    all runs; `shape` belongs to the last run.
+    values: the range over all runs of the layer; None for strings. note: why the output has NaN, if
+    NaN first appears here. runs: how often the layer has run, which may be often in a body. shape:
+    the shape in the last run.
     """
 
     layer: Layer
@@ -53,7 +53,7 @@ class Range(NamedTuple):
 class SimulatedOutput(NamedTuple):
     """One output in lower precision, compared with the same output in full precision.
 
-    breaks: the reason, if it is infinite or NaN in lower precision but finite in full precision.
+    breaks: why the output is infinite or NaN in lower precision only; None if it is not.
     """
 
     layer: Layer
@@ -61,7 +61,7 @@ class SimulatedOutput(NamedTuple):
     errors: Errors
     breaks: str | None
     departs: bool
-    """Whether the error is beyond the tolerance of the precision."""
+    """Whether the error exceeds the tolerance of the lower precision."""
 
 
 def ranges(
@@ -224,11 +224,10 @@ def simulate(
     max_iterations: int = MAX_ITERATIONS,
     progress: Observer | None = None,
 ) -> Simulation:
-    """Runs a model in full precision and again in a lower one, and compares the outputs. Raises
-    `ExecutionError`.
+    """Runs a model in full precision and again in a lower one, and compares the outputs.
 
-    All tensors of the first run are kept for the second.
-    max_memory, max_iterations: as for `Session`.
+    The tensors of the first run stay in memory during the second run. `Session` describes
+    max_memory and max_iterations. Raises `ExecutionError`.
     """
     limits: Any = {"max_memory": max_memory, "max_iterations": max_iterations}
     kept = all_tensors(Session(model, **limits), inputs, progress)

@@ -81,8 +81,8 @@ def _described(array: Array) -> str:
 
 
 def origin(body: Body, layer: Layer, fed: Mapping[str, Array], state: Mapping[str, Array]) -> str:
-    """Names the inputs and variables of the model from which each input of a layer is computed,
-    nearest first.
+    """Returns a text: the model's inputs and variables from which each input of a layer is
+    computed, nearest first.
 
     fed: the inputs of the run by layer id. state: the variables before the run.
     """

@@ -67,8 +67,7 @@ class Session:
         self._compute_with(Constants(model, self.rounding))
 
     def _compute_with(self, constants: Constants) -> None:
-        """Discards everything computed. constants: the constants of the model, to use from now
-        on."""
+        """Discards all computed outputs, and uses these constants of the model from now on."""
         self._interpreter = Interpreter(
             LayerKernels(self.declarations, self.kernels),
             constants,
@@ -94,7 +93,7 @@ class Session:
             self._change()
 
     def _change(self) -> None:
-        """Called when the model has changed."""
+        """Updates the session after a change of the model."""
         self.model.net.reindex()
         self._begin()
 
@@ -103,7 +102,7 @@ class Session:
     ) -> Session:
         """Returns a session of the same model with the same limits and empty variables.
 
-        It uses the constants that this session has read, unless the two round differently.
+        Both sessions share the constants, unless they round differently.
         replaced: a function that returns outputs to use instead of computing a layer.
         """
         session = Session(
@@ -198,10 +197,10 @@ class Session:
     def evaluate(
         self, layer: Layer, inputs: Sequence[Array], observe: Observer | None = None
     ) -> tuple[Array, ...]:
-        """Computes one layer by itself. inputs: arrays in the order of its connected ports.
-        Variables are empty. A run in progress is not affected. observe: a function that is called
-        for each layer in its bodies, in each run of a body.
-        Raises `ExecutionError`.
+        """Computes one layer alone, outside of a run, and with empty variables.
+
+        inputs: arrays in the order of the layer's connected ports. observe: a function that is
+        called for each layer in each run of a body. Raises `ExecutionError`.
         """
         return self._interpreter.evaluate(layer, inputs, observe)
 
@@ -211,7 +210,7 @@ class Session:
 
 
 def _name_among(taken: Mapping[str, Array], layer: Layer, index: int) -> str:
-    """Returns a name for an output of any layer. It differs from all names in `taken`."""
+    """Returns a name for an output of a layer, different from all names in `taken`."""
     name = port_name(layer, index)
     return name if name not in taken else f"{name}#{layer.id}"
 

@@ -20,7 +20,7 @@ Sizes = dict[str, tuple[int, ...]]
 
 
 class Refusal(NamedTuple):
-    """The first layer that refuses the shapes that follow from certain input sizes."""
+    """The first layer that refuses its shapes when inputs have certain sizes, and the reason."""
 
     position: int
     layer: Layer
@@ -28,8 +28,8 @@ class Refusal(NamedTuple):
 
 
 class Fitter:
-    """Decides whether input sizes fit a model, and reuses the work for one set of sizes for the
-    next."""
+    """Decides whether input sizes fit a model. All decisions share attributes, edges and
+    constants."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -50,9 +50,9 @@ class Fitter:
     ) -> Refusal | None:
         """Returns the first layer of the net that refuses the sizes; None if all accept them.
 
-        Does not report refusals that do not depend on sizes, or in bodies: the run does. Sizes also
+        Leaves refusals that do not depend on sizes, or that are in bodies, to the run. Sizes also
         count as refused if an output gets another rank than its port declares, e.g. of a Squeeze of
-        a dynamic axis whose size is not 1.
+        a dynamic axis that gets another size than 1.
         """
         inferred = result or self.infer(sizes)
         refused, changed = _refused(inferred), _of_other_rank(inferred)
@@ -78,11 +78,10 @@ class Fitter:
     def fitting(self, given: Mapping[str, PartialShape]) -> Sizes:
         """Chooses sizes for the dynamic dimensions of all inputs. Equal models get equal sizes.
 
-        given: the shapes of the inputs by layer id, of static rank. Returns the first candidates
-        that no layer refuses: first size 2 for all, then the sizes that the conditions of layers
-        suggest (`input_sizes`). If all are refused, at least by a body, which may not run, returns
-        the first that only bodies refuse.
-        Raises `ValueError` that names the refusing layer if nothing fits.
+        given: the shapes of the inputs by layer id, of static rank.
+        Tries size 2 for all dimensions, then sizes from the conditions of layers (`input_sizes`).
+        Returns the first sizes that no layer refuses or, as a body may not run, that only layers in
+        bodies refuse. Raises `ValueError` that names the refusing layer if there are none.
         """
         best: tuple[int, Sizes, Refusal] | None = None
         outside: Sizes | None = None

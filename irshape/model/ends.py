@@ -1,4 +1,4 @@
-"""Lists the inputs and outputs of a model, with the ports that hold their tensors."""
+"""Lists the inputs and outputs of a model, each with the port that declares its tensor."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class End(NamedTuple):
 
     @property
     def name_of_layer(self) -> str:
-        """The tensor name that OpenVINO derives from the layer in an IR of version 10."""
+        """The tensor name that OpenVINO derives from the producer's name in an IR of version 10."""
         name = self.producer.name
         return name if len(self.producer.outputs) == 1 else f"{name}.{self.ref[1]}"
 

@@ -1,4 +1,4 @@
-"""The properties of an input format that code outside the format's reader needs."""
+"""The properties of an input format, for code that does not belong to the format's reader."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Format(NamedTuple):
     self_contained: bool = False
     """Whether findings depend only on the file and the .bin beside it. Then they may be cached."""
     runtimes: tuple[str, ...] = ()
-    """Runtimes of the format, e.g. onnxruntime, that can cross-check a model, the default first. If
-    there are none, OpenVINO cross-checks the model, on each of its devices."""
+    """The runtimes that can cross-check a model of this format, e.g. onnxruntime, the default
+    first. Without one, OpenVINO cross-checks the model, on each of its devices."""
     comparing_runtime: str | None = None
     """The runtime with which `irshape compare` runs models of this format, if it is installed."""

@@ -150,7 +150,7 @@ class Layer:
 
 
 def folded_type(type: str) -> str:
-    """Returns a type as OpenVINO's reader compares it; see `Layer.folded_type`."""
+    """Returns a type in lower case, and `constant` as `const`, as OpenVINO compares types."""
     folded = type.lower()
     return "const" if folded == "constant" else folded
 
@@ -166,7 +166,7 @@ PORT_MAPS = {"body": "port_map", "then_body": "then_port_map", "else_body": "els
 
 
 PURPOSES = {"input": "current_iteration", "output": "execution_condition"}
-"""The values of `purpose` in a Loop's port map, for entries that connect no port of the layer."""
+"""The allowed `purpose` of an input and an output in a Loop's port map that connect no port."""
 
 
 class Body:

@@ -14,7 +14,7 @@ _LARGE = 1 << 20
 
 
 class Pieces:
-    """Buffers in one address space, each at a multiple of 64 bytes, as for an ONNX model.
+    """Buffers in one address space, as the bytes of an ONNX model. Addresses are multiples of 64.
 
     Missing bytes, for example of a missing data file, also have an address range.
     """
@@ -24,7 +24,7 @@ class Pieces:
         self._views: list[memoryview | None] = []
         self._end = 0
         self._known: dict[bytes, int] = {}
-        """The address of each buffer that was added as `bytes`, by the bytes or their digest."""
+        """Maps buffers that were added as `bytes`, by contents or digest, to their address."""
 
     def add(self, data: bytes | bytearray | memoryview | mmap.mmap) -> int:
         """Adds a buffer, and returns the address of its first byte. Equal `bytes` are stored
@@ -61,7 +61,7 @@ class Pieces:
         return start
 
     def release(self, offset: int, size: int) -> None:
-        """Lets the system reclaim the memory of a mapped buffer that has been read."""
+        """Lets the system reclaim memory after a caller has read a mapped buffer."""
         index = bisect_right(self._starts, offset) - 1
         view = self._views[index] if index >= 0 else None
         if view is not None and isinstance(view.obj, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
@@ -83,8 +83,8 @@ class Pieces:
 
     @property
     def mark(self) -> tuple[int, int]:
-        """The current end of the buffers. Assigning a value from earlier removes the buffers that
-        were added after it was read."""
+        """Where the buffers end. To remove all buffers added since, assign an earlier value of
+        `mark`."""
         return len(self._starts), self._end
 
     @mark.setter
@@ -142,5 +142,5 @@ class Pieces:
         return view[start : start + size]
 
     def __getitem__(self, span: slice) -> bytes:
-        """Returns the bytes from `start` to `stop`. Both must be given."""
+        """Returns the bytes from `start` to `stop`. The slice must have both."""
         return bytes(self.view(span.start, span.stop - span.start))

@@ -16,10 +16,10 @@ V = TypeVar("V")
 
 
 class Names(NamedTuple):
-    """The names of one input or output.
+    """The names of one input or output of a model.
 
     result: the `output_names` of a Result.
-    tensor: the names of the port.
+    tensor: the names of the port that produces the tensor.
     layers: the names of the layer that computes the tensor, and of the Parameter or Result.
     """
 
@@ -64,7 +64,7 @@ class Ends(Generic[T]):
             )
             for position, (end, row) in enumerate(pairs)
         ]
-        """For each input or output, its first name by which no other one is found."""
+        """The name of each input or output: its first name that identifies no other."""
 
     def __contains__(self, name: object) -> bool:
         return name in self._known
@@ -75,7 +75,7 @@ class Ends(Generic[T]):
         meant = self._known.get(name)
         if meant is not None:
             return meant
-        by_id = f"; the one with this id is 'id:{name}'" if f"id:{name}" in self._known else ""
+        by_id = f"; the layer with this id is 'id:{name}'" if f"id:{name}" in self._known else ""
         known = ", ".join(self.names) or "none"
         raise ValueError(
             f"the model has no {self.kind} '{name}' (its {self.kind}s: {known})"
@@ -135,7 +135,7 @@ def end_names(
 ) -> list[str]:
     """Returns the tensor names of an input or output of a model, first those in `output_names`.
 
-    position: the position of the Parameter or Result. sources: the outputs that feed each layer.
+    position: the position of the Parameter or Result. sources: the outputs that feed the layers.
     """
     layer = layers[position]
     producer, index = next(iter(sources[position]), None) or (position, 0)
@@ -145,7 +145,7 @@ def end_names(
 
 
 class NamedLayer(Protocol):
-    """A layer of a model or of a graph."""
+    """What a layer of a `Model` and a layer of a `Graph` have in common."""
 
     @property
     def name(self) -> str: ...

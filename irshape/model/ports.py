@@ -45,7 +45,7 @@ class Port:
 
 
 class PortElsewhere(Port):
-    """A port that was copied from another file. Its `rt_info` is read from that file."""
+    """A port that was copied from another file. Its `rt_info` is in that file."""
 
     __slots__ = ("rt_info",)
 

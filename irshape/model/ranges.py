@@ -26,7 +26,7 @@ class Ranges:
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._fetched: list[bytes] = []
-        """The bytes of the expected ranges; empty until one of them is read."""
+        """The bytes of the ranges in `expect`; empty until a caller reads one of the ranges."""
 
     def expect(self, spans: Iterable[tuple[int, int]]) -> None:
         """Announces ranges, by offset and size, that are best fetched together."""

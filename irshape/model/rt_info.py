@@ -12,8 +12,8 @@ _MAX_DEPTH = 64
 def parse(source: Source, span: tuple[int, int] | None) -> dict[str, object]:
     """Returns the elements in a span of the file, by name, as nested dictionaries.
 
-    Without a span, the dictionary is empty. An element with only a `value` becomes the text of the
-    value. An `<attribute name=…>` of a layer gets its `name` as the key.
+    If `span` is None, the dictionary is empty. An element with only a `value` becomes the text of
+    the value. An `<attribute name=…>` of a layer gets its `name` as the key.
     """
     if span is None:
         return {}

@@ -16,11 +16,11 @@ _INPUTS, _OUTPUTS = attrgetter("inputs"), attrgetter("outputs")
 class Snapshot:
     """The state of a model at one time: its layers, attributes, edges, bytes and, on demand, ports.
 
-    A snapshot does not copy texts and tuples, so comparing it with an unchanged model mostly
-    compares identities. This takes a small part of the time of a run.
+    A snapshot shares texts and tuples with the model, so that `matches` mostly compares identities
+    if nothing changed. This takes little time compared with a run of the model.
 
-    The bytes of constants count as unchanged if the `Weights` object is the same, and size and
-    modification time of the .bin are the same.
+    The bytes of constants count as unchanged if the model has the same `Weights` object, and the
+    .bin has the same size and modification time.
 
     ports: whether a changed port counts as a change. Findings depend on declared ports; computed
     values do not.
@@ -57,7 +57,7 @@ def _bytes(model: Model) -> tuple[object, ...]:
 
 
 def _of_body(body: Body, with_ports: bool) -> list[object]:
-    """Returns the state of a body as a list for each field, not for each layer, to save memory."""
+    """Returns the state of a body: one list for each field of all layers, which saves memory."""
     layers, edges = body.layers, body.edges
     state: list[object] = [body, list(layers), list(edges), list(body.back_edges)]
     state += [list(map(field, layers)) for field in _OF_LAYER]

@@ -32,20 +32,20 @@ class Source:
         self._begin()
 
     def _begin(self) -> None:
-        """Clears the caches of lines and columns."""
+        """Clears the cached lines, columns and attributes."""
         self._counted = (0, 1)
-        """An offset, and its line. For a later offset, counting lines continues from here."""
+        """An offset and its line, from which counting continues for a later offset."""
         self._column = (0, 0, 0)
-        """The start of a line, an offset in it, and the number of characters between both.
+        """The start of a line, an offset in the line, and the number of characters between them.
 
-        With this, one very long line takes no more time than many short ones.
+        `place` counts on from the offset, so that columns in one very long line are fast.
         """
         self._line = (0, "")
         """The number and the text of the line that `line` returned last."""
         self._starts: dict[int, int] = {}
         self._element: tuple[int, dict[str, int]] = (-1, {})
-        """The offset of the last element for which `attribute` was called, and the offset of each
-        attribute's name in it."""
+        """The offset of the element for which `attribute` was last called, and the offset of the
+        name of each attribute of this element."""
 
     def line_number(self, offset: int) -> int:
         """Returns the line of a byte offset; lines start at 1."""
@@ -130,13 +130,13 @@ In single layers, values may have no quotes.
 
 
 class Passage(tuple[int, int]):
-    """A span (start and end) that stores its source, which is not that of the model."""
+    """A span (start and end) in `source`, a file or text other than the model's own."""
 
     source: Source
 
     @classmethod
     def of(cls, span: tuple[int, int], source: Source) -> Passage:
-        """Returns a span as a passage of a source. Returns a `Passage` unchanged."""
+        """Returns a span as a `Passage` in `source`; a `Passage` stays as it is."""
         if isinstance(span, Passage):
             return span
         passage = cls(span)
@@ -145,12 +145,12 @@ class Passage(tuple[int, int]):
 
     @classmethod
     def text(cls, text: str) -> Passage:
-        """Returns a passage of a new source that consists of a text."""
+        """Returns a passage that consists of a text, with a new source for the text."""
         data = text.encode()
         return cls.of((0, len(data)), Source("", data))
 
 
 def passage_bytes(source: Source, span: tuple[int, int]) -> bytes:
-    """Returns the bytes of a span in `source`; for a `Passage`, in the source that it stores."""
+    """Returns the bytes of a span in `source`; for a `Passage`, in the source of the passage."""
     data = span.source.data if isinstance(span, Passage) else source.data
     return data[span[0] : span[1]]

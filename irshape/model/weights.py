@@ -142,7 +142,7 @@ class Weights:
         return len(self.data) if self.data is not None else 0
 
     def holds(self, offset: int, size: int) -> bool:
-        """Whether there are `size` bytes at `offset`."""
+        """Whether the .bin contains all `size` bytes at `offset`."""
         data = self.data
         if isinstance(data, (Pieces, Ranges)):
             return data.holds(offset, size)
@@ -303,7 +303,7 @@ def _strings(raw: bytes | memoryview, count: int) -> list[bytes] | str:
     spans = list(pairwise(struct.unpack_from(f"<{count + 1}i", raw, 4)))
     for number, (start, end) in enumerate(spans):
         if not 0 <= start <= end <= len(text):
-            return f"string {number} is at bytes {start} to {end}, but only {len(text)} follow"
+            return f"string {number} is at bytes {start} to {end} of {len(text)}"
     return [text[start:end] for start, end in spans]
 
 
@@ -329,7 +329,7 @@ _INTEGER = re.compile(r"\s*[-+]?[0-9]+", re.ASCII)
 
 
 def _number(text: str) -> int:
-    """Returns the integer in a text. Raises `ValueError` for another text.
+    """Returns the integer that a text consists of. Raises `ValueError` for any other text.
 
     For a number with too many digits for `int`, returns 10^30 or -10^30.
     """
@@ -341,7 +341,7 @@ def _number(text: str) -> int:
 
 
 def moved_to(offset: int, items: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns the attributes of a Const with another `offset`."""
+    """Returns the attributes of a Const, with `offset` as their `offset`."""
     at = items.index("offset") + 1
     return items if items[at] == str(offset) else (*items[:at], str(offset), *items[at + 1 :])
 

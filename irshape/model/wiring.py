@@ -15,14 +15,14 @@ from .graph import Body, Layer
 from .ids import lenient_id
 
 OutputRef = tuple[int, int]
-"""An output port: the position of its layer in the body, and of the port among its outputs."""
+"""An output port: the position of its layer in the body, and its index among the outputs."""
 
 Sources = list[list[OutputRef | None]]
 
 
 class User(NamedTuple):
-    """An input port that uses an output: the positions of its layer and of the port, and the
-    position of the output among its layer's outputs."""
+    """An input port that uses an output: the position of the consumer, and the index of the input
+    port and of the output."""
 
     position: int
     input: int
@@ -41,8 +41,8 @@ class Wiring:
     cyclic: frozenset[int]
     """The layers on a cycle."""
     unlike: Sequence[tuple[int, int]] = ()
-    """The inputs whose declared type or shape differs from that of the connected output: the
-    positions of the layer and of the port, in file order."""
+    """The inputs that declare another type or shape than the connected output does, in file order:
+    the position of the layer and the index of the input."""
     complete: bool = False
     """Whether the edges have no faults: all ids are unique, edges use ids exactly as written, and
     exactly one edge feeds every input."""
@@ -134,7 +134,7 @@ NO_SOURCES: list[OutputRef | None] = []
 
 
 def port_of(ids: Sequence[str], text: str) -> int | None:
-    """Returns the position of an id. OpenVINO reads ids as numbers, so `07` matches `7`."""
+    """Returns the position of `text` in `ids`. OpenVINO reads ids as numbers: `07` is `7`."""
     if text in ids:
         return ids.index(text)
     number = lenient_id(text)
@@ -166,9 +166,9 @@ def _sorted(sources: Sources) -> tuple[list[int], frozenset[int]]:
 
 
 def _on_cycle(left: set[int], sources: Sources) -> set[int]:
-    """Returns the layers in `left` that are on a cycle, without layers that only depend on a cycle.
+    """Returns the layers in `left` that are on a cycle, or lie between two cycles.
 
-    It removes layers that feed no other layer in `left`, until every layer feeds another one.
+    Removes layers that feed no other layer in `left`, until every layer feeds another one.
     """
     producers = {at: [each[0] for each in sources[at] if each is not None] for at in left}
     fed = dict.fromkeys(left, 0)

@@ -21,8 +21,8 @@ def has_nonfinite(array: Array) -> bool:
 
 
 def source_of_nan(layer: Layer, inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None:
-    """Returns why a layer produces NaN although its inputs have none; None if it produces none, or
-    if an input has NaN."""
+    """Returns why a layer produces NaN from inputs without NaN; None if its outputs have no NaN, or
+    if an input has one."""
     if not any(map(has_nan, outputs)) or any(map(has_nan, inputs)):
         return None
     declared = declaration_of(layer)
@@ -32,5 +32,5 @@ def source_of_nan(layer: Layer, inputs: Sequence[Array], outputs: Sequence[Array
             return reason
     for index, array in enumerate(inputs):
         if is_real(array) and bool(np.isinf(array).any()):
-            return f"its input {index} holds infinity"
-    return "none of its inputs holds NaN or infinity"
+            return f"its input {index} contains infinity"
+    return "none of its inputs contains NaN or infinity"

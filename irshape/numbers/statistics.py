@@ -1,4 +1,4 @@
-"""Statistics of tensors: how far two tensors differ, and the range of one."""
+"""Statistics of tensors: the errors of a tensor relative to another, and its range."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _PIECE = 1 << 20
 class Errors(NamedTuple):
     """The errors of an array relative to a reference.
 
-    Absolute, relative and ULP errors count only elements that are finite in both; they are None if
-    there are none, and for texts. Elements where the reference is 0 have no relative error.
+    Absolute, relative and ULP errors count only elements that are finite in both arrays; they are
+    None without such elements, and for texts. If the reference is 0, there is no relative error.
 
     ulp: the largest error in units in the last place of the reference's element type; only for
     reals.
     cosine: the cosine of the angle between the two arrays as vectors.
     nan, inf: how many NaNs and infinities there are in the reference, and in the other array.
-    place: where the largest absolute error is;
-    reference, other: the two values there.
+    place: the index of the largest absolute error;
+    reference, other: the two values at `place`.
     scale: the largest magnitude in the reference.
     """
 
@@ -47,8 +47,8 @@ class Errors(NamedTuple):
     scale: float | None = None
 
     def extent(self, unit: str = "") -> str:
-        """Returns the largest absolute error and its place as text that continues a sentence; empty
-        if there is none."""
+        """Returns a text such as `, by up to 0.5 at [0, 3]`: the largest absolute error, and where
+        it is. Empty if there is no error."""
         much = "" if self.max_abs is None else f", by up to {self.max_abs:.4g}{unit}"
         return much + (f" at {list(self.place)}" if self.place else "")
 
@@ -69,8 +69,8 @@ def plain_number(value: Any) -> Any:
 
 
 def is_real(array: Array) -> bool:
-    """Whether the elements of an array are reals. Codes of nf4, which are stored as integers, are
-    not."""
+    """Whether the elements are real numbers, rather than e.g. integers or strings. nf4 is not real
+    here, as irshape stores it as integer codes."""
     return array.dtype.kind not in "iubOUS" and not array.dtype.name.startswith(("int", "uint"))
 
 
@@ -115,9 +115,9 @@ def distance(one: Array, other: Array) -> Array:
 
 
 class _PartErrors(NamedTuple):
-    """What a part of two arrays contributes to their `Errors`. elements: how many elements are
-    finite in both. position: the position of the largest absolute error. filled: how many elements
-    have a relative error. scales: the largest magnitude in each of the two."""
+    """The share of a part of two arrays in their `Errors`. elements: how many elements are finite
+    in both. position: the position of the largest absolute error. filled: how many elements have a
+    relative error. scales: the largest magnitude in each array."""
 
     nan: tuple[int, int]
     inf: tuple[int, int]
@@ -184,8 +184,8 @@ def _cosine(pieces: list[tuple[Array, Array]], scale: float) -> float | None:
 
 
 def ordinals(array: Array) -> Array:
-    """Returns the rank of each element among all values of its type: neighbouring numbers differ by
-    1."""
+    """Numbers the values of a floating-point type in ascending order; returns the number of each
+    element."""
     size = array.dtype.itemsize
     if size > 8 or array.dtype.kind == "c":
         return array.astype(np.int64)

@@ -22,15 +22,15 @@ TOLERANCE: dict[str, tuple[float, float]] = {
     "f16": (1e-2, 2e-3),
     "bf16": (4e-2, 1e-2),
 }
-"""By element type: the relative tolerance, and the absolute tolerance as a fraction of the largest
-magnitude in the tensor. f64 has the tolerance of f32, in which devices compute it."""
+"""For each element type: the relative tolerance, and the absolute tolerance as a fraction of the
+tensor's largest magnitude. f64 is compared as f32, since devices compute it in f32."""
 
 COMPUTED: dict[str, tuple[float, float]] = {"f16": (1e-2, 1e-2), "bf16": (4e-2, 4e-2)}
-"""Like `TOLERANCE`, for tensors of layers that are computed in a lower precision than their element
-type, so that the terms of sums are rounded, too."""
+"""`TOLERANCE` for tensors that were computed in a lower precision than their element type, so that
+the terms of sums were rounded, too."""
 
 FLOOR = 1e-6
-"""Added to the tolerance of every element, for rounding errors around zero."""
+"""An addition to the absolute tolerance of every element, for rounding errors around zero."""
 
 NO_SCALE = 1e30
 """Finite numbers of at least this magnitude (f16: 60,000) stand for infinity, as in attention
@@ -52,9 +52,9 @@ def coarsest(types: Iterable[Hint]) -> Hint:
 class Tolerance(NamedTuple):
     """The tolerance for a device's tensors.
 
-    rtol, atol: tolerances from the user, which replace those of the element type. precision: the
-    precision in which the device computes. rounded: the least precise element type among the
-    tensors from which the compared ones are computed.
+    rtol, atol: the user's tolerances, which replace the tolerances of the element type. precision:
+    the precision in which the device computes. rounded: the least precise element type among the
+    tensors from which the device computes the compared tensors.
     """
 
     rtol: float | None
@@ -79,14 +79,14 @@ def difference(
     rounded: Hint = "f32",
     exact: bool = False,
 ) -> tuple[float | None, float | None, bool]:
-    """Compares two tensors of the same shape. NaN equals NaN; only reals have a tolerance.
+    """Compares two tensors of equal shape. NaN equals NaN. Only real numbers have a tolerance.
 
-    kind: the element type in which they were computed, if it is less precise than their own.
+    kind: the element type in which the tensors were computed, if less precise than their own.
     coarse: replaces the entry of `TOLERANCE` for their element type. rounded: the least precise
     element type among the tensors from which they are computed. exact: whether the same program
-    computed both; then `FLOOR` counts for at most a tenth of the largest magnitude.
-    Returns the largest absolute error (or the error that exceeds the tolerance most), the tolerance
-    there, and whether all elements are within it.
+    computed both; then `FLOOR` is limited to a tenth of the largest magnitude.
+    Returns the error of the element that exceeds the tolerance most, or else the largest error; the
+    tolerance of this element; and whether all elements are within their tolerance.
     """
     if mine.dtype.kind == "O" or theirs.dtype.kind == "O":
         return None, None, bool(np.array_equal(mine, theirs))
@@ -136,10 +136,10 @@ def _floor(scale: float, *, exact: bool) -> float:
 def doubtful(
     compared: Iterable[tuple[str, Errors, float]], atol: float | None, *, exact: bool = False
 ) -> list[str]:
-    """Returns notes on tensors whose comparison says little because they have no elements, or
-    because their numbers are so small that `FLOOR`, the least tolerance, makes them equal.
-    compared: the names and errors of equal numeric tensors, and the tolerances at the largest
-    errors. exact: as for `Tolerance.difference`."""
+    """Returns notes on equal tensors whose comparison proves little: they have no elements, or
+    their numbers are so small that `FLOOR`, the least tolerance, makes them equal. compared: the
+    names and errors of equal numeric tensors, and the tolerances at the largest errors. exact:
+    whether the same program computed both tensors."""
     empty, small, share = [], [], 0.0
     for name, errors, allowed in compared:
         scale, error = errors.scale or 0.0, errors.max_abs or 0.0

@@ -3,8 +3,8 @@
 With bounds, floor divisions, minima and maxima become simpler: `max(seq, 1)` is `seq` if `seq` is
 at least 1.
 
-To prove that an expression is 0 or more, this module uses its range, the ranges of the calls in it,
-such as `seq // 2`, and known facts such as `seq - past >= 0`.
+An expression is proven to be 0 or more by its range, by the ranges of its calls, such as `seq
+2`, or by known facts, such as `seq - past >= 0`.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Bounds(Facts):
         self.nonnegative: list[Expression] = []
         """Expressions of several atoms that are known to be 0 or more, e.g. `seq - past`."""
         self.rewritten: dict[Call, Expression] = {}
-        """For each of these divisions, minima and maxima, the expression that equals it."""
+        """Maps a division, minimum or maximum to a simpler expression that equals it."""
         self.multiples: dict[tuple[Expression, int], Constraint] = {}
-        """Maps an expression and a number that divides it to the condition that says so."""
+        """The condition that a number divides an expression, by the expression and the number."""
         self._call_ranges: dict[Call, Range] = {}
         self._product_ranges: dict[Monomial, Range] = {}
         self._proofs: dict[tuple[Expression, int], bool] = {}
@@ -133,7 +133,7 @@ class Bounds(Facts):
     def _proven_by(
         self, expression: Expression, call: Call, coefficient: Coefficient, depth: int
     ) -> bool:
-        """Whether an expression is 0 or more for every value that a call in it can have."""
+        """Whether an expression is 0 or more for all values that `call`, a part of it, can have."""
         rest = expression - Expression.of(call, self) * coefficient
         if call.function == "//":
             numerator, divisor = call.arguments
@@ -173,7 +173,7 @@ class Bounds(Facts):
         return self._called(Call("//", (numerator, divisor)))
 
     def _called(self, call: Call) -> Expression:
-        """Returns a call as an expression, or the simpler expression that it is known to equal."""
+        """Returns the expression that is known to equal a call, or else the call itself."""
         return self.rewritten.get(call) or Expression.of(call, self)
 
     def _divided(self, numerator: Expression, divisor: int) -> Expression:

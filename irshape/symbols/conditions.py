@@ -28,11 +28,11 @@ class Conflict(NamedTuple):
 
     constraint: Constraint
     earlier: tuple[Constraint, ...]
-    """A shortest list of earlier conditions that contradict it; empty if shapes of inputs do."""
+    """A shortest list of earlier conditions that contradict `constraint`; empty if shapes do."""
 
     @property
     def is_certain(self) -> bool:
-        """Whether no assumption is needed for the contradiction, only requirements of layers."""
+        """Whether only requirements of layers, and no assumptions, lead to the contradiction."""
         if not self.earlier:  # for example, no size equals itself plus 1
             return (self.constraint.left - self.constraint.right).constant is not None
         return not any(each.assumed for each in self.earlier)

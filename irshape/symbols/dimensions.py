@@ -190,9 +190,9 @@ def _broadcast(
 
 
 def _are_comparable(ours: Expression, theirs: Expression) -> bool:
-    """Whether two broadcast sizes are probably equal: each has a symbol that the other lacks.
+    """Whether sizes that broadcast are probably equal: each has a symbol that the other lacks.
 
-    `seq` and `past + seq` are not: the second is larger unless `past` is 0.
+    `seq` and `past + seq` are probably not equal: `past + seq` is larger unless `past` is 0.
     """
     sides: tuple[set[Symbol], set[Symbol]] = (set(), set())
     for monomial, coefficient in (ours - theirs).terms.items():
@@ -202,7 +202,7 @@ def _are_comparable(ours: Expression, theirs: Expression) -> bool:
 
 
 def _is_clipped(bounded: Expression, free: Expression) -> bool:
-    """Whether `bounded` is `min(free, …)`, and all other arguments of the minimum are 2 or more."""
+    """Whether `bounded` is `min(free, …)`, in which all arguments except `free` are 2 or more."""
     atom = bounded.atom
     if not isinstance(atom, Call) or atom.function != "min" or free not in atom.arguments:
         return False
@@ -222,8 +222,8 @@ def expression_of(size: Dimension | int, facts: Facts) -> Expression | None:
 
 
 def dimension(expression: Expression, interval: Dimension) -> Dimension:
-    """Returns a dimension with an expression, and with bounds that both arguments allow; a plain
-    dimension if they allow only one size."""
+    """Returns a dimension with an expression, and with the bounds of both the expression and
+    `interval`; a plain dimension if only one size lies within these bounds."""
     constant = expression.constant
     low, high = expression.facts.range(expression)
     least = interval.low if low == -math.inf else max(interval.low, int(low))
@@ -236,7 +236,7 @@ def dimension(expression: Expression, interval: Dimension) -> Dimension:
 
 
 def counted(expression: Expression, size: Dimension) -> Dimension:
-    """Returns a dimension with an expression assumed to be 0 or more; `size` if it cannot be."""
+    """Returns a dimension with an expression, assumed to be >= 0; `size` if it must be negative."""
     facts = expression.facts
     if not expression.is_whole or not facts.assume_at_least(expression, facts.number(0)):
         return size

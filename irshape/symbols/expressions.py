@@ -31,7 +31,7 @@ class TooLarge(ArithmeticError):
 class Symbol:
     """The unknown size of a dimension of an input, with a name such as `seq`.
 
-    `order` is its place among the symbols. Of two equal symbols, the later one is replaced.
+    order: its position among the symbols. An earlier symbol replaces an equal later one.
     """
 
     __slots__ = ("axis", "name", "order", "text")
@@ -119,7 +119,7 @@ class Facts(Protocol):
 
 
 class Expression:
-    """An immutable, hashable expression. `facts` simplifies the results of its operators."""
+    """An immutable, hashable sum of terms. `facts` simplifies the sums and products."""
 
     def __init__(self, terms: Terms, facts: Facts) -> None:
         if len(terms) > MAX_TERMS:
@@ -175,7 +175,7 @@ class Expression:
         return frozenset(symbol for atom in self.atoms for symbol in symbols_of(atom))
 
     def lifted(self, other: Expression | Coefficient) -> Expression:
-        """Returns a number as an expression, and an expression unchanged."""
+        """Returns `other` as an expression; a number becomes a constant expression."""
         return other if isinstance(other, Expression) else Expression.number(other, self.facts)
 
     @staticmethod
@@ -257,8 +257,9 @@ class Expression:
         return (self * scale) // scale
 
     def without_exact_divisions(self) -> Expression:
-        """Returns the expression with `a` in place of `8 * (a // 8)` where 8 is known to divide
-        `a`."""
+        """Returns the expression with one `8 * (a
+        8)` simplified to `a`, if 8 divides `a`.
+        """
         for monomial, coefficient in self.terms.items():
             for position, atom in enumerate(monomial):
                 if not isinstance(atom, Call) or not atom.exact:
@@ -288,8 +289,8 @@ class Expression:
     ) -> Expression:
         """Returns the expression with symbols replaced by other expressions, in normal form.
 
-        replacement: returns None for a symbol that stays. known: caches the replacement of each
-        atom, for nested expressions that share atoms.
+        replacement: the new expression for a symbol; None keeps the symbol. known: caches the
+        replacement of each atom, for nested expressions that share atoms.
         """
         known = {} if known is None else known
         total = Expression.number(0, self.facts)

@@ -42,10 +42,10 @@ class Facts(Bounds):
         self.source: object = None
         """The source of new conditions: the layer that is being inferred, or another origin."""
         self.listening = True
-        """Whether requirements narrow sizes. False in a body that may never run: there they are
-        only listed."""
+        """Whether requirements narrow the ranges of sizes. If a body may never run, it is False
+        inside the body, and requirements are only listed."""
         self.inside: dict[Symbol, tuple[Expression, Constraint]] = {}
-        """In a body that may never run: what each symbol equals if the body runs."""
+        """For each symbol, what it equals if the current body, which may never run, runs."""
 
     def symbol(
         self, name: str, low: float = 0, high: float = math.inf, axis: int | None = None
@@ -62,9 +62,9 @@ class Facts(Bounds):
     ) -> bool:
         """Records that two expressions are equal. Returns False if they cannot be equal.
 
-        A requirement (not `assumed`) is always recorded. An assumption is recorded only if it lets
-        one symbol be replaced by an expression that contains symbols. With `pinned`, any assumption
-        is recorded, also `seq == 128`.
+        Always records a requirement (not `assumed`). Records an assumption only if it replaces a
+        symbol by an expression with other symbols, such as `seq == past + 1`; with `pinned`, also
+        if it replaces a symbol by a number, such as `seq == 128`.
         """
         given = left, right
         left, right = self.resolved(left), self.resolved(right)
@@ -94,8 +94,8 @@ class Facts(Bounds):
         return True
 
     def _refused(self, left: Expression, right: Expression, *, assumed: bool) -> bool:
-        """Returns False for an equality that cannot hold. Records the contradiction unless
-        `assumed`."""
+        """Returns False, for an equation that cannot hold. Records a contradiction unless the
+        equation was only `assumed`."""
         if not assumed:
             self._contradict(left, "==", right)
         return False
@@ -119,8 +119,8 @@ class Facts(Bounds):
         return True
 
     def assume_divisible(self, whole: Expression, part: Expression) -> None:
-        """Assumes that the product `part` divides the product `whole`: a symbol of `part` equals
-        the symbol of `whole` that is the size of the same axis of another input."""
+        """Assumes that the product `part` divides the product `whole`: two symbols that are sizes
+        of the same axis, one in `part` and one in `whole`, are then equal."""
         whole, part = self.resolved(whole), self.resolved(part)
         if len(whole.terms) != 1 or len(part.terms) != 1:
             return
@@ -136,7 +136,7 @@ class Facts(Bounds):
                 return
 
     def _rewrite(self, difference: Expression, constraint: Constraint) -> None:
-        """Records an equation as a rule that replaces its longest call by what the call equals."""
+        """Records an equation as a rule that replaces a call, the longest one in it."""
         calls = [
             (len(monomial[0].text), monomial[0].text, monomial[0], coefficient)
             for monomial, coefficient in difference.terms.items()
@@ -190,7 +190,7 @@ class Facts(Bounds):
         return True
 
     def _note_nonnegative(self, expression: Expression, constraint: Constraint) -> None:
-        """Records that an expression is 0 or more: as a bound of its symbol if it has only one."""
+        """Records that an expression is 0 or more; for a single symbol, as a bound of its range."""
         if not self.is_nonnegative(expression):
             self._record(constraint)
             self._note_part(expression)
@@ -225,7 +225,7 @@ class Facts(Bounds):
             self.forget()
 
     def _bound(self, atom: Atom, limit: float | Coefficient, sign: Coefficient) -> bool:
-        """Tries to record that an atom is `>= limit` (for a positive sign) or `<= limit`."""
+        """Records that an atom is >= (if `sign` > 0) or <= `limit`; False if it cannot."""
         if isinstance(atom, Symbol):
             low, high = self.ranges[atom]
             if sign > 0:
@@ -366,7 +366,7 @@ class Facts(Bounds):
         self.conflicts[self.source] = Conflict(constraint, earlier)
 
     def _excluding(self, symbol: Symbol, replacement: Expression) -> Constraint | None:
-        """Returns a requirement that excludes a number as the size of a symbol, if any."""
+        """Returns a requirement that a symbol cannot be this number; None if there is none."""
         if replacement.symbols:
             return None
         number = {symbol: replacement}.get
@@ -389,7 +389,7 @@ class Facts(Bounds):
         return None
 
     def _exclude_inside(self, symbol: Symbol, number: Expression, constraint: Constraint) -> None:
-        """Records the layers, in bodies that may never run, whose conditions exclude this size."""
+        """Records a contradiction for each body that may never run and excludes this size."""
         for each in self.constraints.values():
             if each.conditional and each.relation == "==":
                 difference = self.resolved(each.left - each.right)

@@ -1,4 +1,4 @@
-"""Turns models into XML documents for XPath expressions, and matches into layers and positions.
+"""Turns a model into an XML document for XPath, and matches into layers and positions.
 
 The document of an IR is the file itself. Single layers and models of other formats are written as
 elements of an IR: `<layer>` with `<data>`, `<input>` and `<output>`, and `<edge>`s.
@@ -29,7 +29,7 @@ class Document:
     def __init__(self, model: Model) -> None:
         self.model = model
         self._written: dict[int, Layer] | None = None
-        """If irshape wrote the document, the layers by the number of their element."""
+        """If irshape wrote the document: the layers, by the number of their `<layer>`."""
         if model.format.xml and model.kind == "net":
             self.data = model.source.data
             self.encoding = "utf-8" if model.source.encoding == "utf-8-sig" else None
@@ -128,7 +128,7 @@ class Document:
 def element_offsets(
     data: bytes, numbers: Collection[int], encoding: str | None = None
 ) -> dict[int, int]:
-    """Returns the byte offsets of elements, given by their number in document order, from 0."""
+    """Returns the byte offset of each element in `numbers`; the document's first is 0."""
     wanted = set(numbers)
     offsets: dict[int, int] = {}
     number = -1

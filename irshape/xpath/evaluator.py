@@ -24,8 +24,8 @@ class XPathError(ValueError):
 class SelectedNode(NamedTuple):
     """A node that an expression selects.
 
-    element: the number of the node's element, in document order from 0. layer: the number of the
-    `<layer>` that contains it. attribute: the name of a matched attribute. text: the matched text.
+    element: the number of its element in the document, from 0. layer: the number of the `<layer>`
+    around it. attribute: the name of a selected attribute. text: the text of the node.
     """
 
     element: int
@@ -57,8 +57,8 @@ class Evaluator:
             self._process = None
 
     def check(self, xpath: str) -> None:
-        """Raises `XPathError` for an expression that is malformed, or that is just a type of layer,
-        such as `ReLU`."""
+        """Raises `XPathError` for a malformed expression, or for just a layer type such as `ReLU`,
+        which selects nothing."""
         if re.fullmatch(r"[A-Z]\w*", xpath):
             raise XPathError(
                 f"an IR has no element <{xpath}>; for the layers of a type write "

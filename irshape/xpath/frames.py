@@ -1,4 +1,4 @@
-"""Messages between evaluator and worker: a length in eight bytes, JSON and, if any, a document."""
+"""Messages between evaluator and worker: the length (8 bytes), JSON, and perhaps a document."""
 
 from __future__ import annotations
 

@@ -55,19 +55,19 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
 
 
 class Connections(NamedTuple):
-    """The edges of a net or body, by their input ports and by their producers."""
+    """The edges of a net or body, to be found by consumer or by producer."""
 
     layers: dict[str | None, Element]
     """The layers by id."""
     into: dict[tuple[str | None, str | None], Element]
-    """By input port (the ids of its layer and of the port), the edge that ends there."""
+    """Maps an input port (the id of its layer and its own id) to the edge that feeds it."""
     out_of: dict[str | None, list[Element]]
     """The edges from each layer, by its id."""
 
 
 class ParsedDocument:
     """A parsed document, with the functions that expressions can call, such as `shape`. ports: the
-    inferred outputs of the layers; empty if no expression needs them."""
+    inferred outputs of the layers; empty if no expression calls these functions."""
 
     def __init__(self, data: bytes, ports: Ports, encoding: str | None = None) -> None:
         parser = etree.XMLParser(
@@ -92,9 +92,9 @@ class ParsedDocument:
         return etree.XPath(xpath, namespaces=_NAMESPACES, extensions=functions, smart_strings=True)
 
     def evaluate(self, xpath: str) -> dict[str, Any]:
-        """Returns the matches of an expression; if its result is not a set of nodes, returns the
-        result. A match consists of the number of its element in document order, the number of the
-        layer that contains it, the name of the matched attribute, and the matched text."""
+        """Returns the matches of an expression; for an expression with a single number, text or
+        truth value, this value. A match is the number of its element in the document, the number of
+        the `<layer>` around it, the name of the matched attribute, and the matched text."""
         result = self.compiled(xpath)(self.root)
         if not isinstance(result, list):
             return {"value": result if not isinstance(result, str) else str(result)[:MAX_TEXT]}
@@ -156,8 +156,8 @@ class ParsedDocument:
         return None if edge is None or source is None else (source, edge.get("from-port", ""))
 
     def producers(self, nodes: Any) -> Iterator[Element]:
-        """Implements `producer(NODES)`: the layers that feed input ports, or all inputs of
-        layers."""
+        """Implements `producer(NODES)`: for an input port, the layer that feeds it; for a layer,
+        the layers that feed any of its inputs."""
         for node in _elements(nodes):
             layer = around(node, "layer")
             if layer is None:
@@ -168,8 +168,8 @@ class ParsedDocument:
                     yield feeding[0]
 
     def consumers(self, nodes: Any) -> Iterator[Element]:
-        """Implements `consumers(NODES)`: the layers that output ports feed, or all outputs of
-        layers."""
+        """Implements `consumers(NODES)`: for an output port, the layers that it feeds; for a layer,
+        the layers that any of its outputs feeds."""
         for node in _elements(nodes):
             layer = around(node, "layer")
             if layer is None:
@@ -202,8 +202,8 @@ def _elements(nodes: Any) -> Iterator[Element]:
 
 
 def around(element: Element, *tags: str) -> Element | None:
-    """Returns an element if it has one of these names, otherwise the nearest element around it that
-    has."""
+    """Returns an element with one of these tags: `element` itself, or else the nearest element
+    around it."""
     if element.tag in tags:
         return element
     return next(element.iterancestors(*tags), None)

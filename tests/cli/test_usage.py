@@ -127,7 +127,7 @@ a condition in Python's numbers | explain whole.xml --assume 'n==1_0' | 2 | in d
 a condition with a truth value | explain whole.xml --assume 'n % 2 == False' | 2 | in digits,
 an input without a value | run whole.xml -i x= | 2 | 'x=' gives no file and no value
 an array beyond 64 bits | run EXAMPLES/encoder.xml -i 'input_ids=[[99999999999999999999]]' | 2
-    | a number that i64 does not have
+    | a number that i64 cannot represent
 channels of a list | edit whole.xml --mean x=[1,2,3] -o new.xml | 1 | has no axis C of channels
 an input without channels | edit whole.xml --reverse-channels x -o new.xml | 1 | no axis C of
 a layer by its id | explain whole.xml id:0 | 0 | 'x'

@@ -102,8 +102,8 @@ def rule_of(rule_id: RuleId) -> type[Rule] | None:
 def findings(context: Context, also: Collection[str] = ()) -> Iterator[Finding]:
     """Runs the rules on a model, and yields their findings in no particular order.
 
-    also: names or codes of rules to run that are off by default. A finding that the reader or the
-    inference reports is yielded even if its rule does not run, or does not exist.
+    also: names or codes of further rules to run, which are off by default. Findings of the file
+    reader and of shape inference are always yielded, even those of a rule that is off or unknown.
     """
     asked = _asked(all_rules(), frozenset(also))
     for rule in asked:

@@ -1,4 +1,4 @@
-"""Finds the attribute that makes a layer contradict its ports, by trying other values."""
+"""Tries other values of a layer's attributes, to find values that explain its declared shapes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Places = dict[Layer, tuple[BodyResult, int]]
 
 
 def places(context: Context) -> Places:
-    """Maps each layer to the inference of its body, and to its position in this body."""
+    """Maps each layer to the result of inferring its body, and to its index in this body."""
     return {
         layer: (result, position)
         for result in context.results.values()
@@ -24,7 +24,7 @@ def places(context: Context) -> Places:
 
 
 def layer_engine(context: Context) -> LayerEngine:
-    """Returns an engine that infers single layers of the model, e.g. with other attributes."""
+    """Returns an engine that infers the outputs of one layer, e.g. with another attribute value."""
     return LayerEngine(context.model)
 
 
@@ -35,9 +35,9 @@ def operation_of(model: Model, layer: Layer) -> type[Operation] | None:
 
 
 def fitting_values(context: Context, layer: Layer) -> tuple[Alternative, ...]:
-    """Returns other values of single attributes with which a layer would fit its declared ports.
+    """Returns attribute values with which the layer's outputs would match its declared ports.
 
-    Exact fits come first.
+    Each `Alternative` changes one attribute. The best matches come first.
     """
     place, operation = context.shared(places).get(layer), operation_of(context.model, layer)
     if place is None or operation is None or operation.bodies or layer.is_constant:
@@ -48,9 +48,9 @@ def fitting_values(context: Context, layer: Layer) -> tuple[Alternative, ...]:
 
 
 def deciding_attributes(context: Context, layer: Layer) -> str:
-    """Returns text such as ` with keep_dims=false`.
+    """Returns text such as ` with keep_dims=false`, for a message.
 
-    It names the attributes of the layer for which another value would fit its declared ports.
+    It names attributes that may be wrong: another value would give the declared shapes.
     """
     named = {each.attribute.name: each for each in context.shared(fitting_values, layer)}
     shown = []

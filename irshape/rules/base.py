@@ -26,10 +26,10 @@ Suspect = Literal[
     "types",
     "versions",
 ]
-"""The possible origins of a finding, e.g. `edges` if an edge may be wrong.
+"""What can be wrong in a file with a finding, e.g. `edges`.
 
-For each, a function of the same name in `irshape/repair/` proposes changes of the file. `ports`
-stands for changing declared ports to the inferred types and shapes.
+A function of this name in `irshape/repair/` proposes changes of the file. Only `ports` has no
+function: declared ports are changed to the inferred types and shapes.
 """
 
 
@@ -60,11 +60,11 @@ HEADINGS = (
 
 
 class Rule:
-    """A rule: its code, its findings, and the possible origins of the findings.
+    """A rule: its code, its check, and its documentation.
 
-    irshape finds the `id` of its own rules by the name of the class; a plugin's rule sets `code`,
-    `name` and `severity`. A rule implements `check`, or the reader or the inference reports faults
-    under its `id`, or both. `findings` yields all of these findings. The docstring is the
+    A rule finds faults in `check`, or the file reader or shape inference reports faults under its
+    `id`, or both. `findings` yields all of these faults. A rule of irshape gets its `id` by the
+    name of its class; a plugin's rule sets `code`, `name` and `severity`. The docstring is the
     documentation: a sentence, then a `##` line and text for each of `HEADINGS`.
     """
 
@@ -77,27 +77,29 @@ class Rule:
     of_nets: ClassVar[bool] = False
     """Whether `check` runs only on networks, not on single layers copied from documentation."""
     fatal: ClassVar[bool] = False
-    """Whether a finding means that the file could not be checked. The rule then stays on when the
-    user selects other rules; only an explicit selector in `ignore` turns it off."""
+    """Whether a finding means that irshape could not check the file. Such a rule is reported even
+    if `--select` names only other rules; only a selector in `ignore` turns it off."""
     trifling: ClassVar[bool] = False
-    """Whether infos of the rule need no action. Reports for machines leave them out by default."""
+    """Whether infos of this rule need no action. Formats for merge requests and dashboards omit
+    them."""
     suspects: ClassVar[tuple[Suspect, ...]] = ()
     """The possible origins of its findings. `validate` and `fix` look for a change there."""
     refused: ClassVar[bool] = False
     """Whether OpenVINO refuses every file with an error of this rule.
 
-    Not needed for faults that operations report: irshape knows that OpenVINO refuses these layers.
+    Not needed for errors that operations report: irshape knows that OpenVINO refuses them.
     """
     doubt: ClassVar[Literal["nothing", "layer", "wiring"]] = "nothing"
-    """The part of a model that an error of this rule makes uncertain, so that `irshape fix` does
-    not change its ports.
+    """The part of a model that may be wrong after an error of this rule. `irshape fix` does not
+    change ports that depend on this part.
 
-    `layer`: the outputs of the finding's layer. `wiring`: all edges.
+    `layer`: the outputs of the layer with the error. `wiring`: all edges.
     """
     stops_runs: ClassVar[bool] = False
-    """Whether an error of this rule affects types, shapes or bytes.
+    """Whether an error of this rule can make computed values wrong: it affects types, shapes or
+    bytes.
 
-    irshape does not compute a model with an error of this kind, unless the user forces it.
+    irshape does not compute a model with such an error, unless the user forces it.
     """
 
     def __init_subclass__(cls) -> None:

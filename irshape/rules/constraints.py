@@ -304,10 +304,10 @@ class PortMap(Rule):
     ## What it does
     Checks the port maps and back edges of Loop, TensorIterator and If. Reports an entry that names
     a port or layer that does not exist, or a layer that is neither a Parameter nor a Result. Also
-    reports an entry whose two ends have incompatible types or shapes.
+    reports an entry that connects ports of incompatible types or shapes.
 
     ## Why it matters
-    The body lacks an input, or an output of the body is lost.
+    An input of the body gets no value, or the layer does not return an output of the body.
 
     ## What OpenVINO does
     Rejects it with a message about the internals of its parser: "unordered_map::at".

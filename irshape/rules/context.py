@@ -1,4 +1,4 @@
-"""Defines `Context`, which gives rules the model, its inference, and the edges of its layers."""
+"""Defines `Context`, which gives rules a model, its inferred types and shapes, and its edges."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Ports(NamedTuple):
 
 
 class Context:
-    """A model, its inference, the wiring of its bodies, and analyses that several rules share."""
+    """A model, its inferred types and shapes, its edges, and analyses that several rules share."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Context:
         """The user's settings: target release, extensions, policies."""
         self.reasons = reasons
         self.results = {each.body: each for each in inference.result.walk()}
-        """The inference of each body."""
+        """The inferred types and shapes of each body."""
         self._shared: dict[tuple[object, ...], Any] = {}
 
     def shared(self, analysis: Callable[..., T], *arguments: object) -> T:
@@ -86,8 +86,8 @@ class Context:
 
     @cached_property
     def constants(self) -> list[tuple[Layer, Constant]]:
-        """The Const layers with valid attributes, each with its constant. Rules report the
-        others."""
+        """Each Const layer with its constant. Leaves out Const layers with missing or invalid
+        attributes, which rules report."""
         layers = [body.layers[position] for body, position in self.by_type.get("const", ())]
         known = {items: self._constant(items) for items in {layer.items for layer in layers}}
         described = [(layer, known[layer.items]) for layer in layers]
@@ -95,7 +95,7 @@ class Context:
 
     @cached_property
     def constants_end(self) -> int:
-        """The end of the last constant in the .bin; 0 without constants."""
+        """The byte of the .bin at which the last constant ends; 0 without constants."""
         return max((offset + size for _, (_, _, offset, size, _) in self.constants), default=0)
 
     def _constant(self, items: tuple[str, ...]) -> Constant | None:
@@ -113,7 +113,7 @@ class Context:
 
     @cached_property
     def kinds(self) -> dict[tuple[str, str], None]:
-        """The pairs of type and version that layers have, as in the file: `("Add", "opset1")`."""
+        """The distinct types and versions of layers, as in the file, e.g. `("Add", "opset1")`."""
         return dict.fromkeys(
             [(layer.type, layer.version) for body in self.bodies for layer in body.layers]
         )
@@ -128,7 +128,8 @@ class Context:
 
     @cached_property
     def by_type(self) -> dict[str, list[tuple[Body, int]]]:
-        """Maps each type (`Layer.folded_type`) to the bodies and positions of its layers."""
+        """Maps each type (`Layer.folded_type`) to its layers: pairs of a body and an index in
+        it."""
         folded = {each: name for name, written in self.spellings.items() for each in written}
         places: dict[str, list[tuple[Body, int]]] = {name: [] for name in self.spellings}
         for body in self.bodies:
@@ -137,7 +138,7 @@ class Context:
         return places
 
     def layers(self, *types: str) -> Iterator[Layer]:
-        """Yields the layers of the given types, each in lower case."""
+        """Yields the layers of some types. types: type names in lower case, e.g. `matmul`."""
         for name in types:
             folded = "const" if name == "constant" else name
             for body, position in self.by_type.get(folded, ()):
@@ -178,15 +179,15 @@ class Context:
         return grouped
 
     def observed(self, kind: type[T]) -> list[tuple[Layer, T]]:
-        """Returns all observations of one class, e.g. `Mismatch`, each with its layer."""
+        """Returns the inference records of a class, e.g. every `Mismatch`, each with its layer."""
         return self._observations.get(kind, [])
 
     @cached_property
     def reported(self) -> dict[RuleId, list[Finding]]:
-        """The findings of the reader and the faults of the inference, by rule.
+        """The faults that the file reader and shape inference report, by rule.
 
-        If the reader of another format, e.g. ONNX, refuses a node, faults of its inference are left
-        out, since the node may lack inputs.
+        For a node that the reader of another format, e.g. ONNX, refuses, leaves out the faults that
+        inference finds, since the node may lack inputs.
         """
         by_rule: dict[RuleId, list[Finding]] = {}
         for finding in self.model.findings:
@@ -206,8 +207,8 @@ class Context:
         return [each for each in self.observed(Fault) if each[1].rule == INPUT_SHAPES]
 
     def with_reasons(self, finding: Finding) -> Finding:
-        """Returns a finding, with the contradicting sizes that may make its layer reject its
-        inputs. Only the first such layer shows contradictions between inputs of the model.
+        """Returns a finding. If a layer rejects its inputs, adds the contradicting sizes to the
+        message. Contradictions between inputs of the model are added only for the first such layer.
 
         This takes a few times as long as inferring the model.
         """
@@ -250,7 +251,7 @@ class Context:
 
     @cached_property
     def read_under(self) -> dict[Layer, set[RuleId]]:
-        """Maps each layer to the rules under which the reader reports findings about it."""
+        """Maps each layer to the rules of the findings that the file reader reports about it."""
         rules: dict[Layer, set[RuleId]] = {}
         for finding in self.model.findings:
             if finding.layer is not None:
@@ -316,7 +317,7 @@ class Context:
 
     @cached_property
     def miscounted(self) -> set[Layer]:
-        """The layers with a wrong number of inputs."""
+        """The layers with more or fewer inputs than their operations allow."""
         return {layer for layer, fault in self.observed(Fault) if fault.rule == INPUT_COUNT}
 
 

@@ -26,7 +26,7 @@ KINDS = ("unbounded", "dynamic", "lost", "data-dependent")
 
 
 class Statement(NamedTuple):
-    """A statement of a contract: tensors have the dimensions `dims`, or no dimension of `kind`."""
+    """What a contract requires of tensors: the dimensions `dims`, or no dimension of `kind`."""
 
     tensors: str
     """A pattern of tensor names, such as `state.*`."""
@@ -62,7 +62,7 @@ def statement(text: str) -> Statement:
 
 
 class Tensor(NamedTuple):
-    """An output of a layer of the net, with all its names."""
+    """An output of a layer, with every name that a contract can use for it."""
 
     layer: Layer
     position: int
@@ -71,19 +71,19 @@ class Tensor(NamedTuple):
 
 
 class BrokenContract(Rule):
-    """A dimension breaks a contract from the configuration.
+    """A dimension differs from what a `[[contract]]` of the configuration requires.
 
     ## What it does
     For each `[[contract]]` that applies to the file, infers the model with the names that `shapes`
     gives to dimensions of inputs. Reports each statement of `require` that does not hold, at the
     layer that produces the tensor. A statement gives the dimensions of tensors (`logits = [batch,
     seq, 32000]`), or excludes a kind of dimension (`state.* has no lost dimension`, `nothing is
-    unbounded`). The kinds are `unbounded`, `dynamic`, `data-dependent` (it depends on values), and
-    `lost` (irshape has no expression for it in terms of the inputs). A dimension that breaks
-    `nothing is …` is reported at the layer where it begins, not at every layer after it. A
-    statement can name a tensor, a layer or, for an output of the model, its Result. Also reports
-    layers that need contradictory sizes of a dimension. Without the .bin, for example with
-    `--weights none`, the rule reports nothing, since sizes may depend on the values of constants.
+    unbounded`). The kinds are `unbounded`, `dynamic`, `data-dependent` (it depends on values of
+    tensors), and `lost` (irshape has no expression for it in terms of the inputs). A dimension that
+    breaks `nothing is …` is reported only at the first layer that has it. A statement can name a
+    tensor, a layer or, for an output of the model, its Result. Also reports layers that need
+    contradictory sizes of a dimension. Without the .bin, for example with `--weights none`, the
+    rule reports nothing, since sizes may depend on the values of constants.
 
     ## Why it matters
     It is your requirement. A new version of an exporter may fix the batch, or make a length depend
@@ -176,10 +176,8 @@ def _lacks_values(model: Model) -> bool:
 
 
 def _follows(reasons: Reasons, tensor: Tensor, breaking: set[tuple[int, int]]) -> bool:
-    """Returns whether a tensor breaks a statement only because an input of its layer breaks it.
-
-    This is the case if the layer itself adds no unknown size.
-    """
+    """Returns whether a layer only passes on a violation of a statement: an input of the layer
+    breaks it, and the layer itself adds no unknown size."""
     from ..inference.explaining import Place
 
     result = reasons.result
@@ -192,7 +190,7 @@ def _follows(reasons: Reasons, tensor: Tensor, breaking: set[tuple[int, int]]) -
 
 
 def _tensors(inference: Inference) -> Iterator[Tensor]:
-    """Yields the tensors of the net. The inputs of a layer come before its outputs."""
+    """Yields the outputs of all layers outside bodies, producers before their consumers."""
     layers = inference.result.body.layers
     for position in inference.result.wiring.order:
         layer = layers[position]
@@ -206,7 +204,7 @@ def _tensors(inference: Inference) -> Iterator[Tensor]:
 
 
 def _contradicts(reasons: Reasons, tensor: Tensor, required: Statement) -> str | None:
-    """Returns the shape of a tensor as text if it breaks a statement; None if it does not."""
+    """Returns the shape of a tensor as text if the shape breaks a statement, otherwise None."""
     inference = reasons.inference
     known = inference.expressions(tensor.layer)[tensor.port]
     shape = inference.outputs(tensor.layer)[tensor.port].shape
@@ -227,7 +225,7 @@ def _contradicts(reasons: Reasons, tensor: Tensor, required: Statement) -> str |
 
 
 def _is(inference: Inference, wanted: str, size: str | None, dim: Dimension) -> bool:
-    """Returns whether a dimension is within the interval, or equal to the expression, `wanted`."""
+    """Returns whether a dimension fits `wanted`: an interval such as `1..8`, or an expression."""
     from ..symbols.parsing import parse_expression
 
     try:
@@ -245,7 +243,7 @@ def _is(inference: Inference, wanted: str, size: str | None, dim: Dimension) -> 
 
 
 def _unnamed(inference: Inference, required: Statement) -> str | None:
-    """Returns advice if a statement uses a name that no dimension of an input has."""
+    """Returns advice if a statement uses a name that no input dimension has, otherwise None."""
     from ..symbols.facts import Facts
     from ..symbols.parsing import parse_expression
 
@@ -258,7 +256,7 @@ def _unnamed(inference: Inference, required: Statement) -> str | None:
     lacking = [name for name in facts.symbols if name not in inference.sizes.facts.symbols]
     if not lacking:
         return None
-    return f"name the dimensions of inputs in `shapes` of the contract: no input has '{lacking[0]}'"
+    return f"no input has a dimension '{lacking[0]}': name one so in `shapes` of the contract"
 
 
 def _has(reasons: Reasons, tensor: Tensor, kind: str) -> bool:

@@ -19,7 +19,7 @@ PLACEHOLDERS = ("id", "name", "type", "version", "text")
 """The placeholders of a message: fields of the layer, and the matched attribute or text."""
 
 _evaluators: dict[int, Evaluator] = {}
-"""The XPath worker of each process, by process id: a forked process needs its own."""
+"""Maps the id of each process to its XPath worker: a forked process needs its own worker."""
 
 
 def evaluator() -> Evaluator:

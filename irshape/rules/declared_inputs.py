@@ -58,8 +58,8 @@ class InputMismatch(Rule):
     """An input port declares another shape than the port that feeds it.
 
     ## What it does
-    Compares the `<dim>`s of every input port with the `<dim>`s of the output port at the other end
-    of its edge. If the output port is itself wrong, irshape reports only the output port.
+    Compares the `<dim>`s of every input port with the `<dim>`s of the output port that feeds it. If
+    the declaration of the output port is wrong, irshape reports only the output port.
 
     ## Why it matters
     The file contradicts itself about one tensor. Often an edge comes from the wrong layer.

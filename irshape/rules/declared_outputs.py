@@ -41,7 +41,7 @@ class OutputDifference(NamedTuple):
     declared: Tensor
     inferred: Tensor
     unknown: str = ""
-    """The names of a single layer's inputs whose unknown values determine the shape, as text."""
+    """Text that names inputs: their unknown values decide the shape of a single layer."""
 
     @property
     def where(self) -> tuple[str, str]:
@@ -75,9 +75,9 @@ def output_differences(context: Context) -> dict[RuleId, list[OutputDifference]]
 
 
 def _shape_rule(difference: OutputDifference, unsure: bool) -> RuleId | None:
-    """Returns the rule that reports a declared shape; None if the shape is right or possible.
+    """Returns the rule that a declared shape breaks; None if the shape is right or possible.
 
-    unsure: whether the inferred shape depends on declared ports, e.g. of an unknown operation.
+    unsure: whether the inferred shape depends on declared ports, e.g. after an unknown operation.
     """
     layer, port = difference.layer, difference.port
     given, inferred = difference.declared.shape, difference.inferred.shape
@@ -97,9 +97,10 @@ def _shape_rule(difference: OutputDifference, unsure: bool) -> RuleId | None:
 def _without_values(
     context: Context, output: int, difference: OutputDifference
 ) -> tuple[RuleId | None, OutputDifference]:
-    """Returns the rule that reports a declared shape if it depends on unknown input values.
+    """Returns the rule that a declared shape breaks in a layer whose shape depends on unknown
+    values, and the difference with the names of these values.
 
-    Tries all possible values of unknown axes, orders and target shapes.
+    Tries all values that unknown axes, orders and target shapes can have.
     """
     layer, given = difference.layer, difference.declared.shape
     result = context.inference.result
@@ -266,7 +267,7 @@ def _decided_by(context: Context, layer: Layer) -> str:
 
 
 def _reason(given: PartialShape, inferred: PartialShape) -> str:
-    """Returns text that says how two shapes differ, if in rank or in one dimension only."""
+    """Returns text on how two shapes differ if only the rank or only one dimension differs."""
     if given.dims is None or inferred.dims is None:
         return ""
     if len(given.dims) != len(inferred.dims):

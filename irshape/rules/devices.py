@@ -1,4 +1,4 @@
-"""IR801 to IR803: layers and inputs that a device (CPU, GPU, NPU) may refuse to compile."""
+"""IR801 to IR803: layers and inputs with which a device (CPU, GPU, NPU) may refuse a model."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ class LikelyFailsOnDevice(_DeviceRule):
     """The device is likely to refuse the model.
 
     ## What it does
-    With `--device`, reports layers and inputs that the device is likely to refuse. Either it
-    refused them in a measurement that may have failed for another reason, or only source code or a
-    document says that it does not support them. No NPU was measured, so this rule reports all
-    refusals by NPUs.
+    With `--device`, reports layers and inputs that the device is likely to refuse. Either the
+    device refused them in a measurement, but perhaps for another reason, or only source code or
+    documentation says that it does not support them. No NPU was measured, so every refusal by an
+    NPU is only likely.
 
     ## Why it matters
     The model may fail where it is deployed. Try it there, or change it first.

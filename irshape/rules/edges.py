@@ -357,9 +357,8 @@ class UnreachableLayer(Rule):
     """No path leads from the layer to a Result or an Assign.
 
     ## What it does
-    Reports the last layer of a branch that reaches no Result or Assign, and the number of layers
-    that only this branch uses. For an unused input or a single unused constant, the finding is an
-    info.
+    Reports the last layer of each branch that ends without a Result or an Assign, and the number of
+    other layers that feed only this branch. An unused input or a single unused constant is an info.
 
     ## Why it matters
     The model does not compute this part, probably because an edge or a Result has been lost.
@@ -417,24 +416,23 @@ class UnreachableLayer(Rule):
 
 def _others(behind: int) -> str:
     if behind < 2:
-        return " and the layer that only it uses" if behind else ""
-    return f" and the {behind} layers that only it uses"
+        return " and the layer that feeds nothing else" if behind else ""
+    return f" and the {behind} layers that feed nothing else"
 
 
 class MissingResult(Rule):
     """A net or a body has no Result.
 
     ## What it does
-    Reports a net without a Result or an Assign, or without any layers, and a body without a Result.
-    If every layer is a Parameter or has no outputs, the finding is an info: OpenVINO can write such
-    nets.
+    Reports a net that has no layers, or neither a Result nor an Assign. Also reports a body without
+    a Result. If every layer is a Parameter or has no outputs, the finding is an info: OpenVINO can
+    write such nets.
 
     ## Why it matters
     The model has no output that a program could read.
 
     ## What OpenVINO does
-    Silently reads a model that has only its Parameters, and drops every other layer. A net with an
-    Assign and no Result is valid.
+    Silently drops every layer except the Parameters. A net with an Assign and no Result is valid.
 
     ## Example
     ```xml

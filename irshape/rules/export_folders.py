@@ -26,7 +26,7 @@ CONFIGURATIONS = ("config.json", "generation_config.json", "model_index.json")
 
 
 class Member(NamedTuple):
-    """A model of an exported folder, with its inference. name: its path from the folder."""
+    """A model of an exported folder, with inferred types and shapes. name: its path there."""
 
     name: str
     model: Model
@@ -114,7 +114,7 @@ def last_size(tensor: Tensor | None) -> int | None:
 
 
 def channels(tensor: Tensor | None) -> int | None:
-    """Returns the size of axis 1 of a tensor of rank 4, or of the last axis; None if unknown."""
+    """Returns the size of the channel axis: axis 1 at rank 4, else the last; None if unknown."""
     if tensor is None or len(tensor.shape.dims or ()) != 4:
         return last_size(tensor)
     return tensor.shape[1].low if tensor.shape[1].is_static else None

@@ -115,8 +115,8 @@ class ExportMismatch(_ExportRule):
 
     @classmethod
     def _text_encoders(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
-        """Yields a finding if the last axis of the denoiser's `encoder_hidden_states` differs from
-        the sum of the last axes of the text encoders' outputs."""
+        """Yields a finding if the denoiser's input `encoder_hidden_states` has another number of
+        elements per token than the text encoders output together."""
         encoders = [
             member
             for name in ("text_encoder", "text_encoder_2")
@@ -211,7 +211,7 @@ STATED_SIZES = (
     ("vae_decoder", "latent_channels", "input", "latent_sample"),
     ("vae_decoder", "out_channels", "output", "sample"),
 )
-"""A part of an image pipeline, a key of its config.json, and the input or output of that size."""
+"""A model of a pipeline, a key of its config.json, and the input or output with the size there."""
 
 
 class ExportVocabulary(_ExportRule):
@@ -288,7 +288,7 @@ VOCABULARIES = {
     "UnigramTokenizer": 5,
     "VocabDecoder": 1,
 }
-"""The operations with a vocabulary, and the position of the first input that contains it."""
+"""Maps each operation with a vocabulary to the position of its first input that contains it."""
 
 
 class ExportSpecialToken(_ExportRule):

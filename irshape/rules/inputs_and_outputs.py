@@ -93,8 +93,8 @@ def ends_of(context: Context) -> Iterator[End]:
 
 
 def _unnamed(context: Context) -> Iterator[End]:
-    """Yields the inputs and outputs whose tensor has no name. Leaves out an output that is an
-    input's tensor, since the input is reported."""
+    """Yields the inputs and outputs without a tensor name. Leaves out an output that an input feeds
+    directly, since the input is reported."""
     for end in ends_of(context):
         fed_by_an_input = end.producer.is_parameter and end.layer is not end.producer
         if not (end.port.names or end.layer.output_names or fed_by_an_input):
@@ -107,15 +107,15 @@ def _name(layer: Layer) -> str:
 
 
 class CollidingName(Rule):
-    """In an IR of version 10, an input or output gets the name of another one.
+    """In an IR of version 10, two inputs or outputs of the model have the same name.
 
     ## What it does
-    In an IR of version 10, OpenVINO gives the inputs and outputs of the model further names, in
-    addition to their tensor names. An input gets the name of its Parameter. An output gets the name
-    of the layer that produces it, with `.0`, `.1` … if that layer has several outputs. The rule
-    reports such a further name if another input or output has it too. It also reports a named
-    tensor that is both an input and an output of the model (a Parameter that feeds a Result), or
-    two outputs (a port that feeds two Results).
+    In an IR of version 10, OpenVINO gives each input and output of the model one more name, beside
+    its tensor names. An input gets the name of its Parameter. An output gets the name of the layer
+    that produces it, with `.0`, `.1` … if that layer has several outputs. The rule reports this
+    name if another input or output has it, too. It also reports a named tensor that is both an
+    input and an output of the model (a Parameter that feeds a Result), or two outputs (a port that
+    feeds two Results).
 
     ## Why it matters
     OpenVINO does not read the file. IR version 11 has no such names: a tool that adds tensor names
@@ -192,8 +192,8 @@ class CollidingName(Rule):
         outputs."""
         name = end.port.tensor_names[0]
         return cls.finding(
-            f"the tensor '{name}' is {end.what} of the model, but it already is {first.what}; "
-            "OpenVINO refuses this in IR version 10 if the tensor has a name",
+            f"the tensor '{name}' is both {first.what} and {end.what} of the model; OpenVINO "
+            "refuses this in IR version 10 if the tensor has a name",
             end.layer.offset,
             end.layer,
             expected="one input or output for a tensor with a name",

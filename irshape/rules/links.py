@@ -1,8 +1,8 @@
 """Compares the edges of a body with its layers.
 
-It finds edges that name a missing layer or port, inputs without an edge, and unused layers. It
-leaves out consequences of faults that other rules report: an edge to a layer or port whose own id
-is faulty, and unused layers if some edge names a missing layer or port.
+Finds edges that name a missing layer or port, inputs without an edge, and unused layers. Leaves out
+what follows from faults that other rules report: an edge to a layer or port with a faulty id, and
+unused layers if some edge names a missing layer or port.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Side = Literal["from", "to"]
 
 
 class EdgeFault(NamedTuple):
-    """An edge that names a missing layer or port at one end."""
+    """A fault of an edge: its `from` side or its `to` side names a missing layer or port."""
 
     body: Body
     edge: Edge
     side: Side
     layer: Layer | None
-    """The layer that lacks the port; None if the layer does not exist."""
+    """The layer that has no such port; None if the layer itself does not exist."""
 
     @property
     def text(self) -> str:
@@ -44,14 +44,14 @@ class EdgeFault(NamedTuple):
 
     @property
     def ports(self) -> list[Port]:
-        """The ports of the layer that the edge could name."""
+        """The ports of `layer` among which the edge should name one: its outputs or its inputs."""
         if self.layer is None:
             return []
         return self.layer.outputs if self.side == "from" else self.layer.inputs
 
     @property
     def other_end(self) -> Layer | None:
-        """The layer at the other end of the edge."""
+        """The layer that the edge names on its other side: `to` if the fault is in `from`."""
         edge = self.edge
         return self.body.by_id.get(edge.to_layer if self.side == "from" else edge.from_layer)
 
@@ -62,7 +62,7 @@ class EdgeFault(NamedTuple):
 
     @property
     def malformed(self) -> bool:
-        """Whether the id is malformed, e.g. `+1`, rather than an id that no layer or port has."""
+        """Whether the id is malformed, e.g. `+1`; False for a valid id that nothing has."""
         number = self.number
         if number is None or number == self.text:
             return number is None
@@ -82,8 +82,8 @@ class Links:
         unread: bool,
         miscounted: set[Layer],
     ) -> None:
-        """unread: whether some layers or edges were not read, or the file has only single layers.
-        miscounted: layers that another rule reports for a wrong number of ports."""
+        """unread: whether layers or edges of the file were not read, or it has only single layers.
+        miscounted: the layers for which another rule reports a wrong number of ports."""
         self.body = body
         self.wiring = wiring
         self.unread = unread
@@ -94,7 +94,7 @@ class Links:
         self.missing: list[tuple[Layer, Port]] = []
         """Input ports without an edge."""
         self.sources: set[Layer] = set()
-        """Layers with an edge to a missing layer or port."""
+        """Layers with an outgoing edge that names a missing layer or port."""
         self.loose = False
         """Whether some edge names a missing layer or port."""
         ports = {id for edge in body.edges for id in (edge.from_port, edge.to_port)}
@@ -137,8 +137,8 @@ class Links:
                 ]
 
     def _end(self, edge: Edge, side: Side, text: str, odd: bool) -> Layer | None:
-        """Returns the layer that an edge names; if none has this id, adds a fault. odd: whether
-        some layers have faulty ids."""
+        """Returns the layer that one side of an edge names; None if no layer has this id. Then also
+        adds a fault, unless `odd`: some layers have faulty ids."""
         layer = self.body.by_id.get(text)
         if layer is None and text:
             layer = self.body.by_id.get(lenient_id(text) or "")
@@ -159,9 +159,9 @@ class Links:
         return ids.index(loosely) if loosely in ids else None
 
     def unused(self) -> Iterator[tuple[Layer, int]]:
-        """Yields each unused layer that feeds no other layer: no Result or Assign depends on it.
+        """Yields the last layer of each unused branch, and how many layers only this branch uses.
 
-        Each comes with the number of other layers that only it uses.
+        A layer is unused if no Result or Assign depends on it.
         """
         used = self.used()
         if all(used):
@@ -171,8 +171,8 @@ class Links:
                 yield self.body.layers[position], self._use(position, used)
 
     def used(self) -> list[bool]:
-        """Returns for each layer whether it is a Result or an Assign, or one of these depends on
-        it. OpenVINO drops all other layers. If edges have faults, all layers count as used."""
+        """Returns for each layer whether a Result or an Assign depends on it, or it is one of
+        these. OpenVINO drops all other layers. If edges have faults, all layers count as used."""
         layers, wiring = self.body.layers, self.wiring
         sinks = {name for name in {layer.type for layer in layers} if name.lower() in SINKS}
         if not sinks or wiring.cyclic or self.unread or self.loose or self.missing:
@@ -192,8 +192,8 @@ class Links:
         return [at for at in range(len(self.body.layers)) if at not in feeding]
 
     def _use(self, position: int, used: list[bool]) -> int:
-        """Marks the layers on which a layer depends as used. Returns the number of newly marked
-        layers."""
+        """Marks every layer on which a layer depends in `used`. Returns how many layers were not
+        marked before."""
         waiting, behind = [position], 0
         while waiting:
             for source in self.wiring.sources[waiting.pop()]:
@@ -210,6 +210,5 @@ def _distinct(ids: Sequence[str]) -> bool:
 
 
 def _is_odd(layer: Layer, body: Body) -> bool:
-    """Returns whether no edge can name a layer, since its id is malformed or also that of another
-    layer."""
+    """Returns whether edges cannot refer to a layer, because its id is malformed or not unique."""
     return body.by_id[layer.id] is not layer or not plain_id(layer.id)

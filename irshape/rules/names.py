@@ -25,9 +25,9 @@ class UnknownVariable(Rule):
 
     ## What it does
     Reports an Assign if no ReadValue in the same net or body has its `variable_id`, or if no path
-    leads from this ReadValue to a Result or an Assign. Also warns of a second Assign of one
-    variable if some ReadValue in the model has no Assign: one of the two Assigns probably has the
-    wrong `variable_id`.
+    leads from this ReadValue to a Result or an Assign. Also warns of two Assigns of one variable if
+    no Assign writes another variable that a ReadValue reads: one of the two probably has the wrong
+    `variable_id`.
 
     ## Why it matters
     The assigned value is never used. A `variable_id` is wrong, or an edge is missing.
@@ -71,8 +71,8 @@ class UnknownVariable(Rule):
             variable = layer.attribute("variable_id")
             if variable is not None and lonely and (layer.path, variable) in seen:
                 yield cls.finding(
-                    f"another Assign already assigns the variable '{variable}', and none assigns "
-                    f"'{lonely[0]}'",
+                    f"another Assign already assigns the variable '{variable}', and no Assign "
+                    f"assigns '{lonely[0]}'",
                     context.model.source.attribute(layer.data_offset, "variable_id"),
                     layer,
                     expected=", ".join(lonely),
@@ -87,8 +87,8 @@ class UnknownVariable(Rule):
             yield cls.finding(
                 f"no ReadValue reads the variable '{variable}' (variables that are read: {known})"
                 if misnamed
-                else f"no ReadValue of the variable '{variable}' in the same body leads to a "
-                "Result or an Assign, so OpenVINO does not find it",
+                else f"OpenVINO finds no ReadValue of the variable '{variable}': it needs one in "
+                "the same body from which a path leads to a Result or an Assign",
                 context.model.source.attribute(layer.data_offset, "variable_id"),
                 layer,
                 expected=known if misnamed else "a ReadValue that leads to a Result or an Assign",
@@ -100,7 +100,7 @@ class UnknownVariable(Rule):
 
     @staticmethod
     def _unread(context: Context) -> Iterator[Layer]:
-        """Yields the Assigns that OpenVINO reads but for whose variable it finds no ReadValue."""
+        """Yields the Assigns for whose variable OpenVINO finds no ReadValue in the same body."""
         waiting = [context.model.net] if "assign" in context.by_type else []
         for body in waiting:
             used = list(compress(body.layers, context.links(body).used()))
@@ -264,7 +264,7 @@ class DuplicateTensorName(Rule):
             shown = list(twice.items())
             for name, (holder, held, _, tensor, layer, where) in shown[:MOST_NAMES]:
                 more = len(shown) - MOST_NAMES if name == shown[0][0] else 0
-                others = f"; so are {more} other names" if more > 0 else ""
+                others = f"; {more} other names are also used twice" if more > 0 else ""
                 place = context.model.source.attribute
                 yield cls.finding(
                     f"the tensor name '{name}' is already used by output port {held.id} of "
@@ -285,8 +285,8 @@ MOST_NAMES = 3
 def _names_given(
     context: Context, body: Body
 ) -> Iterator[tuple[str, Layer, Port, Layer, tuple[str, str] | None]]:
-    """Yields each tensor name, with the layer and port that produce the tensor, then the layer and
-    the direction and id of the port that name it.
+    """Yields each tensor name, and the layer and port that produce the tensor. Then follows where
+    the file gives the name: a layer, and the direction and id of its port.
 
     A Result names its tensor in `output_names`, not at a port.
     """

@@ -22,7 +22,7 @@ PIECE = 1 << 22
 FLOATS = ("f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2")
 LEAST_NORMAL = 2.0**-14
 ROUNDED_TO_ZERO = 2.0**-25
-"""The least normal number of f16, and the largest number that becomes 0 in f16."""
+"""The smallest normal number of f16, and the largest number that becomes 0 in f16."""
 
 
 class _ValuesRule(Rule):
@@ -37,7 +37,7 @@ class _ValuesRule(Rule):
 
     @classmethod
     def unusual(cls, values: Array) -> Any:
-        """Returns for each element whether the rule reports it."""
+        """Returns a boolean for each element: whether the rule reports the element."""
         raise NotImplementedError
 
     @classmethod
@@ -220,8 +220,8 @@ class F16Subnormal(_ValuesRule):
 def _streams(
     context: Context, types: Collection[str]
 ) -> Iterator[tuple[Layer, Constant, Iterator[tuple[int, Array]]]]:
-    """Yields the constants of some element types, each with its elements piece by piece, and the
-    position of each piece.
+    """Yields the constants of some element types, each with an iterator over pieces of its elements
+    and the positions of these pieces.
 
     Of constants that share their bytes, yields only the first.
     """

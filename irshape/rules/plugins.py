@@ -1,4 +1,4 @@
-"""Finds the rules of plugins: installed packages, and rules that `irshape.register` adds.
+"""Finds the rules of plugins: those of installed packages, and those that `irshape.register` adds.
 
 A package names its rules as entry points in the group `irshape.rules`. Such a rule is a subclass of
 `Rule` with a code (IR950 to IR999), a name, a severity and a docstring. It has a `check` method, or
@@ -25,8 +25,8 @@ class PluginError(ValueError):
 
 
 def plugin_rules(own: Iterable[type[Rule]] = ()) -> tuple[type[Rule], ...]:
-    """Returns the rules of plugins. own: irshape's rules, whose names are taken. Raises
-    `PluginError`."""
+    """Returns the rules of plugins. own: irshape's own rules. Raises `PluginError`, e.g. if a
+    plugin's rule has the name of one of them."""
     taken = {rule.name: rule.code for rule in own}
     rules = (*(_of_packages() if declares(ENTRY_POINT_GROUP) else ()), *_registered)
     for rule in rules:
@@ -39,7 +39,7 @@ def plugin_rules(own: Iterable[type[Rule]] = ()) -> tuple[type[Rule], ...]:
 
 
 def plugin_codes() -> tuple[str, ...]:
-    """Returns the codes under which plugins' operations may report, with or without a rule."""
+    """Returns the codes that operations of plugins may report, even codes without a rule."""
     return _CODES if declares("irshape.operations") or registered_operations() else ()
 
 
@@ -80,7 +80,7 @@ def forget_packages() -> None:
 
 
 def registers_anything() -> bool:
-    """Returns whether this process has registered operations or rules."""
+    """Returns whether operations or rules were registered in this process."""
     return bool(_registered or registered_operations())
 
 

@@ -30,9 +30,9 @@ def _start(model: Model) -> int:
 
 
 def _layers(context: Context, operation: str) -> list[Layer]:
-    """Returns the layers of an operation, e.g. `Interpolate` or `Interpolate@opset1` in a policy.
+    """Returns the layers that an entry of a policy names, e.g. `Interpolate@opset1`.
 
-    Types are compared without regard to case, as in OpenVINO.
+    Ignores the case of types, as OpenVINO does.
     """
     name, _, version = operation.partition("@")
     folded = name.lower()
@@ -253,9 +253,10 @@ class ExpectedOutputs(PortsRule):
     """The outputs of the model differ from the outputs that the policy expects.
 
     ## What it does
-    Compares the Results of the net with `outputs`, as the rule `expected-inputs` compares inputs.
-    irshape finds an output by a tensor name of the port that feeds it, by the name or id of its
-    Result, or by the name of the layer that feeds it.
+    Compares the Results of the net with `outputs`. Reports an output that is missing, that the
+    policy does not list, or that has another element type or shape. irshape finds an output by a
+    tensor name of the port that feeds it, by the name or id of its Result, or by the name of the
+    layer that feeds it.
 
     ## Why it matters
     The program that calls the model relies on these names, types and shapes.
@@ -277,7 +278,7 @@ class ExpectedOutputs(PortsRule):
 
 
 def _names(end: End) -> list[str]:
-    """Returns the names of an input or output: its tensor names, and its layers' names."""
+    """Returns the names of an input or output: of its tensor, of its layer, and of its producer."""
     named = [*names_in(end.layer.output_names), *end.port.tensor_names]
     return [*named, *dict.fromkeys((end.layer.name, end.producer.name))]
 
@@ -347,8 +348,8 @@ class WeightsLimit(Rule):
     """The weights are larger than the policy allows.
 
     ## What it does
-    Adds up the bytes of the .bin that constants use, shared bytes only once. Compares the sum with
-    `max-weights`.
+    Adds up the bytes of the .bin that constants use, and compares the sum with `max-weights`. Bytes
+    that several constants share count once.
 
     ## Why it matters
     It is your requirement: for instance, the target has limited memory, or the download must not

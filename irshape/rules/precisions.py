@@ -12,14 +12,14 @@ from .base import Rule
 from .context import Context
 
 FEW = 0.1
-"""If at most this share of the input ports has no precision, irshape warns of these ports."""
+"""If at most this fraction of the input ports has no precision, irshape warns of these ports."""
 WRITTEN_AT_INPUTS = 11
 """The first IR version in which OpenVINO writes the precisions of input ports."""
 
 
 def inputs_unlike_others(context: Context) -> list[tuple[Layer, Port]]:
-    """Returns the input ports without a precision, if they are few: OpenVINO writes one for all or
-    for none."""
+    """Returns the input ports without a precision if they are few. OpenVINO writes a precision for
+    all input ports or for none."""
     if context.model.version < WRITTEN_AT_INPUTS or None not in context.ports.precisions:
         return []
     inputs = [(layer, port) for layer in context.every_layer for port in layer.inputs]

@@ -33,11 +33,11 @@ class UnreadableFile(Rule):
 
 
 class UnusedSuppression(Rule):
-    """A comment silences a rule that reports nothing there.
+    """A comment disables a rule that reports nothing in its layer or file.
 
     ## What it does
-    Reports a code in `<!-- irshape: disable=… -->` for which there is no finding in the scope of
-    the comment.
+    Reports a code in `<!-- irshape: disable=… -->` if no finding has this code in the layer or file
+    to which the comment applies.
 
     ## Why it matters
     A comment that is no longer needed would hide a later finding.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class ExpectedPort(NamedTuple):
-    """An input or output that a policy expects. If `type` or `shape` is None, any will do."""
+    """An input or output that a policy expects. None as `type` or `shape` allows any value."""
 
     name: str
     type: str | None = None
@@ -76,14 +76,14 @@ class Settings(NamedTuple):
     """The settings for one file.
 
     enabled: the codes of the rules whose findings are reported; None for the default rules.
-    ignored: the codes that an `ignore` selector names. A finding about an unreadable file is left
-    out only if its code is among these.
+    ignored: the codes that `ignore` selects. Only these codes can hide a finding about an
+    unreadable file.
     """
 
     enabled: frozenset[str] | None = None
     ignored: frozenset[str] = frozenset()
     also: frozenset[str] = frozenset()
-    """The codes of rules to run that are off by default."""
+    """The codes of further rules to run, which are off by default."""
     target: Release | None = None
     extensions: tuple[str, ...] = ()
     policies: tuple[Policy, ...] = ()
@@ -93,7 +93,7 @@ class Settings(NamedTuple):
     devices: Devices = Devices()
 
     def limit(self, name: Literal["max_weights", "max_tensor", "max_layers"]) -> int | None:
-        """Returns the lowest value of a limit in the policies; None if no policy sets it."""
+        """Returns the lowest limit that policies set, e.g. for `max_layers`; None without one."""
         limits = [getattr(policy, name) for policy in self.policies]
         return min((each for each in limits if each is not None), default=None)
 

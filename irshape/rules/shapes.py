@@ -1,4 +1,4 @@
-"""IR208 to IR212: shapes and indices that are possible but probably not intended.
+"""IR208 to IR212: shapes and indices that OpenVINO accepts but that are probably a mistake.
 
 The rules report constants that allow only one size of a dimension, tensors that are too large for
 any memory, and indices past the end of a table.
@@ -29,8 +29,8 @@ class LiteralBatch(Rule):
 
     ## What it does
     Reports a Reshape whose target shape is a constant that begins with the batch size, not with 0
-    or -1. irshape takes the first number for the batch size if the first dimension of the data is
-    that of an input of the model, and can have this size.
+    or -1. irshape assumes that the first number is the batch size if the first dimension of the
+    data is also the first dimension of an input, and can have this size.
 
     ## Why it matters
     The model works only for this batch size. With another size, the Reshape fails or mixes the
@@ -82,8 +82,8 @@ class PinnedDimension(Rule):
 
     ## What it does
     In a model with dynamic inputs, reports a Reshape, a Broadcast or an operation that broadcasts
-    (Add, Multiply …) if a constant input of it fits only one size of a dynamic dimension of the
-    data.
+    (Add, Multiply …) whose constant input allows only one size of a dynamic dimension of the other
+    input.
 
     ## Why it matters
     The input declares that it accepts any size, but the model runs with only one.
@@ -149,8 +149,8 @@ class PinnedDimension(Rule):
         source: OutputRef | None,
         broadcast: bool,
     ) -> Iterator[Finding]:
-        """Yields a finding if a dynamic dimension is broadcast with a constant, or to a constant
-        target shape."""
+        """Yields a finding if a constant allows only one size of a dynamic dimension of the data.
+        broadcast: whether the constant is the target shape of a Broadcast."""
         layer = body.layers[position]
         if source is None or data.shape.is_static or data.shape.dims is None:
             return
@@ -180,7 +180,7 @@ class PinnedDimension(Rule):
         if axis is None or shape.dims is None:
             return
         yield cls.finding(
-            f"dimension {axis} of {shape} is dynamic, but {what} fits only one of its sizes",
+            f"dimension {axis} of {shape} is dynamic, but only one size of it fits {what}",
             layer,
             expected=str(shape.dims[axis]),
             actual=what,
@@ -193,12 +193,12 @@ class HugeTensor(Rule):
     """A tensor is too large for any memory.
 
     ## What it does
-    Reports an output of 2^40 (about 10^12) elements or more. Outputs that are computed from a
-    reported one are left out. If the policy sets `max-tensor`, for example to `"1GiB"`, the rule
-    instead reports, as an error, the largest of the outputs that may take more bytes, and the
-    number of these outputs. It computes the sizes from the upper bounds of the inputs, as
-    `irshape infer --symbols` does; where it cannot, from the upper bound of each dimension. An
-    unbounded dimension counts as 1. If an output has unbounded dimensions, an info says so.
+    Reports an output of 2^40 (about 10^12) elements or more. Leaves out outputs that are computed
+    from a reported output. If the policy sets `max-tensor`, for example to `"1GiB"`, the rule
+    instead reports an error if outputs may take more bytes. It names the largest of them, and their
+    number. The rule computes sizes from the upper bounds of the inputs, as `irshape infer
+    --symbols` does, or else from the upper bound of each dimension. An unbounded dimension counts
+    as 1. If an output has unbounded dimensions, an info says so.
 
     ## Why it matters
     The model cannot be run. A dimension has too many digits, or a shape is computed wrongly.
@@ -240,8 +240,8 @@ class HugeTensor(Rule):
 
     @classmethod
     def _over(cls, context: Context, limit: int) -> Iterator[Finding]:
-        """Yields findings about the largest tensor that may take more bytes than the policy allows,
-        and about the first tensor whose size has no upper bound."""
+        """Yields at most two findings: on the largest tensor that may take more than `limit` bytes,
+        and on the first tensor whose size has no upper bound."""
         sized = [(*each, _most_bytes(each[2])) for each in context.outputs()]
         unbounded = [each for each in sized if _is_unbounded(each[2].shape)]
         over = [each for each in sized if each[3] > limit]
@@ -274,7 +274,7 @@ class HugeTensor(Rule):
                 severity="info",
                 expected=f"at most {limit} bytes",
                 actual="unbounded",
-                help="bound the dimensions that `irshape explain` calls unbounded",
+                help="give upper bounds to the dimensions that `irshape explain` calls unbounded",
             )
 
     @classmethod
@@ -319,7 +319,7 @@ def _any_huge(result: BodyResult) -> bool:
 def _most_bytes(tensor: Tensor, most: float = inf) -> int:
     """Returns the most bytes that a tensor can take. An unbounded dimension counts as 1.
 
-    most: a bound on the number of its elements.
+    most: an upper bound on the number of elements of the tensor.
     """
     if tensor.shape.dims is None:
         return 0
@@ -328,8 +328,8 @@ def _most_bytes(tensor: Tensor, most: float = inf) -> int:
 
 
 def _sized_by_names(context: Context) -> Iterator[tuple[Layer, Port, Tensor, int]]:
-    """Yields every output port with its tensor and the most bytes that it can take, computed from
-    the sizes of the inputs if possible, otherwise from the bounds of each dimension."""
+    """Yields every output port, its tensor, and the most bytes that the tensor can take. Computes
+    them from the sizes of the inputs if possible, otherwise from the bounds of each dimension."""
     from ..inference.symbolic import infer_symbolic
     from ..symbols.expressions import TooLarge
 
@@ -362,7 +362,7 @@ def _dynamic(shape: PartialShape) -> Iterator[int]:
 
 
 def _of_type(body: Body, source: OutputRef | None, types: frozenset[str]) -> bool:
-    """Returns whether `source`, which feeds an input, is an output of a layer of one of these
+    """Returns whether `source`, an output that feeds some input, belongs to a layer of these
     types."""
     return source is not None and body.layers[source[0]].type in types
 
@@ -478,9 +478,9 @@ def reshapes(context: Context) -> list[Reshape]:
 
 
 def _batches(result: BodyResult) -> list[frozenset[Dimension]]:
-    """Returns, for each layer, the first dimensions of the model inputs on which its data depends.
+    """Returns, for each layer, the first dimensions of the model inputs that its values come from.
 
-    Sizes from a ShapeOf do not count as data.
+    Values computed only from sizes (ShapeOf) do not count.
     """
     layers, sources = result.body.layers, result.wiring.sources
     types = {layer.type for layer in layers}

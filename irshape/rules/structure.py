@@ -1,6 +1,6 @@
 """IR1xx: ids, attributes, dimensions and ports of layers.
 
-With a fault that these rules report, a file may not describe a graph at all.
+If these rules report a fault, the file may not describe a graph at all.
 """
 
 from __future__ import annotations

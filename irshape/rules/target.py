@@ -104,8 +104,8 @@ class _DetailRule(Rule):
     kind: ClassVar[Kind]
     says: ClassVar[str]
     advice: ClassVar[str]
-    """Templates of the message and the advice. `check` fills in releases and parts of a
-    `Detail`."""
+    """Templates: `says` of the message, `advice` of the advice. `check` fills in releases and
+    fields of a `Detail`."""
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -244,8 +244,8 @@ def _reads(target: Release) -> str:
 
 
 def _nearest(layer: Layer, target: Release) -> tuple[bool, str | None]:
-    """Returns whether the target reads the same operation in an older opset, and the newest opset
-    in which the target reads an operation of this type, or None."""
+    """Returns whether an older opset that the target reads has the same operation. Then returns the
+    newest opset in which the target has an operation of this type; None if there is none."""
     from ..ops.registry import UnknownOperation, find, opsets, versions
     from ..releases import newest_opset
 

@@ -82,8 +82,8 @@ class IrVersion(Rule):
 
 
 def _misspelt_types(context: Context) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yields each type with unusual capitals in lower case, with the right type for each spelling,
-    e.g. `matmul` with `{"matmul": "MatMul"}`."""
+    """Yields each type, in lower case, that some layer writes with unusual capitals. Then follows
+    the right type for each spelling: `matmul` with `{"matmul": "MatMul"}`."""
     if not context.model.format.layers_as_written:
         return
     for folded, spellings in context.spellings.items():
@@ -154,8 +154,8 @@ class UnknownType(Rule):
 
     @classmethod
     def _misspelt(cls, context: Context, layer: Layer, name: str) -> Finding:
-        """Returns the finding about unusual capitals. OpenVINO ignores case in types, except in
-        those of constants, Result and Assign."""
+        """Returns the finding on a type with unusual capitals. OpenVINO ignores the case of types,
+        except of Const, Result and Assign."""
         message = f"'{layer.type}' differs in capitals from {name}, OpenVINO's name of the type"
         exact = name in ("Const", "Result", "Assign")
         if name == "Const":  # the bytes are found only under the exact type

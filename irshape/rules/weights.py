@@ -284,7 +284,7 @@ class MisalignedConstant(Rule):
         more = len(misaligned) - 1
         layer, constant = misaligned[0]
         width = constant.element_type.bits // 8
-        others = f"; the same holds for {counted(more, 'other constant')}" if more else ""
+        others = f"; {counted(more, 'more misaligned constant')}" if more else ""
         yield cls.finding(
             f"the constant begins at byte {constant.offset}, which is not a multiple of {width}, "
             f"the size of {constant.element_type}{others}",
@@ -352,7 +352,7 @@ class OverlappingConstants(Rule):
                 f"{sum(right)} of '{other.name}' (id {other.id})",
                 context.model.source.attribute(layer.data_offset, "offset"),
                 layer,
-                expected="bytes of no other constant, or the same bytes",
+                expected="bytes that no other constant uses, or all bytes of another constant",
                 actual=str(wrong[0]),
                 help="correct the wrong offset",
             )

@@ -42,7 +42,7 @@ COMMANDS = (
 it."""
 
 FILES = re.compile(r"PATH|MODEL|FILE|DIR|\.xml|^[AB]$")
-"""Matches the metavars of arguments and options whose values are files or folders."""
+"""Matches names of arguments and values in the help that stand for files, e.g. `MODEL`."""
 
 
 def _load_plugins(_: click.Context, __: click.Parameter, paths: tuple[str, ...]) -> None:
@@ -183,7 +183,7 @@ def main(arguments: list[str] | None = None) -> Any:
 def _open_closed_streams() -> None:
     """Opens the null device for each standard stream that was closed when the process began.
 
-    The order matters: the system gives each opened file the lowest free file descriptor.
+    Begins with stdin: the system gives each opened file the lowest free file descriptor.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:

@@ -53,10 +53,9 @@ class Real(click.FloatRange):
 
 
 class Command(click.Command):
-    """A command whose repeatable options take several values: `--from a b` means
-    `--from a --from b`.
+    """A command with options that take several values: `--from a b` means `--from a --from b`.
 
-    Models come first. After the last model, each further word is a value of the preceding option. A
+    Models come first. After the last model, each further word is a value of the option before it. A
     word NAME=VALUE that is not the name of a file is always a value of an option.
     """
 
@@ -64,7 +63,7 @@ class Command(click.Command):
         return super().parse_args(ctx, list(self._spread(args)))
 
     def _spread(self, args: Sequence[str]) -> Iterator[str]:
-        """Yields the arguments, with the option's name repeated before each of its values."""
+        """Yields the arguments, with an option before each of its values: `--from a --from b`."""
         options = {
             name: each
             for each in self.params
@@ -99,7 +98,7 @@ class Command(click.Command):
                 yield word
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the options by section, in order. Those without a section come last."""
+        """Writes the help on the options by section. Options without a section come last."""
         rows: dict[str, list[tuple[str, str]]] = {}
         for each in self.get_params(ctx):
             row = each.get_help_record(ctx) if isinstance(each, click.Option) else None

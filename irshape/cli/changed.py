@@ -19,12 +19,12 @@ _OF_HOOKS = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON
 def changed_since(
     commit: str, files: Sequence[str], rules: Iterable[str] = ()
 ) -> tuple[list[str], list[str]]:
-    """Returns the models that are new or changed since a commit, and the data that git lacks.
+    """Returns the models that are new or changed since a commit, and files that are not in git.
 
     A model also counts as changed if its .bin, its external data or a configuration file of its
-    exported folder (e.g. `config.json`) was changed, deleted or renamed. The data that git lacks
-    are new files, neither added nor ignored, that a model in git needs. Each file is looked up in
-    the repository that holds it.
+    exported folder (e.g. `config.json`) was changed, deleted or renamed. The files that are not in
+    git are new, neither added nor ignored, and a model in git needs them. Each file is compared in
+    the repository that contains it.
     rules: the configuration and plugin files. If one of them has changed, all models count as
     changed. In a repository without commits, all files are new since HEAD. Raises `UsageError` if
     git does not know the commit, or a file is in no repository.
@@ -64,7 +64,7 @@ def changed_since(
 
 
 def in_git(files: Sequence[str]) -> list[str]:
-    """Returns those files that git tracks or does not ignore, or that are in no repository."""
+    """Returns the files, except untracked ones that git ignores. Keeps files in no repository."""
     tops = {file: _top_above(file) for file in files}
     known = {
         each
@@ -82,10 +82,10 @@ def _top_above(file: str) -> str | None:
 
 
 def _commit_in(top: str, commit: str) -> str | None:
-    """Returns the commit to compare a repository with. For a submodule, the one that its
+    """Returns the commit with which a repository is compared: for a submodule, the commit that its
     superproject records, unless the working directory is in the submodule.
 
-    None for a repository without commits, or a submodule that the superproject did not have.
+    Returns None for a repository without commits, or if the superproject has no such submodule.
     """
     outer = _git(top, "rev-parse", "--show-superproject-working-tree").strip()
     if outer and top != _top_above("."):

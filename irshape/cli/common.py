@@ -31,12 +31,12 @@ def expand(
 ) -> list[str]:
     """Returns the files that paths name. Searches folders for IRs, resolves globs, and keeps `-`.
 
-    The path of a .bin, even of a deleted one, stands for the .xml beside it. Raises `UsageError`
-    for a path that matches no file.
-    only_ir: skips files that are not models, even if `paths` names them. With `foreign`, a file of
-    external data stands for the ONNX models that name it, in its folder or a folder above.
-    foreign: also searches folders for oneDNN graphs and, with the onnx package, ONNX models.
-    empty: accepts folders without models.
+    Replaces a .bin, even a deleted one, by the .xml beside it. Raises `UsageError` for a path that
+    matches no file.
+    only_ir: skip files that are not models, even if `paths` names them. With `foreign`, replace
+    external data by the ONNX models that refer to it, in its folder or a folder above.
+    foreign: also search folders for oneDNN graphs and, with the onnx package, ONNX models.
+    empty: accept folders without models.
     """
     files: list[str] = []
     for path in map(_described_by, paths):
@@ -73,7 +73,7 @@ def expand(
 
 
 def unjudged(files: int) -> str:
-    """Returns a note that targets and devices do not apply to files of formats other than IR."""
+    """Returns a note that --target and --device have no effect on files that are not IRs."""
     return (
         f"the target and the devices apply only to IRs, not to {counted(files, 'file')} of other "
         "formats; `irshape convert` converts them to IRs"
@@ -87,8 +87,8 @@ def _described_by(path: str) -> str:
 
 
 def _named_data(paths: Iterable[str]) -> dict[str, list[str]]:
-    """Maps the real path of each external data file to the ONNX models that name it. Reads the ONNX
-    models in the folders of `paths` and in the folders above."""
+    """Maps the real path of each external data file to the ONNX models that refer to it. Reads the
+    ONNX models in the folders of `paths` and in the folders above these."""
     from ..formats.onnx.recognition import external_files
 
     folders = {folder for path in paths for folder in Path(path).parents}
@@ -115,8 +115,8 @@ def _without_onnx(files: list[str], folder: str) -> list[str]:
 def _inside(folder: str, suffixes: tuple[str, ...]) -> list[str]:
     """Returns the models in a folder, and entries that cannot be examined.
 
-    Such entries are broken links, pipes and unreadable folders. Checking them reports an error, so
-    that no model is skipped silently.
+    These entries are broken links, pipes and unreadable folders. irshape reports an error when it
+    checks such an entry, so that no model is skipped silently.
     """
     closed: list[OSError] = []
     candidates = [
@@ -130,7 +130,7 @@ def _inside(folder: str, suffixes: tuple[str, ...]) -> list[str]:
 
 
 def _behind(url: str) -> list[str]:
-    """Returns the URL of a single model, or the URLs of all IRs in a folder or of a pattern."""
+    """Returns the URL if it names one file, else the URLs of all IRs in the folder or pattern."""
     if "*" not in url and os.path.splitext(without_credentials(url))[1]:
         return [url]
     from ..formats.remote import list_remote
@@ -364,10 +364,10 @@ def load_for_shapes(path: str, weights: str) -> Model:
 
 
 def load_among(path: str, paths: Sequence[str], statuses: set[int]) -> Model | None:
-    """Loads one of several models. If it cannot be read, says why on stderr and returns None.
+    """Loads one of several models. If that fails, says why on stderr and returns None.
 
-    Raises `OSError` if the file cannot be opened and is the only one of `paths`. statuses: receives
-    the exit status of the failure.
+    Adds the exit status of the failure to `statuses`. Raises `OSError` if the file cannot be opened
+    and is the only one of `paths`.
     """
     try:
         return load_or_exit(path)
@@ -389,9 +389,9 @@ def pairs(
 ) -> dict[str, str]:
     """Parses `NAME=VALUE` options into a dictionary.
 
-    A name may contain `=`: the text is split at the `=` before which `known` accepts the name.
-    Raises `UsageError` for a name given twice and for a malformed value.
-    ends: the names of the inputs or outputs; if there is only one, `NAME=` may be omitted.
+    A name may contain `=`: `known` says whether the text before one of the `=` is a name. Raises
+    `UsageError` for a name given twice and for a malformed value.
+    ends: the names of the model's inputs or outputs. If there is only one, `NAME=` may be omitted.
     """
     named: dict[str, str] = {}
     for value in values:

@@ -55,9 +55,9 @@ def command(
     """Compare two models tensor by tensor; name the first that differs.
 
     The models can be two precisions of a network, the output of two versions of a converter, or an
-    IR and the ONNX model that it was made from. Inputs and outputs are matched by name, the others
-    in order; inner tensors by tensor name, by the structure around them, by layer name. A layer of
-    B is blamed if its output differs even when it is computed from A's inputs.
+    IR and the ONNX model that it was made from. irshape matches inputs and outputs by name, and
+    those with different names by order. It matches inner tensors by tensor name, by neighbouring
+    layers, or by layer name. A layer of B is to blame if its output differs even with A's inputs.
 
     Exit status: 0; 1 if an output differs, a layer is to blame, nothing could be compared or a
     model cannot be run; 2 if a path cannot be opened or the runtime is not installed.
@@ -78,7 +78,7 @@ def command(
     except (ExecutionError, ValueError) as problem:
         click.echo(f"{_refusing(problem, models)}: {problem}", err=True)
         if not inputs and not shapes:
-            hint = "irshape: the inputs were drawn at random; --shape and --input give others"
+            hint = "irshape: the inputs are random; choose others with --shape or --input"
             click.echo(hint, err=True)
         raise click.exceptions.Exit(1) from None
     except RuntimeError as problem:
@@ -97,7 +97,7 @@ def command(
 
 
 def _refusing(problem: Exception, models: Sequence[Model]) -> str:
-    """Returns the path of the model that cannot be run; both paths if the error names no layer."""
+    """Returns the path of the model with the layer that an error names; without one, both paths."""
     layer = getattr(problem, "layer", None)
     owners = [model for model in models if any(each is layer for each in model.walk())]
     return ", ".join(model.path for model in owners or models)
@@ -108,7 +108,7 @@ def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
     lines = [
         f"A {comparison.first.path}{ran[0]}",
         f"B {comparison.second.path}{ran[1]}"
-        + (f", {comparison.precision} in one of them" if comparison.precision else ""),
+        + (f"; one model computes in {comparison.precision}" if comparison.precision else ""),
     ]
     lines += [f"  {each}" for each in comparison.counts()]
     for name, unmatched in zip("AB", comparison.unmatched, strict=True):
@@ -117,7 +117,7 @@ def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
                 f"  only in {name}: {counted(len(unmatched), 'layer')}: {first_of(unmatched, 5)}"
             )
     for names, other in zip(comparison.unpaired_outputs, "BA", strict=True):
-        lines += [f"  output '{name}' has no partner in {other}" for name in names]
+        lines += [f"  output '{name}' corresponds to no output of {other}" for name in names]
     if comparison.altered:
         extents = {pair.second.name: pair.extent for pair in comparison.pairs}
         altered = [f"'{name}'{extents[name]}" for name in comparison.altered]
@@ -180,5 +180,5 @@ def _verdict(comparison: ModelComparison) -> list[str]:
         if comparison.outputs_agree:
             lines.append("    all outputs agree in this run; with other inputs, they may not")
     elif diverging is not None and not diverging.causes:
-        lines.append("  no layer differs by itself: small errors add up")
+        lines.append("  no single layer causes the difference: small errors add up")
     return lines

@@ -36,7 +36,7 @@ HEAD = (
 
 
 def place(layer: Layer, port: int | None = None) -> str:
-    """Describes a layer as `Add 'sum' (id 3/7)`, 7 in a body of layer 3, and one of its outputs."""
+    """Describes a layer and an output: `Add 'sum' (id 3/7) output 0` is in a body of layer 3."""
     return plain(
         f"{layer.type} '{layer.name}' (id {'/'.join([*layer.path, layer.id])})"
         + ("" if port is None else f" output {port}")
@@ -60,7 +60,7 @@ def in_words(state: str, errors: Errors) -> str:
 
 
 def row(errors: Errors, verdict: str, what: str) -> tuple[str, ...]:
-    """Returns a row of the table. Counts of NaN or infinity that differ are written `3/4`."""
+    """Returns a row of the table of errors. Different counts of NaN or infinity become `3/4`."""
     counts = [
         f"{pair[0]}" if pair[0] == pair[1] else f"{pair[0]}/{pair[1]}"
         for pair in (errors.nan, errors.inf)

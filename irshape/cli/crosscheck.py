@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 @click.option(
     "--hint",
     type=click.Choice(["f32", "f16", "bf16"]),
-    help="The precision to request from the device; the tolerance follows it. [default: f32]",
+    help="The precision to request from the device, with its tolerance. [default: f32]",
 )
 @click.option(
     "--layers",
     type=click.Choice(["all", "outputs"]),
     default="all",
     show_default=True,
-    help="What to compare. outputs compares the model's outputs, and all layers if one differs.",
+    help="Compare all layers, or the model's outputs and, only if an output differs, all layers.",
 )
 @input_options
 @click.option(
@@ -88,16 +88,16 @@ def command(
 ) -> None:
     """Compare types, shapes and values of every layer with OpenVINO's.
 
-    A layer is blamed if its output differs although irshape computes it from the device's own
-    values of its inputs. A difference that a layer only inherits from its inputs counts only in an
-    output of the model.
+    irshape computes each layer from the device's own values of its inputs: if the output still
+    differs, the layer is to blame. A difference that comes only from the inputs of a layer counts
+    only if it reaches an output of the model.
 
     An ONNX model is compared with onnxruntime (with --device reference, with onnx's reference
-    evaluator), a oneDNN graph with the oneDNN library. The runtime runs in its own process: if it
-    crashes, the report says so. It comes with irshape[openvino] or irshape[onnx].
+    evaluator), a oneDNN graph with the oneDNN library. The runtime runs in a separate process: if
+    it crashes, the report says so. irshape[openvino] or irshape[onnx] installs the runtime.
 
-    --record keeps the device's values in a file. --replay reads them from there instead of running
-    the device, so that any machine can repeat the cross-check for that device and precision.
+    --record keeps the device's values in a file. --replay reads the values from this file instead
+    of running the device, so that any machine can repeat the cross-check.
 
     Exit status: 0; 1 if something differs or cannot be compared; 2 if a path cannot be opened or
     the runtime is not installed.
@@ -143,7 +143,7 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
     rows = comparison.rows
     shapes = f"{comparison.count('equal', values=False)} equal"
     tighter = comparison.count("tighter", values=False)
-    shapes += f", {tighter} tighter than the runtime's" if tighter else ""
+    shapes += f", {tighter} more precise than the runtime's" if tighter else ""
     wrong = comparison.count("differs", values=False)
     shapes += f", {wrong} different" if wrong else ""
     compared = [output for output in rows if output.value_verdict != "not compared"]
@@ -183,7 +183,7 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
 
 
 def _outputs(comparison: Comparison, verbose: bool) -> list[str]:
-    """Returns a line for each explanation; with `verbose`, also one for each output."""
+    """Returns a line for each explained difference; with `verbose`, also for each output."""
     lines = []
     if verbose:
         for output in comparison.rows:
@@ -222,8 +222,8 @@ def _blame(comparison: Comparison) -> list[str]:
         if not inherited:
             return []
         return [
-            "  no layer differs by itself; the differences come from small errors and from "
-            f"explained differences, first at {place(inherited[0].layer, inherited[0].port)}"
+            "  no single layer causes the difference: small errors and explained differences "
+            f"add up, first at {place(inherited[0].layer, inherited[0].port)}"
         ]
     if first.own_verdict == "differs":
         lines = [
@@ -241,10 +241,10 @@ def _blame(comparison: Comparison) -> list[str]:
         lines.append(f"    irshape infers {first.inferred}, {comparison.runtime} {first.runtime}")
     if "differs" in (first.value_verdict, first.own_verdict):
         if first.error is not None and first.allowed is not None:
-            lines.append(f"    error {first.error:.6g}, allowed there {first.allowed:.6g}")
+            lines.append(f"    error {first.error:.6g}; the tolerance allows {first.allowed:.6g}")
         if first.own_errors is not None and first.own_errors.max_abs is not None:
             lines.append(
-                f"    by itself: largest error {first.own_errors.max_abs:.6g}"
+                f"    from the device's inputs: largest error {first.own_errors.max_abs:.6g}"
                 + (f" at {list(first.own_errors.place)}" if first.own_errors.place else "")
             )
         lines += [
@@ -262,14 +262,14 @@ def _inside(comparison: Comparison) -> list[str]:
     if blamed is None:
         runs = f"the {inside.looked_at} runs" if inside.looked_at > 1 else "the run"
         return [
-            f"    every layer of its <{inside.tag}> agrees in {runs} compared: the device runs "
-            "the body differently (slices, back edges, conditions)"
+            f"    every layer of its <{inside.tag}> agrees in {runs} that irshape "
+            "compared: the device differs in how it runs the body (slices, back edges, conditions)"
         ]
     error = (blamed.own_errors or blamed.errors).max_abs
     lines = [
         f"  inside, in run {inside.iteration + 1} of the <{inside.tag}> of {place(inside.layer)}: "
         f"{place(blamed.layer, blamed.port)}"
-        + (f", by itself: largest error {error:.6g}" if error is not None else "")
+        + (f", from the device's inputs: largest error {error:.6g}" if error is not None else "")
     ]
     if inside.comparison.saved is not None:
         lines.append(f"    saved: {inside.comparison.saved}")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 FEW = 3
-"""The largest number of constants with a changed element type to list; more are only counted."""
+"""If more constants changed from one element type to another, `diff` only counts them."""
 TONES = {"-": "red", "+": "green", "~": "yellow"}
 
 
@@ -168,7 +168,7 @@ def _text(difference: ModelDiff, limit: int) -> Iterator[str]:
         constants = Counter(each.layer.type for each in layers if each.constant)
         if constants:
             kinds = ", ".join(f"{count:,} {plain(kind)}" for kind, count in constants.items())
-            yield f"{sign} {kinds} whose outputs are constant"
+            yield f"{sign} {kinds} with constant outputs"
         equal: dict[str, list[str]] = {}
         for each in layers:
             if each.same_as is not None and not each.constant:

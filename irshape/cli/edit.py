@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 End = TypeVar("End")
 Given = Mapping[str, Any]
-"""The options by the names of their parameters."""
+"""The values of the options, by the names of their parameters."""
 Apply = Callable[["Graph", Given], "str | None"]
-"""Makes a change, and returns a note for stderr."""
+"""A function that makes a change. It returns a note for stderr, or None."""
 
 
 def _restore(graph: Graph, given: Given) -> str:
@@ -40,7 +40,7 @@ def _restore(graph: Graph, given: Given) -> str:
 def _pairs(graph: Graph, given: Given, flag: str, ends: Iterable[Output] = ()) -> dict[str, str]:
     """Parses the NAME=VALUE texts of an option. A name in the graph may contain `=`.
 
-    ends: the inputs or outputs; if there is only one, `NAME=` may be omitted.
+    ends: the model's inputs or outputs. If there is only one, `NAME=` may be omitted.
     """
     named = {name for each in graph.walk() for port in each.outputs for name in port.names}
     names = [(*each.names, port_name(each.layer, each.index))[0] for each in ends]
@@ -65,7 +65,7 @@ def _shapes(graph: Graph, given: Given) -> dict[str, str]:
 
 
 def _constant_in_the_way(graph: Graph, given: Given) -> str | None:
-    """Returns a note on a constant that does not fit the requested sizes; None if all fit."""
+    """Returns a note on a constant that makes a layer refuse the requested sizes, or None."""
     from ..inference.engine import infer
     from ..inference.fitting_sizes import fitting_size
 
@@ -128,7 +128,7 @@ def _pin_seq(graph: Graph, given: Given) -> str | None:
     graph.pin(seq=Dimension.of(given["seq"]))
     if any(len(shape.dims or ()) > 1 and shape[1].is_dynamic for shape in shapes):
         return None
-    return "no input has a dynamic axis 1, so nothing changed; --reshape sets other axes"
+    return "no input has a dynamic axis 1, so nothing changed; change other axes with --reshape"
 
 
 def _bind(graph: Graph, given: Given) -> None:
@@ -199,7 +199,7 @@ def _remove(graph: Graph, given: Given) -> None:
 
 
 def _for_each(method: str) -> Apply:
-    """Returns a change that calls a method of the graph with each value of the option."""
+    """Returns a function that calls a method of a graph once for each value of an option."""
 
     def apply(graph: Graph, given: Given) -> None:
         for name in given[method]:
@@ -223,8 +223,8 @@ def _preprocess(graph: Graph, given: Given) -> str | None:
     for tensor, wanted in of_tensor.items():
         if "mean" in wanted or "scale" in wanted:
             notes += [
-                f"'{tensor.name}' already feeds {user.layer.label}, which now applies its constant "
-                "after the new mean or scale"
+                f"'{tensor.name}' already feeds {user.layer.label}: the model applies the new mean "
+                "or scale first, and then the constant of that layer"
                 for user in tensor.users
                 if user.layer.type in ("Subtract", "Divide", "Add", "Multiply")
                 and any(each.source.value is not None for each in user.layer.inputs)
@@ -249,15 +249,15 @@ def _by_end(
     options: Mapping[str, Argument],
     find: Callable[[str], End],
 ) -> dict[End, dict[str, Any]]:
-    """Collects the values of several options by input or output, which `find` looks up by name, and
-    by argument of `Graph.preprocess` or `Graph.postprocess`."""
+    """Collects the values of several options. Maps each input or output, which `find` looks up by
+    name, to arguments of `Graph.preprocess` or `Graph.postprocess`."""
     wanted: dict[End, dict[str, Any]] = {}
     for flag, (argument, parse) in options.items():
         with refusals([flag]):
             for name, text in _pairs(graph, given, flag, ends).items():
                 of_end = wanted.setdefault(find(name), {})
                 if argument in of_end:
-                    raise ValueError(f"'{name}' has two values, one of them under another name")
+                    raise ValueError(f"'{name}' gets two values, one by another of its names")
                 of_end[argument] = parse(text)
     return wanted
 
@@ -303,10 +303,10 @@ def _rename(graph: Graph, given: Given) -> None:
 
 
 class _Change:
-    """An option with its help. usage: the option and, if it takes a value, its metavar.
+    """An option of the command. usage: the option and, if it takes a value, its metavar.
 
-    applies: a function that makes the change. If this option only modifies other options: the
-    parameters of those.
+    applies: a function that makes the change. For an option that only modifies other options, the
+    names of their parameters.
     """
 
     def __init__(
@@ -333,23 +333,23 @@ _SECTIONS = {
             lambda graph, _: (
                 f"{counted(len(graph.make_stateless()), 'variable')} turned into inputs and outputs"
             ),
-            "Turn variables into inputs and outputs.",
+            "Replace variables (ReadValue, Assign) by inputs and outputs.",
         ),
         _Change(
             "--make-stateful IN=OUT...",
             _make_stateful,
-            "Turn an input and the output with its next value into a variable, such as "
+            "Replace an input, and the output that computes its next value, by a variable, such as "
             "past.0.key=present.0.key.",
         ),
         _Change(
             "--beam-idx NAME",
             ("make_stateful",),
-            "With --make-stateful: add an input, the indices that reorder axis 0 of the variables.",
+            "With --make-stateful: add an input with indices to reorder axis 0 of the variables.",
         ),
         _Change(
             "--batch-from NAME",
             ("make_stateful",),
-            "With --make-stateful: the input whose axis 0 is the batch size of the variables.",
+            "With --make-stateful: an input with the batch size of the variables in axis 0.",
         ),
     ),
     "Shapes and values of inputs": (
@@ -400,20 +400,20 @@ _SECTIONS = {
         _Change(
             "--remove LAYER[:INPUT]...",
             _remove,
-            "Remove a layer; its consumers then take its input 0, or the input INPUT.",
+            "Remove a layer. Layers that used its output then use its input 0, or its input INPUT.",
         ),
     ),
     "Inputs and outputs": (
         _Change(
             "--cut NAME...",
             _for_each("cut"),
-            "Make a tensor an input, and remove layers that lead only to it.",
+            "Turn a tensor into an input, and remove the layers that computed only this tensor.",
         ),
         _Change("--add-output NAME...", _for_each("add_output"), "Make a tensor an output."),
         _Change(
             "--drop-output NAME...",
             _for_each("drop_output"),
-            "Remove an output, and layers that lead only to it. Inputs stay.",
+            "Remove an output, and the layers that computed only this output. Inputs stay.",
         ),
         _Change("--drop-unused-inputs", _drop_inputs, "Remove the inputs that no layer uses."),
     ),
@@ -463,7 +463,7 @@ _SECTIONS = {
         _Change(
             "--clean",
             lambda graph, _: f"{counted(graph.clean(), 'layer')} removed",
-            "Remove layers that lead to no output, and layers that repeat a computation.",
+            "Remove layers that no output depends on, and layers that repeat a computation.",
         ),
         _Change(
             "--outline LAYER...",
@@ -484,7 +484,7 @@ _SECTIONS = {
             lambda graph, given: (
                 f"{counted(graph.compress_to_f16(keep=given['keep']), 'constant')} stored in f16"
             ),
-            "Store weights in f16; layers compute in f32 as before.",
+            "Store weights in f16; layers still compute in f32.",
         ),
         _Change(
             "--keep PATTERN...",
@@ -549,7 +549,7 @@ def command(
       irshape edit m.xml --f16 --keep '*norm*' SoftMax -o half.xml
       irshape edit m.xml --cut encoder/out --add-output mean -o decoder.xml
 
-    Exit status: 0; 1 if the model is not sound or a change cannot be made; 2 if a name does not
+    Exit status: 0; 1 if the model has errors or a change cannot be made; 2 if a name does not
     exist, a value cannot be read, or a path cannot be opened. Files appear completely or not at
     all.
     """
@@ -583,9 +583,9 @@ def _asked(value: Any) -> bool:
 
 
 def _steps(given: Given) -> dict[Apply, list[str]]:
-    """Returns the requested changes in order, each with the options that request it.
+    """Returns the functions that make the requested changes, in order, each with its options.
 
-    Raises `UsageError` for an option that modifies only options that are not given.
+    Raises `UsageError` for an option that only modifies other options if none of them is given.
     """
     steps: dict[Apply, list[str]] = {}
     every = [each for section in _SECTIONS.values() for each in section]

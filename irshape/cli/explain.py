@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.command("explain", cls=Command)
 @click.argument("model", metavar="MODEL")
 @click.argument("tensor", metavar="[TENSOR]", required=False)
-@click.option("--axis", type=Whole(), help="Explain this axis alone; -1 is the last one.")
+@click.option("--axis", type=Whole(), help="Explain only this axis; -1 is the last one.")
 @shape_option("The shape of an input, which may name dimensions: input_ids=[batch,seq].")
 @assume_option
 @form_option("text", "json", "html")
@@ -30,16 +30,16 @@ def command(
     form: str,
     weights: str,
 ) -> None:
-    """Explain why dimensions are dynamic, and what decides them.
+    """Explain why dimensions are dynamic, and what determines them.
 
-    TENSOR is a tensor name, a layer by name or id, or LAYER:INDEX; a tensor inside a body may be
-    named by the layers around it, as in loop/body/state. For each dimension, the output shows the
-    layers that make it, back to inputs, constants or data, and input shapes that bound it.
+    TENSOR is a tensor name, a layer by name or id, or LAYER:INDEX. For a tensor inside a body, put
+    the layers around it in front, as in loop/body/state. For each dimension, the output shows the
+    layers that determine it, back to inputs, constants or data, and input shapes that bound it.
 
     Without TENSOR, the dynamic dimensions of the model are grouped by their cause, worst first. The
     output also lists input shapes with which every dimension has an upper bound, and input shapes
-    with which every dimension is static; irshape's inference has checked both. OpenVINO's shapes
-    may be wider.
+    with which every dimension is static; irshape has inferred the model with both, but OpenVINO may
+    infer fewer bounds.
 
     Exit status: 0; 1 if a layer does not fit its inputs, which stderr names; 2 if a path cannot be
     opened, or the model has no such tensor or axis.
@@ -79,7 +79,7 @@ def command(
 
 
 def _obstacle(inference: Inference) -> str:
-    """Says why `irshape edit` cannot change the model; returns "" if it can."""
+    """Returns the reason why `irshape edit` cannot change the model; empty if it can."""
     from shlex import quote
 
     from ..diagnostics.report import LoadError

@@ -67,7 +67,7 @@ def command(
       irshape extract model.xml --to logits -o without_heads.xml
       irshape extract model.xml --around conv_17 --distance 3 -o report.xml
 
-    Exit status: 0; 1 if the model is not sound, or an output also depends on an input that is not
+    Exit status: 0; 1 if the model has errors, or an output also depends on an input that is not
     given; 2 if a name does not exist or a path cannot be opened. Files appear completely or not at
     all.
     """

@@ -94,15 +94,15 @@ def command(
     """Fix IRs without changing what OpenVINO reads.
 
     PATH is a file, a folder (searched for IRs), a glob, or - for standard input. OpenVINO reads
-    operations, attributes, edges and weights, but no ports: their dimensions and precisions are
-    changed to agree with what it reads. In a file that OpenVINO refuses, a misspelt word or a
-    number in another notation is corrected if the text leaves no choice. irshape lists all
-    other findings; --unsafe-fixes makes the likeliest change for each. irshape neither fixes nor
+    operations, attributes, edges and weights, but not the ports: irshape makes their dimensions and
+    precisions agree with the rest of the file. In a file that OpenVINO refuses, irshape corrects a
+    misspelt word or the notation of a number if only one correction is possible. It lists all other
+    findings; --unsafe-fixes makes the likeliest change for each of them. irshape neither fixes nor
     lists the findings of rules that are not selected.
 
-    Exit status of --diff and --check: 0; 1 if there is something to correct. Of --in-place and
-    --output: 0; 1 if errors remain. Of all: 1 if a file cannot be read as an IR, 2 if one cannot be
-    opened or written. The other files are still corrected.
+    Exit status: with --diff or --check, 0, or 1 if there is something to correct; with --in-place
+    or --output, 0, or 1 if errors remain. Always 1 if a file cannot be read as an IR, and 2 if a
+    file cannot be opened or written; irshape still corrects the other files.
     """
     if sum((shown, check, in_place, output is not None)) > 1:
         raise click.UsageError("--diff, --check, --in-place and --output exclude each other")
@@ -156,7 +156,7 @@ def _writer(
     alone: bool,
     weights: str,
 ) -> tuple[Writer | None, list[str]]:
-    """Returns a function that writes the fixes of a file (or None to write none), and the files.
+    """Returns a function that writes the fixes of one file, or None; and the files to fix.
 
     Raises `UsageError` if the output would overwrite an input.
     """
@@ -198,7 +198,7 @@ def _outcomes(files: list[str], wanted: Chosen, weights: str, *, unsafe: bool) -
 
 
 class _Result(NamedTuple):
-    """The result for a file: its fixed findings, and the remaining errors and warnings.
+    """What `fix` did to a file: the fixed findings, and the remaining errors and warnings.
 
     changes: whether the text changes. unsafe: how many findings --unsafe-fixes corrects.
     """
@@ -262,7 +262,7 @@ class _Account:
         listed = [(f"{self.done} ", each) for each in result.fixed] if fixed else []
         listed += [(f"left: {each.severity}", each) for each in result.left]
         for mark, each in listed:
-            also = f" (and {len(each.related)} more with this cause)" if each.related else ""
+            also = f" (and {len(each.related)} more with the same cause)" if each.related else ""
             place = f"{result.path}:{each.line}:{each.column}"
             yield f"{place}: {mark}[{each.code}] {plain(each.sentence)}{also}"
 

@@ -24,9 +24,8 @@ def is_folder(output: str) -> bool:
 
 
 def each_once(files: Iterable[str]) -> list[str]:
-    """Returns each file once, even if several paths lead to it. Prefers a path that is not a
-    symbolic link.
-    """
+    """Returns the files without duplicates. If several paths lead to one file, prefers a path that
+    is not a symbolic link."""
     chosen: dict[str, str] = {}
     for file in files:
         key = file if file == "-" or is_url(file) else os.path.realpath(file)
@@ -49,10 +48,10 @@ def _folder_of(path: str) -> str:
 
 
 def mirrored(paths: Sequence[str], files: Sequence[str], output: str) -> dict[str, str]:
-    """Maps each file to its path in `output`. Subfolders of the files' common folder are kept.
+    """Maps each file to its path in `output`. Keeps the subfolders of the files' common folder.
 
-    Files inside `output` are skipped when a folder is searched, since they are earlier copies.
-    Raises `UsageError` if `output` is a file, or if a file is `-`, a URL or on another drive.
+    Leaves out files inside `output` that a search has found, since they are earlier copies. Raises
+    `UsageError` if `output` is a file, or if a file is `-`, a URL or on another drive.
     """
     if os.path.exists(output) and not os.path.isdir(output):
         raise click.UsageError(f"'{output}' is a file; several files need a folder")
@@ -78,10 +77,10 @@ def _is_in(file: str, folder: str) -> bool:
 
 
 def write_over(fixes: Fixes, path: str, folders: Iterable[str] | None = None) -> None:
-    """Writes the fixed text over the file. A link stays, and its target is replaced.
+    """Writes the fixed text over the file. Keeps a symbolic link, and replaces its target.
 
     folders: the folders in which the file was found, if the user did not name the file. A link must
-    not lead out of them. Raises `OSError`.
+    not lead out of these folders. Raises `OSError`.
     """
     from ..formats.atomic import write_atomically
 
@@ -94,7 +93,7 @@ def write_over(fixes: Fixes, path: str, folders: Iterable[str] | None = None) ->
         reason = f"is a link to '{target}' outside the folder; name the file itself to change it"
         raise OSError(errno.EXDEV, reason, path)
     if Path(target).read_bytes() != fixes.original:
-        raise OSError(errno.EBUSY, "has changed since irshape read it; it is not written", path)
+        raise OSError(errno.EBUSY, "was not overwritten: it has changed since it was read", path)
     if not (os.access(target, os.W_OK) and os.stat(target).st_mode & 0o222):
         raise PermissionError(errno.EACCES, "is read-only", path)
     write_atomically(Path(path), fixes.data)

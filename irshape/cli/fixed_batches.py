@@ -18,7 +18,7 @@ def first_axes(graph: Graph) -> list[Dimension | None]:
 
 
 def kept_batches(graph: Graph, before: list[Dimension | None]) -> Iterator[str]:
-    """Yields a line for each output whose batch size did not follow that of the inputs.
+    """Yields a line for each output that kept its batch size although that of the inputs changed.
 
     before: `first_axes` of the graph before the change.
     """
@@ -40,7 +40,7 @@ def kept_batches(graph: Graph, before: list[Dimension | None]) -> Iterator[str]:
 
 
 def _fed(graph: Graph) -> set[GraphLayer]:
-    """Returns the layers that depend on the data of inputs, not only on their sizes by ShapeOf."""
+    """Returns the layers that depend on the values of inputs, not only on input sizes (ShapeOf)."""
     waiting = [each.layer for each in graph.inputs]
     fed = set(waiting)
     while waiting:
@@ -54,8 +54,8 @@ def _fed(graph: Graph) -> set[GraphLayer]:
 def _holder(
     output: Output, batch: Dimension, fed: set[GraphLayer]
 ) -> tuple[GraphLayer, GraphLayer] | None:
-    """Returns the layer that replaces the batch size by a constant, and the constant; of several
-    such layers, the one nearest to the output. fed: the layers that may have a batch axis."""
+    """Returns the layer that replaces the batch size by a constant, and this constant. Of several
+    such layers, takes the nearest to the output. fed: the layers that may have a batch axis."""
     if output.layer not in fed or not _differs(output, batch):
         return None
     waiting, seen = deque([output.layer]), {output.layer}

@@ -74,7 +74,7 @@ def graph_or_exit(path: str, weights: str) -> Graph:
             click.echo(f"… and {count - MOST_ERRORS} more", err=True)
         click.echo(
             f"irshape: '{plain(path)}' has {counted(count, 'error')}, but irshape changes only "
-            "sound models; `irshape validate` names the causes",
+            "models without errors; `irshape validate` names the causes",
             err=True,
         )
     except GraphError as problem:
@@ -86,11 +86,11 @@ def graph_or_exit(path: str, weights: str) -> Graph:
 def refusals(
     flags: Sequence[str] = (), why: Callable[[], str | None] | None = None
 ) -> Iterator[None]:
-    """Ends the command, without writing a file, if a change cannot be made.
+    """Ends the command, without writing a file, if the code in this context cannot make a change.
 
     The exit status is 2 for an unknown name or an unreadable value, 1 if an operation refuses the
     change.
-    flags: the options that ask for the change. why: returns a further line of the message.
+    flags: the options that ask for the change. why: returns one more line for the message, or None.
     """
     from ..graph.errors import GraphError
 
@@ -114,17 +114,17 @@ def refusals(
 
 
 _HELP = {
-    "outputs": "add it to --from, or give --to, where the part ends",
+    "outputs": "add it to --from, or name the outputs of the part with --to",
     "prefix": "give --prefix for the names of the second model, as in --prefix second/",
     "batch_from": "name with --batch-from an input that has the batch size",
     "max_iterations": "give --max-iterations",
     "bypass": "name the input that replaces the layer, as LAYER:INPUT",
 }
-"""The option to advise in place of each argument of a Python function."""
+"""Maps arguments of Python functions to advice on the options that set them."""
 
 
 def _advised(problem: GraphError) -> str:
-    """Returns the message of an error, with advice that names options, not Python arguments."""
+    """Returns the message of an error. Its advice names options instead of Python arguments."""
     advice = _HELP.get(problem.argument or "")
     return str(problem) if advice is None else f"{problem.message}; {advice}"
 
@@ -172,7 +172,7 @@ def graph_account(path: str, graph: Graph) -> str:
 
 
 def _text_alone(graph: Graph) -> bytes:
-    """Returns the .xml. Raises `GraphError` if the original .bin lacks a constant of the graph."""
+    """Returns the .xml. Raises `GraphError` if a constant is missing in the original .bin."""
     from ..graph.errors import GraphError
     from ..graph.writing import text_of
     from ..model.weights import Constant

@@ -73,15 +73,15 @@ def command(
 ) -> None:
     """Print the element type and shape of every output port.
 
-    With --shape, irshape infers the shapes from other shapes of the inputs. On a terminal the table
-    fits its width, and long names are shortened. A layer that does not fit its inputs is marked
-    with ! and has its declared shapes; shapes inferred from these are marked with ?.
+    --shape gives an input another shape than the file declares. On a terminal, the table fits the
+    width, and long names are shortened. The table marks a layer that does not fit its inputs with !
+    and shows the shapes that its ports declare; ? marks shapes that are inferred from these.
 
     With --symbols, the table shows expressions such as past+seq instead of intervals. --shape may
     name dimensions: --shape 'input_ids=[batch,seq]'.
 
-    Exit status: 0; 1 if a layer does not fit its inputs, which is then named first, together with
-    the dimensions of the inputs, or the constant, that do not fit; 2 if a path cannot be opened.
+    Exit status: 0; 1 if a layer does not fit its inputs: stderr then names the layer, and the
+    dimensions of inputs, or the constant, that do not fit; 2 if a path cannot be opened.
     """
     from ..formats.ir.fragments import give_values
     from ..inference.engine import infer
@@ -123,9 +123,9 @@ def command(
 
 
 def _conflicts(inference: Inference, layer: Layer | None) -> list[str]:
-    """Describes inputs whose rank or sizes contradict the file, each other, or a layer.
+    """Describes inputs with a rank or sizes that contradict the file, other inputs, or a layer.
 
-    If inputs have another rank than in the file, describes only these, and no sizes.
+    If an input has another rank than in the file, describes only such inputs.
     """
     from ..inference.conflicts import size_conflicts, sizes_of_inputs
     from ..inference.engine import infer
@@ -171,8 +171,8 @@ def _reasons(inference: Inference, verbose: bool, named: bool) -> list[str]:
 
 
 def _marks(inference: Inference, refusing: list[Layer]) -> Marks:
-    """Returns ! for each layer that does not fit its inputs, and ? for each layer inferred from the
-    declared shapes of such a layer; nothing for other layers."""
+    """Maps layers to their marks: ! if a layer does not fit its inputs, ? if its outputs are
+    inferred from the declared shapes of such a layer."""
     if not refusing:
         return {}
     unsure = [
@@ -185,10 +185,10 @@ def _marks(inference: Inference, refusing: list[Layer]) -> Marks:
 def _table(
     layers: list[dict[str, Any]], marks: Marks, constants: bool, names: list[str] | None
 ) -> list[str]:
-    """Returns a table with a row for each output, and an explanation of the marks in it.
+    """Returns a table with a row for each output, and lines that explain its marks.
 
-    names: the names of the model's outputs, if `layers` has only these. The names replace the
-    columns of the layer.
+    names: the names of the model's outputs if `layers` has only the Results. The names replace the
+    columns about the layer.
     """
     rows = []
     hidden = 0

@@ -71,9 +71,9 @@ def command(
 ) -> None:
     """Write a configuration and pre-commit hooks.
 
-    The configuration is irshape.toml, which has the most used keys as comments. The two hooks are
-    in .pre-commit-config.yaml, which run the irshape that is installed. A file that exists stays:
-    the hooks are then printed, to be added by hand.
+    irshape.toml contains the configuration, with the most used keys as comments.
+    .pre-commit-config.yaml contains two hooks, which run the installed irshape. If this file
+    exists, irshape prints the hooks instead, to be added by hand.
 
     Exit status: 0; 2 if the folder has a configuration already, or a file cannot be written.
     """

@@ -25,7 +25,7 @@ SORTS = {
     "activations": "bytes",
     "parameters": "parameter_bytes",
 }
-"""The values of --sort, with the attribute of a layer's costs by which each sorts."""
+"""Maps the values of --sort to the fields of a layer's costs by which they sort."""
 
 
 @click.command("inspect", cls=Command)
@@ -126,8 +126,8 @@ def _memory(inspection: Inspection, device: str | None, context: int | None) -> 
         memory = DeviceMemory(inspection, DeviceSize.parse(device), context)
     if context is not None and all(cache.fixed is not None for cache in memory.caches):
         click.echo(
-            "irshape: --context changes nothing: the model has no state, and no input for the "
-            "past, that grows",
+            "irshape: --context changes nothing: no state and no KV cache input of the model "
+            "grows with the context",
             err=True,
         )
     return memory

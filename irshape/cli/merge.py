@@ -54,16 +54,16 @@ def command(
 ) -> None:
     """Join two models: outputs of A feed inputs of B.
 
-    The result has the inputs of A, then the inputs of B that nothing feeds; and the outputs of A
-    that feed nothing, then the outputs of B.
+    The inputs of the result are those of A, then those of B that A does not feed. Its outputs are
+    those of A that do not feed B, then those of B.
 
     \b
     Examples:
       irshape merge tokenizer.xml model.xml -o whole.xml
       irshape merge a.xml b.xml --connect hidden=x --prefix b/ -o whole.xml
 
-    Exit status: 0; 1 if a model is not sound, a tensor does not fit an input, or names clash; 2 if
-    a name does not exist or a path cannot be opened. Files appear completely or not at all.
+    Exit status: 0; 1 if a model has errors, a tensor does not fit an input, or names clash; 2 if a
+    name does not exist or a path cannot be opened. Files appear completely or not at all.
     """
     from ..graph.graph import merge
 
@@ -78,8 +78,8 @@ def command(
 
 
 def _by_default(first: Graph, second: Graph) -> dict[str, str]:
-    """Returns the connections to make without --connect. Raises `UsageError` if they are
-    ambiguous."""
+    """Returns the connections to make without --connect. Raises `UsageError` if it is unclear which
+    ones."""
     outputs = {name for output in first.outputs for name in output.names}
     inputs = [name for output in second.inputs for name in output.names]
     same = {name: name for name in inputs if name in outputs}
@@ -91,5 +91,5 @@ def _by_default(first: Graph, second: Graph) -> dict[str, str]:
         return {ends[0]: starts[0]}
     raise click.UsageError(
         "no output of A has the name of an input of B; connect them with --connect OUT=IN: "
-        f"A gives {first_of(ends, 8) or 'nothing'}, B takes {first_of(starts, 8) or 'nothing'}"
+        f"A outputs {first_of(ends, 8) or 'nothing'}, B expects {first_of(starts, 8) or 'nothing'}"
     )

@@ -129,8 +129,8 @@ def described(cls: type[Operation]) -> dict[str, Any]:
 
 
 def _outputs(cls: type[Operation]) -> list[dict[str, Any]]:
-    """Describes each output: `like` names an input of the same type and shape, if declared;
-    `variadic` tells whether the operation may have more such outputs."""
+    """Describes each output. `like`: the input with the same type and shape, if the operation
+    declares one. `variadic`: whether the operation may have several outputs of this kind."""
     from ..ops.declaration import Operation
 
     if cls.infer is Operation.infer and cls.result is not None:

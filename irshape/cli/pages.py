@@ -44,7 +44,7 @@ def not_a_result(path: str, command: str) -> click.UsageError:
 
 
 def lay_over(subject: Subject, reader: Reader, result: Mapping[str, Any]) -> None:
-    """Adds the result of a run to a model's page. Raises `ValueError` if they do not fit."""
+    """Adds the result of a run to a model's page. Raises `ValueError` if it is of another model."""
     if subject.model is not None:
         subject.lay_over(reader(result, subject.numbering))
 

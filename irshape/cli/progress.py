@@ -38,8 +38,8 @@ class Line:
 
 
 def progress(items: Iterable[T], total: int) -> Iterator[T]:
-    """Yields the items, and shows their count in a line on stderr. The line is removed while the
-    caller processes an item, because the caller may write other lines."""
+    """Yields the items, and counts them in a line on stderr. Removes the line while the caller
+    processes an item, because the caller may write other lines."""
     line = Line()
     if total < 2 or not line.shows:
         yield from items

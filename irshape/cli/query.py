@@ -44,12 +44,12 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
       irshape query '//layer[producer(.)/@type="FakeQuantize"]' model.xml
       irshape query 'count(//layer[@type="Const"])' models/*.xml
 
-    An expression that selects elements, attributes or texts lists the layers around them. One that
-    gives a number, a text or a truth value prints it for each file.
+    If the expression selects elements, attributes or texts, irshape lists the layers that contain
+    them. If it gives a number, a text or a truth value, irshape prints this value for each file.
 
-    Besides the functions of XPath there are producer(NODES) and consumers(NODES), the layers at the
-    other end of the edges; shape(NODES) and element-type(NODES), inferred for the first port; and
-    re:test(TEXT, PATTERN) of EXSLT.
+    Besides the functions of XPath, there are producer(NODES), the layers that feed the nodes, and
+    consumers(NODES), the layers that the nodes feed; shape(NODES) and element-type(NODES), inferred
+    for the first port; and re:test(TEXT, PATTERN) of EXSLT.
 
     Exit status: 0, even if nothing matches; 1 if a file contains no model or the expression could
     not be evaluated on it in time; 2 for a malformed expression or a path that cannot be opened.

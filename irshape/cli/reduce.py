@@ -154,7 +154,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def _outcome(test: CommandTest, model: str) -> Outcome:
-    """Runs the command on the original model."""
+    """Runs the command on the original model, and returns how the command ended."""
     try:
         return test.on_file(model)
     except OSError as problem:

@@ -24,7 +24,7 @@ COUNTED = (*FOR_PEOPLE, "json")
 
 
 class Form(NamedTuple):
-    """A format and the path of its file. None: the file of `--output-file`, or else stdout."""
+    """A report format and its file. Without a path: the file of `--output-file`, or stdout."""
 
     name: str
     path: str | None

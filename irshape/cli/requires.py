@@ -31,16 +31,16 @@ SHOWN = 5
 def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
     """Print the OpenVINO releases that read a model and the devices that compile it.
 
-    PATH is a file, a folder (searched for IRs), a glob, or - for standard input. Which release
-    reads the model follows from the version of the IR, the operations with their opsets, the
-    element types, and the inferred shapes; which release runs it, from measurements of CPU plugins.
-    docs/devices.md explains the verdicts on CPU, GPU and NPU. --ask compiles the model on the
-    devices of this machine and prints their answers.
+    PATH is a file, a folder (searched for IRs), a glob, or - for standard input. irshape concludes
+    which releases read the model from the version of the IR, the operations with their opsets, the
+    element types, and the inferred shapes. Which releases run it was measured with their CPU
+    plugins. docs/devices.md explains the verdicts on CPU, GPU and NPU. --ask compiles the model on
+    the devices of this machine and prints their answers.
 
-    Several models also get one answer for all: the newest release that any of them needs, and the
-    libraries that they need. The JSON then has `requires`, `libraries`, `unknown` (the models with
-    operations that irshape does not know), `complete` (whether every file has a model), and a list
-    `models` of the objects that a single model gives.
+    For several models, irshape also prints one answer for all of them: the newest release that any
+    of them needs, and the libraries that they need. The JSON then has `requires`, `libraries`,
+    `unknown` (the models with operations that irshape does not know), `complete` (whether every
+    file has a model), and a list `models` of the objects that a single model gives.
 
     Exit status: 0; 1 if a file contains no model, or a layer that OpenVINO refuses; 2 if a path
     cannot be opened, or names an ONNX model or a oneDNN graph.
@@ -82,8 +82,9 @@ def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
             lines = [f"all {len(answers)} models: OpenVINO {strictest.release} or newer"]
             for library in together(answers)["libraries"]:
                 known = f"{library['install']}, {library['release']} or newer"
-                what = known if library["install"] else "that of their custom operations"
-                lines.append(f"  library: {what}, for {len(library['models'])} of them")
+                what = known if library["install"] else "the one with their custom operations"
+                models = counted(len(library["models"]), "model")
+                lines.append(f"  library: {what}, for {models}")
             echo("\n".join(fitted(lines)))
     if statuses:
         raise click.exceptions.Exit(max(statuses))
@@ -108,7 +109,7 @@ WIDTH = 80
 """The width of the table, in characters, if the output does not go to a terminal."""
 
 _Row = tuple[str, str, str]
-"""A row of the table: the subject, the release or verdict, and the reason.
+"""A row of the table: its subject, e.g. `GPU`, the release or verdict, and the reason.
 
 The subject and the release are empty if they are the same as in the row before.
 """
@@ -174,7 +175,7 @@ def _device(name: str, device: dict[str, Any], asked: str | None) -> Iterator[_R
         yield (
             "",
             "",
-            f"HETERO:GPU,CPU would run {moved} on the CPU, for which no obstacle is known",
+            f"HETERO:GPU,CPU would run {moved} on the CPU; no obstacle to this is known",
         )
     if asked is not None:
         yield "", "", f"asked: {asked}"

@@ -125,7 +125,7 @@ def markdown(rules: tuple[type[Rule], ...]) -> str:
         "| Code | Name | Severity | |\n|---|---|---|---|\n"
     )
     gone = "".join(f"- {code} {successor}\n" for code, successor in RETIRED.items())
-    retired = f"Retired codes, which are accepted and match nothing:\n\n{gone}\n"
+    retired = f"Retired codes, which selectors may contain but no rule has:\n\n{gone}\n"
     return head + "\n".join(rows) + f"\n\n{retired}" + "\n".join(map(markdown_page, rules))
 
 

@@ -237,8 +237,8 @@ def _simulation(simulation: Simulation) -> list[str]:
     departed = [step for step in simulation.steps if step.departs]
     lines = [
         f"rounded to {simulation.precision} after every layer: "
-        f"{counted(len(simulation.steps), 'output')}; {len(broken)} not finite any more, "
-        f"{len(departed)} off by more than {simulation.precision} explains"
+        f"{counted(len(simulation.steps), 'output')}; {len(broken)} become infinite or "
+        f"NaN, {len(departed)} differ by more than {simulation.precision} explains"
     ]
     lines += error_table(
         [
@@ -252,11 +252,15 @@ def _simulation(simulation: Simulation) -> list[str]:
     )
     first = simulation.first
     if first is None:
-        lines.append("no layer breaks")
+        lines.append("no layer becomes infinite or NaN")
     elif first.breaks:
         lines.append(
-            f"the first layer that breaks: {place(first.layer, first.port)}: {first.breaks}"
+            f"the first layer that becomes infinite or NaN: {place(first.layer, first.port)}: "
+            f"{first.breaks}"
         )
     else:
-        lines.append(f"no layer breaks; the first that differs: {place(first.layer, first.port)}")
+        lines.append(
+            "no layer becomes infinite or NaN; the first that differs: "
+            f"{place(first.layer, first.port)}"
+        )
     return lines

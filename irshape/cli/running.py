@@ -27,8 +27,8 @@ input_options = options(
         "inputs",
         multiple=True,
         metavar="[NAME=]FILE.npy|VALUE",
-        help="An input, by tensor name, layer name, position or id (id:3), or in order: a file, or "
-        "a value such as [[1,2,3]]. "
+        help="A file or a value such as [[1,2,3]] for an input. NAME is a tensor name, a layer "
+        "name, a position or an id (id:3); without names, the order of the inputs counts. "
         "[default: MODEL.input0.npy … beside the model, if they exist]",
     ),
     click.option(
@@ -85,8 +85,8 @@ def gathered(
 ) -> dict[Layer, Any]:
     """Returns an array for each Parameter, from files, values or random numbers.
 
-    random: draw missing inputs at random. fitting: shapes for inputs that `shapes` lacks. Raises
-    `UsageError`, and `ExecutionError` if the arrays would take more than `max_memory` bytes.
+    random: draw missing inputs at random. fitting: shapes for inputs without one in `shapes`.
+    Raises `UsageError`, and `ExecutionError` if the arrays would take more than `max_memory` bytes.
     """
     from ..element_types import DYNAMIC_TYPE
     from ..execution.inputs import array_of, beside, random_inputs

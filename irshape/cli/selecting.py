@@ -1,4 +1,4 @@
-"""The options that select rules and files. Each overrides its key in the configuration."""
+"""Defines the options that select rules and files. They override keys of the configuration."""
 
 from __future__ import annotations
 
@@ -117,8 +117,8 @@ fixing_options = options(
     click.option(
         "--only-ir",
         is_flag=True,
-        help="Skip files that are not models, even if named. For validate, a data file stands for "
-        "its model, and the configuration or a plugin for all models in git.",
+        help="Skip files that are not models, even if named. `validate` takes a data file as its "
+        "model, and the configuration or a plugin file as all models in git.",
     ),
 )
 """The options of a command that fixes the selected findings."""
@@ -142,13 +142,13 @@ selection_options = options(
         "[default: IRSHAPE_CACHE_DIR, or the cache folder of the user]",
     ),
 )
-"""The options above, and those of a command that reports all findings."""
+"""`fixing_options`, and further options of a command that reports all findings."""
 
 
 def chosen(given: dict[str, Any]) -> Chosen:
     """Returns the configuration with the options applied. Raises `UsageError` for invalid options.
 
-    given: the options. It lacks those that the command does not have.
+    given: the values of the options that the command has, by parameter name.
     """
     from ..settings.configuration import Configuration, extensions
 
@@ -196,7 +196,7 @@ def chosen(given: dict[str, Any]) -> Chosen:
         )
     if update and configuration.max_errors is not None:
         raise click.UsageError(
-            "--update-baseline takes all findings, but --max-errors leaves some out"
+            "--update-baseline needs all findings, but --max-errors leaves some out"
         )
     return Chosen(configuration, update, given["shard"], given["only_ir"])
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     "--parts",
     type=Whole(2),
     metavar="N",
-    help="Choose the cuts: N parts of about equal weights, cut through as few tensors as possible.",
+    help="Let irshape choose the cuts: N parts of about equal weights, few tensors between them.",
 )
 @click.option(
     "-o",
@@ -69,8 +69,8 @@ def command(
 ) -> None:
     """Split a model into parts that run one after the other.
 
-    A part has as inputs the model inputs and the tensors of earlier parts that it needs, under
-    their names; as outputs, the model outputs that it computes and the tensors that later parts
+    The inputs of a part are the model inputs and the tensors of earlier parts that it needs, under
+    their names. Its outputs are the model outputs that it computes and the tensors that later parts
     need. Constants are in every part that needs them. Standard output lists the parts.
 
     \b
@@ -80,7 +80,7 @@ def command(
       irshape split model.xml --at encoder decoder -o part.xml --format json
       irshape split model.xml --at boxes+scores -o part.xml
 
-    Exit status: 0; 1 if the model is not sound, or a variable is read in one part and assigned in
+    Exit status: 0; 1 if the model has errors, or a variable is read in one part and assigned in
     another; 2 if a name does not exist or a path cannot be opened. All files appear or none does.
     """
     if bool(cuts) == (parts is not None):
@@ -101,7 +101,7 @@ def command(
 
 
 def _stage(graph: Graph, cut: str) -> list[str]:
-    """Returns the tensors of one cut. `a+b` names two, unless a tensor has this name."""
+    """Returns the tensors of one cut. `a+b` means `a` and `b`, unless a tensor is called `a+b`."""
     try:
         graph.tensor(cut)
     except KeyError:

@@ -41,11 +41,11 @@ def fitted(lines: Iterable[str]) -> Iterator[str]:
 
 
 _SECOND = "\0"
-"""Stands for the second column of a wide character."""
+"""The filler in place of the second column of a wide character."""
 
 
 def _spread(text: str) -> str:
-    """Returns a text with a filler after each character that takes two columns in a terminal."""
+    """Returns a text with a filler after each character that is two columns wide in a terminal."""
     if text.isascii():
         return text
     return "".join(char + _SECOND * (columns_of(char) - 1) for char in text)
@@ -63,8 +63,8 @@ def text_table(
     """Returns the lines of a table, fitted to the width of the terminal.
 
     If the table is too wide, texts are shortened. If that is not enough, columns are dropped.
-    shrinking: the columns whose texts may be shortened in their middle, with their least widths, in
-    the order in which they are shortened.
+    shrinking: the columns whose texts may be shortened in the middle, with their smallest widths.
+    The first of these columns is shortened first.
     right: the columns that are right-aligned, as numbers are.
     dropped: the columns that are dropped, in this order. Columns without information go first.
     """

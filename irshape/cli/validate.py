@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 @click.option(
     "--since",
     metavar="COMMIT",
-    help="Check only what has changed since this commit of git. Changed data count as a change of "
-    "their model, and a changed configuration or plugin as a change of all models.",
+    help="Check only models that have changed since this commit of git. If its data changed, a "
+    "model counts as changed; if the configuration or a plugin changed, all models do.",
 )
 @click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
 @value_option
@@ -134,10 +134,10 @@ def command(
 def _chosen_files(
     paths: tuple[str, ...], wanted: Chosen, since: str | None
 ) -> tuple[list[str], list[str]]:
-    """Returns the files that paths name and the options select, and the data that git lacks.
+    """Returns the files to check, and new data files that are not in git.
 
-    With --only-ir, the path of the configuration or of a plugin stands for all models that git
-    knows in the folder of the configuration, by default the working directory.
+    With --only-ir, the path of the configuration or of a plugin means all models that git knows in
+    the folder of the configuration, by default the working directory.
     """
     from ..settings.plugin_files import loaded
 
@@ -159,9 +159,10 @@ def _chosen_files(
 
 
 def _expected(wanted: Chosen, paths: tuple[str, ...], ignores: Any) -> Configuration:
-    """Returns the settings whose patterns must match a file: all for a folder, else only `ignores`.
+    """Returns the settings, without patterns that may match none of the files.
 
-    ignores: the values of --per-file-ignores. With --only-ir (in a hook), they may match nothing.
+    If `paths` has a folder, all patterns must match; otherwise only `ignores` (--per-file-ignores),
+    and with --only-ir (in a hook) not even these.
     """
     if any(map(os.path.isdir, paths)):
         return wanted.configuration
@@ -172,8 +173,8 @@ def _expected(wanted: Chosen, paths: tuple[str, ...], ignores: Any) -> Configura
 
 
 def _traced(report: Report) -> Iterator[str]:
-    """Yields lines about each finding: its rule, the class of its layer's operation, the fixes, and
-    the changes that were tried as its cause, with costs and outcomes."""
+    """Yields lines about each finding for --trace: its rule, the class of the operation, the fixes,
+    and the changes that were tried, with costs and outcomes."""
     from ..faults import module_of
     from ..ops.registry import declaration
     from ..rules import all_rules
@@ -193,7 +194,7 @@ def _traced(report: Report) -> Iterator[str]:
                 text = plain(f"{fix['change']} ({fix['reason']})")
                 yield f"  {fix['applicability']} fix: {text}"
             if not trials:
-                yield "  no other cause was tried"
+                yield "  no other change was tried"
             for trial in trials:
                 yield f"  cost {trial.cost:.2f}: {plain(trial.change)}: {trial.outcome}"
 
@@ -241,7 +242,7 @@ def _validated(
 def useless_settings(
     configuration: Configuration, finished: Finished, files: list[str]
 ) -> Iterator[str]:
-    """Yields the patterns that match none of the files, and the ignores that exclude nothing."""
+    """Yields the patterns that match none of the files, and the ignores that hide no finding."""
     from ..settings.patterns import matches
 
     lists = [("per-file-ignores", [each for each, _ in configuration.per_file_ignores])]
@@ -300,6 +301,6 @@ def notes(finished: Finished, wanted: Chosen, lacking: list[str]) -> Iterator[st
         yield unjudged(others)
     if finished.cut or finished.unchecked:
         yield (
-            f"stopped after {wanted.configuration.max_errors} errors: {finished.cut} more findings "
-            f"in the last file, {finished.unchecked} files not checked"
+            f"stopped after {wanted.configuration.max_errors} errors: {finished.cut} findings in "
+            f"the last file are not shown, {finished.unchecked} files are not checked"
         )

@@ -146,7 +146,7 @@ def test_an_input_that_is_normalized_already_is_noted(
     arguments: list[str], noted: str, folder: Path
 ) -> None:
     status, _, err = call("edit", *arguments, "-o", "out.xml")
-    assert (status, noted in err, "now applies" in err) == (0, True, bool(noted))
+    assert (status, noted in err, "already feeds" in err) == (0, True, bool(noted))
 
 
 # a command, its status and what it says
@@ -157,7 +157,7 @@ extract a misspelt tensor | extract m.xml --to dubble | 2
     | there is no tensor 'dubble'; did you mean 'double'?
 extract with an input too few | extract m.xml --from double --to shift | 1
     | the outputs also depend on the input 'bias'
-extract without an end | extract m.xml --from double | 1 | add it to --from, or give --to
+extract without an end | extract m.xml --from double | 1 | add it to --from
 extract around and to | extract m.xml --around shift --to double | 2 | cannot be combined
 distance alone | extract m.xml --to double --distance 1 | 2 | --distance needs
 onto itself | extract m.xml --to double -o m.xml | 2 | --overwrite allows replacing it
@@ -197,7 +197,7 @@ an element type that is none | edit m.xml --input-type x=f99 | 2
     | --input-type: unknown element type 'f99'
 a mean twice | edit m.xml --mean x=127 --mean x=5 | 2 | 'x' twice: '127' and '5'
 a mean of three words | edit tail.xml --mean 5 6 7 | 2 | write a list as '[5,6,7]'
-a scale twice by two names | edit m.xml --scale x=2 --scale x:0=5 | 2 | 'x:0' has two values
+a scale twice by two names | edit m.xml --scale x=2 --scale x:0=5 | 2 | 'x:0' gets two values
 a shape twice | edit m.xml --reshape x=[1,3] x=[2,3] | 2 | --reshape gives 'x' twice
 a batch and another one | edit m.xml --reshape x=[1,3] --batch 2 | 2 | 'x' a batch of 1, not 2
 a shape twice by two names | edit m.xml --reshape x=[1,3] id:0=[2,3] | 1 | 'id:0' is given twice
@@ -208,7 +208,7 @@ inline what has no body | edit m.xml --inline shift | 1 | --inline:
 iterations without a loop | edit m.xml --max-iterations 3 | 2 | --max-iterations needs --inline
 drop what is no output | edit m.xml --drop-output double | 1 | is not an output of the graph
 merge without saying what | merge m.xml m.xml | 2
-    | A gives positive, turned, B takes x, bias
+    | A outputs positive, turned, B expects x, bias
 merge what does not exist | merge m.xml tail.xml --connect positve=y | 2 | did you mean 'positive'?
 merge what does not fit | merge cache.xml tail.xml --connect present=y | 1 | takes f32 [?,3]
 merge names that clash | merge m.xml m.xml --connect positive=x | 1 | as in --prefix

@@ -345,7 +345,7 @@ def test_what_the_models_of_a_folder_require_together(tmp_path: Path) -> None:
     assert "pip install openvino-tokenizers, 2025.2" in text[-1]
     network("Mine", "custom_opset").save(tmp_path, "own")
     text = call("requires", str(tmp_path), "--extension", "Mine")[1].splitlines()
-    assert "custom operations, for 1 of them" in text[-2]
+    assert "custom operations, for 1 model" in text[-2]
     (tmp_path / "broken.xml").write_text("<net")
     status, output, _ = call("requires", "--format", "json", str(tmp_path))
     assert (status, json.loads(output)["complete"]) == (1, False)

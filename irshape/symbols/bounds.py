@@ -3,8 +3,8 @@
 With bounds, floor divisions, minima and maxima become simpler: `max(seq, 1)` is `seq` if `seq` is
 at least 1.
 
-An expression is proven to be 0 or more by its range, by the ranges of its calls, such as `seq
-2`, or by known facts, such as `seq - past >= 0`.
+An expression is proven to be 0 or more by its range, by the ranges of its calls, such as
+`seq // 2`, or by known facts, such as `seq - past >= 0`.
 """
 
 from __future__ import annotations

@@ -257,9 +257,7 @@ class Expression:
         return (self * scale) // scale
 
     def without_exact_divisions(self) -> Expression:
-        """Returns the expression with one `8 * (a
-        8)` simplified to `a`, if 8 divides `a`.
-        """
+        """Returns the expression with `a` in place of one `8 * (a // 8)`, if 8 divides `a`."""
         for monomial, coefficient in self.terms.items():
             for position, atom in enumerate(monomial):
                 if not isinstance(atom, Call) or not atom.exact:

@@ -61,7 +61,7 @@ def test_statements(statement: str, layers: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize(("size", "said"), [("n", True), ("seq", False), ("past_1", False)])
 def test_a_name_that_no_input_has_is_said(size: str, said: bool, tmp_path: Path) -> None:
     [(_, message)] = report(tmp_path, f'require = ["all = [batch, {size}]"]')
-    assert ("no input has 'n'" in message) == said
+    assert ("no input has a dimension 'n'" in message) == said
 
 
 def test_a_message_says_what_is_there(tmp_path: Path) -> None:

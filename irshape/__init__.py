@@ -222,7 +222,7 @@ def validate(
     """Checks one model or several. Returns a report on all faults.
 
     target: a path, a `Model`, an open file, or an iterable of them.
-    weights, values: as for `load`. If the target is a `Model`, its values are changed.
+    weights, values: as for `load`. A `Model` keeps these values.
     also: rules to run that are off by default, by code or name: for example the rules that read the
     whole .bin.
     config: a `Configuration`, or the path of a configuration file. Without it, no configuration
@@ -293,8 +293,7 @@ def infer(
 
     model: a path or a `Model`.
     shapes: replaces the shapes of inputs, by their names as for `run`: `{"x": "[1,3,?,?]"}`.
-    values: the values of inputs of single layers, as for `load`. If `model` is a `Model`, its
-    values are changed.
+    values: the values of inputs of single layers, as for `load`. A `Model` keeps these values.
     symbols: also express dynamic dimensions by dimensions of the inputs, e.g. `past + seq`.
     `shapes` may then name dimensions, as in `{"input_ids": "[batch,seq]"}`.
     assume: conditions on these names, for example `"seq % 8 == 0"`.

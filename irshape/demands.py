@@ -25,8 +25,8 @@ WIDER: Demand = ("wider", 0)
 
 
 def note_wider() -> None:
-    """Records that OpenVINO infers a shape that is too specific. A port that declares this shape is
-    not an error."""
+    """Records that OpenVINO infers a more specific shape than irshape, without good reason. A port
+    may declare OpenVINO's shape."""
     note(*WIDER)
 
 

@@ -109,7 +109,7 @@ class Fault(NamedTuple):
     of: str = ""
     """The input or attribute that determines `expected`."""
     given: Any = None
-    """The shape, rank or value of the input or attribute `of`."""
+    """The shape, rank or value of the input or attribute that the field `of` names."""
     accepted: bool = False
     """Whether OpenVINO accepts the fault, although the specification forbids it."""
 
@@ -126,8 +126,8 @@ class Fault(NamedTuple):
 
     @property
     def refuses(self) -> bool:
-        """Whether the fault means that the layer cannot be computed. Repeated values do not:
-        OpenVINO accepts them."""
+        """Whether OpenVINO refuses to compute the layer because of the fault. It accepts repeated
+        values."""
         return self.rule != DUPLICATE_VALUES
 
     @property
@@ -235,7 +235,7 @@ def require(
 
 
 def module_of(declared: type) -> str:
-    """Returns the module of a class as users know it; of a file of `--plugin`, `FILE.py`."""
+    """Returns the module of a class for messages: its name, or `FILE.py` for `--plugin FILE.py`."""
     module = declared.__module__
     path = getattr(sys.modules.get(module), "__file__", None) or ""
     return os.path.basename(path) if module.startswith(PLUGIN_FILE) else module

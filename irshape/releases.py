@@ -84,8 +84,8 @@ Release = tuple[int, int]
 
 
 class Detail(NamedTuple):
-    """A property of a model that releases from `since` up to the one before `right` refuse, ignore,
-    do not run, or infer differently."""
+    """A property of a model that some releases refuse, ignore, do not run, or infer differently:
+    all releases from `since` until before `right`."""
 
     right: Release
     """The first release that treats the property as the newest release does."""
@@ -99,9 +99,7 @@ class Detail(NamedTuple):
 SHORT_FILE = Detail((2024, 5), "an .xml of at most 513 bytes")
 LATE_VERSION = Detail((2024, 5), "a `version` of <net> after the first 511 bytes")
 LAYER_NAMES = Detail((2024, 1), "a layer with the name of an earlier layer")
-TENSOR_NAMES = Detail(
-    (2025, 1), "an input or output of IR version 10 with a tensor name of another"
-)
+TENSOR_NAMES = Detail((2025, 1), "an input or output of IR version 10 that shares a tensor name")
 # `Operation.differs` states how older releases treat an operation
 
 HEADER_BYTES = 512

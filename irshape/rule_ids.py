@@ -132,7 +132,7 @@ IGNORED_BY_TARGET = RuleId("IR606", "ignored-by-target", "error")
 NOT_RUN_BY_TARGET = RuleId("IR607", "not-run-by-target", "error")
 OTHER_SHAPE_IN_TARGET = RuleId("IR608", "other-shape-in-target", "warning")
 EXPORT_MISMATCH = RuleId(
-    "IR661", "export-mismatch", "error", "export the folder again, so that its models go together"
+    "IR661", "export-mismatch", "error", "export the folder again, so that its models match"
 )
 EXPORT_VOCABULARY = RuleId(
     "IR662", "export-vocabulary", "error", "use the tokenizer that the model was trained with"

@@ -37,8 +37,8 @@ class Dimension:
     low: int
     high: int
     symbolic: ClassVar[bool] = False
-    """Whether the dimension has an expression. If only one of two operands has an expression, this
-    one computes the result."""
+    """Whether the dimension has an expression. If only one of two operands has an expression, its
+    class computes the result."""
     expression: Any
     """The expression of a dimension that has one, e.g. `past + seq`."""
 
@@ -111,8 +111,7 @@ class Dimension:
         return self.low <= other.high and other.low <= self.high
 
     def agrees(self, other: Dimension) -> bool:
-        """Whether a size exists that both dimensions allow. Records that the layer needs equal
-        sizes."""
+        """Like `compatible`, but also records that the layer needs both sizes to be equal."""
         if other.symbolic and not self.symbolic:
             return other.agrees(self)
         if self.low != self.high or other.low != other.high:
@@ -159,9 +158,10 @@ class Dimension:
         return self
 
     def followed(self, interval: Dimension, rule: Callable[[Any], Any]) -> Dimension:
-        """Returns a dimension with the bounds of `interval`.
+        """Returns `interval`, the result of an operation on this dimension.
 
-        If this dimension has an expression, `rule` maps it to the expression of the result.
+        If this dimension has an expression, the result gets the expression that `rule` returns for
+        it.
         """
         return interval
 
@@ -314,8 +314,8 @@ _FEW_AXES: Final = 16
 
 
 def merged_dims(dims: Sequence[Dimension], others: Sequence[Dimension]) -> list[Dimension] | None:
-    """Returns for each axis the dimension of all sizes that both lists allow; None if an axis
-    allows none, or if the ranks differ."""
+    """Returns the intersection of two lists of dimensions, axis by axis; None if it is empty for an
+    axis, or if the ranks differ."""
     if len(dims) != len(others):
         return None
     merged: list[Dimension] = []
@@ -418,7 +418,7 @@ class PartialShape:
     def __getitem__(self, index: slice) -> tuple[Dimension, ...]: ...
     def __getitem__(self, index: int | slice) -> Dimension | tuple[Dimension, ...]:
         if self.dims is None:
-            raise IndexError("a shape of dynamic rank has no dimensions to take")
+            raise IndexError("a shape of dynamic rank has no known dimensions")
         return self.dims[index]
 
     def __len__(self) -> int:
@@ -433,7 +433,7 @@ class PartialShape:
         return iter(self.dims)
 
     def merge(self, other: PartialShape) -> PartialShape | None:
-        """Returns the shape that allows what both allow; None if they contradict each other."""
+        """Returns the intersection: a shape with the sizes that both allow; None if it is empty."""
         if self.rank is None or self is other:
             return other
         if other.rank is None or (self.declared == other.declared and -1 not in self.declared):
@@ -444,7 +444,7 @@ class PartialShape:
         return None if dims is None else PartialShape(dims)
 
     def compatible(self, other: PartialShape) -> bool:
-        """Whether a shape exists that both allow."""
+        """Whether a static shape exists that both shapes allow."""
         if self.dims is None or other.dims is None:
             return True
         return len(self.dims) == len(other.dims) and all(
@@ -452,7 +452,7 @@ class PartialShape:
         )
 
     def agrees(self, other: PartialShape) -> bool:
-        """Whether a shape exists that both allow. Records that the layer needs equal shapes."""
+        """Like `compatible`, but also records that the layer needs both shapes to be equal."""
         if self.rank is None or other.rank is None:
             return True
         if self.declared == other.declared and -1 not in self.declared:

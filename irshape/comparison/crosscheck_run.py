@@ -46,7 +46,7 @@ SIMULATED_FACTOR = 4.0
 
 If the device computes in f16 or bf16, the simulated error is the one that arises when irshape
 rounds every tensor to that precision. If the device computes f16 and bf16 in f32, it is the error
-when irshape rounds none.
+that arises without any such rounding.
 """
 
 UNROUNDED = "computed in f32 throughout"
@@ -59,8 +59,8 @@ class Circumstances(NamedTuple):
     rtol, atol: the user's tolerances. save: the folder in which the blamed layer is saved.
     max_memory: in bytes.
     label: names the layer or body that was cut out; "" for a whole model. precision: the precision
-    in which the device computes. runs: how many runs after the first the device needed for its
-    answer.
+    in which the device computes. runs: how many runs the device needed for its answer, without the
+    first run.
     """
 
     device: Device
@@ -81,7 +81,8 @@ def device_name(layer: Layer) -> str:
 
 
 class CrosscheckRun(LayerwiseRun):
-    """Compares a run of a model with a device's. An output's number is its index in `rows`."""
+    """Compares irshape's and a device's run of a model. The number of an output is its index in
+    `rows`."""
 
     def __init__(
         self,
@@ -271,8 +272,8 @@ class CrosscheckRun(LayerwiseRun):
     def reference_input(self, source: OutputRef, own: Array) -> Array:
         """Returns the device's value of an input.
 
-        Returns `own`, irshape's value, if the device returned none, or one of another shape or
-        type, which cannot be what it computed the layer from.
+        Returns `own`, irshape's value, if the device returned no value, or a value of another shape
+        or type, from which it cannot have computed the layer.
         """
         theirs = self.theirs(self.layers[source[0]], source[1])
         if theirs is None or theirs.shape != own.shape or theirs.dtype != own.dtype:
@@ -336,12 +337,10 @@ class CrosscheckRun(LayerwiseRun):
     # explanations that take another run
 
     def explain_precision(self) -> None:
-        """Explains differing outputs by another run of the model in which irshape rounds as the
-        device may.
-
-        Every tensor is rounded to the device's precision. If the device computes in f32, irshape
-        instead rounds no tensor to f16 or bf16. An output of the model is explained if the device's
-        error is at most `SIMULATED_FACTOR` times the error of that run.
+        """Tests whether rounding explains differing outputs, by another run of the model in
+        irshape. This run rounds every tensor to the device's precision; if that is f32, it rounds
+        no tensor to f16 or bf16. An output of the model is explained if the device's error is at
+        most `SIMULATED_FACTOR` times the error of this run.
         """
         precision = self.tolerance.precision
         is_exact = all(hint == "f32" for hint in self.rounded.behind.values())
@@ -383,8 +382,8 @@ class CrosscheckRun(LayerwiseRun):
                 and departs.inf[0] == departs.inf[1]
             ):
                 reason = (
-                    f"{how}, irshape's own result changes by up to {simulated.max_abs:.3g} here; "
-                    f"the device's differs by {departs.max_abs:.3g}"
+                    f"{how}, irshape's own result changes by up to {simulated.max_abs:.3g} here, "
+                    f"and the device's differs from it by {departs.max_abs:.3g}"
                 )
                 self.rows[number] = row._replace(remark=Remark(Kind.PRECISION, reason))
 
@@ -393,7 +392,7 @@ class CrosscheckRun(LayerwiseRun):
         return decompressed_in_f32(self.session)
 
     def explained_as(self, kind: Kind) -> set[Layer]:
-        """Returns the layers that differ by themselves for a reason of this kind."""
+        """Returns the layers that differ for equal inputs, with this kind of explanation."""
         return {
             row.layer
             for row in self.rows
@@ -401,12 +400,13 @@ class CrosscheckRun(LayerwiseRun):
         }
 
     def explain_inherited(self) -> None:
-        """Explains inherited differences by another run that uses some of the device's values.
+        """Explains inherited differences by another run in irshape, with some of the device's
+        values.
 
-        Weights are decompressed in f32. Products that the device cuts to 16 bits get the device's
-        values, and so do FakeQuantize layers if some of them are one quantization level off at a
-        tie. Outputs that then agree are explained. Every layer has been compared by itself before.
-        Layers to blame keep irshape's values, so outputs that depend on them still differ.
+        This run decompresses weights in f32. It uses the device's values of layers that differ for
+        a known reason, e.g. of products that the device cuts to 16 bits. Outputs that then agree
+        are explained. Layers to blame keep irshape's values, so outputs that depend on them still
+        differ.
         """
         if not any(row.inherited for row in self.rows):
             return
@@ -443,10 +443,9 @@ class CrosscheckRun(LayerwiseRun):
         self.explain_again(session, numbers, "explaining what is inherited", explained)
 
     def explain_unrounded(self) -> None:
-        """Explains differences by another run in which nothing is rounded to f16 or bf16. Does so
-        only if the device computes in f32 and layers with f16 or bf16 inputs differ by themselves.
-        Outputs that then agree are explained. Unrounded values decide, for example, which of two
-        boxes with nearly equal scores is kept."""
+        """Explains differences by another run that rounds nothing to f16 or bf16, if the device
+        computes in f32. Outputs that then agree are explained. Rounding may decide, for example,
+        which of two boxes with nearly equal scores is kept."""
         suspects = {
             suspect.number
             for suspect in self.suspects
@@ -455,7 +454,7 @@ class CrosscheckRun(LayerwiseRun):
         }
         if not suspects or self.tolerance.precision != "f32":
             return
-        text = f"{UNROUNDED}, irshape's values agree, so the device computes it that way"
+        text = f"{UNROUNDED}, irshape's values agree, so the device computes in f32 too"
         remark = Remark(Kind.PRECISION, text)
 
         def explained(row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array) -> Row:
@@ -477,8 +476,8 @@ class CrosscheckRun(LayerwiseRun):
     ) -> list[Array]:
         """Runs the model once more in another session. Returns its outputs; none if that fails.
 
-        numbers: the numbers of the rows to replace by the result of `explained`, which gets the
-        row, the inputs of the layer in that run, irshape's value and the device's.
+        numbers: the numbers of the rows that `explained` replaces. It is called with the row, the
+        inputs of the layer in this run, irshape's output and the device's output.
         """
         self.progress.begin(f"{self.where}{phase}", len(self.layers))
 
@@ -503,7 +502,7 @@ class CrosscheckRun(LayerwiseRun):
 
     def next_to_ties(self) -> set[Layer]:
         """Returns the layers, such as FakeQuantize or Round, that turn small errors of their input
-        into a whole step, but are right by themselves. Returns none if none is explained."""
+        into a whole step, but are right for equal inputs; none if no output is so explained."""
         rows = [
             row
             for row in self.rows

@@ -72,7 +72,7 @@ def crosscheck(
         options["libraries"] = [str(Path(library).resolve()) for library in extension_libraries]
     if replay is not None:
         if inputs is not None or record is not None:
-            raise ValueError("--replay runs recorded inputs: give no others, and no --record")
+            raise ValueError("--replay uses the recorded inputs: give neither inputs nor --record")
         recording = Recording(replay, max_memory)
         circumstances = Circumstances(recording, options, told, rtol, atol, folder, max_memory)
         return _replayed(model, recording, circumstances)
@@ -193,7 +193,7 @@ def _precision(said: str | None, hint: Hint | None) -> Hint:
 
 
 def _shape_rows(model: Model, answer: Answer) -> list[Row]:
-    """Returns a row for every output that OpenVINO also has, with both types and shapes."""
+    """Returns a row for each output of OpenVINO: irshape's and OpenVINO's type and shape."""
     rows: list[Row] = []
 
     def visit(result: BodyResult) -> None:

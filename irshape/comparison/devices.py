@@ -92,9 +92,9 @@ def weights_file(model: Model, folder: Path) -> str | None:
 
 
 def renamed(model: Model) -> bytes:
-    """Returns the bytes of the model with unique layer names: the ids of the layers that contain a
-    layer, and its own. OpenVINO finds nodes by name, and a file may repeat names. The version
-    becomes 11, because OpenVINO rewrites the graph of IR v10 when it reads it."""
+    """Returns the .xml of the model with unique layer names: the path of ids, such as `12/body/3`.
+    OpenVINO finds nodes by name, and a file may repeat names. The IR version becomes 11, because
+    OpenVINO rewrites the graph of an IR of version 10 when it reads the file."""
     source = model.source
     edits: list[Edit] = []
     for layer in model.walk():

@@ -13,11 +13,11 @@ class Kind(StrEnum):
     """The reason why values differ: how a device computes them, or a note without a reason."""
 
     NARROWING = "narrowing"
-    """The device computes in a narrower type."""
+    """The device computes in an element type with fewer bits."""
     WRAPPING = "wrapping"
     """Sums of integers wrap around."""
     LEFT_OPEN = "left open"
-    """The specification leaves the value open."""
+    """The specification does not define the value."""
     PRECISION = "precision"
     """The error is no larger than the device's precision causes."""
     TIES = "ties"
@@ -31,11 +31,11 @@ class Kind(StrEnum):
     LEFT_OUT = "left out"
     """The device leaves out a FakeQuantize."""
     LEVELS = "levels"
-    """A normalization is computed from quantized integers instead of real numbers."""
+    """The device normalizes quantized integers instead of the real numbers that they represent."""
     DECOMPRESSION = "decompression"
     """Weights are decompressed in f32."""
     INHERITED = "inherited"
-    """The differences of the inputs are explained."""
+    """The layer gets different inputs, and the differences of these inputs are explained."""
     MERGING = "merging"
     """The device merges the layer with its neighbours."""
     FEWER_TENSORS = "fewer tensors"
@@ -45,7 +45,7 @@ class Kind(StrEnum):
 
 
 class Remark(NamedTuple):
-    """A note on a difference. explains: whether it is a reason why the device may be right."""
+    """A note on a difference. explains: whether the device may be right for this reason."""
 
     kind: Kind
     text: str
@@ -53,13 +53,13 @@ class Remark(NamedTuple):
 
 
 def fact(text: str) -> Remark:
-    """Returns a note that does not explain a difference."""
+    """Returns a note on a difference that gives no reason why the device may be right."""
     return Remark(Kind.FACT, text, explains=False)
 
 
 DECOMPRESSED = Remark(
     Kind.DECOMPRESSION,
-    "the device decompresses weights in f32, where the IR rounds them to f16 on the way; "
+    "the device decompresses weights in f32, although the IR decompresses them in f16; "
     "irshape agrees if it does the same",
 )
 

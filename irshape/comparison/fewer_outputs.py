@@ -2,8 +2,8 @@
 
 A device merges neighbouring layers into one, except where it has to return the tensor between them.
 Such a tensor can be wrong, although the device computes the model correctly when it returns only
-the outputs of the model. A tensor that the device no longer returns is judged by its consumers,
-which irshape computes from its own value of the tensor.
+the outputs of the model. If the device no longer returns a tensor, irshape computes its consumers
+from irshape's own value, and compares the consumers instead.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .result import Comparison, Row
 
 
 def with_fewer_tensors(run: CrosscheckRun, suspects: Sequence[Layer]) -> Iterator[CrosscheckRun]:
-    """Compares the model without requesting the tensors of some layers, then also without those of
-    their neighbours. The outputs of the model are always requested."""
+    """Compares the model twice: without requesting the tensors of `suspects`, then also without the
+    tensors of their neighbours. Always requests the outputs of the model."""
     outputs = {producer for producer, _ in run.comparison.outputs}
     beside = {each for layer in suspects for each in _neighbours(run, layer)}
     replaceable = {each for each in beside if _is_replaceable(run, each)}

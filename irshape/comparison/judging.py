@@ -58,10 +58,10 @@ class Alone(NamedTuple):
 
 
 class Judge:
-    """Decides whether layers that differ by themselves are wrong on the device or only merged.
+    """Decides whether layers that differ for equal inputs are wrong on the device or only merged.
 
     compared: the function `crosschecking.compared`, which compares bodies. known: patterns of
-    layers that the device is known to merge. probes: how many runs on the device were used before.
+    layers that the device is known to merge. probes: the number of earlier runs.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Judge:
         self.known = {*known, *self.merged_by_shape()}
         self.probes = run.circumstances.runs + probes
         self.accused: dict[int, tuple[Suspect, Alone | None]] = {}
-        """Maps row numbers to unexplained suspects, each with its run alone on a device or None."""
+        """The unexplained suspects by row number, each with its run alone on the device or None."""
         for suspect in run.suspects:
             if self.rows[suspect.number].own_verdict == "differs":
                 self.judge_one(suspect)
@@ -98,9 +98,8 @@ class Judge:
     def judge(self) -> CrosscheckRun:
         """Blames the layers without an explanation. Returns the run with the final verdicts.
 
-        An unexplained layer that is right when run alone may also be right when its tensor is not
-        requested from the device. This then explains it, and the run with fewer tensors is
-        returned.
+        If a layer is right when run alone, the device may also be right if its tensor is not
+        requested. In that case, the layer is explained, and the run with fewer tensors is returned.
         """
         wrong = self.wrong
         rest = [suspect for number, (suspect, _) in self.accused.items() if number not in wrong]
@@ -121,10 +120,10 @@ class Judge:
     def judge_one(self, suspect: Suspect) -> None:
         """Explains a suspect or adds it to `accused`. If necessary, runs it alone on the device.
 
-        If it is right when run alone and no consumer inherits its difference, the device merges it
-        with its neighbours, and does not use its tensor. The same is then assumed of all layers
-        with the same producers and consumers if no consumer differs, and of layers that compute the
-        same with equal constants.
+        If the suspect is right when run alone and no consumer inherits its difference, the device
+        merges the layer with its neighbours, and does not use its tensor. Assumes the same of
+        layers with the same pattern: those with equal constants, and those between like producers
+        and consumers if no consumer differs.
         """
         row = self.rows[suspect.number]
         position = self.run.positions[row.layer]
@@ -171,8 +170,8 @@ class Judge:
         return known
 
     def keys_of(self, row: Row) -> tuple[Hashable, Hashable]:
-        """Returns two keys. Outputs with an equal first key have the same surroundings: producers
-        and consumers. With an equal second key, they are computed alike, from equal constants."""
+        """Returns two keys of an output. The first describes its layer, producers and consumers;
+        the second its layer, producers and constants."""
         position = self.run.positions[row.layer]
         computed = pattern_of(self.layers, self.wiring, position)
         users = [(user.input, self.layers[user.position]) for user in self.wiring.users[position]]
@@ -214,8 +213,8 @@ class Judge:
         return Alone(cut, inputs, outputs, theirs, right)
 
     def blame(self, merged: Remark) -> None:
-        """Notes how the device computes each unexplained layer when it runs the layer alone. Also
-        saves the first of these layers, and compares its bodies.
+        """Adds a note to each unexplained layer: what the device returns if it runs only this
+        layer. Saves the first such layer, and compares its bodies.
         merged: the note for layers that are right alone.
         """
         for number, (_, alone) in self.accused.items():
@@ -305,8 +304,8 @@ class Judge:
     def behind(self, row: Row) -> Behind:
         """Returns how the difference of an output affects its consumers.
 
-        "agrees": all consumers agree. "departs": some differ, but by themselves. "inherits": a
-        consumer inherits the difference, or it is an output of the model.
+        "agrees": all consumers agree. "departs": some differ, but also for equal inputs.
+        "inherits": a consumer inherits the difference, or the output is an output of the model.
         """
         if (row.layer, row.port) in self.run.comparison.outputs:
             return "inherits"
@@ -344,9 +343,9 @@ class Judge:
         return True
 
     def leads_on(self, row: Row, value: Array) -> bool:
-        """Returns whether irshape gets the device's wrong result in one of the next layers if it
-        computes them from `value`. If so, the device did compute with `value`. It may have merged
-        the layers in between."""
+        """Returns whether irshape, computing from `value`, gets the device's wrong result in a
+        later layer. If so, the device did compute with `value`, and may have merged the layers in
+        between."""
         values = {(self.run.positions[row.layer], row.port): value}
         looked_at = (
             consumer
@@ -369,8 +368,8 @@ class Judge:
         return [self.rows[number] for number in self.run.rows_of.get(self.layers[position], ())]
 
     def agrees(self, row: Row, value: Array) -> bool:
-        """Returns whether a value equals the device's value of an output that differs from
-        irshape's."""
+        """Returns whether irshape and the device differ at an output, and `value` agrees with the
+        device."""
         theirs = self.run.theirs(row.layer, row.port)
         return (
             row.value_verdict == "differs"

@@ -35,8 +35,8 @@ class LayerwiseRun(ABC):
     """Runs a model once, and compares the outputs of every layer with those of the reference, in
     the order of execution.
 
-    notes: a list to which a note about the origin of the first NaN is added. first_nan: the words
-    with which this note begins.
+    notes: a list that gets a note on the origin of the first NaN. first_nan: how this note begins,
+    e.g. "irshape's first NaN".
     """
 
     compares_constants = False
@@ -78,7 +78,7 @@ class LayerwiseRun(ABC):
         return inputs, self.session.evaluate(computed.layer, inputs)
 
     def stands_alone(self, layer: Layer) -> bool:
-        """Whether a layer can be computed by itself: it is known, and uses no variable."""
+        """Whether a single layer can be computed: its operation is known and uses no variable."""
         operation = self.session.declarations.of(layer)
         return not isinstance(operation, UnknownOperation) and not operation[0].keeps_state
 

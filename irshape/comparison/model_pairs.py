@@ -18,9 +18,9 @@ CODES = ("i8", "u8", "i4", "u4", "u6", "u3", "u2", "u1", "nf4")
 class Pair(NamedTuple):
     """A tensor that both models have.
 
-    name: the name of the tensor. means: how the two were matched. verdict: on the values in two
-    whole runs. own_verdict: on A's value and the value that B's layer computes from A's inputs.
-    causes: what differs in the layer itself, such as constants and attributes.
+    name: the name of the tensor. means: how it was matched. verdict: whether its values agree in
+    the runs of A and B. own_verdict: whether A's value agrees with what B's layer computes from A's
+    inputs. causes: what differs in the layer itself, such as constants and attributes.
     """
 
     name: str
@@ -41,20 +41,20 @@ class Pair(NamedTuple):
 
     @property
     def extent(self) -> str:
-        """Returns the largest error as text that continues a sentence. For compressed constants,
-        their element type is the unit."""
+        """Returns the largest error as text, e.g. for "differs by …". The error of a compressed
+        constant has its element type as unit."""
         name = self.second.attribute("element_type") if self.second.is_constant else None
         return self.errors.extent(f" in {name}" if name in CODES else "")
 
     @property
     def inherited(self) -> bool:
-        """Whether the tensor differs, but its layer is not known to differ by itself."""
+        """Whether the tensor differs, and no difference for equal inputs is known."""
         return self.verdict == "differs" and self.own_verdict != "differs"
 
     @property
     def state(self) -> str:
-        """Both verdicts in one word: `differs` if the layer differs by itself, `inherited` if the
-        tensor differs without that, otherwise the verdict on the whole runs."""
+        """`differs` if the layer differs even for equal inputs, `inherited` if the tensor differs
+        only because the inputs do, otherwise the verdict on the whole runs."""
         if self.own_verdict == "differs":
             return "differs"
         return "inherited" if self.inherited else self.verdict
@@ -107,8 +107,8 @@ class ModelComparison:
         return "\n".join(lines)
 
     def counts(self) -> list[str]:
-        """Says how many tensors are equal and how many only within the tolerance, and which of the
-        latter has the largest error."""
+        """Says how many tensors are equal, how many of these only within the tolerance, and which
+        tensor has the largest error within it."""
         pairs = [pair for pair in self.pairs if not pair.constant]
         states = [pair.state for pair in pairs]
         close = [pair for pair in pairs if pair.is_close]

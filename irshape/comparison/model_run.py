@@ -29,7 +29,7 @@ COARSE = {
     "int8": (0.1, 0.03),
     "int4": (0.4, 0.1),
 }
-"""Like `TOLERANCE`, but for two models of which only one has rounded or quantized weights."""
+"""Tolerances, as in `TOLERANCE`, if only one of the two models has rounded or quantized weights."""
 _NEVER_UNMATCHED = ("const", "result", "parameter", "assign")
 """Types of layers that need no counterpart, in the spelling of `Layer.folded_type`."""
 
@@ -115,7 +115,7 @@ class ModelRun(LayerwiseRun):
         return with_values_of_runtime(layer, computed, self.values)
 
     def stands_alone(self, layer: Layer) -> bool:
-        """Whether a layer can be computed by itself. An Assign can, whatever its variable holds."""
+        """Whether a single layer can be computed. An Assign can, since its output is its input."""
         return layer.folded_type == "assign" or super().stands_alone(layer)
 
     def compare_layer(self, computed: ComputedLayer) -> None:
@@ -197,8 +197,8 @@ class ModelRun(LayerwiseRun):
     ) -> bool:
         """Returns whether tensors with different values really are counterparts.
 
-        Tensors of different shapes are, if they are outputs of the model, or if their layers are of
-        one type and take the same inputs: otherwise, the models compute this place differently.
+        With different shapes, only outputs of the model are counterparts, and tensors from layers
+        of the same type with matching inputs.
         """
         if match.is_output or reference.shape == output.shape:
             return True
@@ -222,7 +222,7 @@ class ModelRun(LayerwiseRun):
         )
 
     def reference_input(self, source: OutputRef, own: Array) -> Array:
-        """Returns the first model's value of an input; of a constant, the second model's value."""
+        """Returns the first model's value of an input, or the second model's for a constant."""
         theirs = None if source[0] in self.constant else self.input_of_first(source, own)
         return own if theirs is None else theirs
 
@@ -239,7 +239,7 @@ class ModelRun(LayerwiseRun):
     def compared_alone(
         self, computed: ComputedLayer, outputs: list[Pair], alone: tuple[Array, ...]
     ) -> list[Pair]:
-        """Returns pairs with the verdict on what a layer computes from the first model's inputs."""
+        """Adds to pairs whether the layer's outputs agree if it gets the first model's inputs."""
         pairs = []
         for pair in outputs:
             reference, own = self.kept[pair.first.id][pair.first_port], alone[pair.second_port]
@@ -297,12 +297,11 @@ class ModelRun(LayerwiseRun):
         return causes
 
     def altered_constants(self, computed: ComputedLayer, others: Sequence[OutputRef]) -> list[str]:
-        """Describes the constants from which a layer is computed and whose values differ from the
-        first model's. others: what feeds the layer in the first model.
+        """Describes the constants of a layer that have other values in the first model.
 
-        A constant of another element type may encode the same numbers, and a constant may have no
-        counterpart. In that case, the input of the layer that is computed from it is compared
-        instead.
+        others: the outputs that feed the layer in the first model. If a constant has another
+        element type or no counterpart there, compares instead the input of the layer that is
+        computed from the constant.
         """
         altered: list[str] = []
         pairs = {self.positions[pair.second]: pair for pair in self.comparison.pairs}
@@ -368,8 +367,8 @@ class ModelRun(LayerwiseRun):
         ]
         if self.reshaped:
             comparison.notes.append(
-                f"{counted(len(self.reshaped), 'tensor')} not compared, whose shapes differ: "
-                f"{first_of(self.reshaped, 5)}"
+                f"{counted(len(self.reshaped), 'tensor')} not compared, because their shapes "
+                f"differ: {first_of(self.reshaped, 5)}"
             )
         comparison.altered = [
             pair.second.name
@@ -405,10 +404,10 @@ class ModelRun(LayerwiseRun):
         )
 
     def harmless(self) -> set[int]:
-        """Returns the positions of the layers that compute shapes, and of the constants that only
-        they use, unless a layer that depends on them differs by itself.
+        """Returns the positions of the layers that compute shapes and of their constants, unless a
+        layer that depends on them differs even for equal inputs.
 
-        Two converters compute shapes in different ways, so that matched layers may differ.
+        Two converters may compute the same shape in different ways, so these layers may differ.
         """
         harmful = {
             self.positions[pair.second]
@@ -431,7 +430,7 @@ class _Fixed:
     def __init__(self) -> None:
         self.positions: set[int] = set()
         self.shapes: set[int] = set()
-        """Those of `positions` whose layers compute scalars and vectors from shapes."""
+        """The positions of the layers that compute scalars and vectors from shapes."""
 
     def add(
         self,

@@ -29,7 +29,7 @@ _COARSE_NAMES = {
     **dict.fromkeys(("i4", "u4", "nf4", "f4e2m1", "u2"), "int4"),
     **dict.fromkeys(("i8", "u8", "f8e4m3", "f8e5m2"), "int8"),
 }
-"""Maps element types that are not keys of `model_run.COARSE` to one that is."""
+"""Maps element types of weights to keys of `model_run.COARSE`, e.g. u4 to int4."""
 
 
 def compare(
@@ -46,8 +46,8 @@ def compare(
 ) -> ModelComparison:
     """Implements `irshape.compare`, which describes the parameters and the errors.
 
-    Which layer is to blame is always decided by irshape's own result for the layer, whatever the
-    runtime.
+    irshape's result for a layer decides whether the layer is to blame, also if another runtime
+    computes the values of the models.
     """
     checked(rtol=rtol, atol=atol)
     session, other = Session(first, max_memory=max_memory), Session(second, max_memory=max_memory)
@@ -90,16 +90,16 @@ def _by_runtime(
         return "irshape", {}
     if answer.crashed or answer.problem:
         comparison.notes.append(
-            f"irshape runs {model.path}: "
-            f"{answer.version} cannot run it: {answer.crashed or answer.problem}"
+            f"irshape runs {model.path}, because {answer.version} cannot: "
+            f"{answer.crashed or answer.problem}"
         )
         return "irshape", {}
     return answer.version, values
 
 
 def _on_inputs(first: Model, second: Model, fed: Fed) -> Iterator[str]:
-    """Yields notes on inputs that are paired by order or differ in order or shape, and on the
-    shapes with which dynamic inputs were run."""
+    """Yields notes on the inputs: how the inputs of both models are paired, unless by name and with
+    equal shapes, and which shapes dynamic inputs had in the run."""
     ran = []
     partners = {layer: other for layer, other, _ in paired_inputs(first, second)}
     theirs = [second.parameters.index(partners[layer]) for layer in first.parameters]
@@ -129,10 +129,8 @@ def _handed(first: Model, second: Model, fed: Fed) -> Fed:
 
 
 def coarser(first: Model, second: Model) -> str | None:
-    """Returns the lowest precision that large constants, or other tensors, have in only one of two
-    models.
-
-    Returns a key of `model_run.COARSE`, such as f16; None if both have the same precisions.
+    """Returns the lowest precision that occurs in only one of two models. Returns a key of
+    `model_run.COARSE`, such as f16; None if both have the same precisions.
     """
     differing = _precisions(first) ^ _precisions(second)
     kinds = {kind for kind, _ in differing}
@@ -140,8 +138,8 @@ def coarser(first: Model, second: Model) -> str | None:
 
 
 def _precisions(model: Model) -> set[tuple[str, bool]]:
-    """Returns the precisions in a model: of constants of 16 elements or more, each paired with
-    True, and f16 and bf16, paired with False, if other tensors have these types."""
+    """Returns the precisions in a model: `(type, True)` for the type of a constant of 16 elements
+    or more, and `("f16", False)` or `("bf16", False)` if other tensors have this type."""
     kinds = set()
     for layer in model.walk():
         if layer.is_constant:

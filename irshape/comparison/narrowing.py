@@ -1,6 +1,6 @@
-"""Explains why a device's result may differ from the specification's, such as by narrow types.
+"""Explains why a device's result differs from the specification, e.g. i64 computed as i32.
 
-Each explanation is tested by computing the layer that way.
+irshape tests each explanation: it computes the layer in the same way as the device.
 
 Source: measured with the CPU plugin 2026.4: i64, u64 and u32 run as i32, f64 as f32, boolean as u8,
 sums of 8-bit integers wrap.
@@ -27,7 +27,7 @@ from .explanations import DECOMPRESSED, LEFT_OUT, ON_LEVELS, ROUNDED_LIMITS, Kin
 from .saturation import grid_of_input, saturated
 
 HABITS = {"i64": "i32", "u64": "i32", "u32": "i32", "f64": "f32", "boolean": "u8"}
-"""Maps each element type that devices do not compute in to the one that they use instead."""
+"""Maps each element type that devices do not support to the type in which they compute instead."""
 
 SATURATED = (
     "the device multiplies 8-bit integers without VNNI instructions, and cuts each sum of two "
@@ -68,8 +68,8 @@ def explanation(difference: Difference) -> Remark | None:
 
 
 def _habits(arrays: Sequence[Array]) -> Iterator[tuple[str, str, str]]:
-    """Yields the conversions that the device applies to such arrays: the NumPy types before and
-    after, and a sentence that says so."""
+    """Yields the conversions that the device applies to arrays of these types: the NumPy types
+    before and after, and a sentence about the conversion."""
     for wide, narrow in HABITS.items():
         names = [dtype_of(ElementType.of(name)).name for name in (wide, narrow)]
         if any(array.dtype.name == names[0] for array in arrays):
@@ -166,9 +166,8 @@ def _beyond_f16(of: Difference) -> Remark | None:
 
 
 def _decompressed(of: Difference) -> Remark | None:
-    """Explains a weight that the device decompresses in f32 throughout. If irshape computes the
-    layer from the device's inputs, two roundings of the f16 or bf16 input may remain as a
-    difference."""
+    """Explains a weight that the device decompresses in f32 throughout. Accepts a difference of two
+    roundings to f16 or bf16 if irshape computes the layer from the device's inputs."""
     outputs = of.weights().get(of.layer)
     if outputs is None:
         return None
@@ -402,7 +401,7 @@ def _in_f32(session: Session, layer: Layer, inputs: tuple[Array, ...]) -> Array:
 
 
 def _clipped(array: Array, name: str) -> Array:
-    """Converts an array to a narrower type. Larger integers become its nearest number."""
+    """Converts an array to a type with fewer bits. Clips integers to the range of the type."""
     kind = np.dtype(name)
     if kind.kind in "iu" and array.dtype.kind in "iu":
         limits = np.iinfo(kind)

@@ -21,9 +21,9 @@ V = TypeVar("V")
 
 
 class Match(NamedTuple):
-    """The tensor of the first model that corresponds to one of the second.
+    """The tensor of the first model that corresponds to a given tensor of the second model.
 
-    source: the position of its layer in the first model, and its port.
+    source: the position of its layer in the first model, and the output port.
     """
 
     name: str
@@ -75,8 +75,8 @@ def common_shapes(first: Model, second: Model) -> dict[Layer, PartialShape]:
 def reordered(what: str, positions: Sequence[int], names: Sequence[str]) -> list[str]:
     """Returns a note if the inputs or outputs of the second model are in another order.
 
-    positions: where the second model has them, in the order of the first. names: their names in the
-    second.
+    positions: for each input or output of the first model, its position in the second model. names:
+    the names in the second model.
     """
     if list(positions) == sorted(positions):
         return []

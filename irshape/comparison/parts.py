@@ -36,10 +36,10 @@ def runnable_part(
     """Returns the answer of a device for the part of a model that it can run, the number of runs of
     irshape and of the device, and notes on how the part differs from the model.
 
-    The device is asked with inputs of known types, then without the layers that its message names,
-    then without layers with bodies, until it returns values. If OpenVINO refuses the model, it is
-    asked without the custom operations. Returns None if the device runs none of these, returns no
-    types and shapes, or does not exist.
+    Asks the device to run the model with inputs of known types, then without the layers that its
+    message names, then without layers with bodies, until it returns values. If OpenVINO refuses the
+    model, leaves out the custom operations. Returns None if the device runs none of these parts,
+    returns no types and shapes, or does not exist.
     refused: the device's answer for the whole model.
 
     Raises `ExecutionError` if irshape cannot compute the layers that are left out.

@@ -27,7 +27,7 @@ class Rounded:
     def __init__(self, layers: Sequence[Layer], wiring: Wiring) -> None:
         self._layers = layers
         self.given: dict[Layer, Hint] = {}
-        """Maps each layer to the least precise type of its own inputs; f32 if none is rounded."""
+        """Maps each layer to the least precise type of its inputs; f32 if all inputs are exact."""
         self.behind: dict[Layer, Hint] = {}
         """Maps each layer to the least precise type among its outputs and all tensors on which it
         depends."""

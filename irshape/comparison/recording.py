@@ -273,9 +273,9 @@ class Recording:
         raise Unanswered(f"the recording has no answer for {question.label}")
 
     def _fewer(self, question: Question) -> _Recorded | None:
-        """Returns the recorded question about the whole model that is closest to `question`, which
-        requests only some of the tensors. It requests all of these, and as few others as possible.
-        `question` may be about another model."""
+        """Returns the recorded question about the whole model that requests all tensors of
+        `question`, and as few other tensors as possible. Does not compare the model of
+        `question`."""
         unasked = {str(name) for name in question.options.get("unasked", ())}
         whole = self._questions[0].model
         answered = [

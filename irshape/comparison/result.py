@@ -53,8 +53,8 @@ class Row(NamedTuple):
     errors: Errors = Errors()
     own: Measured = "not compared"
     own_errors: Errors | None = None
-    """The errors of the layer by itself. None if its inputs agree, since `errors` are then its
-    own."""
+    """The errors of the output, computed from the device's inputs. None if all inputs agree: see
+    `errors`."""
     own_remark: Remark | None = None
 
     def measured(
@@ -97,7 +97,7 @@ class Row(NamedTuple):
 
     @property
     def own_verdict(self) -> Verdict:
-        """The verdict on the layer by itself."""
+        """The verdict on the output of the layer, computed from the device's inputs."""
         return _verdict(self.own, self.own_remark)
 
     @property
@@ -107,7 +107,7 @@ class Row(NamedTuple):
 
     @property
     def own_reason(self) -> str | None:
-        """Why the values of the layer by itself differ, or a note on them."""
+        """Why the output differs if it is computed from the device's inputs, or a note."""
         return None if self.own_remark is None else self.own_remark.text
 
     @property
@@ -128,13 +128,13 @@ class Row(NamedTuple):
 
     @property
     def inherited(self) -> bool:
-        """Whether the tensor differs although the layer by itself does not."""
+        """Whether the tensor differs only because the inputs of its layer do."""
         return self.value_verdict == "differs" and self.own_verdict in ("equal", "explained")
 
     @property
     def state(self) -> str:
-        """Both verdicts in one word: `merged`, `inherited`, the verdict on the layer by itself, or
-        the verdict on the whole runs."""
+        """One word for both verdicts: `differs` or `explained` for the layer with the device's
+        inputs, `merged`, `inherited`, or else the verdict on the whole runs."""
         if self.own_verdict == "differs":
             return "differs"
         if self.value_verdict == "differs" and self.own_verdict == "explained":
@@ -183,7 +183,7 @@ def _verdict(measured: Measured, remark: Remark | None) -> Verdict:
 
 
 class Explained(NamedTuple):
-    """The outputs that differ for one kind of reason. text: the explanation of the first one."""
+    """Outputs that differ for the same kind of reason. text: the reason for the first output."""
 
     kind: Kind
     text: str
@@ -381,12 +381,13 @@ class Inside(NamedTuple):
 
     @property
     def blamed(self) -> Row | None:
-        """The first output in the body whose layer differs by itself; None if there is none."""
+        """The first output in the body that differs even for equal inputs; None if there is
+        none."""
         return self.comparison.blamed
 
     @property
     def path(self) -> list[str]:
-        """The path of the layers in the body."""
+        """The path to the body: the ids of the layers that contain it, and its tag."""
         return [*self.layer.path, self.layer.id, self.tag]
 
     def to_dict(self) -> dict[str, Any]:

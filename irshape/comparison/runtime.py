@@ -138,8 +138,8 @@ All releases have `get_function`; `get_then_body` came with 2024.0.
 
 
 def _shapes(model: Any) -> dict[str, list[tuple[str, str]]]:
-    """Returns the types and shapes of all outputs by layer name, bodies included. The request
-    contains unique names."""
+    """Returns the types and shapes of all outputs by layer name, bodies included. In the model of a
+    request, layer names are unique."""
     shapes = {}
     for node in model.get_ops():
         shapes[node.get_friendly_name()] = [
@@ -273,7 +273,7 @@ def _device_name(core: Any, device: str) -> str:
 
 
 def _facts(core: Any, device: str) -> dict[str, Any]:
-    """Returns what the device says that it can compute; nothing if it does not exist."""
+    """Returns the capabilities that the device reports; none if the device does not exist."""
     try:
         named = core.get_property(device.partition(":")[0], "OPTIMIZATION_CAPABILITIES")
         return {"capabilities": sorted(map(str, named))}

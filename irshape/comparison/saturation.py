@@ -50,7 +50,7 @@ def saturated(
 ) -> tuple[Array, str] | None:
     """Computes a layer in which each sum of two products of quantized integers is cut to 16 bits.
     Returns its output, and how many sums are cut. Returns None if the layer does not multiply such
-    integers, or no sum exceeds 16 bits. mine: irshape's value of its output."""
+    integers, or no sum exceeds 16 bits. mine: irshape's output of the layer."""
     kind = layer.folded_type
     if kind not in ("matmul", "scaleddotproductattention") or len(inputs) < 2:
         return None
@@ -89,8 +89,8 @@ def _transposed(layer: Layer) -> tuple[bool, bool]:
 
 
 def _what_is_cut(rows: Array, columns: Array) -> tuple[Array, int]:
-    """Returns by how much the cut changes each product of a row and a column, and how many products
-    it changes. rows, columns: unsigned and signed integers, whose last axis is the common one."""
+    """Returns how much each element of a matrix product changes if sums are cut to 16 bits, and how
+    many change. rows, columns: unsigned and signed integers, to be summed along the last axis."""
     if rows.shape[-1] % 2:
         pad = [(0, 0)] * (max(rows.ndim, columns.ndim) - 1) + [(0, 1)]
         rows = np.pad(rows, pad[-rows.ndim :])

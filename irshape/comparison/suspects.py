@@ -1,4 +1,4 @@
-"""Describes layers that differ by themselves, and finds repeated patterns of layers.
+"""Describes layers that differ even for equal inputs, and finds repeated patterns of layers.
 
 A network consists of similar blocks, and a device merges the same layers in each of them. So it is
 enough to run one layer of a pattern alone on the device.
@@ -43,8 +43,8 @@ class Suspect(NamedTuple):
 def pattern_of(
     layers: Sequence[Layer], wiring: Wiring, position: int, reach: int = REACH
 ) -> Pattern:
-    """Returns a key for a layer: the types, attributes and edges of it and its producers, without
-    the values of constants."""
+    """Returns a key of a layer: the types, attributes and edges of the layer and its producers,
+    without the values of constants."""
     layer = layers[position]
     here = (
         layer.type,

@@ -4,8 +4,8 @@ A table has lines `# key: value` about itself, and a row for each fact: an opera
 operations as in `tables/families.tsv`; conditions on its layers; the verdict; how many IRs with
 such a layer were refused and how many compiled; and the reason. A row with the verdict `clear`
 describes layers that were measured and compile. The verdict on a layer to which no row applies is
-`unknown`. `tests/measured/device_facts.py` measures and writes the tables. Facts that have a source
-instead of a measurement are in `tables/stated.tsv`, from which it copies them.
+`unknown`. `tests/measured/device_facts.py` measures and writes the tables. It copies facts that
+were not measured, but have a source, from `tables/stated.tsv`.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class DeviceLayer:
 
     @property
     def key(self) -> object:
-        """A key that is equal for layers for which all conditions have the same values."""
+        """A key for the layer. Every condition gives the same answer for layers with equal keys."""
         own = self.layer
         return (
             own.type,
@@ -252,8 +252,8 @@ def device_layers(result: BodyResult) -> Iterator[DeviceLayer]:
 
 def folded_layers(result: BodyResult) -> set[int]:
     """Returns the positions of the layers that OpenVINO folds for a device: constants, layers that
-    depend only on constants (such as the decompression of weights), static shapes, and values that
-    follow from the bounds of shapes."""
+    depend only on constants (such as the decompression of weights), and layers that compute shapes
+    which are static or follow from bounds."""
     folded: set[int] = set()
     layers, sources, outputs = result.body.layers, result.wiring.sources, result.outputs
     for index in result.wiring.order:

@@ -13,7 +13,7 @@ from ..ops.tensors import Tensor
 from .cures import Cure, Cures
 
 Shown = Iterator[tuple[Layer, str, Cure]]
-"""The layers at which an obstacle is shown, each with text to add to the reason, and the advice."""
+"""Layers at which to show an obstacle, each with the end of the reason, and the advice."""
 
 
 def _inputs(inference: Inference) -> Iterator[tuple[Layer, Tensor]]:
@@ -39,7 +39,7 @@ def _untyped_input(inference: Inference, cures: Cures, _: int | None) -> Shown:
 def _inner_rank(inference: Inference, cures: Cures, _: int | None) -> Shown:
     """Yields the first tensors of dynamic rank inside the model: layers compute them from tensors
     of static rank."""
-    cure = Cure("make the values that decide the rank constant, such as axes")
+    cure = Cure("make the inputs that determine the rank, such as axes, constant")
     for body in inference.result.walk():
         for position, outputs in enumerate(body.outputs):
             if not any(tensor.rank is None for tensor in outputs):
@@ -100,7 +100,7 @@ def _unpaired_variables(inference: Inference, cures: Cures, _: int | None) -> Sh
 def _element_types(inference: Inference, cures: Cures, _: int | None) -> Shown:
     """Yields layers that compute with an element type that the device does not import.
 
-    Compressed weights are constants, to which this does not apply.
+    Leaves out constants, since compressed weights may have any element type.
     """
     cure = Cure("convert the model to f16, f32 or a smaller integer type")
     for body in inference.result.walk():

@@ -46,7 +46,7 @@ class _Comparison:
         self.bytes_missing = 0
 
     def models(self) -> None:
-        """Compares the properties of the models themselves."""
+        """Compares the IR version, the name and the rt_info of the models."""
         first, second = self.result.first, self.result.second
         if first.format.layers_as_written and second.format.layers_as_written:
             self._note("version", "IR version", str(first.version), str(second.version))
@@ -280,9 +280,8 @@ class _Pair:
                 )
 
     def inherits(self, a: int, changes: list[Change]) -> bool:
-        """Whether all changes of a layer follow from changes before it: only its types and shapes
-        changed because its inputs did, or its constant is decompressed by other layers. The layer
-        itself is the same, so nothing else can be the reason."""
+        """Whether all changes of a layer follow from changes of its producers: only its types and
+        shapes changed, or other layers decompress its constant."""
         follow = {"shapes", "element-types"}
         if all(
             (old and old[0]) in self.weights[0] or (new and new[0]) in self.weights[1]

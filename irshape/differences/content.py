@@ -77,8 +77,8 @@ class Side:
         return source is None or source[0] in self.fixed
 
     def identifies(self, position: int, level: int) -> bool:
-        """Whether few layers have the same content, so that it identifies this layer. A constant of
-        few elements does not identify a layer."""
+        """Whether the content of a layer identifies it, since few layers have the same content.
+        This is not so for a constant of few elements."""
         constant = self.constants[position]
         if level == EXACT:
             return constant is None or constant.elements > _FEW
@@ -180,9 +180,9 @@ class Side:
         )
 
     def upward(self, level: int = EXACT) -> list[int]:
-        """Returns for each layer a label of everything from which it is computed. At the level
-        `EXACT`, layers with equal labels compute the same. At other levels, layers that depend only
-        on constants have no label."""
+        """Returns a label for each layer: a number for the layer and all layers on which it
+        depends. At the level `EXACT`, equal labels mean equal values. At other levels, layers that
+        depend only on constants get -1."""
         content = self.content[level]
         up = [-1] * len(self.layers)
         for position in self.order:
@@ -191,7 +191,8 @@ class Side:
         return up
 
     def downward(self, level: int) -> list[int]:
-        """Returns for each layer a label of everything that is computed from it."""
+        """Returns a label for each layer: a number for the layer and everything that depends on
+        it."""
         content = self.content[level]
         down = [-1] * len(self.layers)
         for position in reversed(self.order):

@@ -1,8 +1,8 @@
 """Matches the layers of two bodies, whatever their ids and names.
 
-The matches that are certain come first: layers with the same content for which everything before
-them, or everything behind them, is the same too. Among several such layers, those with the same id
-and name are matched. From these matches, the matching spreads along edges and by names. The time of
+First come the certain matches: layers with the same content, if all layers on which they depend, or
+all layers that depend on them, also have the same content. If several layers match, those with the
+same id and name are matched. From there, the matching spreads along edges and by names. The time of
 every step is proportional to the number of edges.
 """
 
@@ -98,8 +98,8 @@ class _Matching:
     # by what layers are, and what is around them
 
     def by_all_around(self, level: int) -> None:
-        """Matches layers whose producers and consumers both have equal labels, then layers for
-        which only the producers or only the consumers do."""
+        """Matches layers with equal producers and equal consumers, then layers with equal
+        producers, then layers with equal consumers."""
         sides = self.first, self.second
         up, down = [side.upward(level) for side in sides], [side.downward(level) for side in sides]
         both = [list(zip(*labelled, strict=True)) for labelled in zip(up, down, strict=True)]
@@ -239,8 +239,8 @@ class _Matching:
                     heappush(near, (0, near_pair))
 
     def _over(self, a: int, b: int, level: int) -> Iterator[tuple[int, tuple[int, int]]]:
-        """Yields pairs of layers before two matched layers that may be matched: how many layers lie
-        in between, and the positions of the pair."""
+        """Yields pairs of layers that may match, from the producers of the matched layers `a` and
+        `b`: how many layers lie in between, and the positions of the pair."""
         for one, other in zip(self.first.flow[a], self.second.flow[b], strict=False):
             if one is None or other is None:
                 continue
@@ -300,8 +300,8 @@ class _Matching:
 
 
 def _identities(side: Side, up: Sequence[int]) -> list[Hashable]:
-    """Returns a key for each layer: its id, its name and what it computes. Many constants may be
-    equal, so their key also has what their consumers compute."""
+    """Returns a key for each layer: its id, its name and its label `up`. Many constants may be
+    equal, so the key of a constant also describes its consumers."""
     return [
         (up[at], layer.id, layer.name, side.taken(at, up) if layer.is_constant else ())
         for at, layer in enumerate(side.layers)
@@ -311,7 +311,7 @@ def _identities(side: Side, up: Sequence[int]) -> list[Hashable]:
 def _of_one_name(
     first: Side, ours: Sequence[int], second: Side, theirs: Sequence[int]
 ) -> list[tuple[int, int]]:
-    """Returns the pairs of layers with the same name, if no other layer on their side has it."""
+    """Returns the pairs of layers with the same name, if the name is unique in both bodies."""
     named: dict[str, tuple[list[int], list[int]]] = {}
     for number, (side, positions) in enumerate(((first, ours), (second, theirs))):
         for position in positions:

@@ -73,9 +73,8 @@ class LayerDiff(NamedTuple):
 class Unmatched(NamedTuple):
     """A layer that the other model lacks, with its producers and consumers.
 
-    constant: whether it depends only on constants, and is used only by layers of this kind or by
-    layers that use the constant in the other model, too. same_as: a layer of the other model that
-    computes the same from the same inputs.
+    constant: whether it only decompresses or stores a constant that layers use in both models.
+    same_as: a layer of the other model that computes the same from the same inputs.
     """
 
     layer: Layer

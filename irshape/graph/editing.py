@@ -360,6 +360,7 @@ class Editing(Building):
 
     def bind(self, name: str | Output, value: Any) -> Output:
         """Replaces an input of the graph by a constant with the tensor names of the input.
+
         In a body, every iteration uses the constant, and the unused Parameter stays.
         Raises `GraphError` for a value that does not fit the element type and shape of the input,
         and for a Parameter that a back edge feeds.

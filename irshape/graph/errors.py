@@ -29,6 +29,7 @@ class Place(NamedTuple):
 
 def calling_line(inside: int = 1) -> tuple[str, int]:
     """Returns the file and number of the line that called irshape.
+
     inside: how many of the innermost calls are certainly in irshape.
     """
     frame: FrameType | None = sys._getframe(inside)

@@ -46,6 +46,7 @@ class Inferring(Structure):
 
     def _settle(self, dirty: Iterable[GraphLayer]) -> None:
         """Infers layers again, and then the consumers of outputs that changed.
+
         During a `batch`, does so only at the end of the batch. Raises `GraphError`.
         """
         deferred = self.changes.deferred

@@ -406,6 +406,7 @@ class GraphLayer(_Part):
     @property
     def output_names(self) -> tuple[str, ...]:
         """The names of this output of the graph; empty if the layer is no Result. Can be assigned.
+
         They are the names that the Result declares or, without any, the names of the tensor.
         """
         if not self.raw.is_result:

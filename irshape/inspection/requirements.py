@@ -46,7 +46,7 @@ class Requirements:
         self.needs = list(requirements(inference))
         self._layers = _by_reason(self.needs)
         self.oldest: Release = max((release for release, _ in self._layers), default=FIRST)
-        """The oldest release from which on every release reads the model, as numbers: (2024, 1)."""
+        """The oldest release such that it and all newer releases read the model: (2024, 1)."""
         self._inference = inference
         self.unknown: list[tuple[Layer, str]] = []
         """The layers with undeclared operations, each with a message."""
@@ -54,7 +54,7 @@ class Requirements:
         """The layers whose operations a library adds, by the package of the library. The key None
         stands for custom operations that a user has declared."""
         self.libraries: dict[str, Release] = {}
-        """For each of these packages, its oldest release that has all of the model's operations."""
+        """For each package in `_libraries`, its oldest release with all operations of the model."""
         for layer in model.walk():
             try:
                 operation = find(layer.type, layer.version)
@@ -81,7 +81,7 @@ class Requirements:
 
     @property
     def oldest_running(self) -> Release:
-        """The oldest release from which on every release reads the model and runs it on the CPU."""
+        """The oldest release such that it and all newer releases run the model on the CPU."""
         return max([self.oldest, *(release for release, _ in self._running)])
 
     @property

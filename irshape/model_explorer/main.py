@@ -111,8 +111,8 @@ class Overlays(NodeDataProvider):  # type: ignore[misc]
     ]
 
     def get_config_editors(self, provider_id: str) -> Any:
-        """Returns the setting for which Model Explorer asks the user before it runs a provider: the
-        file with a result."""
+        """Returns the settings that Model Explorer shows before it runs a provider: the choice of a
+        file for providers that read a result."""
         if provider_id in OF_MODELS:
             return GetConfigEditorsResult(configEditors=[])
         editor = config_editor.FileConfigEditor(

@@ -127,9 +127,9 @@ class Workshop:
     .bin.
 
     A candidate may break only rules that the original breaks: if the original has no errors, the
-    candidates have none. If the original has errors, irshape may break a further rule when it
-    writes the model, for example if a layer has no type. Candidates may also break this rule until
-    one is accepted that does not.
+    candidates have none. If the original has errors, e.g. a layer without a type, the .xml that
+    irshape writes may break a further rule. Candidates may break this rule, too, until `accept`
+    gets a candidate that does not.
     """
 
     def __init__(self, original: Model) -> None:
@@ -173,7 +173,7 @@ class Workshop:
         return sorted(candidate.broken_rules - self._broken)
 
     def accept(self, candidate: Candidate) -> bool:
-        """From now on, candidates may break only rules that this candidate or the original breaks.
+        """Allows later candidates to break only rules that this candidate or the original breaks.
         Returns whether this candidate breaks only rules that the original breaks."""
         self._allowed = self._broken | candidate.broken_rules
         return self._allowed == self._broken

@@ -1,4 +1,4 @@
-"""Runs the user's command on smaller models, and tells whether it fails as on the original."""
+"""Runs the user's command on smaller models, and tells whether it still fails in the same way."""
 
 from __future__ import annotations
 

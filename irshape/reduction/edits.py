@@ -52,7 +52,7 @@ def computing(layers: Iterable[Layer]) -> list[Layer]:
 
 
 def unused(body: Body) -> set[str]:
-    """Returns the ids of layers none of whose outputs is used."""
+    """Returns the ids of the layers without consumers."""
     users = wire(body).users
     return {layer.id for position, layer in enumerate(body.layers) if not users[position]}
 

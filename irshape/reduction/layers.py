@@ -74,9 +74,9 @@ def cut(
     kept: Collection[str],
     replacement: Replacement,
 ) -> Body | None:
-    """Returns the net with only these of the layers that compute something; None if there are none.
-    Parameters or Constants replace inputs from other layers. Results stay if their producers stay.
-    A layer whose outputs become unused gets a Result."""
+    """Returns the net without layers that compute something and are not in `kept`; None if `kept`
+    is empty. Parameters or Constants replace inputs from other layers. Results stay if their
+    producers stay. A layer whose outputs become unused gets a Result."""
     if not kept:
         return None
     before = base.net
@@ -133,7 +133,8 @@ def _ends_of(net: Body) -> list[str]:
 
 
 def _with_ends(net: Body, kept: set[str]) -> Body | None:
-    """Returns the net with only these Results and last layers; None if no Result would be left."""
+    """Returns the net without the layers of `_ends_of` that are not in `kept`; None without a
+    Result."""
     dropped = set(_ends_of(net)) - kept
     part = edited(net, [layer for layer in net.layers if layer.id not in dropped])
     return without_dead(part, net) if any(layer.is_result for layer in part.layers) else None

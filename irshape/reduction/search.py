@@ -66,8 +66,8 @@ class Search:
         return self._took(candidate, self._asked(candidate))
 
     def first(self, nets: Iterable[Body | None], *, bare: bool = False) -> int | None:
-        """Tries these edits in order. The first that has the property becomes the best model;
-        returns its index. bare: whether to omit the `rt_info` of the net."""
+        """Tries edited nets in order. The first that has the property becomes the best model.
+        Returns its index in `nets`. bare: whether to omit the `rt_info` of the net."""
         base = self.best
         waiting: deque[tuple[int, Candidate, Future[bool]]] = deque()
 

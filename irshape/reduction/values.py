@@ -44,8 +44,8 @@ def with_value(search: Search, layer: Layer, change: Callable[[Array], Array | N
 
 
 def _filled(search: Search, fill: int, only: Layer | None = None) -> Body:
-    """Fills the array of one constant, or the arrays of all real ones, with a number. Zeros do not
-    become ones."""
+    """Returns the net with a constant, or all constants of real numbers, filled with a number. Does
+    not turn zeros into ones."""
 
     def filled(array: Array) -> Array | None:
         if (only is None and array.dtype.kind in "iub") or (fill and not array.any()):

@@ -197,8 +197,8 @@ def _dynamic(symbols: Inference, numbering: Numbering) -> Overlay:
     return Overlay(
         "dynamic",
         "Dynamic dimensions",
-        "Why dimensions are dynamic, as in `irshape explain`: an input has them, they are computed "
-        "from dimensions of inputs, have no upper bound, depend on data, or were lost by a layer.",
+        "Why dimensions are dynamic, as in `irshape explain`: given by an input, computed from "
+        "dimensions of inputs, without upper bound, dependent on data, or lost by a layer.",
         values,
         REASONS,
     )

@@ -37,7 +37,7 @@ separators."""
 _SEPARATOR = re.compile(r"([./])")
 _NUMBER = re.compile(r"[0-9]+")
 _EXPORTERS = "::"
-"""`aten::linear` is the operation from which a layer was made, not a scope."""
+"""Marks parts of names that are operations of the framework, e.g. `aten::linear`, not scopes."""
 
 
 class Group(NamedTuple):
@@ -256,9 +256,9 @@ class _Untangling:
             scope.layers = [position for position in scope.layers if position not in moved]
 
     def _to_dissolve(self, scope: _Scope, names: list[str]) -> list[str]:
-        """Returns which scopes of a cycle to replace by their members: those with few layers. If
-        there are none, those that a path leaves and enters again, except one with nearly all
-        layers. If there are none, the smaller half."""
+        """Returns which scopes of a cycle to replace by their members: those with few layers; or
+        else those that a path leaves and enters again, except a scope with nearly all layers; or
+        else the smaller half."""
         names.sort(key=lambda name: scope.scopes[name].size)
         sizes = [scope.scopes[name].size for name in names]
         small = [name for name, size in zip(names, sizes, strict=True) if size < LEAST_MEMBERS]
@@ -288,9 +288,9 @@ class _Untangling:
 def _members(
     scope: _Scope, edges: Sequence[Edge], member_of: dict[int, int]
 ) -> tuple[list[set[int]], list[list[Edge]]]:
-    """Returns the producers of each member of a scope, inner scopes before layers, and the edges
-    inside each member. edges: the edges between layers of the scope. member_of: a dictionary that
-    gets the member of each layer."""
+    """Numbers the members of a scope: first its inner scopes, then its layers. Returns the
+    producers of each member, and the edges inside each inner scope. edges: the edges between layers
+    of the scope. member_of: gets the number of the member that contains each layer."""
     for number, inner in enumerate(scope.scopes.values()):
         for position in inner.inside():
             member_of[position] = number
@@ -309,8 +309,8 @@ def _members(
 
 
 def _circles(sources: Sequence[Iterable[int]]) -> Iterator[list[int]]:
-    """Yields the cycles among numbers: sets of numbers that can all reach each other, also of a
-    single number (strongly connected components, by Tarjan's algorithm)."""
+    """Yields the strongly connected components of a graph, also of a single node (Tarjan's
+    algorithm). sources: the producers of each node."""
     seen: dict[int, int] = {}
     low: dict[int, int] = {}
     stack: list[int] = []
@@ -365,8 +365,8 @@ def _simplify(scope: _Scope) -> None:
 
 
 def _repeats(scope: _Scope, layers: Sequence[Layer], numbers: dict[object, int]) -> int:
-    """Makes consecutive blocks of equal layers a group. Returns a number that is the same for
-    scopes of equal layers."""
+    """Groups consecutive inner scopes with equal layers. Returns a number for the content of
+    `scope`: scopes with equal layers have the same number."""
     looks = {name: _repeats(inner, layers, numbers) for name, inner in scope.scopes.items()}
     runs: list[list[str]] = []
     for name, inner in sorted(scope.scopes.items(), key=lambda item: item[1].first):

@@ -376,9 +376,9 @@ class PartialShape:
         return PartialShape.parse(shape) if isinstance(shape, str) else PartialShape(shape)
 
     @staticmethod
-    def of_rank(rank: int) -> PartialShape:
-        """Returns a shape with this number of dimensions, all dynamic."""
-        return PartialShape((DYNAMIC,) * rank)
+    def of_rank(rank: int | None) -> PartialShape:
+        """Returns a shape with this number of dimensions, all dynamic. None is a dynamic rank."""
+        return DYNAMIC_SHAPE if rank is None else PartialShape((DYNAMIC,) * rank)
 
     @property
     def is_static(self) -> bool:

@@ -197,12 +197,7 @@ class Unique(Operation):
             return self.outputs(data, PartialShape([count]), count, size)
         known = axis.known
         if data.rank is None or known is None:
-            return self.outputs(
-                data,
-                DYNAMIC_SHAPE if data.rank is None else PartialShape.of_rank(data.rank),
-                DYNAMIC,
-                DYNAMIC,
-            )
+            return self.outputs(data, PartialShape.of_rank(data.rank), DYNAMIC, DYNAMIC)
         dims = list(data.shape)
         along = normalized_axis(known[0], len(dims))
         size = dims[along]

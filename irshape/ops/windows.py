@@ -111,7 +111,7 @@ def along_last(where: Sequence[slice]) -> Any:
 
 
 def padded(
-    data: Array, pads_begin: Sequence[int], pads_end: Sequence[int], value: float = 0
+    data: Array, pads_begin: Sequence[int], pads_end: Sequence[int], value: Any = 0
 ) -> Array:
     """Returns `data` with elements of `value` added at both ends of its last axes.
 
@@ -123,11 +123,11 @@ def padded(
     pads = list(zip(data.shape[lead:], pads_begin, pads_end, strict=True))
     sizes = [max(size + begin + end, 0) for size, begin, end in pads]
     result = np.full_like(data, value, shape=(*data.shape[:lead], *sizes))
-    into = [
-        slice(max(begin, 0), size - max(end, 0))
-        for size, (_, begin, end) in zip(sizes, pads, strict=True)
+    into = [slice(max(begin, 0), max(begin + size, 0)) for size, begin, _ in pads]
+    kept = [
+        slice(max(-begin, 0), max(total - begin, 0))
+        for total, begin in zip(sizes, pads_begin, strict=True)
     ]
-    kept = [slice(max(-begin, 0), size - max(-end, 0)) for size, begin, end in pads]
     result[along_last(into)] = data[along_last(kept)]
     return result
 

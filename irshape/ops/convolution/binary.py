@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension
 from ..conversion import plain
 from ..declaration import NUMERIC, NUMERIC_OR_BOOLEAN, attribute, operand
 from ..elementwise import computed
 from ..kinds import FLOAT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from ..windows import check_per_axis, padded
-from .base import Sliding, channels_agree, window_size
+from ..windows import padded
+from .forward import Convolution
 from .kernels import convolved
 
 
-class BinaryConvolution(Sliding):
+class BinaryConvolution(Convolution):
     """Convolution of zeros and ones, which mean -1 and 1.
 
     Padding is `pad_value` if this is 0 or 1, as in OpenVINO's CPU plugin; otherwise it is -1.
@@ -25,23 +22,12 @@ class BinaryConvolution(Sliding):
     since = 1
     data = operand(NUMERIC, rank=4)
     filters = operand(NUMERIC_OR_BOOLEAN)
+    tolerated = ()
     mode: str = attribute(Choice("xnor-popcount"), default="xnor-popcount", required=True)
     pad_value: float = attribute(FLOAT, default=0.0, required=True)
 
     def infer(self, data: Tensor, filters: Tensor) -> Tensor:
-        axes = self.spatial_axes(data.shape, filters.shape)
-        if axes is None:
-            return Tensor(data.element_type, DYNAMIC_SHAPE)
-        check_per_axis(self, axes)
-        channels_agree(data.shape, filters.shape, 1)
-        batch = DYNAMIC if data.rank is None else data.shape[0]
-        channels = DYNAMIC if filters.rank is None else filters.shape[0]
-        return Tensor(
-            data.element_type, (batch, channels, *self.slid(data.shape, filters.shape, axes))
-        )
-
-    def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        return outputs[0].shape.size * window_size(inputs[1].shape, 1)
+        return Tensor(data.element_type, super().infer(data, filters).shape)
 
     def evaluate(self, data: Array, filters: Array) -> Array:
         frame = self.frame(data.shape[2:], filters.shape[2:])

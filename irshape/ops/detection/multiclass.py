@@ -20,12 +20,7 @@ from ..lazy import Array, dtype_of, np
 from ..tensors import Tensor
 from .agreement import require_same
 from .geometry import descending, greedy, overlaps, touching_overlaps
-from .nms import F32_F16_BF16, I64
-
-
-def capped(dim: Dimension, most: int) -> Dimension:
-    """Returns the upper bound of a dimension, at most `most`; `?` if there is no upper bound."""
-    return DYNAMIC if dim.high == UNBOUNDED else Dimension(min(dim.high, most))
+from .nms import F32_F16_BF16, I64, capped
 
 
 class DetectionSuppression(Operation):

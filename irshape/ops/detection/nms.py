@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from ...demands import note_wider
 from ...element_types import ElementType
@@ -12,7 +12,7 @@ from ..declaration import ANY, INTEGER, REAL, Operation, attribute, operand, typ
 from ..differences import EMPTY, Site, dimensions, facts, inferred
 from ..kinds import BOOLEAN, INDEX_TYPE, Choice
 from ..lazy import Array, dtype_of, np
-from ..tensors import Tensor
+from ..tensors import Tensor, Value
 from ..windows import dimension_of
 from .geometry import overlaps, rotated_overlaps
 
@@ -21,23 +21,22 @@ I64 = ElementType.of("i64")
 F32 = ElementType.of("f32")
 
 
-def at_most(dim: Dimension) -> Dimension:
-    """Returns the upper bound of a dimension; `?` if it has none."""
-    return DYNAMIC if dim.high == DYNAMIC.high else Dimension(dim.high)
+def capped(dim: Dimension, most: int = UNBOUNDED) -> Dimension:
+    """Returns the upper bound of a dimension, at most `most`; `?` if there is no upper bound."""
+    return DYNAMIC if dim.high == UNBOUNDED else Dimension(min(dim.high, most))
 
 
 def least_of(one: Dimension, other: Dimension) -> Dimension:
-    """Returns the smaller of two sizes, of which one may be an expression, e.g. `boxes`.
+    """Returns the smaller of two sizes, numbers or expressions, e.g. `boxes`.
 
-    If the other size is an interval, returns `?`.
+    If one of them is an interval, returns `?`.
     """
+    if not all(size.symbolic or size.is_static for size in (one, other)):
+        return DYNAMIC
     named, size = (one, other) if one.symbolic else (other, one)
+    most = size.expression if size.symbolic else size.low
     interval = Dimension(min(one.low, other.low), min(one.high, other.high))
-    if size.symbolic:
-        return named.followed(interval, lambda expression: expression.minimum(size.expression))
-    if size.is_static:
-        return named.followed(interval, lambda expression: expression.minimum(size.low))
-    return DYNAMIC
+    return named.followed(interval, lambda expression: expression.minimum(most))
 
 
 def number(tensor: Array | None) -> Any:
@@ -81,6 +80,9 @@ class BoxSuppression(Operation):
     iou_threshold = operand(ANY, rank=0, optional=True)
     score_threshold = operand(ANY, rank=0, optional=True)
     sort_result_descending: bool = attribute(BOOLEAN, default=True)
+    soft_within_threshold: ClassVar[bool] = False
+    """Whether `soft_nms_sigma` lowers only scores of boxes with an overlap up to `iou_threshold`,
+    and other overlapping boxes are dropped."""
 
     def select(
         self,
@@ -109,7 +111,9 @@ class BoxSuppression(Operation):
                 left = left[left != best]
                 common = overlap(boxes[item, best], boxes[item, left])
                 if sigma > 0:
-                    faded[left] *= self.fading(common, iou, sigma)
+                    factors = np.exp(np.float32(-0.5) / sigma * common * common)
+                    factors[(common > iou) & self.soft_within_threshold] = 0
+                    faded[left] *= factors
                     left = left[faded[left] > least]
                 else:
                     left = left[~(common > iou)]
@@ -119,10 +123,6 @@ class BoxSuppression(Operation):
             order = np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0], -kept_scores))
             return rows[order], kept_scores[order]
         return rows, kept_scores
-
-    def fading(self, common: Array, iou_threshold: Any, sigma: Any) -> Array:
-        """Returns the factor by which soft suppression lowers the score of overlapping boxes."""
-        return np.exp(np.float32(-0.5) / sigma * common * common)
 
 
 class NonMaxSuppression_1(BoxSuppression):
@@ -148,24 +148,17 @@ class NonMaxSuppression_1(BoxSuppression):
         most = limit_of(limit) * classes
         if scores.rank is None and most.is_dynamic:
             note_wider()  # OpenVINO treats an unknown number of classes as 1
-        if boxes.shape[1].symbolic or most.symbolic:
-            return least_of(boxes.shape[1], most)
-        if boxes.shape[1].is_dynamic:
-            return DYNAMIC
-        return Dimension(min(boxes.shape[1].low, most.low)) if most.is_static else DYNAMIC
+        return least_of(boxes.shape[1], most)
 
     def evaluate(
         self, boxes: Array, scores: Array, limit: Array | None, *thresholds: Array | None
     ) -> Any:
         indices, _ = self.select(self.corners(boxes), scores, overlaps, limit, *thresholds)
-        most = max(int(number(limit)), 0)
-        rows = self.row_count(boxes.shape[1], most, scores.shape[0], scores.shape[1])
+        most = Tensor(I64, (), Value([max(int(number(limit)), 0)]))
+        rows = self.rows(Tensor(F32, boxes.shape), Tensor(F32, scores.shape), most).low
         filled = np.full((rows, 3), -1, dtype=dtype_of(self.output_type))
         filled[: len(indices)] = indices[:rows]
         return filled
-
-    def row_count(self, boxes: int, limit: int, items: int, classes: int) -> int:
-        return min(boxes, limit * classes)
 
     def corners(self, boxes: Array) -> Array:
         """Returns boxes as two corners, the lower one first."""
@@ -204,19 +197,12 @@ class NonMaxSuppression_4(NonMaxSuppression_3):
     def rows(self, boxes: Tensor, scores: Tensor, limit: Tensor | None) -> Dimension:
         if boxes.rank is None or scores.rank is None or (limit is not None and not limit.known):
             return DYNAMIC
-        most = limit_of(limit)
-        if boxes.shape[1].symbolic or any(dim.symbolic for dim in scores.shape):
-            return least_of(boxes.shape[1], most) * scores.shape[0] * scores.shape[1]
-        if boxes.shape[1].is_dynamic:
+        if boxes.shape[1].is_dynamic and not boxes.shape[1].symbolic:
             return DYNAMIC
-        most = Dimension(min(boxes.shape[1].low, most.low)) if most.is_static else DYNAMIC
-        rows = most * scores.shape[0] * scores.shape[1]
-        if rows.is_dynamic and rows.high < DYNAMIC.high:
+        rows = least_of(boxes.shape[1], limit_of(limit)) * scores.shape[0] * scores.shape[1]
+        if rows.is_dynamic and rows.high < UNBOUNDED and not rows.symbolic:
             note_wider()  # OpenVINO uses the upper bounds of batch and classes as sizes
         return rows
-
-    def row_count(self, boxes: int, limit: int, items: int, classes: int) -> int:
-        return min(boxes, limit) * items * classes
 
 
 class NonMaxSuppression_5(NonMaxSuppression_4):
@@ -226,6 +212,7 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
     """
 
     since = 5
+    soft_within_threshold = True
     boxes = operand(F32_F16_BF16, shape=("batch", "num_boxes", 4))
     scores = operand(F32_F16_BF16, shape=("batch", "classes", "num_boxes"))
     max_output_boxes_per_class = operand(
@@ -239,10 +226,6 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
         self, boxes: Tensor, scores: Tensor, limit: Tensor | None, *thresholds: Tensor | None
     ) -> tuple[Tensor, ...]:
         return selected(self.output_type, boxes, scores, limit)
-
-    def fading(self, common: Array, iou_threshold: Any, sigma: Any) -> Array:
-        factors = super().fading(common, iou_threshold, sigma)
-        return np.where(common <= iou_threshold, factors, np.float32(0))
 
     def evaluate(
         self, boxes: Array, scores: Array, limit: Array | None, *thresholds: Array | None
@@ -258,9 +241,7 @@ class NonMaxSuppression_9(NonMaxSuppression_5):
     """
 
     since = 9
-
-    def fading(self, common: Array, iou_threshold: Any, sigma: Any) -> Array:
-        return BoxSuppression.fading(self, common, iou_threshold, sigma)
+    soft_within_threshold = False
 
 
 def selected(
@@ -270,10 +251,10 @@ def selected(
     rows = DYNAMIC
     if boxes.rank is not None and scores.rank is not None:
         known, most = limit.known if limit is not None else None, boxes.shape[1].high
-        if most < DYNAMIC.high and known and known[0] >= 0:
+        if most < UNBOUNDED and known and known[0] >= 0:
             rows = Dimension(0, min(most, known[0]))
         if not (known and known[0] < -1):
-            rows = rows * at_most(scores.shape[0]) * at_most(scores.shape[1])
+            rows = rows * capped(scores.shape[0]) * capped(scores.shape[1])
     return Tensor(output_type, [rows, 3]), Tensor(F32, [rows, 3]), Tensor(output_type, [1])
 
 

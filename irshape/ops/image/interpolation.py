@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from ...element_types import ElementType
 from ...faults import Between, Fault, Violation, fault
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE
-from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
+from ...shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from ..axes import repeated
 from ..conditions import distinct, of_type, rank, within
 from ..conversion import plain
@@ -152,10 +152,8 @@ class InterpolateAttributes(Operation):
 
     def resized(self, image: Tensor, given: Tensor, name: str, axes: Tensor | None) -> Tensor:
         """Returns the result: `axes` are resized to the sizes, or by the scales, in `given`."""
-        if image.rank is None:
-            return Tensor(image.element_type, DYNAMIC_SHAPE)
         along = default_axes(image, axes)
-        if along is None:
+        if image.rank is None or along is None:
             return Tensor(image.element_type, PartialShape.of_rank(image.rank))
         within(along, image.rank, of="image", least=0)
         dims = [

@@ -233,20 +233,12 @@ class SpaceToBatch(BatchBlocks):
         self, data: Array, block_shape: Array, pads_begin: Array, pads_end: Array
     ) -> Array:
         blocks = _blocks_in_space(block_shape)
-        padded_sizes = [
-            size + int(begin) + int(end)
-            for size, begin, end in zip(data.shape, pads_begin, pads_end, strict=True)
-        ]
-        padded = blank(padded_sizes, data.dtype)
-        inside = [
-            slice(int(begin), int(begin) + size)
-            for begin, size in zip(pads_begin, data.shape, strict=True)
-        ]
-        padded[tuple(inside)] = data
-        batch, *space = padded.shape
+        filler = blank((), data.dtype)
+        area = padded(data, pads_begin.tolist(), pads_end.tolist(), filler)
+        batch, *space = area.shape
         sizes = [size // block for size, block in zip(space, blocks, strict=True)]
         pairs = [part for pair in zip(sizes, blocks, strict=True) for part in pair]
-        split = padded.reshape([batch, *pairs])
+        split = area.reshape([batch, *pairs])
         order = [*range(2, split.ndim, 2), 0, *range(1, split.ndim, 2)]
         return split.transpose(order).reshape([batch * prod(blocks), *sizes])
 

@@ -115,12 +115,6 @@ def _with(shape: PartialShape, axis: int, dim: Dimension) -> PartialShape:
     return PartialShape(dims)
 
 
-def _of_rank(data: Tensor) -> Tensor:
-    """Returns a tensor with the type and rank of `data` and dynamic dimensions."""
-    shape = DYNAMIC_SHAPE if data.rank is None else PartialShape.of_rank(data.rank)
-    return Tensor(data.element_type, shape)
-
-
 class Splitting(Operation):
     """The base class of Split and VariadicSplit. Outputs are consecutive parts along an axis."""
 
@@ -159,7 +153,7 @@ class Split(Splitting):
         count = self.num_splits
         index, rank = single(axis), data.rank
         if rank is None or index is None:
-            return (_of_rank(data),) * count
+            return (Tensor(data.element_type, PartialShape.of_rank(rank)),) * count
         index = normalized_axis(index, rank)
         length = data.shape[index]
         if length.low % count if length.is_static else 0 < length.low <= length.high < count:
@@ -191,7 +185,7 @@ class VariadicSplit(Splitting):
             return (UNKNOWN,)  # OpenVINO continues with one output of unknown type and shape
         rank, index = data.rank, single(axis)
         if rank is None or index is None:
-            return (_of_rank(data),) * count.low
+            return (Tensor(data.element_type, PartialShape.of_rank(rank)),) * count.low
         index = normalized_axis(index, rank)
         return tuple(
             Tensor(data.element_type, _with(data.shape, index, part))

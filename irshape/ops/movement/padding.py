@@ -16,6 +16,7 @@ from ..elementwise import common_type
 from ..kinds import Choice
 from ..lazy import Array, np
 from ..tensors import Bounds, Tensor
+from ..windows import padded
 from .index_ranges import bounds_of
 
 
@@ -146,27 +147,13 @@ class Pad(Operation):
     def evaluate(
         self, data: Array, pads_begin: Array, pads_end: Array, pad_value: Array | None
     ) -> Array:
-        begin, end = [int(pad) for pad in pads_begin], [int(pad) for pad in pads_end]
-        sizes = [
-            max(size + first + last, 0)
-            for size, first, last in zip(data.shape, begin, end, strict=True)
-        ]
+        begin, end = pads_begin.tolist(), pads_end.tolist()
         if self.pad_mode == "constant":
-            result = blank(sizes, data.dtype)
-            if pad_value is not None:
-                result[...] = pad_value
-            inside = [
-                slice(max(first, 0), max(first + size, 0))
-                for first, size in zip(begin, data.shape, strict=True)
-            ]
-            taken = [
-                slice(max(-first, 0), max(total - first, 0))
-                for first, total in zip(begin, sizes, strict=True)
-            ]
-            result[tuple(inside)] = data[tuple(taken)]
-            return result
-        for axis, (size, total, first) in enumerate(zip(data.shape, sizes, begin, strict=True)):
-            data = np.take(data, self.mirrored(np.arange(total) - first, size), axis)
+            filler = blank((), data.dtype) if pad_value is None else pad_value
+            return padded(data, begin, end, filler)
+        for axis, (size, first, last) in enumerate(zip(data.shape, begin, end, strict=True)):
+            index = np.arange(max(size + first + last, 0)) - first
+            data = np.take(data, self.mirrored(index, size), axis)
         return data
 
     def mirrored(self, index: Array, size: int) -> Array:

@@ -8,6 +8,7 @@ from ...element_types import ElementType
 from ...faults import Between, Fault, fault, require
 from ...rule_ids import INPUT_VALUE
 from ...shapes import DYNAMIC, PartialShape
+from ..activation import LogSoftmax
 from ..axes import require_single
 from ..conditions import between, doubted
 from ..declaration import INTEGER, NUMERIC, REAL, Operation, attribute, operand
@@ -193,7 +194,7 @@ class CTCLoss(Operation):
         stays[0] = False
         reached = np.full(states.shape, -np.inf)
         reached[:, 0] = 0
-        odds = log_softmax(logits.astype(np.float64))
+        odds = LogSoftmax().of(logits.astype(np.float64), -1)
         for moment in range(time):
             new = np.where(stays, reached, -np.inf)
             new[:, 1:] = np.logaddexp(new[:, 1:], reached[:, :-1])
@@ -218,9 +219,3 @@ class CTCLoss(Operation):
         elif self.preprocess_collapse_repeated:
             kept[:, 1:] &= labels[:, 1:] != labels[:, :-1]
         return packed(labels, kept, 0), kept.sum(axis=1)
-
-
-def log_softmax(logits: Array) -> Array:
-    """Returns the logarithms of the probabilities of the classes, from their logits."""
-    shifted = logits - logits.max(axis=-1, keepdims=True, initial=-np.inf)
-    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))

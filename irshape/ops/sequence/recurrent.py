@@ -13,7 +13,7 @@ from ...faults import Fault, Violation, fault
 from ...rule_ids import ATTRIBUTE_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, Dimension, PartialShape
 from ..conditions import doubted, equal, of_type
-from ..declaration import ANY, Operation, at_least, attribute, operand
+from ..declaration import ANY, Operand, Operation, at_least, attribute, operand
 from ..differences import Site, facts, refused
 from ..elementwise import common_type
 from ..kinds import BOOLEAN, FLOAT, FLOATS, NATURAL, STRINGS, Choice
@@ -170,6 +170,13 @@ def computing(*arrays: Array) -> list[Array]:
 class Cell(Recurrent):
     """The base class of recurrent operations that compute a single step."""
 
+    X = operand(ANY, shape=("batch", "input_size"))
+    initial_hidden_state = operand(ANY, shape=("batch", "hidden_size"), like="X")
+    initial_cell_state: Operand | None = operand(ANY, shape=("batch", "hidden_size"), like="X")
+    W = operand(ANY, rank=2, like="X")
+    R = operand(ANY, shape=("?", "hidden_size"), like="X")
+    B = operand(ANY, rank=1, like="X")
+
     def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
         unfit = self.unfit_activations()
         if unfit is not None:
@@ -261,11 +268,7 @@ class RNNCell(Cell, PlainStep):
 
     since = 1
     also_under = ("experimental", "extension")
-    X = operand(ANY, shape=("batch", "input_size"))
-    initial_hidden_state = operand(ANY, shape=("batch", "hidden_size"), like="X")
-    W = operand(ANY, rank=2, like="X")
-    R = operand(ANY, shape=("?", "hidden_size"), like="X")
-    B = operand(ANY, rank=1, like="X")
+    initial_cell_state = None
 
 
 class GRUCell(Cell, GatedStep):
@@ -275,11 +278,8 @@ class GRUCell(Cell, GatedStep):
     also_under = ("experimental", "extension")
     activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh"))
     linear_before_reset: bool = attribute(BOOLEAN, default=False)
-    X = operand(ANY, shape=("batch", "input_size"))
-    initial_hidden_state = operand(ANY, shape=("batch", "hidden_size"), like="X")
+    initial_cell_state = None
     W = operand(ANY, rank=2)
-    R = operand(ANY, shape=("?", "hidden_size"), like="X")
-    B = operand(ANY, rank=1, like="X")
 
     def check(self, *inputs: Tensor | None) -> Iterator[Fault]:
         yield from super().check(*inputs)
@@ -306,12 +306,6 @@ class LSTMCell_4(Cell, LongShortTermStep):
         refused("2023.1", "an LSTMCell whose input has another size than its weights", _cell_input),
     )
     activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh", "tanh"))
-    X = operand(ANY, shape=("batch", "input_size"))
-    initial_hidden_state = operand(ANY, shape=("batch", "hidden_size"), like="X")
-    initial_cell_state = operand(ANY, shape=("batch", "hidden_size"), like="X")
-    W = operand(ANY, rank=2, like="X")
-    R = operand(ANY, shape=("?", "hidden_size"), like="X")
-    B = operand(ANY, rank=1, like="X")
 
     def hidden(self, named: dict[str, Tensor], hidden: Dimension) -> Dimension:
         size = super().hidden(named, hidden)

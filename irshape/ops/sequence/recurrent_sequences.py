@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...faults import Fault
 from ...shapes import DYNAMIC, PartialShape
 from ..conditions import equal
-from ..declaration import ANY, attribute, operand
+from ..declaration import ANY, Operand, attribute, operand
 from ..kinds import BOOLEAN, STRINGS, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -20,6 +20,13 @@ class Recurrence(Recurrent):
     Beyond the `sequence_lengths` of a batch item, the output is zero and the states stay the same.
     """
 
+    X = operand(ANY, shape=("batch", "time", "input_size"))
+    initial_hidden_state = operand(ANY, shape=("batch", "?", "hidden_size"), like="X")
+    initial_cell_state: Operand | None = operand(ANY, shape=("batch", "?", "hidden_size"), like="X")
+    sequence_lengths = operand(ANY, shape=("batch",))
+    W = operand(ANY, rank=3, like="X")
+    R = operand(ANY, shape=("?", "?", "hidden_size"), like="X")
+    B = operand(ANY, rank=2, like="X")
     directional = 1
     direction: str = attribute(
         Choice("forward", "reverse", "bidirectional"), default="forward", required=True
@@ -119,12 +126,7 @@ class RNNSequence(Recurrence, PlainStep):
     """A plain recurrent network applied along time."""
 
     since = 5
-    X = operand(ANY, shape=("batch", "time", "input_size"))
-    initial_hidden_state = operand(ANY, shape=("batch", "?", "hidden_size"), like="X")
-    sequence_lengths = operand(ANY, shape=("batch",))
-    W = operand(ANY, rank=3, like="X")
-    R = operand(ANY, shape=("?", "?", "hidden_size"), like="X")
-    B = operand(ANY, rank=2, like="X")
+    initial_cell_state = None
 
 
 class GRUSequence(Recurrence, GatedStep):
@@ -133,12 +135,7 @@ class GRUSequence(Recurrence, GatedStep):
     since = 5
     activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh"))
     linear_before_reset: bool = attribute(BOOLEAN, default=False)
-    X = operand(ANY, shape=("batch", "time", "input_size"))
-    initial_hidden_state = operand(ANY, shape=("batch", "?", "hidden_size"), like="X")
-    sequence_lengths = operand(ANY, shape=("batch",))
-    W = operand(ANY, rank=3, like="X")
-    R = operand(ANY, shape=("?", "?", "hidden_size"), like="X")
-    B = operand(ANY, rank=2, like="X")
+    initial_cell_state = None
 
 
 class LSTMSequence(Recurrence, LongShortTermStep):
@@ -146,10 +143,3 @@ class LSTMSequence(Recurrence, LongShortTermStep):
 
     since = 5
     activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh", "tanh"))
-    X = operand(ANY, shape=("batch", "time", "input_size"))
-    initial_hidden_state = operand(ANY, shape=("batch", "?", "hidden_size"), like="X")
-    initial_cell_state = operand(ANY, shape=("batch", "?", "hidden_size"), like="X")
-    sequence_lengths = operand(ANY, shape=("batch",))
-    W = operand(ANY, rank=3, like="X")
-    R = operand(ANY, shape=("?", "?", "hidden_size"), like="X")
-    B = operand(ANY, rank=2, like="X")

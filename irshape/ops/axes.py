@@ -49,14 +49,20 @@ def single(tensor: Tensor) -> int | None:
     return known[0] if known else None
 
 
+def sizes_of(tensor: Tensor, at: str) -> list[Dimension]:
+    """Returns the elements of a tensor as dimensions; none if they are unknown. Raises `Violation`
+    for a negative size."""
+    value = tensor.value
+    if value is None:
+        return []
+    at_least(value.upper, 0, at=at)
+    return [value.dimension(index) or DYNAMIC for index in range(len(value))]
+
+
 def single_size(tensor: Tensor, at: str) -> Dimension:
     """Returns the element of a one-element tensor as a dimension, or raises `Violation`."""
-    if tensor.value is None or len(tensor.value) != 1:
-        return DYNAMIC
-    size = tensor.value.dimension(0)
-    if size is None:
-        at_least(tensor.value.upper[0], 0, at=at)
-    return size or DYNAMIC
+    sizes = sizes_of(tensor, at)
+    return sizes[0] if len(sizes) == 1 else DYNAMIC
 
 
 def not_single(tensor: Tensor, at: str = "axis") -> Iterator[Fault]:

@@ -8,19 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 from ..element_types import ElementType
 from ..faults import Between, Fault, Number, Stated, Violation
 from ..rule_ids import INPUT_RANK, INPUT_SHAPES, INPUT_VALUE, RuleId
 from ..shapes import Dimension, PartialShape
-
-
-class Origin(TypedDict, total=False):
-    """The operand or attribute that determines the expected value; see `faults.Fault`."""
-
-    of: str
-    given: object
 
 
 def doubted(
@@ -127,11 +120,17 @@ def of_type(
         raise Violation(at=at, relation="type", expected=expected, actual=actual, of=of)
 
 
-def not_zero(number: Number, *, at: str, position: int) -> None:
-    """Requires that a number of a list is not 0."""
-    if not number:
-        wanted = "a number other than 0"
-        raise Violation(at=at, expected=wanted, actual=0, position=position, rule=INPUT_VALUE)
+def not_zero(
+    numbers: Iterable[Number], *, at: str, first: int = 0, rule: RuleId = INPUT_VALUE
+) -> None:
+    """Requires that no number of a list is 0.
+
+    first: the position of the first of the numbers in the list.
+    """
+    for index, number in enumerate(numbers, first):
+        if not number:
+            wanted = "a number other than 0"
+            raise Violation(at=at, expected=wanted, actual=0, position=index, rule=rule)
 
 
 def ascending(numbers: Iterable[int], *, at: str) -> None:
@@ -169,7 +168,8 @@ def equal(
     at: str,
     axis: int | None = None,
     rule: RuleId = INPUT_SHAPES,
-    **origin: Unpack[Origin],
+    of: str = "",
+    given: object = None,
 ) -> Any:
     """Requires that a number, size or shape equals the expected one. Returns their intersection.
 
@@ -190,7 +190,8 @@ def equal(
         actual=actual,
         position=axis,
         rule=rule,
-        **origin,
+        of=of,
+        given=given,
     )
 
 
@@ -200,7 +201,8 @@ def count(
     *,
     at: str,
     rule: RuleId = INPUT_SHAPES,
-    **origin: Unpack[Origin],
+    of: str = "",
+    given: object = None,
 ) -> None:
     """Requires that a list has the expected number of elements.
 
@@ -215,9 +217,8 @@ def count(
         holds = size.agrees(Dimension(expected))
     if not holds:
         seen = size.low if size.is_static else size
-        raise Violation(
-            at=at, relation="count", expected=expected, actual=seen, rule=rule, **origin
-        )
+        facts = Stated(at=at, relation="count", expected=expected, actual=seen, of=of, given=given)
+        raise Violation(rule=rule, **facts)
 
 
 def rank(

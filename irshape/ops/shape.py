@@ -105,10 +105,9 @@ class Reshape(Reinterpretation):
             return Tensor(data.element_type, of_length(pattern))
         wanted, minus_one = _pattern_dimensions(pattern)
         dims: list[Dimension] = []
-        ours, theirs = (
-            ([] if data.rank is None else list(data.shape)),
-            [],
-        )  # the factors of the product on either side
+        # the factors of the product on either side
+        ours: list[Dimension] = [] if data.rank is None else list(data.shape)
+        theirs: list[Dimension] = []
         for index, dim in enumerate(wanted):
             if index == minus_one:
                 dims.append(DYNAMIC)

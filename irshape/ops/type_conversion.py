@@ -34,12 +34,8 @@ def value_in(data: Tensor, output: Tensor) -> Value | None:
         partial(corners, _cut if target.is_integer else float),
         [(data, shape)],
         output,
-        _without_fraction if target.is_integer else _itself,
+        _without_fraction if target.is_integer else lambda data: data,
     )
-
-
-def _itself(data: Expression) -> Expression:
-    return data
 
 
 def _without_fraction(data: Expression) -> Expression | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..faults import Between, require
 from ..rule_ids import ATTRIBUTE_VALUE, OPERATION_CONSTRAINT
 from ..shapes import DYNAMIC, UNBOUNDED, Dimension
-from .conditions import count
+from .conditions import count, not_zero
 from .kinds import Choice
 from .lazy import Array, np
 
@@ -63,14 +62,8 @@ def check_per_axis(operation: Any, axes: int) -> None:
         sizes = getattr(operation, name, None)
         if sizes:
             count(len(sizes), axes, at=name, rule=OPERATION_CONSTRAINT)
-            require(
-                0 not in sizes or name.startswith("pads") or name == "output_padding",
-                at=name,
-                relation="at least",
-                expected=Between(1, None),
-                actual=tuple(sizes),
-                rule=ATTRIBUTE_VALUE,
-            )
+            if name in ("kernel", "strides", "dilations"):
+                not_zero(sizes, at=name, rule=ATTRIBUTE_VALUE)
 
 
 class Frame(NamedTuple):

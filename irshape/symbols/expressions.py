@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
+from operator import attrgetter
 from typing import Final, Protocol, Union
 
 Coefficient = Union[int, Fraction]
@@ -89,12 +90,9 @@ Terms = dict[Monomial, Coefficient]
 def bracketed(expression: Expression) -> str:
     """Returns the text of an operand of `//`, `%` or `*`: in parentheses if necessary."""
     text = str(expression)
-    return text if text.isidentifier() or text.isdigit() or _is_call(expression) else f"({text})"
-
-
-def _is_call(expression: Expression) -> bool:
     atom = expression.atom
-    return isinstance(atom, Call) and atom.function != "//"
+    called = isinstance(atom, Call) and atom.function != "//"
+    return text if called or text.isidentifier() or text.isdigit() else f"({text})"
 
 
 class Facts(Protocol):
@@ -128,12 +126,8 @@ class Expression:
         self.facts = facts
 
     @cached_property
-    def key(self) -> frozenset[tuple[Monomial, Coefficient]]:
-        return frozenset(self.terms.items())
-
-    @cached_property
     def _hash(self) -> int:
-        return hash(self.key)
+        return hash(frozenset(self.terms.items()))
 
     @property
     def constant(self) -> Coefficient | None:
@@ -216,7 +210,7 @@ class Expression:
             for monomial, factor in theirs.terms.items():
                 product = ours + monomial
                 if ours and monomial:
-                    product = tuple(sorted(product, key=_text))
+                    product = tuple(sorted(product, key=attrgetter("text")))
                 total = terms.get(product, 0) + _whole(coefficient * factor)
                 if total:
                     terms[product] = total
@@ -229,15 +223,9 @@ class Expression:
     def __floordiv__(self, other: Expression | Coefficient) -> Expression:
         return self.facts.quotient(self, self.lifted(other))
 
-    def __rfloordiv__(self, other: Coefficient) -> Expression:
-        return self.facts.quotient(self.lifted(other), self)
-
     def __mod__(self, other: Expression | Coefficient) -> Expression:
         divisor = self.lifted(other)
         return self - divisor * self.facts.quotient(self, divisor)
-
-    def __rmod__(self, other: Coefficient) -> Expression:
-        return self.lifted(other) % self
 
     def minimum(self, other: Expression | Coefficient) -> Expression:
         return self.facts.extreme("min", (self, self.lifted(other)))
@@ -355,10 +343,6 @@ def symbols_of(atom: Atom) -> frozenset[Symbol]:
     if isinstance(atom, Symbol):
         return frozenset((atom,))
     return frozenset().union(*(argument.symbols for argument in atom.arguments))
-
-
-def _text(atom: Atom) -> str:
-    return atom.text
 
 
 def _whole(number: Coefficient) -> Coefficient:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from ...demands import note_wider
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from .. import conditions
-from ..axes import MAX_RANK
+from ..axes import MAX_RANK, sizes_of
 from ..declaration import INTEGER, attribute, operand
 from ..elementwise import common_type
 from ..kinds import NATURALS
@@ -53,7 +53,7 @@ class BackwardConvolution(Convolving):
         spatial = (
             self.spread_sizes(data.shape, filters.shape, axes)
             if output_shape is None
-            else self.given_sizes(output_shape, axes)
+            else sizes_of(output_shape, "output_shape") or [DYNAMIC] * axes
         )
         return Tensor(element_type, (batch, channels, *spatial))
 
@@ -63,20 +63,6 @@ class BackwardConvolution(Convolving):
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
         raise NotImplementedError
-
-    def given_sizes(self, output_shape: Tensor, axes: int) -> list[Dimension]:
-        """Returns the spatial sizes of the result, from `output_shape`."""
-        value = output_shape.value
-        if value is None:
-            return [DYNAMIC] * axes
-        sizes: list[Dimension] = []
-        for index in range(axes):
-            size = value.dimension(index)
-            low, high = value.lower[index], value.upper[index]
-            if size is None or low == high < 0:
-                conditions.at_least(high, 0, at="output_shape")
-            sizes.append(size or DYNAMIC)
-        return sizes
 
     def spread_sizes(self, data: PartialShape, filters: PartialShape, axes: int) -> list[Dimension]:
         """Returns the spatial sizes of the result, from `data`, `filters` and the attributes."""

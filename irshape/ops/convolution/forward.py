@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..elementwise import common_type
@@ -17,7 +18,7 @@ from .kernels import convolved
 class ForwardConvolution(Convolving):
     """The base class of forward convolutions, which compute a pixel for each window of `data`."""
 
-    tolerated = ("output_padding", "PrimitivesPriority")
+    tolerated: ClassVar[tuple[str, ...]] = ("output_padding", "PrimitivesPriority")
 
     def infer(self, data: Tensor, filters: Tensor) -> Tensor:
         element_type = common_type(data, filters)

@@ -184,7 +184,6 @@ class MulticlassNms_8(DetectionSuppression):
 
     since = 8
     differs = facts(
-        *DetectionSuppression.differs,
         refused("2023.1", "a MulticlassNms whose boxes have a dynamic last dimension", _open_boxes),
     )
     iou_threshold: float = attribute(FLOAT, default=0.0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import ClassVar
 
 from ...element_types import ElementType
 from ...shapes import DYNAMIC, Dimension
@@ -31,6 +32,8 @@ class Proposal_1(Operation):
     """
 
     since = 1
+    results: ClassVar[int] = 1
+    """The number of outputs: the boxes, and in later versions their probabilities."""
     class_probs = operand(REAL, shape=("images", "?", "?", "?"))
     bbox_deltas = operand(REAL, shape=("images", "?", "?", "?"))
     image_shape = operand(REAL, rank=1)
@@ -51,18 +54,15 @@ class Proposal_1(Operation):
 
     def infer(
         self, class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor
-    ) -> Tensor | tuple[Tensor, ...]:
-        rows = self.rows(class_probs, bbox_deltas, image_shape)
-        return Tensor(class_probs.element_type, [rows, 5])
-
-    def rows(self, class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor) -> Dimension:
-        """Returns the number of rows. Raises `Violation` if the inputs do not fit each other."""
+    ) -> tuple[Tensor, ...]:
         images = self.dimensions(class_probs, bbox_deltas).get("images", DYNAMIC)
         if class_probs.rank is not None and bbox_deltas.rank is not None:
             # an anchor has 2 channels of `class_probs` and 4 of `bbox_deltas`
             equal(bbox_deltas.shape[1], class_probs.shape[1] * 2, at="bbox_deltas", axis=1)
         require_size("image_shape", image_shape, 0, 3, 4)
-        return images * (self.post_nms_topn if self.post_nms_topn >= 0 else DYNAMIC)
+        rows = images * (self.post_nms_topn if self.post_nms_topn >= 0 else DYNAMIC)
+        element_type = class_probs.element_type
+        return (Tensor(element_type, [rows, 5]), Tensor(element_type, [rows]))[: self.results]
 
     @property
     def tensorflow(self) -> bool:
@@ -70,13 +70,7 @@ class Proposal_1(Operation):
 
     def evaluate(
         self, class_probs: Array, bbox_deltas: Array, image_shape: Array
-    ) -> Array | tuple[Array, ...]:
-        return self.propose(class_probs, bbox_deltas, image_shape)[0]
-
-    def propose(
-        self, class_probs: Array, bbox_deltas: Array, image_shape: Array
-    ) -> tuple[Array, Array]:
-        """Returns the boxes and their probabilities."""
+    ) -> tuple[Array, ...]:
         info = image_shape.astype(np.float32)
         width, height = (info[0], info[1]) if self.tensorflow else (info[1], info[0])
         margin = np.float32(0 if self.tensorflow else 1)
@@ -110,8 +104,8 @@ class Proposal_1(Operation):
             probabilities[image, : len(kept)] = scores[image, kept]
             if len(kept) < self.post_nms_topn:
                 proposals[image, len(kept), 0] = -1
-        dtype = class_probs.dtype
-        return proposals.reshape(-1, 5).astype(dtype), probabilities.ravel().astype(dtype)
+        results = proposals.reshape(-1, 5), probabilities.ravel()
+        return tuple(result.astype(class_probs.dtype) for result in results[: self.results])
 
     def anchors(self, rows: int, columns: int) -> Array:
         """Returns boxes of every ratio and scale around the points of the feature map.
@@ -149,17 +143,7 @@ class Proposal_4(Proposal_1):
 
     since = 4
     also_under = ("experimental", "extension")
-
-    def infer(
-        self, class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor
-    ) -> tuple[Tensor, ...]:
-        rows = self.rows(class_probs, bbox_deltas, image_shape)
-        return Tensor(class_probs.element_type, [rows, 5]), Tensor(class_probs.element_type, [rows])
-
-    def evaluate(
-        self, class_probs: Array, bbox_deltas: Array, image_shape: Array
-    ) -> tuple[Array, ...]:
-        return self.propose(class_probs, bbox_deltas, image_shape)
+    results = 2
 
 
 def refined(anchors: Array, deltas: Array, height: Array, width: Array, margin: float) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE
@@ -175,15 +175,23 @@ def require_scale(scale: float) -> None:
     require(fits, at="spatial_scale", expected=wanted, actual=scale, rule=ATTRIBUTE_VALUE)
 
 
-def regions_of(rois: Array) -> Iterator[tuple[int, Array]]:
-    """Yields the position of each region [batch item, x1, y1, x2, y2], and the region.
+def pooled_regions(
+    data: Array, rois: Array, shape: tuple[int, ...], pool: Callable[..., Array], *others: Array
+) -> Array:
+    """Returns each region [batch item, x1, y1, x2, y2] pooled to `shape`.
 
-    A region with batch item -1 ends the list, as in the result of Proposal.
+    A region with batch item -1 ends the list, as in the result of Proposal; the result is 0 from
+    there on.
+    pool: returns a pooled region, from the feature maps, the coordinates of the region, and the
+    elements of `others` for the region.
     """
+    wide = data.astype(np.float32)
+    result = np.zeros((len(rois), *shape), np.float32)
     for index, roi in enumerate(rois.astype(np.float32)):
         if roi[0] == -1:
-            return
-        yield index, roi
+            break
+        result[index] = pool(image(wide, roi[0]), roi[1:], *(each[index] for each in others))
+    return result.astype(data.dtype)
 
 
 def _output_sizes(site: Site) -> bool:
@@ -244,13 +252,8 @@ class ROIPooling(Operation):
         return Tensor(data.element_type, [regions, channels, *map(dimension_of, self.pooled)])
 
     def evaluate(self, data: Array, rois: Array) -> Array:
-        wide = data.astype(np.float32)
-        result = np.zeros((len(rois), data.shape[1], *self.pooled), np.float32)
-        for index, roi in regions_of(rois):
-            features = image(wide, roi[0])
-            pool = self.maxima if self.method == "max" else self.samples
-            result[index] = pool(features, roi[1:])
-        return result.astype(data.dtype)
+        pool = self.maxima if self.method == "max" else self.samples
+        return pooled_regions(data, rois, (data.shape[1], *self.pooled), pool)
 
     def maxima(self, features: Array, roi: Array) -> Array:
         """Returns the maximum of each bin; 0 for a bin outside the feature map."""
@@ -349,13 +352,9 @@ class PSROIPooling(PositionSensitivePooling):
         return self.shape(data, rois, self.output_dim, self.group_size)
 
     def evaluate(self, data: Array, rois: Array) -> Array:
-        wide, group = data.astype(np.float32), self.group_size
-        result = np.zeros((len(rois), self.output_dim, group, group), np.float32)
-        for index, roi in regions_of(rois):
-            features = image(wide, roi[0])
-            pool = self.averages if self.mode == "average" else self.samples
-            result[index] = pool(features, roi[1:])
-        return result.astype(data.dtype)
+        pool = self.averages if self.mode == "average" else self.samples
+        shape = self.output_dim, self.group_size, self.group_size
+        return pooled_regions(data, rois, shape, pool)
 
     def averages(self, features: Array, roi: Array) -> Array:
         """Returns the average of each bin of a region."""
@@ -415,18 +414,15 @@ class DeformablePSROIPooling(PositionSensitivePooling):
         return self.shape(data, rois, self.output_dim, self.group_size)
 
     def evaluate(self, data: Array, rois: Array, offsets: Array | None) -> Array:
-        wide, group = data.astype(np.float32), self.group_size
         if offsets is None:
             offsets = np.zeros((len(rois), 2, self.part_size, self.part_size), np.float32)
-        result = np.zeros((len(rois), self.output_dim, group, group), np.float32)
-        for index, roi in regions_of(rois):
-            features = image(wide, roi[0]).reshape(self.output_dim, group, group, *data.shape[2:])
-            result[index] = self.pool(features, roi[1:], offsets[index].astype(np.float32))
-        return result.astype(data.dtype)
+        shape = self.output_dim, self.group_size, self.group_size
+        return pooled_regions(data, rois, shape, self.pool, offsets.astype(np.float32))
 
     def pool(self, features: Array, roi: Array, offsets: Array) -> Array:
-        """Returns one pooled region of feature maps [channels, group, group, rows, columns]."""
+        """Returns one pooled region. Each of its bins has its own feature maps."""
         group = self.group_size
+        features = features.reshape(self.output_dim, group, group, *features.shape[1:])
         scale, half = np.float32(self.spatial_scale), np.float32(0.5)
         start = nearest(roi[:2]) * scale - half
         end = (nearest(roi[2:]) + np.float32(1)) * scale - half

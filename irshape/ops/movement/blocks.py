@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 
-from ...faults import Between, Fault, fault, require
+from ...faults import Between, Fault, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_VALUE, OPERATION_CONSTRAINT
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from .. import conditions
@@ -256,13 +256,9 @@ class ExtractImagePatches(Operation):
     def infer(self, data: Tensor) -> Tensor:
         for name in ("sizes", "strides", "rates"):
             values = getattr(self, name)
-            require(
-                len(values) == 2 and (name == "sizes" or 0 not in values),
-                at=name,
-                expected="two positive numbers",
-                actual=tuple(values),
-                rule=ATTRIBUTE_VALUE,
-            )
+            conditions.count(len(values), 2, at=name, rule=ATTRIBUTE_VALUE)
+            if name != "sizes":
+                conditions.not_zero(values, at=name, rule=ATTRIBUTE_VALUE)
         if data.rank is None:
             return Tensor(data.element_type, PartialShape.of_rank(4))
         batch, depth, *image = data.shape
@@ -328,14 +324,9 @@ class Col2Im(Operation):
                 actual=tensor.shape,
             )
         for name in _PER_AXIS:
-            values = getattr(self, name)
-            require(
-                len(values) >= 2 and (name != "strides" or 0 not in values),
-                at=name,
-                expected="two numbers",
-                actual=tuple(values),
-                rule=ATTRIBUTE_VALUE,
-            )
+            seen, least = len(getattr(self, name)), Between(2, None)
+            conditions.count(seen, least, at=name, rule=ATTRIBUTE_VALUE)
+        conditions.not_zero(self.strides, at="strides", rule=ATTRIBUTE_VALUE)
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         batch, (block, count) = data.shape[:-2], data.shape[-2:]
@@ -363,15 +354,8 @@ class Col2Im(Operation):
 
     def check(self, data: Tensor, output_size: Tensor, kernel_size: Tensor) -> Iterator[Fault]:
         for name in _PER_AXIS:
-            values = getattr(self, name)
-            if len(values) != 2:
-                yield fault(
-                    at=name,
-                    expected="two numbers",
-                    actual=tuple(values),
-                    accepted=True,
-                    rule=ATTRIBUTE_VALUE,
-                )
+            seen, facts = len(getattr(self, name)), {"at": name, "rule": ATTRIBUTE_VALUE}
+            yield from conditions.doubted(conditions.count, seen, 2, accepted=True, **facts)
         yield from negative_sizes(output_size, "output_size")
 
     def frame(self, kernel: Sequence[int]) -> Frame:

@@ -268,8 +268,7 @@ class SliceScatter(Operation):
         if count is not None:
             conditions.rank(updates.rank, count, at="updates", of="data")
         require_lists(count, start=start, stop=stop, step=step, axes=axes)
-        for position, by in enumerate(step.known or ()):
-            conditions.not_zero(by, at="step", position=position)
+        conditions.not_zero(step.known or (), at="step")
         if count is None:
             return _shared_type(data, updates)
         shape = data.shape if data.rank is not None else PartialShape.of_rank(count)

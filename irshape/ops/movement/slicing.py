@@ -42,7 +42,7 @@ def sliced_dims(
             dims.append(up_to(dim))
         else:
             at = places[axis]
-            not_zero(steps[at], at="step", position=at)
+            not_zero(steps[at : at + 1], at="step", first=at)
             dims.append(sliced(dim, begins[at], ends[at], steps[at]))
     return dims
 
@@ -186,7 +186,7 @@ class StridedSlice(Operation):
         """Returns the size of the slice of an axis, given bounds of `begin` and `end`."""
         if step is None:
             return up_to(dim)
-        not_zero(step, at="strides", position=at)
+        not_zero((step,), at="strides", first=at)
         first, last = self.ends(dim.high, begin, end, step, at)
         if first is None or last is None:
             return Dimension(0, up_to(dim).ceil_div(abs(step)).high)

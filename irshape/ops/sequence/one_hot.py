@@ -24,6 +24,7 @@ class OneHot_1(Operation):
     on_value = operand(ANY)
     off_value = operand(ANY, like="on_value")
     axis: int = attribute(INT, default=0, required=True)
+    negative_indices_mode: str = "ignore_negative"
 
     def infer(self, indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Tensor) -> Tensor:
         # not declared: OpenVINO does not check a shape that is not static
@@ -39,16 +40,14 @@ class OneHot_1(Operation):
     def evaluate(self, indices: Array, depth: Array, on_value: Array, off_value: Array) -> Array:
         places = int(depth.astype(np.int64).item())
         axis = self.axis % (indices.ndim + 1)
-        wanted = self.wanted(indices.astype(np.int64), places)
+        wanted = indices.astype(np.int64)
+        if self.negative_indices_mode == "normalize":
+            wanted = np.where(wanted < 0, wanted + places, wanted)
         place = np.arange(places).reshape((places,) + (1,) * (indices.ndim - axis))
         hot = np.expand_dims(wanted, axis) == place
         result = np.full(hot.shape, off_value, dtype=on_value.dtype)
         result[hot] = on_value
         return result
-
-    def wanted(self, indices: Array, places: int) -> Array:
-        """Returns the positions of `on_value` on the new axis."""
-        return indices
 
 
 class OneHot_16(OneHot_1):
@@ -59,8 +58,3 @@ class OneHot_16(OneHot_1):
     negative_indices_mode: str = attribute(
         Choice("ignore_negative", "normalize"), default="ignore_negative"
     )
-
-    def wanted(self, indices: Array, places: int) -> Array:
-        if self.negative_indices_mode == "normalize":
-            return np.where(indices < 0, indices + places, indices)
-        return indices

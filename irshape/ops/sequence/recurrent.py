@@ -302,7 +302,6 @@ class LSTMCell_4(Cell, LongShortTermStep):
 
     since = 4
     differs = facts(
-        *Recurrent.differs,
         refused("2023.1", "an LSTMCell whose input has another size than its weights", _cell_input),
     )
     activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh", "tanh"))

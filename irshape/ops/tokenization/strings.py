@@ -64,8 +64,6 @@ class StringTensorUnpack(TokenizerOperation):
     the begin of each, the end of the last, and the bytes.
     """
 
-    differs = UnpackOfOpset15.differs
-
     introduced = "2023.3"
     data = operand(types("string u8"))
     mode: str = attribute(MODE, default="begins_ends")

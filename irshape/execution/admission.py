@@ -1,4 +1,4 @@
-"""Decides by inference whether a model accepts input sizes within its memory limit."""
+"""Checks before a run that every layer accepts its shapes, and that the tensors fit in memory."""
 
 from __future__ import annotations
 

@@ -203,10 +203,10 @@ class Interpreter:
         return (np.asarray(outputs),)
 
     def _judge(self, layer: Layer, operation: Operation, inputs: tuple[Array, ...]) -> None:
-        """Infers the outputs of a layer from the values of its inputs before computing them.
+        """Checks the inputs of a layer, and the memory of its outputs, before computing it.
 
-        Raises `Violation` if inference refuses them, and `ExecutionError` if the outputs take too
-        much memory.
+        Raises `Violation` if inference refuses the inputs, and `ExecutionError` if the outputs take
+        too much memory.
         """
         total = self.kernels.bytes_of_outputs(operation, inputs)
         if total > self.max_memory:

@@ -21,7 +21,7 @@ MAX_SHAPES = 8
 
 
 def with_values(operation: Operation, inputs: Sequence[Array]) -> list[Array]:
-    """Returns the inputs of an operation on whose values its inference depends."""
+    """Returns the inputs of an operation that decide, by their values, what is inferred for it."""
     return [
         inputs[index]
         for index, _ in operation.signature.valued

@@ -71,7 +71,7 @@ class Fitter:
                         return Refusal(
                             position,
                             layer,
-                            f"gives {own.shape}, but {any_sizes.shape} is inferred for the model",
+                            f"has shape {own.shape}, but {any_sizes.shape} without given sizes",
                         )
         return None
 

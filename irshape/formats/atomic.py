@@ -22,7 +22,7 @@ class Hole(NamedTuple):
 
 Piece = bytes | FileSpan | Hole
 Content = bytes | Iterable[Piece]
-"""The content of a file: bytes, or pieces in order."""
+"""The content of a file: bytes, or pieces that are written one after the other."""
 
 
 def write_atomically(path: Path, data: Content) -> None:
@@ -34,10 +34,10 @@ def write_atomically(path: Path, data: Content) -> None:
 def write_together(files: Mapping[Path, Content]) -> None:
     """Writes temporary files beside the targets, and renames them when all are written.
 
-    The last file, such as an .xml, refers to the others. Its old version is moved away first, and
-    the new one put in place last: a killed process never leaves it beside files of another version.
-    Temporary files of killed processes are removed. If this raises `OSError`, nothing has changed.
-    If a path is a link, its target is replaced. A device or pipe is written directly.
+    The last file, such as an .xml, refers to the other files. Its old version is moved away first,
+    its new version is put in place last: a killed process never leaves it beside files of another
+    version. Temporary files of killed processes are removed. If this raises `OSError`, nothing has
+    changed. The target of a link is replaced, not the link. A device or pipe is written directly.
     """
     written: dict[str, str] = {}
     former: dict[str, str] = {}

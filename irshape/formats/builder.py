@@ -322,7 +322,7 @@ class Builder:
 
 
 def written(declared: Attribute, value: Any) -> str:
-    """Returns the text for a value in an attribute of `<data>`."""
+    """Returns a value as the text of an attribute of `<data>`."""
     return value if isinstance(value, str) else declared.kind.write(value)
 
 

@@ -84,7 +84,7 @@ class SourceNode:
         return self.add("Slice", value, *(self.numbers([n]) for n in (start, stop, step, axis)))
 
     def clamped(self, value: NodeOutput, low: NodeOutput, high: NodeOutput) -> NodeOutput:
-        """Limits a value to `low` and `high`. If `low` exceeds `high`, returns `high`."""
+        """Limits the elements of a value to the range from `low` to `high`."""
         return self.add("Minimum", self.add("Maximum", value, low), high)
 
     def shape_of(self, value: NodeOutput) -> NodeOutput:

@@ -216,7 +216,7 @@ _WHOLE = re.compile(r"[ \t\r\n]*[+-]?[0-9]{1,40}")
 
 
 def _number(entry: PortMap, name: str, default: int | None = None) -> int:
-    """Returns a number of a port map entry. As in OpenVINO, its whole text must be a number."""
+    """Returns a number of a port map entry. Refuses other text, as OpenVINO does."""
     text = entry.attributes.get(name)
     if text is None and default is not None:
         return default

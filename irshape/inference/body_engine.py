@@ -36,7 +36,7 @@ inference of the bodies counts as endless."""
 class BodyEngine(LayerEngine):
     """Infers the bodies of one model, each inner body once for each set of inputs.
 
-    lasting: share the cache of layers with other models. Inference with named sizes must not.
+    lasting: share the cache of layers with other models; not for inference with named sizes.
     """
 
     def __init__(self, model: Model, *, lasting: bool = False) -> None:
@@ -222,7 +222,7 @@ class Walk:
         with_values: bool,
         fed: PartialShape | Tensor | None = None,
     ) -> tuple[Tensor, ...]:
-        """Infers one layer. `fed`: a shape or tensor in place of a Parameter's declared one."""
+        """Infers one layer. `fed`: the shape or tensor that replaces a Parameter's own."""
         declaration, result = self.declarations[position], self.result
         if isinstance(declaration, UnknownOperation):
             return self._pass_over(position)

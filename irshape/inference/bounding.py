@@ -63,7 +63,7 @@ class Proposals:
 
     @cached_property
     def _refused(self) -> set[Layer]:
-        """The layers that refuse their inputs before any change of the inputs' shapes."""
+        """The layers that refuse their inputs when the model's inputs have declared shapes."""
         return self._as_declared.refusing()
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Explains a refused shape by the layers that compute it, back to inputs and constants."""
+"""Explains a refusal by the layers that compute the refused shape, from the model's inputs on."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def _head(inference: Inference, refusal: Refusal) -> str:
 
 
 def refusal_in_brief(inference: Inference, conflicts: Sequence[str] = ()) -> list[str]:
-    """Explains in at most five lines why the first refused layer refuses its inputs.
+    """Explains in at most five lines why the first layer that cannot be inferred is refused.
 
-    conflicts: sentences about contradicting sizes of inputs. Empty if no layer is refused.
+    conflicts: sentences about contradicting sizes of inputs. Empty if all layers are inferred.
     """
     from .fitting_sizes import fitting_size
 

@@ -86,8 +86,8 @@ def newest_fitting(layer: Layer) -> type[Operation]:
 
 
 def _misfits(declared: type[Operation], layer: Layer) -> tuple[int, ...]:
-    """Counts the contradictions between a layer and a version, worst kind first: in attributes,
-    number of inputs, number of outputs, and shapes of outputs."""
+    """Counts the contradictions between a layer and a version of its operation, worst kind first:
+    in attributes, number of inputs, number of outputs, and shapes of outputs."""
     operation, faults = declared.read(layer.items)
     refused = any(not fault.silent for fault in faults)
     try:

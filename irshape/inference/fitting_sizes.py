@@ -74,12 +74,11 @@ def fitting_size(inference: Inference, refused: Layer) -> str | None:
 def _candidates(
     body: BodyResult, refused: Layer, size: int, given: tuple[int, ...]
 ) -> list[tuple[int, int]]:
-    """Returns input sizes with which a layer may accept the constant `given`, each with a step.
+    """Returns input sizes with which a layer may accept the constant `given`, and a step for each.
 
-    These are the sizes of the constant, and the input sizes from which strides on the way to the
-    layer may compute them. A size may also be the number of patches of a square image, with or
-    without a class token. Because of strides, the layer's input may only change with the size plus
-    the step.
+    Candidates are the sizes in the constant, and the input sizes that become these sizes on the way
+    to the layer, e.g. by strides. A size may also be the number of patches of a square image, with
+    or without a class token. The layer notices a larger input only if it grows by the step.
     """
     at = body.body.layers.index(refused)
     reached = {

@@ -41,7 +41,7 @@ def infer_fragments(engine: BodyEngine, *, compare: bool) -> BodyResult:
 
 
 def _infer(walk: Walk, position: int) -> tuple[Tensor, ...]:
-    """Infers one layer. Assumes element types for inputs without one, if they are needed."""
+    """Infers one layer. If its operation needs an element type that is missing, assumes one."""
     layer, declaration = walk.result.body.layers[position], walk.declarations[position]
     if isinstance(declaration, UnknownOperation):
         return walk.infer(position, (), False)

@@ -27,7 +27,7 @@ class LayerEngine:
     """Infers layers without bodies, and caches results by operation, attributes and inputs.
 
     The model supplies the bytes of small constants.
-    memory: a cache shared with other models. Inference with named sizes needs its own (None).
+    memory: a cache shared with other models; None for its own cache, as named sizes require.
     """
 
     def __init__(self, model: Model, memory: Memory | None = None) -> None:

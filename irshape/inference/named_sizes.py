@@ -36,14 +36,14 @@ class NamedSizes:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self.origins: dict[str, list[Origin]] = {}
-        """The axes of each symbol. Symbols that turned out to equal others are included."""
+        """The axes that each symbol is the size of; also for replaced symbols."""
         self._names: dict[tuple[str, Origin], str] = {}
         self._mentions: dict[str, Origin] = {}
 
     def name_of(self, wanted: str, origin: Origin) -> str:
-        """Returns a name for the symbol of an axis, similar to the wanted one.
+        """Returns a name for the symbol of an axis: `wanted` as an identifier.
 
-        A name of the form `TENSOR_AXIS` is generated, and is not used for another axis.
+        If `wanted` is just `TENSOR_AXIS`, and another axis has the name, a number follows.
         """
         known = self._names.get((wanted, origin))
         if known is not None:

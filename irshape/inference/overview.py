@@ -88,7 +88,7 @@ def _sizes(reasons: Reasons) -> Iterator[ProposedSize]:
 
 
 def _equal(reasons: Reasons, layer: Layer, axis: int, size: Expression) -> str:
-    """Returns a dimension's size in terms of other dimensions; empty if none of them decides it."""
+    """Returns a text, e.g. `past[2] + seq`, for a size that other dimensions decide; else empty."""
     others: dict[str, str] = {}
     for name in (symbol.name for symbol in size.symbols):
         origin = reasons.sizes.origin(name)
@@ -101,7 +101,7 @@ def _equal(reasons: Reasons, layer: Layer, axis: int, size: Expression) -> str:
 
 
 def _equating(reasons: Reasons, layer: Layer, axis: int) -> str:
-    """Names the layer that makes a dimension of an input equal to others; empty if none does."""
+    """Names the layer that requires a dimension of an input to equal another one; else empty."""
     for each in reasons.inference.constraints:
         if each.relation == "==" and isinstance(each.source, Layer):
             for symbol in each.left.symbols | each.right.symbols:

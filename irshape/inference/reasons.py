@@ -143,9 +143,9 @@ class ProposedSize(NamedTuple):
     required: bool
     """Whether a layer refuses the other sizes that were tried."""
     step: int
-    """The number whose multiples a layer needs; 1 if it needs none."""
+    """A layer accepts only multiples of this number; 1 if there is no such layer."""
     reason: str
-    """The layer that requires this size, and a constant that has it; empty if none does."""
+    """A text on the layer that requires this size, and a constant of this size; may be empty."""
     equals: str = ""
     """What the dimension equals, if other inputs decide it: `past[2] + input_ids[1]`."""
 

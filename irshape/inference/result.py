@@ -209,8 +209,7 @@ class OutputNames:
         raise ValueError(f"the model has no tensor and no layer '{name}'{suggestion(name, known)}")
 
     def label_of(self, result: BodyResult, position: int) -> str:
-        """Returns the name of a layer. In a body, it follows the name of the outer layer and the
-        tag."""
+        """Returns the name of a layer; in a body, as `OUTER/TAG/NAME`, e.g. `loop/body/add`."""
         name = result.body.layers[position].name
         if result not in self.around:
             return name
@@ -310,10 +309,8 @@ class Inference:
 
     @property
     def symbols(self) -> dict[str, NamedSize]:
-        """The symbols by name: the tensor and axis whose size each is, and its `range`.
-
-        Raises `ValueError` if the model was inferred without symbols.
-        """
+        """Maps the name of each symbol to the tensor and axis that it is the size of, and its
+        `range`."""
         return self.sizes.named()
 
     @property
@@ -335,8 +332,8 @@ class Inference:
     def expressions(self, layer: Layer | str) -> tuple[Expressions | None, ...]:
         """Returns the dimensions of a layer's outputs as expressions of symbols.
 
-        layer: as for `outputs`. For each output, the result has an expression for each dimension,
-        or None for a dimension that depends on data. For an output of dynamic rank, it has None.
+        layer: the layer, or its id in the net. For each output, the result has an expression for
+        each dimension, with None for a dimension that depends on data; None for a dynamic rank.
         """
         assert self.sizes
         return self._expressions[layer]

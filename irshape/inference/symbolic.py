@@ -97,9 +97,9 @@ class SymbolicEngine(BodyEngine):
 
 
 def named(sizes: NamedSizes, wanted: str, dim: Dimension, origin: Origin) -> Dimension:
-    """Returns a dynamic dimension as a symbol with a name similar to `wanted`.
+    """Returns a dynamic dimension as a symbol; `NamedSizes.name_of` names it.
 
-    A generated name is never used for another axis.
+    origin: the axis whose size the symbol is. dim: the range of the size.
     """
     facts, name = sizes.facts, sizes.name_of(wanted, origin)
     high = math.inf if dim.high == UNBOUNDED else dim.high

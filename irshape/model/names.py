@@ -83,7 +83,8 @@ class Ends(Generic[T]):
         )
 
     def given(self, values: Mapping[Any, V]) -> dict[T, V]:
-        """Returns values by input or output, from values by name. Raises `ValueError`."""
+        """Returns `values` with inputs or outputs as keys, in place of their names. Raises
+        `ValueError`."""
         by_end: dict[T, V] = {}
         for name, value in values.items():
             end = self.find(name)

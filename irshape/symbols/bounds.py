@@ -42,7 +42,7 @@ class Bounds(Facts):
         self.rewritten: dict[Call, Expression] = {}
         """Maps a division, minimum or maximum to a simpler expression that equals it."""
         self.multiples: dict[tuple[Expression, int], Constraint] = {}
-        """The condition that a number divides an expression, by the expression and the number."""
+        """Maps an expression and a number to the condition that the number divides it."""
         self._call_ranges: dict[Call, Range] = {}
         self._product_ranges: dict[Monomial, Range] = {}
         self._proofs: dict[tuple[Expression, int], bool] = {}

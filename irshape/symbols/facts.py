@@ -225,7 +225,7 @@ class Facts(Bounds):
             self.forget()
 
     def _bound(self, atom: Atom, limit: float | Coefficient, sign: Coefficient) -> bool:
-        """Records that an atom is >= (if `sign` > 0) or <= `limit`; False if it cannot."""
+        """Records that an atom is >= `limit` or, if `sign` < 0, <= it. False if it cannot."""
         if isinstance(atom, Symbol):
             low, high = self.ranges[atom]
             if sign > 0:
@@ -295,7 +295,7 @@ class Facts(Bounds):
     ) -> Expression:
         """Returns the expression, simplified with all facts known so far.
 
-        known: caches the simplified atoms, as for `Expression.substituted`.
+        known: a cache of simplified atoms.
         """
         return expression.substituted(self.replaced.get, known)
 

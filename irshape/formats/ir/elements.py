@@ -156,7 +156,7 @@ class Elements:
     def size(
         self, text: str, place: int, port: Port, layer: Layer | None, fragment: bool
     ) -> int | None:
-        """Returns the size in a `<dim>`; None if the text is malformed, which it reports."""
+        """Returns the size in a `<dim>`. Reports a malformed text, and returns None for it."""
         text = text.strip(_BLANKS)  # any other white space is part of the number
         if fragment and text in ("?", "...", "…"):
             return -1

@@ -244,7 +244,7 @@ def value_texts(values: Mapping[str, object]) -> dict[str, str]:
 
 
 def _plain(value: Any) -> object:
-    """Returns a value without the types of NumPy."""
+    """Returns a value with lists and numbers of Python in place of NumPy's."""
     if isinstance(value, (list, tuple, range)):
         return [_plain(each) for each in value]
     return value.tolist() if hasattr(value, "tolist") else value

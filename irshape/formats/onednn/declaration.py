@@ -51,7 +51,7 @@ FLOATS = ("f32", "bf16", "f16")
 
 
 class DeclaredAttribute(NamedTuple):
-    """An attribute of a kind: its type in the JSON, its default, and its allowed values.
+    """An attribute of a kind of operation: its type in the JSON, default, and allowed values.
 
     An attribute that is not `required` and has the default None may be missing.
     """
@@ -112,7 +112,7 @@ def kind(
 
 @cache
 def declarations() -> dict[str, Declaration]:
-    """Returns the declaration of each kind."""
+    """Returns the declarations of all kinds of operations, by kind."""
     for module in MODULES:
         import_module(f"{__package__}.{module}")
     return _DECLARED

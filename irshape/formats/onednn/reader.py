@@ -438,7 +438,7 @@ class _Reader:
         return at if at >= 0 else start
 
     def compare(self, tensor: LogicalTensor) -> None:
-        """Reports a logical tensor whose type or shape differs from its first one in the graph."""
+        """Reports a logical tensor with another type or shape than at its first place."""
         first = self.first[tensor.id]
         if first is tensor:
             return

@@ -110,7 +110,8 @@ class Node(SourceNode):
     def choice(
         self, attribute: str, words: Mapping[str, str] | tuple[str, ...], default: str = ""
     ) -> str:
-        """Returns an attribute, or its value in `words`. Raises `Violation` if not in `words`."""
+        """Returns an attribute that must be in `words`: its text, or the text to which a mapping
+        `words` maps it. Raises `Violation`."""
         word = str(self[attribute] or default)
         if word not in words:
             raise refusal(attribute, word, f"one of {', '.join(words)}")

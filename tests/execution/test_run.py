@@ -182,7 +182,7 @@ def test_simulation_names_the_layer_that_breaks(tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.ones(4, np.float32))
     status, output = call("run", path, "-i", str(tmp_path / "x.npy"), "--simulate", "f16")
     assert status == 1
-    assert "breaks: Multiply 'big' (id 3) output 0: values up to 190280, beyond 65504" in output
+    assert "Multiply 'big' (id 3) output 0: values up to 190280, beyond 65504" in output
     status, output = call(
         "run", path, "-i", str(tmp_path / "x.npy"), "--simulate", "bf16", "-f", "json"
     )

@@ -3,8 +3,8 @@
 A baseline is a JSON file of findings that a team accepts. An entry consists of the file (relative
 to the folder of the baseline), the code, the ids of the layer and of the bodies around it, the
 port, the severity, and the number of equal findings. It has no line and no message, so that it
-stays valid when other parts of the file change. An entry covers findings of its severity or a lower
-one.
+stays valid when other parts of the file change. An entry hides findings of its severity or a lower
+severity.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ severity. Layer and port are empty if there is none."""
 
 
 class Finished(NamedTuple):
-    """A report without the findings that settings leave out, and the numbers of these findings."""
+    """A report without the findings that settings leave out, and the number of these findings."""
 
     report: Report
     baselined: int
@@ -73,7 +73,7 @@ def _idle(report: Report, configuration: Configuration) -> Iterator[tuple[str, s
 
 
 class Left(NamedTuple):
-    """The report on a file with its remaining findings, and counts as in `Finished`."""
+    """The report on one file after the settings are applied, and counts as in `Finished`."""
 
     file: FileReport
     baselined: int

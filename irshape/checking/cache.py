@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def default_folder() -> str:
-    """Returns the folder in IRSHAPE_CACHE_DIR, or one in the system's folder for caches."""
+    """Returns the folder in IRSHAPE_CACHE_DIR, or else one in the user's folder for caches."""
     given = os.environ.get("IRSHAPE_CACHE_DIR")
     if given:
         return given
@@ -99,7 +99,7 @@ class Entry:
             return None
 
     def put(self, report: FileReport, *, whole: bool) -> None:
-        """Stores a report. whole: whether the entire .bin has been read."""
+        """Stores a report. whole: whether the entire .bin was read, not only parts of it."""
         reads = None if whole else sorted(self.weights.reads or ())
         data = {
             "key": self.key,

@@ -40,7 +40,7 @@ def _is_exported(name: str) -> bool:
 
 
 def check_exports(reports: Sequence[FileReport], request: Request) -> list[FileReport]:
-    """Returns the reports with the findings on exported folders to which the files belong."""
+    """Returns the reports, with added findings about the exported folders of their files."""
     folders = _exported([report.path for report in reports])
     if not folders:
         return list(reports)

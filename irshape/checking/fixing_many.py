@@ -1,6 +1,6 @@
-"""Determines the fixes of several files, in this process or in several, with their settings.
+"""Determines the fixes of several files, in this process or in several processes.
 
-It writes no file: if a process dies at one file, all files stay unchanged.
+It writes no file, so that all files stay unchanged if a process dies.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FEW = 8
 SMALL = 4 << 20
-"""With fewer files than `FEW` and fewer bytes of .xml than `SMALL`, one process is faster."""
+"""For fewer files than `FEW` and fewer bytes of .xml than `SMALL`, one process is faster."""
 
 
 class Task(NamedTuple):
@@ -48,9 +48,9 @@ class Task(NamedTuple):
 
 
 class StoredSource(Source):
-    """The source of a file whose text is read again on demand.
+    """The source of a file. It reads the text from the file again whenever the text is needed.
 
-    A worker process returns a report without the text. Only the last text stays in memory.
+    A report from a worker process has no text. Only the last text stays in memory.
     """
 
     __slots__ = ()
@@ -91,7 +91,7 @@ def _source_of(path: str) -> Source:
 def validate_many(targets: Sequence[Target], request: Request) -> Iterator[FileReport]:
     """Yields the reports on several files or models, in order.
 
-    Raises `ConfigurationError` for invalid settings, but nothing because of a file's contents.
+    Raises `ConfigurationError` for invalid settings. The contents of a file cause no exception.
     """
     configuration, executor = request.configuration, request.executor
     known: dict[tuple[Any, ...], Settings] = {}
@@ -151,9 +151,9 @@ def shard(paths: list[str], index: int, count: int) -> list[str]:
 
 
 def check(task: Task) -> FileReport:
-    """Returns the report on one file; runs in any process. For `-`, the report keeps the text.
+    """Returns the report on one file; runs in any process. The report on `-` contains the text.
 
-    Raises `UnfitValue` for a value that fits no input, and with IRSHAPE_DEBUG internal errors.
+    Raises `UnfitValue` for a value that fits no input. With IRSHAPE_DEBUG, raises internal errors.
     """
     for plugin in task.plugins:
         load(plugin)

@@ -35,8 +35,8 @@ class UnfitValue(ValueError):
 
 
 def validate_model(model: Model, settings: Settings = PLAIN, *, leaves: bool = False) -> FileReport:
-    """Returns the report on a model. leaves: whether the process ends afterwards, so that no memory
-    needs to be freed."""
+    """Returns the report on a model. leaves: whether the process ends after the report, so that no
+    memory needs to be freed."""
     diagnosis = diagnose(model, settings)
     if leaves:
         _left_behind[:] = [diagnosis]

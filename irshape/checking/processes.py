@@ -24,7 +24,7 @@ R = TypeVar("R")
 COLLECT_EVERY = 64
 """The number of files that a process checks between two runs of the garbage collector."""
 COLLECT_ALL_EVERY = 16
-"""One in this number of runs also examines long-lived objects: reports and caches."""
+"""One garbage collection out of this many also examines long-lived objects: reports and caches."""
 BATCH = 32
 """The largest number of tasks that a process gets at once."""
 
@@ -58,7 +58,7 @@ def _end_with_parent() -> None:
 
 
 _batches = itertools.count(1)
-"""Numbers the batches of a worker process."""
+"""The numbers of the batches that run in a worker process."""
 
 
 def _several(work: Callable[[T], R], tasks: Sequence[T]) -> list[R]:
@@ -76,10 +76,10 @@ def with_processes(
     batch: int = BATCH,
 ) -> Generator[R, None, None]:
     """Yields the results of tasks that run in several processes, or in this process if `jobs` is 1.
-    lost: a function that returns the result for a task that kills its process.
+    lost: a function that returns the result of a task that kills its process.
 
-    If a process dies, the batches under way run again, each in a separate process. This identifies
-    the task that kills its process.
+    If a process dies, each unfinished batch runs again in a separate process. This identifies the
+    task that kills its process.
     """
     jobs = min(jobs, len(tasks))
     if jobs < 2:
@@ -124,10 +124,10 @@ def _processes() -> Any:
 
 
 def _apart(work: Callable[[T], R], lost: Callable[[T], R], batch: Sequence[T]) -> Iterator[R]:
-    """Yields the results of a batch that runs in a separate process. If that process dies, each
+    """Yields the results of a batch that runs in a separate process. If this process dies, each
     half of the batch gets a separate process.
 
-    If a process with a single task dies, `lost` returns the result.
+    If the process of a single task dies, `lost` returns its result.
     """
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool

@@ -21,9 +21,9 @@ from ..ops.kernels import Kernels
 from .soundness import require_sound
 
 MAX_MODELS = 8
-"""The number of models for which `run` keeps sessions: the models that ran last."""
+"""The number of models for which `run` keeps sessions: those that ran last."""
 MAX_SESSIONS = 4
-"""The largest number of idle sessions that `run` keeps for a model: one serves one thread."""
+"""The largest number of idle sessions that `run` keeps for a model. Each thread uses one."""
 
 
 class Session(execution.Session):
@@ -99,7 +99,7 @@ class _KeptSession(execution.Session):
 
 
 class _Kept:
-    """The idle sessions of a model, whether it may run, and a snapshot to notice changes."""
+    """What `run` keeps for a model: idle sessions, whether it may run, and a snapshot of it."""
 
     def __init__(self, model: Model) -> None:
         self.snapshot = Snapshot(model)
@@ -162,6 +162,6 @@ def _kept_for(model: Model) -> _Kept:
 
 
 def _forget(key: ReferenceType[Model]) -> None:
-    """Drops the sessions of a freed model. Uses no lock: Python may call it while the thread holds
-    it."""
+    """Drops the sessions of a model that Python has freed. Uses no lock: Python may call it in a
+    thread that already has the lock."""
     _kept.pop(key, None)

@@ -61,7 +61,7 @@ def require_sound(model: Model) -> None:
 
 
 def _candidates(context: Context) -> Iterator[Finding]:
-    """Yields findings of rules with `stops_runs`, and those that operations of plugins report."""
+    """Yields findings of rules with `stops_runs`, and findings of plugins without a rule."""
     from ..rules import all_rules
 
     known = set()

@@ -27,7 +27,7 @@ EXPORTED = ("_model.xml", "_tokenizer.xml", "_detokenizer.xml")
 """The endings of the file names of models that optimum-intel exports together."""
 
 Watch = Callable[[Iterator[FileReport], int], Iterator[FileReport]]
-"""A function that yields the reports it is given and shows progress. int: their number."""
+"""A function that passes reports on and shows progress. int: the number of the reports."""
 
 
 def validate(
@@ -61,8 +61,8 @@ def validate_all(
 ) -> Finished:
     """Checks models, and applies the settings for all of them together to the report.
 
-    alone: whether to check a single target in this process, and raise its `OSError`. baseline:
-    whether to leave out the findings that the configuration's baseline lists.
+    alone: whether to check the only target in this process, and raise `OSError` if it cannot be
+    opened. baseline: whether to leave out the findings that the configuration's baseline lists.
     Raises `ConfigurationError`, and `ValueError` for values that fit no input.
     """
     configuration = request.configuration

@@ -93,7 +93,7 @@ def write_over(fixes: Fixes, path: str, folders: Iterable[str] | None = None) ->
         reason = f"is a link to '{target}' outside the folder; name the file itself to change it"
         raise OSError(errno.EXDEV, reason, path)
     if Path(target).read_bytes() != fixes.original:
-        raise OSError(errno.EBUSY, "was not overwritten: it has changed since it was read", path)
+        raise OSError(errno.EBUSY, "has changed since irshape read it, and was not written", path)
     if not (os.access(target, os.W_OK) and os.stat(target).st_mode & 0o222):
         raise PermissionError(errno.EACCES, "is read-only", path)
     write_atomically(Path(path), fixes.data)

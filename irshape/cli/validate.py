@@ -302,5 +302,5 @@ def notes(finished: Finished, wanted: Chosen, lacking: list[str]) -> Iterator[st
     if finished.cut or finished.unchecked:
         yield (
             f"stopped after {wanted.configuration.max_errors} errors: {finished.cut} findings in "
-            f"the last file are not shown, {finished.unchecked} files are not checked"
+            f"the last file are not shown, {finished.unchecked} files not checked"
         )

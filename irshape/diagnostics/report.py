@@ -12,7 +12,7 @@ from ..model.source import Source
 from ..rule_ids import SEVERITIES, Severity
 
 LISTS = ("related", "causes", "fixes")
-"""The fields of a diagnostic that are omitted if they are empty."""
+"""The fields of a diagnostic that JSON omits if they are empty."""
 
 
 class Diagnostic(NamedTuple):
@@ -64,8 +64,8 @@ class Diagnostic(NamedTuple):
 
     @property
     def fixed_safely(self) -> bool | None:
-        """Whether the best change is safe, which also fixes related findings; None without a
-        change."""
+        """Whether the best fix of the finding and its related findings is safe; None without a
+        fix."""
         return self.fixes[0]["safe"] if self.fixes else None
 
     def count(self, severity: Severity) -> int:
@@ -102,7 +102,7 @@ class Trace(NamedTuple):
 class FileReport(NamedTuple):
     """The diagnostics of one file.
 
-    Renderers show lines of `source`; `--trace` prints `trace`. Neither is part of `to_dict`.
+    Renderers show lines of `source`; `--trace` prints `trace`. `to_dict` contains neither of these.
     """
 
     path: str
@@ -111,7 +111,7 @@ class FileReport(NamedTuple):
     source: Source | None = None
     trace: tuple[Trace, ...] = ()
     foreign: bool = False
-    """Whether the file is of another format than IR: no rule checks it for a release or device."""
+    """Whether the file is not an IR, so that no rule checks it for a release or a device."""
 
     def count(self, severity: Severity) -> int:
         """Returns the number of findings with a severity, including related ones."""
@@ -206,13 +206,13 @@ def diagnostic(finding: Finding, source: Source) -> Diagnostic:
 
 
 def _whole(finding: Finding, source: Source) -> dict[str, Any]:
-    """Returns a related finding for JSON."""
+    """Returns a finding as an entry of `related` in JSON."""
     return _row(diagnostic(finding, source))
 
 
 def _row(diagnostic: Diagnostic) -> dict[str, Any]:
-    """Returns a diagnostic for the `related` of another, without `related`, `causes` and
-    `fixes`."""
+    """Returns a diagnostic as an entry of `related` in another diagnostic: without the fields
+    `LISTS`."""
     fields = diagnostic._asdict()
     return {name: value for name, value in fields.items() if name not in LISTS}
 
@@ -220,9 +220,9 @@ def _row(diagnostic: Diagnostic) -> dict[str, Any]:
 def filtered(
     diagnostics: Iterable[Diagnostic], keep: Callable[[Diagnostic], bool]
 ) -> list[Diagnostic]:
-    """Returns the diagnostics for which `keep` is true, also among related ones.
+    """Returns the diagnostics for which `keep` is true. Also filters their related diagnostics.
 
-    If a diagnostic is left out, the first remaining one of its related ones takes its place.
+    If only related diagnostics remain, the first of them replaces the diagnostic.
     """
     kept: list[Diagnostic] = []
     for each in diagnostics:

@@ -16,7 +16,7 @@ from .site import Site, Sites
 from .spellings import likeness, only_word, renoted, respelt
 
 MOST_RENAMED = 64
-"""The most attributes of a layer for which other names of an attribute are tried."""
+"""If a layer has more attributes than this, irshape tries no other names for an attribute."""
 
 Candidate = tuple[Fit, Change]
 """A proposed change, and how well the layer would then fit its declared ports."""
@@ -107,7 +107,7 @@ def _cost(sites: Sites, layer: Layer, alternative: Alternative) -> float:
 
 
 def _nearness(one: object, other: object) -> float | None:
-    """Returns the nearness of two integers or lists of them, from 0 to 1; otherwise None."""
+    """Returns the nearness of two integers or lists: 1 if equal, near 0 if far apart, or None."""
     if isinstance(one, int) and isinstance(other, int):
         return 1 / (1 + abs(one - other))
     if isinstance(one, tuple) and isinstance(other, tuple) and one and len(one) == len(other):

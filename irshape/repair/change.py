@@ -40,20 +40,19 @@ class Change(NamedTuple):
     after: str | None
     """The new text; None if something is removed."""
     cost: float = 1.0
-    """A measure of how unlikely the change is, compared with others that remove as many
-    findings."""
+    """How unlikely the change is, compared with changes that remove as many findings."""
     decided: str = ""
     """The reason why no other change is possible; empty if others are possible.
 
-    If it is not empty and OpenVINO refuses the file, the change is safe.
+    With a reason, the change is safe if OpenVINO refuses the file.
     """
     same_model: bool = False
     """Whether OpenVINO reads the same model before and after."""
     guess: bool = False
-    """Whether other changes are as likely, so that irshape shows the change but does not make
+    """Whether other changes are equally likely. irshape then shows the change, but does not make
     it."""
     settles: tuple[Finding, ...] | None = None
-    """The findings that the change removes, if known without reading the file again."""
+    """The findings that the change removes; None if irshape has to read the file again to know."""
 
     def __str__(self) -> str:
         if self.kind in ("edge", "text", "weights"):
@@ -108,7 +107,7 @@ class Repairs(NamedTuple):
     """The result of the search for causes of the findings on a file."""
 
     findings: list[Finding]
-    """The findings to report. Findings that one change removes are the `related` of the first."""
+    """The findings to report. If one change removes several, the first lists the others."""
     causes: dict[int, list[Cause]]
     """Maps the `id` of each finding to at most three causes, likeliest first."""
     tried: dict[int, list[Trial]]

@@ -42,10 +42,10 @@ def constants(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 
 
 def _values(sites: Sites, site: Site) -> Iterator[Candidate]:
-    """Yields values of a small constant with which the layer that it feeds would fit its declared
-    ports.
+    """Yields values of a small constant with which the layer that it feeds would have the shapes
+    that its ports declare.
 
-    Yields nothing if another value of an attribute would make the layer fit them.
+    Yields nothing if another value of an attribute would have the same effect.
     """
     operation, layer = site.operation, site.layer
     known = sites.context.shared(fitting_values, layer)
@@ -109,8 +109,8 @@ def _needed(constant: Constant) -> int:
 
 
 def _place(sites: Sites, site: Site, finding: Finding) -> Iterator[Candidate]:
-    """Yields changes of a Const to the element type or shape that its port declares, to the size
-    that it needs, or to an offset of unused bytes."""
+    """Yields changes of one attribute of a Const: the element type or shape to that of its port,
+    the size to the number of bytes that it needs, or the offset to unused bytes."""
     layer = site.layer
     if not layer.outputs:
         return
@@ -141,7 +141,7 @@ def _place(sites: Sites, site: Site, finding: Finding) -> Iterator[Candidate]:
 
 
 def _gaps(sites: Sites, layer: Layer, size: int) -> list[int]:
-    """Returns the offsets of gaps of `size` bytes that no constant but this layer uses."""
+    """Returns the offsets of gaps of exactly `size` bytes that no other constant uses."""
     context = sites.context
     stored = context.model.weights
     taken = {

@@ -69,8 +69,8 @@ class Diagnosis:
 
     @property
     def doubted(self) -> set[Layer]:
-        """The layers whose declared ports show that inputs are swapped, or that the .bin is
-        wrong."""
+        """The layers with findings that swapped inputs or a wrong .bin explain. Their declared
+        ports may be right."""
         causes = (each for finding in self.findings for each in self.causes(finding))
         proofs = [each for each in causes if each.change.kind in ("exchange", "weights")]
         return {part.layer for each in proofs for part in each.explained if part.layer}
@@ -132,8 +132,8 @@ def diagnose(model: Model, settings: Settings = PLAIN, *, readings: int | None =
 
 
 def _with_further(examination: Examination, settings: Settings) -> Examination:
-    """Returns the examination plus contradictions found only when all declared ports are
-    ignored."""
+    """Returns the examination, plus findings that appear only if inference ignores all declared
+    ports."""
     from .ports import asks_for_ports, further_contradictions
 
     findings, context = examination

@@ -24,9 +24,9 @@ MOST_SOURCES = 4
 MOST_EXCHANGED = 16
 """The largest number of inputs of a layer that are tried in exchange for each other."""
 MOST_UNFED = 4
-"""If more inputs than this have no edge, irshape proposes no edges: they were probably lost."""
+"""If more inputs than this have no edge, irshape proposes no edges: many were probably lost."""
 MOST_CYCLIC = 32
-"""For inputs of at most this number of layers in a cycle, other outputs are tried."""
+"""In a cycle, irshape tries other outputs only for the inputs of the first layers, this many."""
 
 
 class Outputs:
@@ -55,8 +55,8 @@ class Outputs:
 
 
 def sources(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields the exchange of two inputs. If no exchange fits, yields other producers for an input
-    whose declaration differs from that of its producer."""
+    """Yields changes that exchange two inputs. If there are none, yields changes that connect an
+    input to another output if its declaration differs from the output that feeds it."""
     site = sites.of(finding.layer)
     if site is None:
         return
@@ -76,7 +76,7 @@ def sources(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 
 
 def _exchanges(sites: Sites, site: Site) -> Iterator[Candidate]:
-    """Yields the exchange of two inputs if each declares the type and shape that feed the other."""
+    """Yields changes that exchange two inputs if each declares what the other input gets."""
     layer, layers = site.layer, site.result.body.layers
     fed = [
         (index, port, layers[source[0]].outputs[source[1]])
@@ -122,10 +122,10 @@ def _edge_into(result: BodyResult, layer: Layer, port: Port) -> Edge | None:
 
 
 def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator[Candidate]:
-    """Yields changes that connect an input to another output with the same declaration.
+    """Yields changes that connect an input to another output that declares the same type and shape.
 
-    The new edge closes no cycle. edge: the wrong edge into the input, if there is one. An output of
-    another layer is then tried only if it has the edge's `from-port`, or no edge uses it.
+    No change closes a cycle. edge: the wrong edge into the input, or None. If it is given, an
+    output of another layer than this edge names must have its `from-port`, or be unused.
     """
     result, port = site.result, site.layer.inputs[index]
     layers, outputs = result.body.layers, sites.context.shared(Outputs, result)
@@ -161,7 +161,7 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
         if same and len(fitting) == 1:
             decided = f"no other output of {producer.label} fits"
         elif [ref] == unused == alike:
-            decided = "no edge uses that output, and no other output has this type and shape"
+            decided = "no other output has this type and shape, and no edge uses this output"
         change = (
             _edge_change(
                 sites,
@@ -184,7 +184,7 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
 
 
 def _behind(result: BodyResult, position: int) -> set[int]:
-    """Returns the positions of a layer and of all layers that depend on it, but are in no cycle."""
+    """Returns the positions of a layer and of the layers that depend on it, but not in a cycle."""
     behind, cyclic = {position}, result.wiring.cyclic
     for at in result.wiring.order:
         row = result.wiring.sources[at]
@@ -240,7 +240,7 @@ def _end_of_tag(data: bytes, start: int) -> int:
 
 
 def edges(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields changes of a faulty edge or an edge of a cycle, and edges for unconnected inputs."""
+    """Yields changes of a faulty edge or an edge in a cycle, and edges for unconnected inputs."""
     at_edge = sites.edge_of(finding)
     if at_edge is None:
         site = sites.of(finding.layer)
@@ -303,9 +303,9 @@ def _on_cycle(sites: Sites, result: BodyResult) -> Iterator[Candidate]:
 
 
 def ids(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields new ids of layers: ids that edges name but no layer has.
+    """Yields changes that give a layer an id that edges name but no layer has.
 
-    Only layers that share an id are changed or, if an edge is faulty, layers that no edge names.
+    Changes only layers that share an id or, if an edge is faulty, layers that no edge names.
     """
     at_edge, site = sites.edge_of(finding), sites.of(finding.layer)
     body = at_edge[0].body if at_edge else site.result.body if site else None

@@ -28,9 +28,9 @@ MAX_ROUNDS = 40
 READINGS_IN_ALL = 60
 """The largest number of times that a file is read to test changes, in all rounds together."""
 READ_IN_ALL = 400_000
-"""The largest size (`size_of`) of all readings together."""
+"""The largest sum of `size_of` over all times that a file is read to test changes."""
 ALWAYS_POSSIBLE = 10
-"""The number of readings that are allowed even if their size exceeds READ_IN_ALL."""
+"""The number of times that a file may be read even if READ_IN_ALL is exceeded."""
 
 
 class NotFixableError(ValueError):
@@ -50,10 +50,10 @@ class Choice(NamedTuple):
 
 
 class Fixes:
-    """The changes of a file, before they are written to the file.
+    """The changes that fix a file, before they are written to the file.
 
-    `fixed` are the findings that the edits remove, with the line numbers of the original file.
-    `remaining` are the findings that are left, with lines of the fixed text.
+    `fixed`: the findings that the changes remove, with line numbers of the original file.
+    `remaining`: all other findings, with line numbers of the fixed text.
     """
 
     def __init__(self, source: Source) -> None:
@@ -97,7 +97,7 @@ class Fixes:
 
 
 class _How(NamedTuple):
-    """The settings, whether to make unsafe changes, and the codes whose findings are not fixed."""
+    """How to fix a file: the settings, whether to make unsafe changes, and codes not to fix."""
 
     settings: Settings
     unsafe: bool
@@ -140,8 +140,8 @@ def _untouched(source: Source, findings: list[Finding], how: _How) -> Fixes:
 
 
 def _of_text(unreadable: NotReadable, name: str, weights: WeightsChoice, how: _How) -> Fixes:
-    """Returns the fixes of a text that is not well-formed, and of the file that is then
-    readable."""
+    """Returns the repair of a text that is not well-formed and, if the repaired file can be read,
+    further fixes."""
     from .text import causes_of
 
     source, finding = unreadable.source, unreadable.finding
@@ -166,10 +166,10 @@ def _of_text(unreadable: NotReadable, name: str, weights: WeightsChoice, how: _H
 
 
 def _rounds(source: Source, model: Model, edited: Edited, how: _How) -> Fixes:
-    """Makes rounds of fixes, and returns them. edited: the text with the edits so far.
+    """Fixes a model in rounds, and returns all fixes. edited: the text with the edits so far.
 
-    A round that increases the number of errors and warnings is undone. The exception is a round
-    that only fixes ports, since it may reveal further findings.
+    Undoes a round that increases the number of errors and warnings, except a round that only fixes
+    ports, since it may reveal further findings.
     """
     first = diagnosis = diagnose(model, how.settings)
     fixes = Fixes(source)
@@ -228,7 +228,7 @@ def _moved(finding: Finding, edited: Edited) -> Finding:
 
 
 def _kept(diagnosis: Diagnosis, how: _How, findings: list[Finding]) -> list[Finding]:
-    """Returns the findings that the user's selection and `spared` leave to fix."""
+    """Returns the findings to fix: the user's selection and `spared` leave out all others."""
     selected = Filter(how.settings, diagnosis.context.model.source)
     return [each for each in findings if each.rule.code not in how.spared and selected.keep(each)]
 
@@ -251,8 +251,8 @@ def _of_ports(diagnosis: Diagnosis, how: _How) -> list[Edit]:
 
 
 def _best(causes: list[Cause], *, unsafe: bool) -> Cause | None:
-    """Returns the cause whose change is to be made: the first safe one; with `unsafe`, the
-    first."""
+    """Returns the cause to fix: the first with a safe change or, with `unsafe`, the first with any
+    change."""
     possible = [each for each in causes if each.applicability != "display"]
     return next((each for each in possible if unsafe or each.applicability == "safe"), None)
 

@@ -1,4 +1,4 @@
-"""Proposes usual notations in place of others that OpenVINO reads, and names of XML attributes."""
+"""Proposes usual notations, e.g. `1` for `+1`, and names of XML attributes."""
 
 from __future__ import annotations
 

@@ -51,9 +51,10 @@ def port_edits(
 ) -> dict[PortKey, tuple[Edit, ...]]:
     """Returns the edits that make ports declare what OpenVINO infers, where this is certain.
 
-    An output port also has the edits of the inputs that it feeds. There are no edits if no error or
-    warning concerns ports and no Parameter was edited, or if an error makes the edges uncertain.
-    evidence: layers whose ports are evidence for a cause, and are not edited.
+    The edits of an output port include those of the inputs that it feeds. Returns no edits if an
+    error makes the edges uncertain. Also returns none if no error or warning is about ports and no
+    Parameter was edited. evidence: layers with ports that show a cause, and therefore stay as they
+    are.
     """
     edited = any(map(_of_edited_input, findings))
     if not edited and not asks_for_ports(findings):
@@ -102,10 +103,10 @@ def _faults(inference: Inference) -> set[tuple[Layer, RuleId]]:
 
 
 def _leading_to(result: BodyResult, refusing: set[Layer]) -> set[Layer]:
-    """Returns the layers that may give a wrong type or shape to a layer that refuses its inputs.
+    """Returns the layers from which a layer that refuses its inputs may get a wrong type or shape.
 
-    These are its producers whose declared ports contradict inferred ones, their producers of this
-    kind, and so on. Since OpenVINO refuses the file, these ports may declare the intended shapes.
+    These are producers with declared ports that contradict the inferred ones, their producers with
+    such ports, and so on. Since OpenVINO refuses the file, these ports may be right.
     """
     leading: set[Layer] = set()
     for part in result.walk():
@@ -125,8 +126,8 @@ def _leading_to(result: BodyResult, refusing: set[Layer]) -> set[Layer]:
 def further_contradictions(context: Context, reported: list[Finding]) -> Iterator[Finding]:
     """Yields findings on ports that contradict the rest of the file but that no rule reports.
 
-    After a port that a rule reports, irshape infers from the declaration of this port. It thus
-    misses ports whose shapes depend on values computed from it, e.g. a Range after a ShapeOf.
+    After a port that a rule reports, irshape infers from the declared shape. Rules thus miss ports
+    whose shapes depend on values computed from this shape, e.g. a Range after a ShapeOf.
     """
     named = {each.layer for each in reported}
     for result in context.shared(as_read).result.walk():
@@ -149,7 +150,7 @@ def further_contradictions(context: Context, reported: list[Finding]) -> Iterato
                 continue
             port = layer.outputs[each.position]
             said, there = str(each.declared.shape), str(each.inferred.shape)
-            message = f"declared {said}, but {there} follows without the other declared ports"
+            message = f"declared {said}, but irshape infers {there} without any declared ports"
             fault = Fault(OUTPUT_SHAPE_MISMATCH, message, "", there, said)
             yield Finding(fault, port.offset, layer, ("output", port.id))
 
@@ -158,7 +159,7 @@ class _Ports:
     """Makes the edits of all ports of a model.
 
     doubted: layers whose inferred outputs are uncertain.
-    whole: whether to also edit ports that are only less precise than the inference.
+    whole: whether to also edit ports that declare less than irshape infers, e.g. -1 for 3.
     """
 
     def __init__(self, context: Context, doubted: set[Layer], *, whole: bool) -> None:
@@ -239,12 +240,12 @@ def _spread(result: BodyResult, doubted: set[Layer]) -> set[int]:
 
 
 def wanted_of(port: Port, tensor: Tensor, *, sure: bool, whole: bool = False) -> Declaration:
-    """Returns the declaration that an output port should have.
+    """Returns the dimensions and the precision that an output port should declare.
 
-    A port keeps a declaration that is only less precise than the tensor, unless `whole` is true.
-    Otherwise it should declare the whole inferred tensor.
-    sure: whether the tensor is independent of declared ports. If not, it may be less specific than
-    intended, so only impossible sizes are replaced.
+    If the port declares less than irshape infers, e.g. -1 for 3, only `whole` changes it. Otherwise
+    it should declare the inferred tensor.
+    sure: whether the tensor is independent of declared ports. If not, the tensor may be less
+    specific than intended, so only impossible sizes are replaced.
     """
     dims, precision = port.dims, port.precision
     if dims == tensor.shape.declared and precision == tensor.element_type.precision:
@@ -263,7 +264,7 @@ def wanted_of(port: Port, tensor: Tensor, *, sure: bool, whole: bool = False) ->
 
 
 def _merged(dims: tuple[int, ...], shape: PartialShape) -> tuple[int, ...]:
-    """Returns declared dimensions, with the impossible ones replaced by inferred ones."""
+    """Returns declared dimensions. Replaces impossible dimensions by the inferred ones."""
     inferred = shape.declared
     if len(dims) != len(inferred):
         return inferred

@@ -38,8 +38,8 @@ class Outcome(NamedTuple):
 
 
 def key_of(finding: Finding, place: int) -> Key:
-    """Returns the key of a finding, which stays the same after edits. place: its offset in the
-    original."""
+    """Returns a key of a finding that stays the same after edits of the file. place: the offset of
+    the finding in the original file."""
     return finding.rule.code, place, finding.port
 
 

@@ -29,12 +29,12 @@ MOST_TRIED = 6
 MOST_SEARCHED = 40
 """The largest number of findings for which the search reads the file again."""
 MOST_AT_ELEMENT = 20
-"""The largest number of findings at one element for which all changes are tried. For further
-findings, only changes of notations and names are tried."""
+"""The search tries all changes for at most this many findings at one XML element. For further
+findings, it tries only changes of notations and names."""
 MOST_READINGS = 8
 """The largest number of times that the file is read again, for all findings together."""
 MOST_READ = 60_000
-"""The largest total size (`size_of`) of all readings. The file is read again at least once."""
+"""The largest sum of `size_of` over all repeated readings. One reading is always allowed."""
 
 
 def repairs(examination: Examination, settings: Settings, readings: int = MOST_READINGS) -> Repairs:
@@ -52,7 +52,7 @@ def repairs(examination: Examination, settings: Settings, readings: int = MOST_R
 
 
 def size_of(context: Context, findings: Sequence[Finding]) -> int:
-    """Returns the number of layers and findings, to which the time of a reading is proportional."""
+    """Returns the number of layers and findings: reading the file takes time proportional to it."""
     return max(len(context.every_layer) + len(findings), 1)
 
 
@@ -134,8 +134,8 @@ class _Search:
         self._put(causes)
 
     def _put(self, causes: list[Cause]) -> None:
-        """Records causes, the likeliest first, under one of the findings that all of them explain:
-        the lead. The other findings that the likeliest cause explains are listed under it."""
+        """Records causes, likeliest first, under one finding: the most severe that all causes
+        explain. Lists the other findings that the likeliest cause explains under this finding."""
         explained = causes[0].explained
         everything = set(map(id, explained))
         for before in everything & self.under.keys():
@@ -165,11 +165,8 @@ class _Search:
 
     @cached_property
     def _violations(self) -> tuple[set[int], set[tuple[Layer, RuleId]]]:
-        """The `id()`s of the attribute faults for which OpenVINO refuses the model, and the layers
-        that it refuses.
-
-        Each refused layer comes with the rule that reports the fault.
-        """
+        """The `id()`s of the attribute faults because of which OpenVINO refuses the model. Also the
+        layers that it refuses, each with the rule that reports the fault."""
         observed = self.sites.context.observed
         return (
             {id(each.fault) for _, each in observed(AttributeFault) if not each.silent},

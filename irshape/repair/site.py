@@ -41,8 +41,8 @@ class Site:
         operation: type[Operation] | None = None,
         inputs: tuple[Tensor | None, ...] | None = None,
     ) -> Fit:
-        """Returns how well the layer would fit its declared ports if the given attributes,
-        operation and inputs replaced its own."""
+        """Returns how well the layer's outputs would match its declared ports with other
+        attributes, another operation or other inputs. None: as in the file."""
         declared = operation or self.operation
         if declared is None:
             return Fit.OPEN
@@ -52,12 +52,12 @@ class Site:
 
     @cached_property
     def decides_values(self) -> bool:
-        """Whether shapes after the layer may depend on the values that it computes."""
+        """Whether the layer computes values on which shapes of later layers may depend."""
         return any(tensor.value is not None for tensor in self.result.outputs[self.position])
 
 
 class Sites:
-    """Finds what a finding is about: its layer, its element, or its edge."""
+    """Finds the layer, the XML element or the edge that a finding is about."""
 
     def __init__(self, context: Context, graver: list[Finding]) -> None:
         self.context = context

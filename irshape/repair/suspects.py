@@ -16,14 +16,14 @@ from .site import Sites
 
 
 class Maker(NamedTuple):
-    """The function that proposes changes at a possible origin of findings, and its properties."""
+    """A function that proposes changes for one of `Rule.suspects`, and its properties."""
 
     changes: Callable[[Sites, Finding], Iterator[Candidate]]
     """Yields the changes to try for a finding."""
     cheap: bool = False
     """Whether `changes` is fast, so that it runs even for many findings at one element."""
     of_layer: bool = False
-    """Whether the findings depend only on the attributes and inputs of their layer."""
+    """Whether findings of this origin depend only on the attributes and inputs of their layer."""
 
 
 SUSPECTS: dict[Suspect, Maker] = {

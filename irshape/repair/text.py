@@ -78,7 +78,7 @@ def _changes(unreadable: NotReadable) -> Iterator[Change]:
         tag = b"</" + name + b">"
         shown = f"</{name.decode('utf-8', 'replace')}>"
         decided = (
-            "any other place for the end tag would move an element to where it does not belong"
+            "an end tag at any other place would put an element into one that cannot contain it"
         )
         line = data.rfind(b"\n", 0, opened) + 1
         blank = data.find(b"\n" + data[line:opened] + b"\n", end, place)
@@ -99,10 +99,10 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _unclosed(data: bytes) -> tuple[int, bytes, int] | None:
-    """Returns the place where an end tag is missing, and the name and start of its element.
+    """Returns the place where an end tag is missing, and the name and start of the open element.
 
-    Returns None for any other fault. An end tag is missing where the end tag of the outer element
-    follows, or an element that the open element cannot contain.
+    Returns None for any other fault. An end tag is missing before the end tag of the outer element,
+    or before an element that the open element cannot contain.
     """
     opened: list[tuple[bytes, int]] = []
     for tag in tags(data):
@@ -128,5 +128,5 @@ def _unclosed(data: bytes) -> tuple[int, bytes, int] | None:
 
 
 def _children(name: bytes) -> tuple[str, ...] | None:
-    """Returns the elements that an element may contain; None if it may contain any."""
+    """Returns the names of the elements that an element may contain; None if it may contain any."""
     return CHILDREN.get(name.decode("utf-8", "replace"))

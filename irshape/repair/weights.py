@@ -14,7 +14,7 @@ from .site import Sites
 SENSELESS = 1 << 40
 """Every sensible size, axis or index is smaller than this number, except `WITHOUT_END`."""
 WITHOUT_END = (1 << 63) - 1
-"""The usual `stop` of a Slice up to the end."""
+"""The usual `stop` of a Slice that ends at the last element."""
 ALIGNMENT = 64
 """The largest number of bytes that a writer skips to align a constant."""
 MOST_ELEMENTS = 1024
@@ -56,7 +56,7 @@ def cause_of(sites: Sites) -> Cause | None:
 
 
 def _in_order(context: Context, size: int) -> bool:
-    """Returns whether each constant that ends past the .bin begins directly after another one.
+    """Returns whether a constant that ends past the .bin begins directly after another constant.
 
     If several constants end past the .bin, returns True without this check.
     """
@@ -94,7 +94,7 @@ def _senseless(sites: Sites) -> set[Layer]:
 
 
 def _fed_by(sites: Sites) -> set[Layer]:
-    """Returns the layers with an input whose value irshape knows, perhaps from a wrong .bin."""
+    """Returns the layers with an input value that irshape knows, perhaps from a wrong .bin."""
     return {
         layer
         for result in sites.context.results.values()

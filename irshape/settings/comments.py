@@ -35,7 +35,7 @@ Suppression = tuple[int, str, frozenset[str]]
 class Scope:
     """The comments of one layer, or of the whole file, and the codes that they silence.
 
-    `end` is None for an unclosed layer. hits: the codes whose findings the comments have silenced.
+    `end` is None for a layer without an end tag. hits: the codes of the silenced findings.
     """
 
     __slots__ = ("codes", "end", "hits", "outer", "start", "suppressions")
@@ -63,7 +63,7 @@ class Scope:
 class Comments:
     """The comments of a file that silence findings, and the findings about faulty comments.
 
-    A file without such comments is only searched once for their beginning.
+    A file without such comments is only searched once, for `irshape:`.
     """
 
     def __init__(self, source: Source, custom: tuple[CustomRule, ...] = ()) -> None:
@@ -172,7 +172,7 @@ class Comments:
         return silenced
 
     def unused(self, enabled: frozenset[str] | None) -> Iterator[Finding]:
-        """Yields the selectors in comments that silence nothing although their rules run."""
+        """Yields a finding for each selector that silences nothing although its rules run."""
         asked = (
             enabled
             if enabled is not None
@@ -182,7 +182,7 @@ class Comments:
             where = "in this file" if scope is self.whole else "in this layer"
             for offset, text, covers in scope.suppressions:
                 if not covers & scope.hits and covers & asked:
-                    message = f"there is no {text} {where} to silence"
+                    message = f"the comment silences {text}, but there is no such finding {where}"
                     hint = "remove the code from the comment"
                     fault = Fault(UNUSED_SUPPRESSION, message, actual=text, help=hint)
                     yield Finding(fault, offset)

@@ -101,9 +101,9 @@ class Configuration(NamedTuple):
 
 
 def configuration_of(given: Configuration | str | os.PathLike[str] | None) -> Configuration:
-    """Returns the configuration that a program gives: an object, the path of a file, or nothing.
+    """Returns the configuration that an argument means: an object, the path of a file, or None.
 
-    Raises `ConfigurationError`, also for a field of an object that has an unsuitable value, and
+    Raises `ConfigurationError`, e.g. for an object with an unsuitable value in a field, and
     `OSError` if the file cannot be opened. The codes of selectors are checked where they are used.
     """
     if given is None:
@@ -123,7 +123,7 @@ SHARED = "pyproject.toml"
 
 def _table(path: str | os.PathLike[str]) -> Any:
     """Returns the settings in a configuration file; None for a pyproject.toml without
-    `[tool.irshape]`, which is parsed only if the name occurs in it.
+    `[tool.irshape]`. Parses a pyproject.toml only if it contains the text `irshape`.
 
     Raises `ConfigurationError`, and `OSError` if the file cannot be opened.
     """
@@ -189,16 +189,16 @@ _FORMS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         "pairs of a pattern and its selectors, as (('legacy/**', ('IR2',)),)",
         _are_ignores,
     ),
-    "policies": ("a list of Policy objects, as a file gives them", _all(Policy)),
-    "contracts": ("a list of Contract objects, as a file gives them", _all(Contract)),
-    "custom": ("a list of CustomRule objects, as a file gives them", _all(CustomRule)),
+    "policies": ("a list of Policy objects, as Configuration.read makes them", _all(Policy)),
+    "contracts": ("a list of Contract objects, as Configuration.read makes them", _all(Contract)),
+    "custom": ("a list of CustomRule objects, as Configuration.read makes them", _all(CustomRule)),
     "fail_level": ("error, warning or info", lambda value: value in SEVERITIES),
     **dict.fromkeys(
         ("max_errors", "jobs"),
         ("a whole number of at least 1", lambda value: type(value) is int and value > 0),
     ),
     **dict.fromkeys(("comments", "cache"), ("True or False", lambda value: type(value) is bool)),
-    "devices": ("a Devices object, as a file gives it", lambda value: isinstance(value, Devices)),
+    "devices": ("a Devices object", lambda value: isinstance(value, Devices)),
     "target": (
         "a release as two numbers, (2024, 6)",
         lambda value: isinstance(value, tuple) and [*map(type, value)] == [int, int],
@@ -237,7 +237,7 @@ def _fields(table: Mapping[str, Any], keys: Keys, where: str) -> dict[str, Any]:
 
 
 def _of(kind: type, expected: str, convert: Callable[[Any], Any] = lambda value: value) -> Reader:
-    """Returns a function that checks a setting's type. convert: checks and converts the value."""
+    """Returns a function that reads a setting of a type. convert: checks and converts the value."""
 
     def read(value: Any, _: str) -> Any:
         if not isinstance(value, kind):
@@ -293,7 +293,7 @@ def _some(value: Any, _: str = "") -> tuple[str, ...]:
     if value == []:
         raise ValueError("the list is empty; leave the key out")
     if "" in texts(value):
-        raise ValueError("the list has an empty string, which stands for nothing")
+        raise ValueError("the list has an empty string, which has no meaning")
     return texts(value)
 
 
@@ -376,7 +376,7 @@ def _bytes(value: Any, _: str) -> Any:
 
 def _demand(value: bool) -> bool:
     if not value:
-        raise ValueError("false requires nothing; leave the key out")
+        raise ValueError("false has no effect; leave the key out")
     return True
 
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 def _fits(pattern: tuple[str, ...], path: tuple[str, ...]) -> bool:
     """Returns whether the parts of a pattern match the parts of a path. `**` matches any number of
-    parts, or at the end of the pattern one or more."""
+    parts; at the end of the pattern, at least one part."""
     if not pattern or pattern == ("**",):
         return bool(path) == bool(pattern)
     first, *rest = pattern

@@ -1,4 +1,4 @@
-"""Selects the rules to run and the findings to keep: selectors, ignores by file, and comments.
+"""Selects the rules to run and the findings to report, by selectors, by file and by comments.
 
 A selector is a code (`IR201`), a prefix of one (`IR2`), a name (`output-shape-mismatch`), or `ALL`.
 If one selector selects a rule and another ignores it, the more specific selector decides. If both

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _PREFIX = r"IR[0-9]{0,3}"
 MARK = b"irshape:"
-"""The beginning of a comment that silences findings."""
+"""The text with which comments for irshape begin."""
 CUSTOM_CODES = tuple(f"IR{number}" for number in range(910, 950))
 """The codes that the rules of `[[rules.custom]]` may have."""
 
@@ -60,10 +60,10 @@ def check_selectors(
 
 
 def similar_rule(name: str, custom: tuple[CustomRule, ...] = ()) -> str:
-    """Returns `; did you mean X?` for a misspelt code or name of a rule, or "".
+    """Returns `; did you mean X?` for a misspelt code or name of a rule, or an empty text.
 
-    For a code such as IR199 that no rule has, returns "": the number does not hint at the intended
-    rule.
+    Suggests no rule for a code such as IR199 that no rule has: the number does not hint at the
+    intended rule.
     """
     from ..rules import all_rules
 

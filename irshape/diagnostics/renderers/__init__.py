@@ -23,7 +23,7 @@ class Renderer(Protocol):
 
 
 FOR_MACHINES = ("gitlab", "junit", "markdown", "sarif")
-"""The formats for merge requests and dashboards, where every finding asks for attention."""
+"""The formats for merge requests and dashboards. They omit infos that need no action."""
 
 
 def formats() -> list[str]:

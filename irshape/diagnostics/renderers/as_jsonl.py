@@ -1,6 +1,6 @@
 """Renders a line of JSON for each finding, with the path of its file.
 
-The format suits programs that read line by line, and the combination of several reports.
+The format suits programs that read line by line. Several reports can be joined into one.
 """
 
 from __future__ import annotations

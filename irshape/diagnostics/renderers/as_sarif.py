@@ -27,7 +27,7 @@ SCHEMA = (
 LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 PROBLEMS = {"error": "error", "warning": "warning", "info": "recommendation"}
 MAX_RESULTS = 25_000
-"""The largest number of results that GitHub accepts. Of more, irshape omits the least severe."""
+"""GitHub accepts no more results than this. irshape omits the least severe results."""
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
@@ -132,7 +132,7 @@ def _result(
 
 
 def _related(file: FileReport, related: dict[str, Any], options: Options) -> dict[str, Any]:
-    """Returns the place and message of a related finding, which the same change removes."""
+    """Returns the place and the message of a finding that the same change removes."""
     text = _message(f"{related['code']}: {related['message']}")
     location = _location(file, related["line"], related["column"], options)
     return location | {"message": {"text": text}}
@@ -174,7 +174,7 @@ def _fix(file: FileReport, fix: dict[str, Any], options: Options) -> dict[str, A
 
 
 def _message(text: str) -> str:
-    """Returns text in which braces do not mean placeholders, and `[…](…)` does not mean a link."""
+    """Returns text escaped for SARIF, where braces mean placeholders and `[…](…)` means a link."""
     lines = (plain(line) for line in text.split("\n"))
     return "\n".join(lines).replace("{", "{{").replace("}", "}}").replace("](", "] (")
 

@@ -25,7 +25,7 @@ Paint = Callable[..., str]
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
-    """Renders the findings of each file, their numbers, and the number that `irshape fix` can fix.
+    """Renders the findings of each file, their number, and how many `irshape fix` can fix.
 
     Infos are only counted, unless the options show them.
     """
@@ -123,7 +123,7 @@ def _cause(diagnostic: Diagnostic, cause: Mapping[str, Any]) -> str:
 
 
 def _related(diagnostic: Diagnostic) -> Iterator[str]:
-    """Yields a line for each related finding, which the same change removes."""
+    """Yields a line for each related finding: the change that fixes the diagnostic removes it."""
     for each in diagnostic.related[:MAX_RELATED]:
         where = f"line {each['line']}: {each['severity']}[{each['code']}]"
         yield f"{where} {plain(each['message'])}"
@@ -144,7 +144,7 @@ def _fixes(file: FileReport, diagnostic: Diagnostic, paint: Paint) -> Iterator[s
 
 _TONES = {"-": "error", "+": "green", " ": "dim"}
 MAX_RELATED = 8
-"""The largest number of related findings that are listed below a finding."""
+"""The largest number of related findings to list below a finding."""
 MAX_LINES = 6
 """The largest number of lines of a change that are shown."""
 

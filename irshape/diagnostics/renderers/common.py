@@ -28,7 +28,7 @@ class Options(NamedTuple):
     infos: bool = True
     """Whether formats for people, such as text, show infos.
 
-    Other formats always contain them, except infos that need no action.
+    Other formats always show infos, except those that need no action.
     """
     fixes: bool = False
     """Whether the text format shows the changes that correct findings."""
@@ -183,8 +183,8 @@ _VISIBLE = re.compile(r"\S")
 
 
 class Excerpt(NamedTuple):
-    """The line of a finding, safe for a terminal, cut to `MAX_LINE`, and split where the finding
-    is."""
+    """The line of the file at a finding: safe for a terminal, cut to `MAX_LINE`, and split at the
+    finding."""
 
     before: str
     after: str
@@ -221,9 +221,9 @@ def excerpt(file: FileReport, diagnostic: Diagnostic) -> Excerpt | None:
 
 
 def most_severe(report: Report, limit: int) -> list[list[int]]:
-    """Returns the positions of at most `limit` findings, by file and in order.
+    """Returns the positions of the findings to keep in each file, at most `limit` in all.
 
-    Leaves out the least severe findings first and, among these, the last.
+    Leaves out the least severe findings first and, among equally severe ones, the last.
     """
     if sum(len(file.diagnostics) for file in report.files) <= limit:
         return [list(range(len(file.diagnostics))) for file in report.files]
@@ -258,7 +258,7 @@ def from_root(path: str, options: Options) -> str:
 def fingerprints(report: Report, options: Options) -> list[list[str]]:
     """Returns a fingerprint for each finding of each file. It stays the same when lines move.
 
-    It is a digest of file, rule, layer and port, with a number if these repeat.
+    It is a digest of file, rule, layer and port. Findings that share these are numbered.
     """
     import json
     from hashlib import sha256

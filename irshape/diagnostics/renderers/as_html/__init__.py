@@ -173,8 +173,8 @@ def _bar(report: Report, pages: list[RulePage], failing: list[tuple[int, FileRep
 
 
 def _table(report: Report) -> str:
-    """Returns a table of all files with their counts. More than 3 files without findings are
-    folded."""
+    """Returns a table of all files, with counts. Folds the files without findings if they are more
+    than 3."""
     rows = {False: "", True: ""}
     for at, file in enumerate(report.files):
         counts = [file.count(severity) for severity in SEVERITIES]

@@ -16,8 +16,8 @@ def html_page(
 ) -> str:
     """Returns an HTML page in one file that loads no other file.
 
-    Its Content-Security-Policy permits only `style`, `scripts`, and the sources in `allowed`. It is
-    also well-formed XML if the body and the scripts are.
+    Its Content-Security-Policy permits only `style`, `scripts`, and the sources in `allowed`. The
+    page is also well-formed XML if the body and the scripts are.
     """
     policy = f"default-src 'none'; style-src {_hash(style)}"
     if scripts:
@@ -66,8 +66,8 @@ def message(content: str) -> str:
 
 
 def prose(markdown: str) -> str:
-    """Returns Markdown as HTML: fenced code, and text in backticks. All other text stays as it is,
-    line by line."""
+    """Converts Markdown to HTML, but only fenced code and text in backticks. Keeps all other text
+    as it is, line by line."""
     parts = []
     for index, part in enumerate(re.split(r"^```.*$\n?", markdown, flags=re.MULTILINE)):
         render, tag = (text, "pre") if index % 2 else (message, "p")

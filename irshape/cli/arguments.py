@@ -162,7 +162,7 @@ def extension_option(
 
 
 def words(values: Iterable[str]) -> list[str]:
-    """Returns the words in the values of an option, which spaces or commas separate."""
+    """Returns the words in the values of an option, split at spaces and commas."""
     return [part for value in values for part in re.split(r"[\s,]+", value) if part]
 
 

@@ -177,7 +177,7 @@ def echo(text: str | bytes, *, newline: bool = True, colour: bool | None = None)
 
 
 def deliver(content: str | bytes, output: str | None, *, colour: bool | None = None) -> None:
-    """Writes to stdout for None and `-`, else to a file, which appears complete or not at all."""
+    """Writes to stdout if the path is None or `-`, else to a file, completely or not at all."""
     if output is None or output == "-":
         echo(content, newline=False, colour=colour)
         return

@@ -141,7 +141,7 @@ def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
 
 
 def _outputs(comparison: ModelComparison) -> list[str]:
-    """Returns a line for each of the five outputs of the models that differ most."""
+    """Returns lines on the outputs of the models, the largest errors first: five at most."""
     lines = []
     for pair in comparison.worst(len(comparison.pairs)):
         if pair.second in comparison.outputs:

@@ -1,4 +1,4 @@
-"""Shows the results of `crosscheck` and `compare`: a table of errors, and all formats."""
+"""Shows the results of `crosscheck` and `compare` as text with a table, or in another format."""
 
 from __future__ import annotations
 
@@ -44,8 +44,7 @@ def place(layer: Layer, port: int | None = None) -> str:
 
 
 def cell(layer: Layer, port: int) -> str:
-    """Describes an output in a table: the id, type and name of its layer, and its port if it has
-    several."""
+    """Describes an output in a table: id, type and name of its layer, and, if several, its port."""
     index = f":{port}" if len(layer.outputs) > 1 else ""
     return plain(f"{'/'.join([*layer.path, layer.id])} {layer.type} '{layer.name}'{index}")
 
@@ -55,7 +54,7 @@ def number(value: float | None) -> str:
 
 
 def in_words(state: str, errors: Errors) -> str:
-    """Returns a verdict in words. Equal values with an error are `equal within the tolerance`."""
+    """Returns a verdict in words: `equal within the tolerance` if equal values have errors."""
     return "equal within the tolerance" if state == "equal" and errors.max_abs else state
 
 

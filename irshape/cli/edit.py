@@ -441,7 +441,7 @@ _SECTIONS = {
             "channels are axis C of the layout, or axis 1 without a layout.",
         ),
         _Change(
-            "--scale [NAME=]VALUE...", _preprocess, "Then divide the input by a number, or a list."
+            "--scale [NAME=]VALUE...", _preprocess, "After --mean, divide by a number, or a list."
         ),
         _Change(
             "--output-type [NAME=]TYPE...",
@@ -495,7 +495,7 @@ _SECTIONS = {
         _Change(
             "--strip-weights",
             lambda graph, _: f"{graph.strip_weights():,} bytes of weights removed",
-            "Replace large constants by zeros that take no room, to share a model without its "
+            "Replace large constants by zeros that take no space, to share a model without its "
             "weights.",
         ),
     ),

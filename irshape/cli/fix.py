@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     "--unsafe-fixes",
     "unsafe",
     is_flag=True,
-    help="Also make, for each finding, the likeliest change that alters what OpenVINO reads.",
+    help="Also make, for each finding, the likeliest change of the model that OpenVINO reads.",
 )
 @fixing_options
 @weights_option
@@ -291,7 +291,7 @@ class _Account:
 
 
 def _fixed(findings: list[Diagnostic]) -> str:
-    """Returns text such as `3 findings (1 info)`. `validate` does not show infos."""
+    """Returns text such as `3 findings (1 info)`, with infos, which `validate` does not show."""
     infos = sum(each.severity == "info" for each in findings)
     of_them = f" ({counted(infos, 'info')})" if infos else ""
     return f"{counted(len(findings), 'finding')}{of_them}"

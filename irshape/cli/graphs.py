@@ -163,7 +163,7 @@ def write_graphs(graphs: Mapping[str, Graph], *, quiet: bool) -> None:
 
 
 def graph_account(path: str, graph: Graph) -> str:
-    """Describes a written graph, as `account` does."""
+    """Describes a written graph: its number of layers, its inputs and its outputs."""
     inputs, outputs = (
         [(each.names or (each.layer.name,), each) for each in ends]
         for ends in (graph.inputs, graph.outputs)

@@ -140,7 +140,7 @@ def _of_memory(memory: DeviceMemory) -> Iterator[str]:
     rows = [("weights, as stored", _bytes(memory.weights), "exact")]
     if memory.caches:
         token = "not known" if memory.per_token is None else _bytes(memory.per_token)
-        rows.append(("states and KV caches, a token", token, f"{len(memory.caches)}, batch 1"))
+        rows.append(("states and KV caches, per token", token, f"{len(memory.caches)}, batch 1"))
         size = "not known" if memory.cached is None else _bytes(memory.cached)
         grows = "of fixed size" if memory.per_token == 0 else "--context counts them"
         tokens = grows if memory.context is None else f"{memory.context:,} tokens"

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     "--stats",
     is_flag=True,
     help="Show the range, mean, NaN, infinities, zeros and subnormals of every layer's outputs, "
-    "and which exceed f16.",
+    "and which outputs exceed the range of f16.",
 )
 @click.option(
     "--simulate",

@@ -51,7 +51,7 @@ def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 def _other_notation(
     sites: Sites, site: Site, attribute: Attribute, text: str
 ) -> Iterator[Candidate]:
-    """Yields corrections of a malformed value: its numbers in valid notation, or a similar word."""
+    """Yields other values for the attribute that a finding names, or else for all attributes."""
     try:
         attribute.read(text)
         return

@@ -1,4 +1,4 @@
-"""Proposes changes of a Const: its type, shape, size and offset. Other values are only shown."""
+"""Proposes another type, shape, size or offset of a Const. Only shows changes of its values."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from .spellings import likeness
 MOST_SOURCES = 4
 """The largest number of outputs that are tried for an input."""
 MOST_EXCHANGED = 16
-"""The largest number of inputs of a layer that are tried in exchange for each other."""
+"""The largest number of inputs of a layer among which exchanges are tried."""
 MOST_UNFED = 4
 """If more inputs than this have no edge, irshape proposes no edges: many were probably lost."""
 MOST_CYCLIC = 32
@@ -108,7 +108,7 @@ def _exchanges(sites: Sites, site: Site) -> Iterator[Candidate]:
 
 
 def _declares(port: Port, output: Port) -> bool:
-    """Returns whether an input port agrees with an output port in all that it declares."""
+    """Returns whether all that an input port declares is the same as in an output port."""
     if port.precision is None:
         return port.dims in ((), output.dims)
     return port.precision == output.precision and port.dims == output.dims

@@ -49,7 +49,7 @@ def with_text(source: Source, data: bytes) -> Source:
 
 
 class Proof:
-    """Determines the effects of changes of one file."""
+    """Determines which findings a change of a file removes, and which it adds."""
 
     def __init__(self, sites: Sites, settings: Settings) -> None:
         self.sites, self.settings = sites, settings

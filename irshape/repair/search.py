@@ -210,7 +210,7 @@ class _Search:
 def _trial(change: Change, outcome: Outcome | None, finding: Finding) -> Trial:
     """Returns a change that was tried for a finding, with its outcome in words, for `--trace`."""
     if outcome is None:
-        text = "not tried: the limit of readings of the file is reached"
+        text = "not tried: the file has been read as often as the limit allows"
     elif finding not in outcome.explained:
         text = f"rejected: the finding stays; {counted(len(outcome.new), 'new finding')}"
     elif outcome.new:

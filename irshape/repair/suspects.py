@@ -1,4 +1,4 @@
-"""Maps each possible origin of findings, except `ports`, to the function that proposes changes."""
+"""Maps each name in `Rule.suspects`, except `ports`, to the function that proposes changes."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class Rule:
     """Whether infos of this rule need no action. Formats for merge requests and dashboards omit
     them."""
     suspects: ClassVar[tuple[Suspect, ...]] = ()
-    """The possible origins of its findings. `validate` and `fix` look for a change there."""
+    """What may be wrong in a file with a finding. `validate` and `fix` try changes there."""
     refused: ClassVar[bool] = False
     """Whether OpenVINO refuses every file with an error of this rule.
 
@@ -126,7 +126,7 @@ class Rule:
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        """Yields the rule's own findings in a model that has been read and inferred."""
+        """Yields faults of a model, after irshape has read it and inferred its shapes."""
         return iter(())
 
     @classmethod

@@ -196,7 +196,7 @@ class CollidingName(Rule):
             "refuses this in IR version 10 if the tensor has a name",
             end.layer.offset,
             end.layer,
-            expected="one input or output for a tensor with a name",
+            expected="a single input or output for a tensor with a name",
             actual=name,
             help=f"remove the `names` of output port {end.port.id} of {end.producer.label}, "
             'or write version="11" in <net>',

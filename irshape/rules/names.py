@@ -138,7 +138,7 @@ class VariableMismatch(Rule):
     ```
 
     ## How to fix it
-    Assign a value of the type and shape that the ReadValue declares, or declare a wider
+    Assign a value of the type and shape that the ReadValue declares, or declare a less specific
     `variable_shape`, such as `2,?`.
     """
 
@@ -436,7 +436,7 @@ _KNOWN = frozenset(
         "preprocessing",
     )
 )
-"""The attributes that OpenVINO 2026.4 reads. All have version 0."""
+"""The attributes in the `<rt_info>` of layers that OpenVINO 2026.4 reads. All have version 0."""
 
 
 def _unreadable(name: str, value: str) -> str | None:

@@ -65,7 +65,7 @@ class CustomRule(NamedTuple):
 class Devices(NamedTuple):
     """The devices, from `[devices]`, for which rules check whether a model compiles.
 
-    max_alloc: the largest buffer that a device can allocate, in bytes; None for the usual limit.
+    max_alloc: the largest buffer that a device can allocate, in bytes; None for its default.
     """
 
     names: tuple[str, ...] = ()

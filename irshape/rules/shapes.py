@@ -308,7 +308,7 @@ class HugeTensor(Rule):
 
 
 HUGE = 1 << 40
-"""The least number of elements of a tensor that no memory holds."""
+"""A tensor with at least this number of elements fits into no memory."""
 
 
 def _any_huge(result: BodyResult) -> bool:

@@ -62,7 +62,7 @@ RESULTS = {
     "Rename inputs and outputs": "['tokens: i64[1..8,?]', 'padding: i64[?,?]'] 247",
     "Extract a part": "['stem/relu: f32[1,12,32,32]']",
     "Replace an input by a value": "['input_ids: i64[1,16]']",
-    "Take images as a program has them": "['image: u8[?,64,64,3]']",
+    "Accept images as a program has them": "['image: u8[?,64,64,3]']",
     "Change the shapes of inputs": "['input_ids: i64[1,128]', 'attention_mask: i64[1,128]']",
 }
 

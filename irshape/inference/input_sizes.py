@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from ..shapes import Dimension, PartialShape
 from ..symbols.expressions import Expression, Symbol
@@ -69,8 +70,9 @@ def shape_of(
 def _demanded(sizes: NamedSizes) -> Sizes:
     """Returns sizes of symbols for which expressions equal the numbers that layers require.
 
-    All symbols of an expression get the same size: for example, the height and width of a square
-    image whose number of patches must equal the length of a table of positions.
+    A batch gets 1, and all other symbols of an expression the same size: for example, the height
+    and width of a square image whose number of patches must equal the length of a table of
+    positions. Of the sizes that a stride makes equal, a usual one as 224 is taken.
     """
     demands = [(expression, number) for expression, number in sizes.facts.one_or if number > 1]
     demands += [
@@ -83,10 +85,19 @@ def _demanded(sizes: NamedSizes) -> Sizes:
         names = {symbol.name for symbol in expression.symbols}
         if names <= chosen.keys() or len(str(expression)) > LONGEST:
             continue
-        for size in range(1, LARGEST_TABLE + 1):
-            if value_of(expression, dict.fromkeys(names, size)) == number:
-                chosen |= dict.fromkeys(names, size)
-                break
+        sized = {symbol.name for symbol in expression.symbols if symbol.axis} or names
+        batch = dict.fromkeys(names - sized, 1)
+        fitting = (
+            size
+            for size in range(1, LARGEST_TABLE + 1)
+            if value_of(expression, batch | dict.fromkeys(sized, size)) == number
+        )
+        first = next(fitting, None)
+        if first is None:
+            continue
+        near = {first, *takewhile(lambda size: size < 2 * first, fitting)}
+        usual = next((size for size in GRID if size in near), first)
+        chosen |= batch | dict.fromkeys(sized, usual)
     return chosen
 
 

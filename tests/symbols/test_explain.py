@@ -350,6 +350,24 @@ def test_a_branch_that_does_not_run_is_named() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("positions", "size"),
+    [((4, 14, 14), 224), ((49, 4), 98)],  # a table of 49 rows for all images of a batch
+)
+def test_batch_1_and_usual_sizes_meet_the_constants(positions: tuple[int, ...], size: int) -> None:
+    graph = irshape.Graph()
+    image = graph.parameter("f32", "[?,4,?,?]", name="image")
+    window = {"strides": [16, 16], "pads_begin": [0, 0], "pads_end": [0, 0]}
+    filters = graph.constant(np.ones((4, 4, 2, 2), np.float32))
+    patches = graph.op.convolution(image, filters, **window, dilations=[1, 1])
+    if len(positions) == 2:
+        patches = graph.op.reshape(patches, [-1, 4], special_zero=False)
+    graph.result(graph.op.add(patches, graph.constant(np.ones(positions, np.float32))), "y")
+    assert irshape.infer(graph.model(), symbols=True).overview().fix == {
+        "image": f"[1,4,{size},{size}]"
+    }
+
+
 @pytest.mark.parametrize("patch", [12, 14])
 def test_a_square_image_meets_the_positions_of_its_patches(patch: int, tmp_path: Path) -> None:
     graph = irshape.Graph()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isqrt
 
 from ..model.graph import Layer
-from ..shapes import PartialShape
+from ..shapes import Dimension, PartialShape
 from .engine import infer
 from .named_sizes import tensor_name
 from .result import BodyResult, Inference
@@ -31,13 +31,10 @@ def fitting_size(inference: Inference, refused: Layer) -> str | None:
     }
     others = body.refusing() - {refused}
 
-    def fits(size: int, other: int) -> bool:
-        """Whether the layer accepts `other` in place of `size`, and no further layer refuses."""
+    def fits(given: Dimension, other: int) -> bool:
+        """Whether the layer accepts `other` in place of `given`, and no further layer refuses."""
         changed = {
-            layer: PartialShape(
-                other if known == size else dim
-                for known, dim in zip(shape.declared, shape, strict=True)
-            )
+            layer: PartialShape(other if dim == given else dim for dim in shape)
             for layer, shape in shapes.items()
         }
         return infer(model, changed).result.refusing() <= others
@@ -46,25 +43,26 @@ def fitting_size(inference: Inference, refused: Layer) -> str | None:
     own = {body.body.layers[source[0]] for source in body.wiring.sources[at] if source is not None}
     constants = sorted(body.constants_before(refused), key=lambda each: each[0] not in own)
     tries = 0
-    sizes = {size for shape in shapes.values() for size in shape.declared if size >= 0}
-    for size in sorted(sizes, reverse=True):
+    dims = {dim for shape in shapes.values() for dim in shape if dim.is_static or dim.low}
+    for dim in sorted(dims, key=lambda dim: (dim.low, dim.high), reverse=True):
+        size = dim.low
         for constant, given in constants:
             for other, step in _candidates(body, refused, size, given):
                 tries += 1
                 if tries > MAX_TRIES:
                     return None
-                if not fits(size, other) or (other + step != size and fits(size, other + step)):
+                if not fits(dim, other) or (other + step != size and fits(dim, other + step)):
                     continue
                 smaller = [each for each in (2, other // 2, other - 1) if 1 < each < other]
-                below = smaller and other < size and all(fits(size, each) for each in smaller)
+                below = smaller and other < size and all(fits(dim, each) for each in smaller)
                 places = [
                     f"dimension {axis} of '{tensor_name(layer)}'"
                     for layer, shape in shapes.items()
-                    for axis, known in enumerate(shape.declared)
-                    if known == size
+                    for axis, known in enumerate(shape)
+                    if known == dim
                 ]
                 return (
-                    f"{' and '.join(places)} {'is' if len(places) == 1 else 'are'} {size}; the "
+                    f"{' and '.join(places)} {'is' if len(places) == 1 else 'are'} {dim}; the "
                     f"constant '{constant.name}' (id {constant.id}) "
                     f"[{','.join(map(str, given))}] allows {'up to ' if below else ''}{other}"
                 )
@@ -82,10 +80,10 @@ def _candidates(
     """
     at = body.body.layers.index(refused)
     reached = {
-        each
+        each.low
         for source in body.wiring.sources[at]
         if source is not None and source[1] < len(body.outputs[source[0]])
-        for each in body.outputs[source[0]][source[1]].shape.declared
+        for each in body.outputs[source[0]][source[1]].shape.dims or ()
     }
     own = {each for each in given if each > 1} - {size}
     scaled = {

@@ -139,8 +139,17 @@ def test_a_table_of_patches_tells_the_side_of_the_image(
         (1, "[2,20]", "allows up to 8"),
         (2, "[2,20]", "allows 16"),
         (2, "[20,20]", ""),
+        (1, "[2,20..]", "allows up to 8"),
+        (2, "[2,20..30]", "allows 16"),
     ],
-    ids=["a table of numbers", "a table of positions", "behind a stride", "two axes of one size"],
+    ids=[
+        "a table of numbers",
+        "a table of positions",
+        "behind a stride",
+        "two axes of one size",
+        "a range beyond a table of positions",
+        "a range behind a stride",
+    ],
 )
 def test_the_constant_that_does_not_fit_and_what_would(
     stride: int, shape: str, allowed: str, tmp_path: Path

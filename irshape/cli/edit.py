@@ -178,6 +178,8 @@ def _attribute(operation: Any, name: str, text: str) -> Any:
     declared = next(
         (each for key, each in operation.attributes.items() if name in (key, each.name)), None
     )
+    if operation.opaque:
+        return text  # the graph says why it cannot be set
     if declared is None:
         close = suggestion(name, [each.name for each in operation.attributes.values()])
         raise ValueError(f"{operation.type_name()} has no attribute '{name}'{close}")

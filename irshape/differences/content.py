@@ -138,7 +138,7 @@ class Side:
         texts that are equal for equal values."""
         layer = self.layers[position]
         declaration = self.declarations.of(layer)
-        if not isinstance(declaration, tuple) or declaration[1]:
+        if not isinstance(declaration, tuple) or declaration[1] or declaration[0].opaque:
             return dict(layer.attributes)
         operation = declaration[0]
         values = {

@@ -54,9 +54,9 @@ class LayerKernels:
                 raise ExecutionError(attribute.fault.message, layer)
         kernel = self._kernels.of(operation)
         if kernel is None:
-            raise ExecutionError(
-                f"irshape cannot evaluate {operation.type_name()} of {layer.version}", layer
-            )
+            custom = operation.custom_version is not None
+            reason = "no class with `evaluate` declares" if custom else "irshape cannot evaluate"
+            raise ExecutionError(f"{reason} {operation.type_name()} of {layer.version}", layer)
         if operation.of_plugin:
             kernel = partial(_as_inferred, layer, operation, kernel)
         self._by_layer[layer] = operation, kernel
@@ -143,11 +143,12 @@ def _as_inferred(
         )
     for index, (array, tensor) in enumerate(zip(map(np.asarray, outputs), tensors, strict=True)):
         element_type, shape = element_type_of(array), PartialShape(array.shape)
-        if not (
+        given = "None" if outputs[index] is None else f"{element_type}{shape}"
+        if given == "None" or not (
             tensor.element_type in (element_type, DYNAMIC_TYPE) and tensor.shape.compatible(shape)
         ):
             raise ExecutionError(
-                f"`evaluate` gives {element_type}{shape} as output {index}, `infer` says "
+                f"`evaluate` gives {given} as output {index}, `infer` says "
                 f"{tensor.element_type}{tensor.shape}",
                 layer,
             )

@@ -303,10 +303,7 @@ def _versions(type: str, opset: str | int | None) -> Sequence[type[Operation]]:
     if opset is not None or not known:
         operation = version_of(type, 1 if opset is None else opset)
         if operation.opaque:
-            raise GraphError(
-                f"{type} is known only by name; the types and shapes of its outputs are unknown",
-                help="declare it by a class: irshape.register(MyOperation)",
-            )
+            raise _known_by_name(type, "the types and shapes of its outputs")
         return [operation]
     return known[::-1]
 
@@ -321,8 +318,17 @@ def version_of(type: str, opset: str | int) -> type[Operation]:
         raise GraphError(f"{unknown}{close}") from None
 
 
+def _known_by_name(type: str, unknown: str) -> GraphError:
+    return GraphError(
+        f"{type} is known only by name; {unknown} are unknown",
+        help="declare it by a class: irshape.register(MyOperation), or --plugin FILE.py",
+    )
+
+
 def unknown_attribute(operation: type[Operation], name: str) -> GraphError:
     kind, version = operation.type_name(), operation.version_name()
+    if operation.opaque:
+        return _known_by_name(kind, "its attributes")
     known = list(operation.attributes)
     close = suggestion(name, known) or (f" (it has {', '.join(known)})" if known else "")
     return GraphError(f"{kind} of {version} has no attribute '{name}'{close}")

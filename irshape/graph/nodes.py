@@ -361,7 +361,12 @@ class GraphLayer(_Part):
 
     @property
     def attributes(self) -> Mapping[str, Any]:
-        """The attributes by their Python names, read-only; `set` changes them."""
+        """The attributes by their Python names, read-only; `set` changes them.
+
+        For an operation that is known only by name, the attributes are texts as in the file.
+        """
+        if self.operation.opaque:
+            return self.raw.attributes
         return MappingProxyType(
             {name: getattr(self.operation, name) for name in type(self.operation).attributes}
         )

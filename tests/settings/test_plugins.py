@@ -45,10 +45,12 @@ class NoNameS(Rule):
 pytestmark = pytest.mark.usefixtures("registrations")
 
 
-def model(folder: Path, type_name: str = "Scaled", version: str = "extension") -> Path:
+def model(
+    folder: Path, type_name: str = "Scaled", version: str = "extension", data: str = ""
+) -> Path:
     net = Net()
     x = net.parameter("2,3", name="x")
-    layer = net.layer(type_name, [x], version=version, name="s", outputs=["FP32:2,3"])
+    layer = net.layer(type_name, [x], data, version=version, name="s", outputs=["FP32:2,3"])
     net.result(layer)
     return net.save(folder)
 
@@ -270,14 +272,27 @@ def test_an_extension_holds_for_every_command(
     assert said(command, str(path), *options)[0] == 0
 
 
+def test_diff_compares_the_attributes_of_layers_that_are_known_by_name(tmp_path: Path) -> None:
+    paths = []
+    for name in ("a", "b"):
+        folder = tmp_path / name
+        folder.mkdir()
+        paths.append(str(model(folder, data=f'by="{name}"')))
+    status, output = said("diff", "--extension", "Scaled", *paths)
+    assert (status, "attribute by: a → b" in output) == (1, True)
+
+
 def test_a_graph_holds_layers_that_are_known_by_name(tmp_path: Path) -> None:
-    path = model(tmp_path)
+    path = model(tmp_path, data='scale="2"')
     with pytest.raises(irshape.LoadError):
         irshape.Graph.load(path)
     irshape.register("Scaled@extension")
     graph = irshape.Graph.load(path)
     with pytest.raises(irshape.GraphError, match="known only by name"):
         graph.add("Scaled", graph.tensor("x"), opset="extension")
+    with pytest.raises(irshape.GraphError, match="known only by name"):
+        graph["s"].set(scale=3)
+    assert graph["s"].attributes == {"scale": "2"}
     graph.reshape({"x": "[?,3]"})
     assert str(graph["s"].outputs[0].shape) == "[2,3]"
     graph.save(tmp_path / "copy.xml")

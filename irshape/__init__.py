@@ -135,7 +135,7 @@ _Declared = TypeVar("_Declared", bound=type | str)
 def load(
     path: str | os.PathLike[str] | IO[bytes] | IO[str],
     *,
-    weights: WeightsChoice | bytes = "beside",
+    weights: WeightsChoice | bytes | IO[bytes] = "beside",
     values: Mapping[str, object] | None = None,
 ) -> Model:
     """Reads an IR, a file of single layers, an ONNX model or a oneDNN graph. Returns the model.
@@ -143,7 +143,7 @@ def load(
     path: the model file, `-` for standard input, or an open file of text or bytes.
     weights: the .bin; `"beside"` looks for it beside the .xml, `"none"` reads the model without
     one. irshape maps the .bin, and reads its bytes only when it needs them. For an open file,
-    `weights` can also be the content of the .bin, and `"beside"` means no .bin.
+    `weights` can also be the content of the .bin, or an open file, and `"beside"` means no .bin.
     values: in a file of single layers, the values of inputs, by operand name, position or port id.
 
     Raises `OSError` if a file cannot be opened, `LoadError` with the diagnostics if the file
@@ -157,7 +157,7 @@ def load(
 def loads(
     text: str | bytes,
     *,
-    weights: WeightsChoice | bytes = "none",
+    weights: WeightsChoice | bytes | IO[bytes] = "none",
     values: Mapping[str, object] | None = None,
 ) -> Model:
     """Reads a model from memory. Returns the model.

@@ -146,11 +146,12 @@ def _value(text: str) -> Any:
 
     several = "," in text and not text.startswith("[")
     try:
-        return json.loads(f"[{text}]" if several else text)
+        value = json.loads(f"[{text}]" if several else text)
     except (ValueError, RecursionError):
-        raise ValueError(
-            f"'{text}' is not a value; give a number, a list as [1, 2], or a FILE.npy"
-        ) from None
+        value = None
+    if value is None:
+        raise ValueError(f"'{text}' is not a value; give a number, a list as [1, 2], or a FILE.npy")
+    return value
 
 
 def _inline(graph: Graph, given: Given) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any, NamedTuple
@@ -11,6 +12,8 @@ from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
 from ..rule_ids import SEVERITIES, Severity
 
+_ENCODING = re.compile(r"""\A(\ufeff?<\?xml\b[^>]*?)\bencoding\s*=\s*(?:'[^']*'|"[^"]*")""")
+"""The beginning of an XML declaration, up to its encoding; then the encoding."""
 LISTS = ("related", "causes", "fixes")
 """The fields of a diagnostic that JSON omits if they are empty."""
 
@@ -235,14 +238,14 @@ def filtered(
 
 def load(
     path: str | os.PathLike[str] | IO[bytes] | IO[str],
-    weights: bytes | str | os.PathLike[str] = "beside",
+    weights: bytes | IO[bytes] | str | os.PathLike[str] = "beside",
 ) -> Model:
     """Implements `irshape.load`."""
     from ..formats.loading import load as load_model
 
     if isinstance(path, (str, os.PathLike)):
-        if isinstance(weights, bytes):
-            raise TypeError("`weights` as bytes needs the model as bytes: use irshape.loads")
+        if not isinstance(weights, (str, os.PathLike)) and weights is not None:
+            raise TypeError("`weights` in memory need the model in memory: use irshape.loads")
         with _load_errors():
             return load_model(path, weights)
     if not hasattr(path, "read"):
@@ -252,15 +255,32 @@ def load(
     return load_content(path.read(), shown if isinstance(shown, str) else "<file>", weights)
 
 
-def load_content(text: object, shown: str, weights: bytes | str | os.PathLike[str]) -> Model:
+def load_content(
+    text: object, shown: str, weights: bytes | IO[bytes] | str | os.PathLike[str]
+) -> Model:
     """Implements `irshape.loads`. shown: the name of the model in messages."""
     from ..formats.loading import read_bytes
 
-    if not isinstance(text, (str, bytes)):
+    if isinstance(text, str):  # it is decoded, whatever encoding its declaration names
+        plain = _ENCODING.sub(lambda it: it[1] + " " * (len(it[0]) - len(it[1])), text)
+        data = plain.encode("utf-8", "surrogatepass")
+    elif isinstance(text, (bytes, bytearray, memoryview)):
+        data = bytes(text)
+    else:
         raise TypeError(f"expected the text or the bytes of a model, got {type(text).__name__}")
-    data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+    given = weights if isinstance(weights, (str, os.PathLike)) else _content(weights)
     with _load_errors():
-        return read_bytes(shown, data, None if weights in ("none", "beside") else weights)
+        return read_bytes(shown, data, None if given in ("none", "beside") else given)
+
+
+def _content(weights: Any) -> bytes:
+    """Returns the bytes of weights in memory or of an open file. Raises `TypeError`."""
+    content = weights.read() if hasattr(weights, "read") else weights
+    try:
+        return content if isinstance(content, bytes) else memoryview(content).tobytes()
+    except TypeError:
+        given = type(content).__name__
+        raise TypeError(f"weights must be bytes, a file or a path, got {given}") from None
 
 
 @contextmanager

@@ -143,12 +143,13 @@ def _as_inferred(
         )
     for index, (array, tensor) in enumerate(zip(map(np.asarray, outputs), tensors, strict=True)):
         element_type, shape = element_type_of(array), PartialShape(array.shape)
-        given = "None" if outputs[index] is None else f"{element_type}{shape}"
-        if given == "None" or not (
+        nothing = outputs[index] is None
+        if nothing or not (
             tensor.element_type in (element_type, DYNAMIC_TYPE) and tensor.shape.compatible(shape)
         ):
             raise ExecutionError(
-                f"`evaluate` gives {given} as output {index}, `infer` says "
+                f"`evaluate` gives {None if nothing else f'{element_type}{shape}'} as output "
+                f"{index}, `infer` says "
                 f"{tensor.element_type}{tensor.shape}",
                 layer,
             )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ..model.weights import Constant
 from .editing import Editing
-from .errors import GraphError
+from .errors import GraphError, checked_count
 from .nodes import GraphLayer, Output
 from .surgery import fixed_layers, variables_of
 
@@ -29,8 +29,10 @@ def balanced_cuts(graph: Editing, parts: int) -> list[tuple[Output, ...]]:
     Balances the bytes of weights of the parts or, without weights, their numbers of layers. Moves
     each cut a little, by at most 1/`SLACK` of a part, if it then goes through fewer tensors.
 
-    Raises `GraphError` if there are fewer layers than parts.
+    Raises `GraphError` if there are fewer layers than parts, and `ArgumentError` if the number is
+    not a whole number of 1 or more.
     """
+    parts = checked_count(parts, "parts", 1)
     places = _places(graph)
     if len(places) < parts:
         raise GraphError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 import os
 import re
 import sys
@@ -51,6 +52,18 @@ def checked_name(name: object) -> str:
     if not is_plain_text(name):
         raise GraphError(f"the name {name!r} contains control characters")
     return name
+
+
+def checked_count(value: object, name: str, least: int) -> int:
+    """Returns the value of an argument as an int. Raises `ArgumentError` if it is not a whole
+    number of at least `least`."""
+    try:
+        count = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        count = None
+    if count is None or count < least:
+        raise ArgumentError(f"`{name}` takes a whole number of {least} or more, got {value!r}")
+    return count
 
 
 def is_plain_text(text: str) -> bool:

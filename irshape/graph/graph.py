@@ -81,7 +81,7 @@ class Graph(Editing):
         cls,
         path: str | os.PathLike[str] | IO[bytes] | IO[str],
         *,
-        weights: WeightsChoice | bytes = "beside",
+        weights: WeightsChoice | bytes | IO[bytes] = "beside",
     ) -> Graph:
         """Reads a model as a graph: an IR, an ONNX model or a oneDNN graph.
 

@@ -14,7 +14,7 @@ from ..ops.tensors import Tensor
 from .control_flow import built
 from .copying import transplant
 from .editing import Editing
-from .errors import GraphError
+from .errors import GraphError, checked_count
 from .nodes import GraphLayer, Output, by_rank, feeding
 
 MAX_ITERATIONS = 64
@@ -39,7 +39,8 @@ def inline(
         if isinstance(operation, If):
             outputs = _branch(graph, layer)
         elif isinstance(operation, Iteration):
-            outputs = _Unrolling(graph, layer, max_iterations).outputs()
+            most = checked_count(max_iterations, "max_iterations", 0)
+            outputs = _Unrolling(graph, layer, most).outputs()
         else:
             raise GraphError(f"{graph.where(layer)} has no body")
         for old, new in zip(layer.outputs, outputs, strict=True):

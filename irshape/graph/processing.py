@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..element_types import ElementType
 from ..formats.ir.writer import port_rt_info
 from ..model.ports import PortElsewhere
 from ..model.rt_info import parse
@@ -21,7 +22,10 @@ from .types import element_type_of
 def _permutation(layouts: tuple[str, str]) -> list[int]:
     """Returns the order of axes by which a Transpose turns the first layout into the second: 0, 3,
     1, 2 for NHWC to NCHW. Raises `GraphError`."""
-    before, after = layouts
+    if not isinstance(layouts, (list, tuple)) or [*map(type, layouts)] != [str, str]:
+        message = f"expected two layouts, as in ('NHWC', 'NCHW'), got {layouts!r}"
+        raise GraphError(message, argument="layout")
+    before, after = (each.strip("[]").replace(",", "") for each in layouts)
     if sorted(before) != sorted(after) or len(set(before)) != len(before):
         message = f"the layouts '{before}' and '{after}' have different dimensions"
         raise GraphError(message, argument="layout")
@@ -50,9 +54,9 @@ def preprocess(
     """
     old = graph._input(name)
     kind, shape = old.element_type, old.shape
+    order = [] if layout is None else _permutation(layout)
     written = _written_layout(graph, old)
     inner = layout[1] if layout is not None else "" if written is None else written
-    order = [] if layout is None else _permutation(layout)
     with graph.changes:
         if layout is not None:
             dims = shape.dims
@@ -66,7 +70,8 @@ def preprocess(
             for at, axis in enumerate(order):
                 outer[axis] = dims[at]
             shape = PartialShape(tuple(outer))
-        fed = graph.parameter(element_type or kind, shape)
+        fed = graph.parameter(kind if element_type is None else element_type, shape)
+        _check_conversion(fed.element_type, kind)
         value = fed
         if value.element_type is not kind:
             value = graph.add("Convert", value, destination_type=str(kind))
@@ -87,12 +92,20 @@ def preprocess(
         graph.replace_uses(fed, old)
         graph._remove_all([fed.layer])
         if layout is not None:
-            now = f"[{','.join(layout[0])}]"
+            now = f"[{','.join(layout[0].strip('[]').replace(',', ''))}]"
             info = f'<rt_info><attribute name="layout" version="0" layout="{now}"/></rt_info>'
             ports = old.layer.raw.outputs
             elsewhere = [PortElsewhere(port, Passage.text(info)) for port in ports]
             graph._restate(old.layer, outputs=elsewhere)
     return old
+
+
+def _check_conversion(before: ElementType, after: ElementType) -> None:
+    """Raises `GraphError` for element types between which no Convert computes values."""
+    for each in (before, after):
+        if before is not after and (each.name == "string" or each.is_dynamic):
+            message = f"nothing converts {before} to {after}"
+            raise GraphError(message, argument="element_type")
 
 
 def _written_layout(graph: Editing, input: Output) -> str | None:
@@ -134,9 +147,16 @@ def _by_channel(
 ) -> Output:
     """Returns one number for each channel, in a shape that broadcasts over the input."""
     try:
-        array = np.asarray(numbers, np.float64)
+        array = np.asarray(numbers)
+        kind = array.dtype.kind
+        if not array.size or (kind in "bcmMOSU" and {*map(type, array.flat)} != {int}):
+            raise ValueError
+        array = array.astype(np.float64)
     except OverflowError:
         array = np.array(np.inf)
+    except ValueError:
+        message = f"the {argument} {numbers!r} is neither a number nor a list of numbers"
+        raise GraphError(message, argument=argument) from None
     if not np.isfinite(array).all():
         raise GraphError(f"the {argument} {numbers} is not finite", argument=argument)
     if array.ndim:
@@ -177,6 +197,7 @@ def postprocess(
             value = graph.add("Transpose", value, _permutation(layout))
         wanted = value.element_type if element_type is None else element_type_of(element_type)
         if wanted is not value.element_type:
+            _check_conversion(value.element_type, wanted)
             value = graph.add("Convert", value, destination_type=wanted)
         if value is not old:
             graph.replace_uses(old, value, results)

@@ -10,7 +10,7 @@ from ..model.rt_info import parse
 from ..model.source import Passage
 from .copying import duplicate, transplant
 from .editing import Editing, require_mapping
-from .errors import GraphError, checked_name
+from .errors import GraphError, checked_count, checked_name
 from .inferring import by_variable
 from .nodes import GraphLayer, Output, described, feeding
 
@@ -285,7 +285,11 @@ def _named(output: Output) -> tuple[str, Output]:
 
 
 def around(graph: G, layer: str | GraphLayer, distance: int = 2) -> G:
-    """Returns a graph of a layer and all layers within a distance of it, counted in edges."""
+    """Returns a graph of a layer and all layers within a distance of it, counted in edges.
+
+    Raises `KeyError`, and `ArgumentError` for a distance that is not a whole number of 0 or more.
+    """
+    distance = checked_count(distance, "distance", 0)
     centre = graph[layer] if isinstance(layer, str) else layer
     graph._own(centre)
     near, border = {centre}, [centre]
@@ -297,6 +301,8 @@ def around(graph: G, layer: str | GraphLayer, distance: int = 2) -> G:
             if each not in near and not each.raw.is_result
         ]
         near.update(border)
+        if not border:
+            break
     inside = [each for each in graph.layers if each in near and not each.raw.is_parameter]
     starts = [each for each in feeding(inside, near) if not each.layer.raw.is_constant]
     starts += [each.outputs[0] for each in near if each.raw.is_parameter]

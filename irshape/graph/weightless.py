@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator
 from ..model.weights import Constant, moved_to
 from ..spelling import counted
 from .editing import Editing
-from .errors import GraphError
+from .errors import GraphError, checked_count
 from .nodes import GraphLayer, described
 
 
@@ -26,6 +26,7 @@ def strip_weights(graph: Editing, *, keep_bytes: int = 1024) -> int:
     take no space.
     keep_bytes: constants up to this size keep their values. Returns how many bytes were replaced.
     """
+    keep_bytes = checked_count(keep_bytes, "keep_bytes", 0)
     large = {
         layer: size
         for layer in _constants(graph)

@@ -7,8 +7,7 @@ the sizes: the caller infers the model with them.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ..shapes import Dimension, PartialShape
 from ..symbols.expressions import Expression, Symbol
@@ -70,9 +69,9 @@ def shape_of(
 def _demanded(sizes: NamedSizes) -> Sizes:
     """Returns sizes of symbols for which expressions equal the numbers that layers require.
 
-    A batch gets 1, and all other symbols of an expression the same size: for example, the height
-    and width of a square image whose number of patches must equal the length of a table of
-    positions. Of the sizes that a stride makes equal, a usual one as 224 is taken.
+    All symbols of an expression get the same size, except that a batch beside them is 1: for
+    example, the height and width of a square image whose number of patches must equal the length of
+    a table of positions. Of several sizes that fit, a usual one such as 224 is chosen.
     """
     demands = [(expression, number) for expression, number in sizes.facts.one_or if number > 1]
     demands += [
@@ -85,20 +84,25 @@ def _demanded(sizes: NamedSizes) -> Sizes:
         names = {symbol.name for symbol in expression.symbols}
         if names <= chosen.keys() or len(str(expression)) > LONGEST:
             continue
-        sized = {symbol.name for symbol in expression.symbols if symbol.axis} or names
-        batch = dict.fromkeys(names - sized, 1)
-        fitting = (
-            size
-            for size in range(1, LARGEST_TABLE + 1)
-            if value_of(expression, batch | dict.fromkeys(sized, size)) == number
-        )
-        first = next(fitting, None)
-        if first is None:
-            continue
-        near = {first, *takewhile(lambda size: size < 2 * first, fitting)}
-        usual = next((size for size in GRID if size in near), first)
-        chosen |= batch | dict.fromkeys(sized, usual)
+        first = _fitting(expression, number, range(1, LARGEST_TABLE + 1))
+        if first is not None:
+            near = range(first, 2 * first)
+            usual = _fitting(expression, number, (each for each in GRID if each in near))
+            chosen |= _equal_sizes(expression, usual or first)
     return chosen
+
+
+def _fitting(expression: Expression, number: int, sizes: Iterable[int]) -> int | None:
+    """Returns the first size for which the expression equals the number."""
+    values = ((size, value_of(expression, _equal_sizes(expression, size))) for size in sizes)
+    return next((size for size, value in values if value == number), None)
+
+
+def _equal_sizes(expression: Expression, size: int) -> Sizes:
+    """Returns this size for each symbol of an expression; 1 for a batch beside other symbols."""
+    sizes = {symbol.name: size for symbol in expression.symbols if symbol.axis}
+    batch = 1 if sizes else size
+    return sizes | {symbol.name: batch for symbol in expression.symbols if not symbol.axis}
 
 
 def sizes_for(sizes: NamedSizes, generator: random.Random | None = None) -> Sizes | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import NamedTuple
 
 from ..inference.literals import parse_value
@@ -178,7 +179,8 @@ class ValueMismatch(Rule):
 
     ## What it does
     In a file that holds single layers instead of a network, a comment beside an input port can give
-    its value. The rule compares the number of its elements with the dimensions of the port.
+    its value. The rule compares the number of its elements with the dimensions of the port, and
+    reports fractions where the input takes whole numbers.
 
     ## Why it matters
     Either the value or the port is wrong, and so are the shapes that irshape infers from them.
@@ -210,10 +212,25 @@ class ValueMismatch(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind != "layers":
             return
-        for layer in context.model.layers:
-            for port in layer.inputs:
+        for position, layer in enumerate(context.model.layers):
+            taken = context.inference.result.inputs.get(position, ())
+            for port, tensor in zip_longest(layer.inputs, taken[: len(layer.inputs)]):
                 numbers = parse_value(port.value) if port.value is not None else None
-                if numbers is None or not port.dims:
+                if numbers is None:
+                    continue
+                kind = tensor.element_type if tensor is not None else port.element_type
+                broken = [each for each in numbers if isinstance(each, float) and each % 1]
+                if broken and kind is not None and kind.is_integer:
+                    yield cls.finding(
+                        f"input port {port.id} takes {kind}, but its value, {port.value}, has "
+                        f"{broken[0]}",
+                        port,
+                        layer,
+                        expected=str(kind),
+                        actual=str(broken[0]),
+                        help="write whole numbers",
+                    )
+                if not port.dims:
                     continue
                 shape = PartialShape(port.dims)
                 if not shape.is_static or shape.size == len(numbers):

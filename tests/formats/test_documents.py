@@ -602,6 +602,7 @@ FUTURE = MEAN.replace("type=", 'version="opset99" type=')
         (["--value", "1=[0,1]"], MEAN, 1, "<stdin>:14:9: error[IR201]"),
         (["--value", "1=[1,1]"], MEAN, 1, "IR4"),
         (["--value", "1=[0,1,2]"], MEAN, 1, "IR207"),
+        (["--value", "1=[0,2.5]"], MEAN, 1, "IR207"),
         (["--value", "1=[0,7]"], MEAN, 1, "IR4"),
         (["--value", "7=[0]"], MEAN, 2, "no layer has an input '7'"),
         (["--value", "axes=[0,2]"], MEAN, 0, ""),

@@ -40,6 +40,13 @@ SOURCES: dict[str, Callable[[Path], irshape.Model]] = {
         path.read_text().replace('<?xml version="1.0"?>', "").encode("utf-16"),
         weights=path.with_suffix(".bin").read_bytes(),
     ),
+    "text that declares another encoding": lambda path: irshape.loads(
+        path.read_text().replace("?>", ' encoding="utf-16"?>', 1),
+        weights=bytearray(path.with_suffix(".bin").read_bytes()),
+    ),
+    "two files": lambda path: irshape.load(
+        io.BytesIO(path.read_bytes()), weights=io.BytesIO(path.with_suffix(".bin").read_bytes())
+    ),
     "a file of bytes": lambda path: irshape.load(
         io.BytesIO(path.read_bytes()), weights=path.with_suffix(".bin").read_bytes()
     ),
@@ -96,6 +103,8 @@ def test_an_open_file_without_a_model_is_a_finding() -> None:
 REFUSED: dict[str, tuple[Callable[[], object], type[Exception]]] = {
     "no model": (lambda: irshape.loads("<nothing/>"), irshape.LoadError),
     "not well-formed": (lambda: irshape.loads(b"<net"), irshape.LoadError),
+    "half a character": (lambda: irshape.loads("<net name='\ud800'/>"), irshape.LoadError),
+    "no weights": (lambda: irshape.loads("<net/>", weights=3), TypeError),  # type: ignore[arg-type]
     "no text": (lambda: irshape.loads(3), TypeError),  # type: ignore[arg-type]
     "no file": (lambda: irshape.load(3), TypeError),  # type: ignore[arg-type]
     "bytes for a path": (lambda: irshape.load("a.xml", weights=b"1"), TypeError),

@@ -177,6 +177,11 @@ def test_every_refusal_is_a_graph_error() -> None:
         lambda: graph.reshape({"x": "[3,4]"}),
         lambda: graph.reshape(3),  # type: ignore[arg-type]
         lambda: graph.split("y", parts=2),
+        lambda: graph.split(parts=0),
+        lambda: graph.split(parts=1.5),  # type: ignore[arg-type]
+        lambda: graph.around("y", -1),
+        lambda: graph.preprocess("x", layout=("NC",)),  # type: ignore[arg-type]
+        lambda: graph.preprocess("x", layout="NC"),  # type: ignore[arg-type]
         lambda: graph.outputs[0].layer.graph.match(3),  # type: ignore[arg-type]
         lambda: op.relu(1.0),
         lambda: graph.result(graph.outputs[0], ["z"]),  # type: ignore[arg-type]

@@ -154,23 +154,29 @@ def test_a_class_that_is_registered_again_replaces_its_predecessor(tmp_path: Pat
         assert layers[1]["outputs"][0]["shape"] == f"[2,{columns}]"
 
 
-def test_what_evaluate_computes_is_held_against_infer(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("result", "given"),
+    [(lambda data: data.astype(np.float64), "f64"), (lambda data: None, "None")],
+)
+def test_what_evaluate_computes_is_held_against_infer(
+    result: Callable[[Any], Any], given: str, tmp_path: Path
+) -> None:
     @irshape.register
     class Scaled(Operation):
-        """Says f32, computes f64."""
+        """Says f32, computes something else."""
 
         data = operand(REAL)
 
         def infer(self, data: Tensor) -> Tensor:
             return Tensor("f32", data.shape)
 
-        def evaluate(self, data: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-            return data.astype(np.float64)
+        def evaluate(self, data: Any) -> Any:
+            return result(data)
 
-    with pytest.raises(irshape.ExecutionError, match="`evaluate` gives f64"):
+    with pytest.raises(irshape.ExecutionError, match=f"`evaluate` gives {given}"):
         irshape.run(model(tmp_path), [np.ones((2, 3), np.float32)])
     first, *_ = irshape.crosscheck(model(tmp_path)).problems
-    assert "`evaluate` gives f64" in first
+    assert f"`evaluate` gives {given}" in first
 
 
 @pytest.mark.parametrize(

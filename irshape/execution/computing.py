@@ -123,7 +123,7 @@ def _as_inferred(
     """Runs a kernel of a plugin's operation, and checks its outputs against what `infer` returns.
 
     The kernel gets read-only arrays, since other layers may use the same arrays. Raises
-    `ExecutionError` if it fails, or if the outputs contradict `infer`.
+    `ExecutionError` if the kernel fails, or if its outputs contradict `infer`.
     """
     given = [array for array in inputs if array is not None]
     inferred = operation.infer(*check_inputs(operation, valued_inputs(operation, given)))

@@ -1,4 +1,4 @@
-"""Assigns the arrays that a caller gives to Parameters, and checks each array."""
+"""Assigns a caller's arrays to Parameters, and checks each array."""
 
 from __future__ import annotations
 

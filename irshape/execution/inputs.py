@@ -236,8 +236,8 @@ def storable(array: Array) -> Array:
 
 
 def file_name(name: str, taken: set[str]) -> str:
-    """Returns a file name for an output: without separators or leading dots, and different from
-    those in `taken`."""
+    """Returns a file name for an output: without separators or leading dots, and different from the
+    names in `taken`."""
     safe = (
         "".join(char if char.isalnum() or char in "._-" else "_" for char in name).strip(".")[:100]
         or "output"

@@ -181,7 +181,7 @@ class Interpreter:
         inputs: tuple[Array, ...],
         wanted: tuple[bool, ...] | None = None,
     ) -> tuple[Array, ...]:
-        """Returns the outputs of one layer: those in `wanted`, or all if `wanted` is None."""
+        """Returns the outputs of one layer. `wanted`: which outputs to compute; None for all."""
         operation, kernel = self.kernels.of(layer)
         try:
             absent = self.kernels.absent_inputs(operation, inputs)

@@ -135,10 +135,9 @@ class Simulation(NamedTuple):
 
     @property
     def first(self) -> SimulatedOutput | None:
-        """The first output that becomes infinite or NaN although it is finite in full precision.
-
-        If there is none, the first whose error is beyond the tolerance of the lower precision.
-        """
+        """The first output that becomes infinite or NaN although it is finite in full precision. If
+        there is none, the first output with an error beyond the tolerance of the lower
+        precision."""
         return next((step for step in self.steps if step.breaks), None) or next(
             (step for step in self.steps if step.departs), None
         )

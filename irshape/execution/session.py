@@ -26,8 +26,8 @@ keep_freed_memory()
 class Session:
     """Runs a model. Keeps the values of its variables from one call to the next, until `reset`.
 
-    max_memory: how many bytes the tensors in memory at one time may take. This is estimated before
-    a run or, for sizes that depend on values, before the layer that determines them runs.
+    max_memory: how many bytes the tensors in memory at one time may take. The bytes are estimated
+    before a run or, for sizes that depend on values, before the layer that determines them runs.
     max_iterations: how often the body of one layer may run in one inference.
     rounding: a function that is applied to every constant and to every output of a layer.
     kernels: functions that replace the `evaluate` of operations.

@@ -1,6 +1,6 @@
 """Decides whether a model accepts input sizes, and chooses sizes for dynamic dimensions.
 
-Both use inference and run nothing.
+Infers the model with the sizes, but runs nothing.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def _temporary(folder: str, name: str) -> tuple[int, str]:
 
 
 def _remove_debris(folder: str, name: str) -> None:
-    """Removes temporary files for a target whose processes no longer run."""
+    """Removes temporary files for a target if the processes that wrote them have ended."""
     prefix = f".{name[:60]}."
     for entry in os.listdir(folder) if os.name == "posix" else ():
         process, dot, rest = entry.removeprefix(prefix).partition(".")

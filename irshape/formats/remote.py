@@ -160,7 +160,7 @@ class _File:
     def __init__(self, url: str) -> None:
         self.url = url
         self._tag = ""
-        """The ETag of the file, which changes with the file. Empty without one."""
+        """The ETag of the file, which changes with the file. Empty if the server sends none."""
         with _explained(url):
             filesystem, path = _filesystem(url)
             size = filesystem.info(path).get("size")

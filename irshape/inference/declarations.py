@@ -72,10 +72,8 @@ def _lies_anywhere(items: tuple[str, ...]) -> bool:
 
 
 def newest_fitting(layer: Layer) -> type[Operation]:
-    """Returns the newest version of an operation that fits the attributes and ports of a layer.
-
-    If none fits, returns the newest of those that fit best. Raises `UnknownOperation`.
-    """
+    """Returns the newest version of an operation that fits the attributes and ports of a layer. If
+    none fits, returns the newest of the versions that fit best. Raises `UnknownOperation`."""
     known = registry.versions(layer.type)
     if not known:
         registry.find(layer.type, "opset1")

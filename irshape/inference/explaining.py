@@ -374,8 +374,8 @@ class Reasons:
         ]
 
     def _unknown_values(self, body: BodyResult, position: int) -> list[str]:
-        """Returns the inputs of a layer whose unknown values decide its shapes, each with the name
-        of its producer."""
+        """Returns a text for each input that decides the shapes of a layer, but has no known
+        value."""
         declaration = declarations_of(self.inference).of(body.body.layers[position])
         if isinstance(declaration, UnknownOperation):
             return []

@@ -24,7 +24,8 @@ LONGEST = 200
 DRAWN = 20
 """How many more choices of sizes `candidates` tries after those of `grid`."""
 STEPS = (2, 4, 8, 32)
-"""If `SERIES` has no size that meets all conditions, random multiples of these are tried."""
+"""If `SERIES` has no size that meets all conditions, random multiples of these numbers are
+tried."""
 ROUNDS = 3
 
 

@@ -87,7 +87,7 @@ def infer_operation(
 ) -> LayerResult:
     """Infers an operation with its attributes from its inputs.
 
-    bodies, outputs: the arguments of these names of an operation with bodies.
+    bodies, outputs: for an operation with bodies, the bodies and the number of outputs.
     """
     around = {} if bodies is None else {"bodies": bodies}
     demands: list[Demand] = []

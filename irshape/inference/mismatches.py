@@ -17,7 +17,7 @@ Contradictions = dict[OutputRef, tuple[tuple[int, ...] | None, Tensor]]
 
 
 def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
-    """Returns the output ports of a layer whose declaration differs from the inferred `tensors`."""
+    """Returns the output ports of a layer that declare other tensors than inferred."""
     ports = layer.outputs
     if (
         len(ports) == 1 == len(tensors)

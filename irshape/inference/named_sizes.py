@@ -23,7 +23,7 @@ class Origin(NamedTuple):
 
 
 class NamedSize(NamedTuple):
-    """The dimension of a tensor that a symbol stands for, and the range of its size."""
+    """The tensor and axis that a symbol is the size of, and the range of this size."""
 
     tensor: str
     axis: int

@@ -72,11 +72,9 @@ def input_tensors(layer: Layer, operands: tuple[Operand, ...]) -> tuple[Tensor, 
 def with_assumed_types(
     layer: Layer, operands: tuple[Operand, ...], inputs: tuple[Tensor, ...]
 ) -> tuple[Tensor, ...] | None:
-    """Returns the inputs of a single layer, with an assumed type for each input without one.
-
-    The assumed type is the first that the operation allows among the types of inputs, types of
-    outputs, f32, i64 and boolean. Returns None if no input lacks a type.
-    """
+    """Returns the inputs of a single layer, with an assumed type for each input without one. The
+    assumed type is the first that the operation allows among the types of inputs, types of outputs,
+    f32, i64 and boolean. Returns None if every input has a type."""
     candidates = [tensor.element_type for tensor in inputs]
     candidates += [port.element_type or DYNAMIC_TYPE for port in layer.outputs]
     candidates = [element_type for element_type in candidates if element_type is not DYNAMIC_TYPE]

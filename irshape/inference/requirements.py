@@ -1,7 +1,6 @@
 """The parts of a model that older OpenVINO releases do not read, and their layers.
 
-`releases` has the facts about opsets and files, each operation has the facts about itself
-(`differs`).
+`releases` has the facts about opsets and files; an operation has its own facts in `differs`.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class Requirement(NamedTuple):
     since: Release = FIRST
     """The first release that refuses the part; earlier releases do not check for it."""
     opset: Release = FIRST
-    """The first release that reads the opset of the operation; it may lack the operation itself."""
+    """The first release that reads the opset of the operation, with or without the operation."""
 
     def refuses(self, release: Release) -> bool:
         """Whether a release refuses the part."""

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Mismatch(NamedTuple):
-    """An output port whose declaration differs from the inferred tensor."""
+    """An output port that declares another tensor than inferred."""
 
     position: int
     declared: Tensor
@@ -55,7 +55,7 @@ class Observation(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """A layer that could not be inferred. Its outputs are those that its ports declare."""
+    """A layer that could not be inferred. Its outputs are the tensors that its ports declare."""
 
     layer: Layer
     line: int

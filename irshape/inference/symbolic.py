@@ -122,7 +122,7 @@ def infer_symbolic(
 ) -> tuple[BodyResult, NamedSizes]:
     """Infers a model with named sizes.
 
-    shapes: shapes that replace those of inputs, by layer id.
+    shapes: the new shapes of inputs, by layer id.
     names: the names of the inputs' dimensions, by layer id.
     assumptions: conditions such as `seq % 8 == 0`.
     known: an earlier inference of the unchanged model.

@@ -30,7 +30,8 @@ class Format(NamedTuple):
     xml: bool = False
     """Whether the file is XML with one `<layer>` for each layer."""
     self_contained: bool = False
-    """Whether findings depend only on the file and the .bin beside it. Then they may be cached."""
+    """Whether findings depend only on the file and the .bin beside it, so that a cache may keep
+    them."""
     runtimes: tuple[str, ...] = ()
     """The runtimes that can cross-check a model of this format, e.g. onnxruntime, the default
     first. Without one, OpenVINO cross-checks the model, on each of its devices."""

@@ -42,8 +42,8 @@ class Facts(Bounds):
         self.source: object = None
         """The source of new conditions: the layer that is being inferred, or another origin."""
         self.listening = True
-        """Whether requirements narrow the ranges of sizes. If a body may never run, it is False
-        inside the body, and requirements are only listed."""
+        """Whether requirements narrow the ranges of sizes. False inside a body that may never run:
+        its requirements are only listed."""
         self.inside: dict[Symbol, tuple[Expression, Constraint]] = {}
         """For each symbol, what it equals if the current body, which may never run, runs."""
 
@@ -94,8 +94,8 @@ class Facts(Bounds):
         return True
 
     def _refused(self, left: Expression, right: Expression, *, assumed: bool) -> bool:
-        """Returns False, for an equation that cannot hold. Records a contradiction unless the
-        equation was only `assumed`."""
+        """Handles an equation that cannot hold: returns False, and records a contradiction unless
+        the equation was only `assumed`."""
         if not assumed:
             self._contradict(left, "==", right)
         return False
@@ -354,7 +354,7 @@ class Facts(Bounds):
         return False
 
     def _contradict(self, left: Expression, relation: str, right: Expression) -> None:
-        """Records that the current source requires something that cannot hold."""
+        """Records that a requirement of the current source contradicts earlier conditions."""
         if self.source in self.conflicts:
             return
         solution = (

@@ -39,7 +39,7 @@ class Document:
         self.data = "".join(self._net(model)).encode("utf-8", "replace")
 
     def places(self, matches: Collection[SelectedNode]) -> list[Place]:
-        """Returns the position of each match, in the same order."""
+        """Returns the position of each match, in the order of the matches."""
         if self._written is not None:
             return [self._place_of_written(match) for match in matches]
         numbers = {match.element for match in matches} | {

@@ -1,4 +1,4 @@
-"""Sends documents and expressions to the worker process, and ends it if it takes too long."""
+"""Sends documents and expressions to the worker process, and ends it if an evaluation is slow."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Repaired:
         self.port = -1
         """The offset of the latest port in the current `<input>` or `<output>`."""
         self.waiting: list[str] = []
-        """Comments since the latest port: of the next port or, without one, of the latest."""
+        """The comments after the latest port; they belong to the next port, if there is one."""
         self.ended: tuple[_Element, int, int] | None = None
         """The `<input>` or `<output>` that the previous tag closed, and the span of that tag."""
         self.walk()

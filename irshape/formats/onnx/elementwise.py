@@ -86,7 +86,7 @@ def operands(node: Node) -> tuple[NodeOutput, NodeOutput]:
     after = rank - axis - own
     if after < 0:
         raise Violation(
-            f"input 1, of rank {own}, is too long for input 0, of rank {rank}, from axis {axis} on",
+            f"input 1 of rank {own} does not fit into input 0 of rank {rank} from axis {axis} on",
             rule=INPUT_RANK,
             at="axis",
             actual=own,

@@ -141,7 +141,7 @@ def python_value(attribute: Any) -> Any:
 
 
 def function_body(operator: Any, proto: Any, inputs: list[NodeOutput | None]) -> Any | None:
-    """Returns the ONNX function that defines an operator by other operators; None without one."""
+    """Returns the ONNX function that defines an operator by other operators; None if none does."""
     package = onnx()
     if operator.has_function:
         return operator.function_body

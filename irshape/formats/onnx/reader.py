@@ -90,13 +90,13 @@ class _Scope:
 
     opsets: Mapping[str, int]
     attributes: Mapping[str, Any]
-    """The attributes that the call of a function gives, by name."""
+    """The attributes of the function call that is being converted, by name."""
     prefix: str = ""
     depth: int = 0
     values: dict[str, NodeOutput] = field(default_factory=dict)
     initializers: Mapping[str, Any] = field(default_factory=dict)
     outer: tuple[_Scope, Builder] | None = None
-    """For a body: the scope around the body, whose names the body can use, and its builder."""
+    """For a body: the scope around it, whose names the body can use, and that scope's builder."""
     captured: list[tuple[NodeOutput, Layer]] = field(default_factory=list)
     """For a body: each value that it uses from outside, with the Parameter that represents it."""
 

@@ -14,7 +14,8 @@ GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 
 
 def _parts(node: Node) -> tuple[list[NodeOutput], dict[str, Any], bool]:
-    """Returns the inputs and attributes for OpenVINO's operation; their first axis is the batch.
+    """Returns the inputs, with the batch as first axis, and the attributes for OpenVINO's
+    operation.
 
     Also returns whether the batch is the first axis in the ONNX node too (`layout` 1).
     """

@@ -240,7 +240,7 @@ def _scan_inputs(graph: Any, values: list[NodeOutput], axes: list[int]) -> list[
 
 
 def _along(axis: int, backwards: int = 0) -> dict[str, str]:
-    """Returns the attributes of a port map entry that takes one slice of an axis at a time."""
+    """Returns the attributes of a port map entry that passes one slice to each iteration."""
     first, last, step = (-1, 0, -1) if backwards else (0, -1, 1)
     return {
         "axis": str(axis),

@@ -228,7 +228,7 @@ class Tensors:
     def file(self, location: str) -> memoryview:
         """Returns the bytes of a file in the folder of the model. Raises `Violation`.
 
-        It opens only regular files inside the folder.
+        Opens only regular files inside the folder.
         """
         if (
             self.folder is None

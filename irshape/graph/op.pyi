@@ -287,7 +287,7 @@ class Operations:
         opset: Literal[16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """The mean of each window. `dilations` set the distance of a window's elements.
+        """The mean of each window. `dilations` set the distance between elements of a window.
         Specification: AvgPool-16.
 
         data: rank 3 or 4 or 5.
@@ -420,9 +420,10 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Convolution of zeros and ones, which mean -1 and 1.
+        """Convolution of zeros and ones, where 0 stands for -1.
 
-        Padding is `pad_value` if this is 0 or 1, as in OpenVINO's CPU plugin; otherwise it is -1.
+        Padding is `pad_value` if that is 0 or 1, as in OpenVINO's CPU plugin; otherwise padding
+        is -1.
         Specification: BinaryConvolution-1.
 
         data: rank 4.
@@ -712,7 +713,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """Both inputs in an element type that can hold the values of both.
+        """Both inputs, converted to one element type that can hold the values of both.
 
         If `promote_unsafe` is false, a promotion that could lose digits is an error. With
         `pytorch_scalar_promotion`, a scalar gets the type of the other input if both are
@@ -771,7 +772,8 @@ class Operations:
     ) -> Output:
         """Transposed convolution of `data` `[N, C, …]` with `filters` `[C, O, …]`.
 
-        The spatial sizes of the result come from `output_shape`, or from the attributes.
+        The spatial sizes of the result come from `output_shape` if present, else from the
+        attributes.
         Specification: ConvolutionBackpropData-1.
 
         data: rank 3 or 4 or 5.
@@ -822,7 +824,7 @@ class Operations:
     ) -> Output:
         """Selects the most probable class at each step, and drops blanks.
 
-        `sequence_mask` is 0 from the end of a sequence on.
+        `sequence_mask` is 1 within a sequence, and 0 after its end.
         Specification: CTCGreedyDecoder-1.
 
         data: shape [time,batch,classes].
@@ -892,9 +894,8 @@ class Operations:
     ) -> Output:
         """Cumulative sums along an axis.
 
-        `exclusive` leaves out the element itself; `reverse` sums from the end. `axis` is optional
-        in
-        the specification, but not in OpenVINO.
+        `exclusive` leaves each element out of its own sum; `reverse` sums from the end. `axis` is
+        optional in the specification, but not in OpenVINO.
         Specification: CumSum-3.
 
         data: an input.
@@ -1404,9 +1405,8 @@ class Operations:
     ) -> Output:
         """Moves prior boxes to the center of every cell of a grid.
 
-        The result has room for the whole feature map. If the grid is smaller, the specification
-        does
-        not define the other rows; in irshape, they are 0.
+        The result has rows for every cell of the feature map. If the grid has fewer cells, the
+        specification does not define the remaining rows; in irshape, they are 0.
         Specification: ExperimentalDetectronPriorGridGenerator-6.
 
         priors: shape [priors,4].
@@ -1430,9 +1430,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output]:
-        """Averages features of each region in bins. Returns the averages and the regions.
+        """Divides each region into bins. Returns the average features of the bins, and the regions.
 
-        The area of a region selects the feature map of the pyramid; without area, features are 0.
+        A region's area selects a feature map of the pyramid. For the area 0, the features are 0.
         Specification: ExperimentalDetectronROIFeatureExtractor-6.
 
         input_rois: shape [regions,4].
@@ -1512,8 +1512,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data · scale - shift` converted to an 8-bit floating-point type and back. It is first
-        clipped to the range of this type.
+        """`data · scale - shift`, clipped to the range of an 8-bit floating-point type, then
+        converted
+        to this type and back.
         Specification: FakeConvert-13.
 
         data: an input.
@@ -1636,7 +1637,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The elements of `data` at `indices` along `axis`, and at their own positions elsewhere.
+        """For a matrix, `data[indices[i, j], j]` or, along axis 1, `data[i, indices[i, j]]`.
         Specification: GatherElements-6.
 
         data: rank 1 or more.
@@ -1914,9 +1915,9 @@ class Operations:
     ) -> Output:
         """A matrix product for each group.
 
-        A group is a pair of matrices in `[G,M,K]` and `[G,N,K]`; or the rows of a matrix `[T,K]`
-        which
-        `offsets` assigns to the group, with a matrix in `[G,N,K]`.
+        Group `g` is the product of the matrices `g` in `[G,M,K]` and `[G,N,K]`. If `mat_a` is a
+        single
+        matrix `[T,K]`, `offsets` assigns its rows to the groups.
         Specification: GroupedMatMul-17.
 
         mat_a: an input.
@@ -2840,7 +2841,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Draws indices of classes with the probabilities `probs`: `num_samples` in each row.
+        """Draws `num_samples` indices of classes in each row, with the probabilities `probs`.
         Specification: Multinomial-13.
 
         probs: rank 2.
@@ -2964,9 +2965,9 @@ class Operations:
         opset: Literal[9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output]:
-        """Like NonMaxSuppression-5, but scores of boxes beyond `iou_threshold` are lowered, too.
+        """Like NonMaxSuppression-5, but `soft_nms_sigma` lowers scores beyond `iou_threshold`, too.
 
-        With `soft_nms_sigma`, overlaps only lower scores; they do not drop boxes.
+        If `soft_nms_sigma` is given, overlaps never drop boxes.
         Specification: NonMaxSuppression-9.
 
         boxes: shape [batch,num_boxes,4].
@@ -3071,7 +3072,7 @@ class Operations:
     ) -> Output:
         """`data` divided by its L2 norm along `axes`.
 
-        By `eps_mode`, `eps` is added to the sum of squares, or is its lower limit.
+        `eps_mode` selects whether `eps` is added to the sum of squares, or is its lower limit.
         Specification: NormalizeL2-1.
 
         data: an input.
@@ -3142,7 +3143,7 @@ class Operations:
         opset: Literal[16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """OneHot in which negative indices can count from the end.
+        """OneHot, where negative indices can count from the end (`negative_indices_mode`).
         Specification: OneHot-16.
 
         indices: an input.
@@ -3211,7 +3212,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`a` to the power of `b`. Integers wrap around; negative powers of integers are truncated.
+        """`a` to the power of `b`. Integers wrap around, and lose their fraction if `b` is negative.
         Specification: Power-1.
 
         a: an input.
@@ -3230,7 +3231,7 @@ class Operations:
     ) -> Output:
         """`slope * x` where x is negative, else x.
 
-        A slope of rank 1 that has the size of axis 1 is applied along it. Other slopes are
+        A slope of rank 1 is applied along axis 1 of x if its size fits. Other slopes are
         broadcast.
         Specification: PReLU-1.
 
@@ -3424,10 +3425,10 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The average of each bin of a region, or of interpolated samples in the parts of the bin.
+        """The average of each bin of a region or, in mode `bilinear`, of samples in parts of the
+        bin.
 
-        Each bin, or part, has its own channels. After a region with batch item -1, the result is
-        0.
+        Each bin or part has its own channels. After a region with batch item -1, the result is 0.
         Specification: PSROIPooling-1.
 
         data: rank 4.
@@ -3723,7 +3724,8 @@ class Operations:
     ) -> Output:
         """Applies the logistic function to the position and objectness of every region.
 
-        With `do_softmax`, also applies softmax over classes, and joins axes `axis` to `end_axis`.
+        With `do_softmax`, softmax over the classes follows, and axes `axis` to `end_axis` are
+        joined.
         Specification: RegionYolo-1.
 
         data: rank 4.
@@ -3758,7 +3760,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """Moves blocks of stride * stride points into channels, in the order of the YOLO reference.
+        """Moves blocks of stride * stride points into channels, in the order that YOLO defines.
         Specification: ReorgYolo-1.
 
         data: rank 4.
@@ -3776,9 +3778,8 @@ class Operations:
     ) -> Output:
         """The same elements in another shape.
 
-        In `pattern`, -1 stands for the size that the remaining elements fill. With
-        `special_zero`, 0
-        copies the dimension of the input at the same index.
+        In `pattern`, -1 stands for the size that follows from the number of elements. With
+        `special_zero`, 0 copies the dimension of the input at the same index.
         Specification: Reshape-1.
 
         data: an input.
@@ -3996,7 +3997,7 @@ class Operations:
     ) -> Output:
         """The maximum of each bin of a region, or one interpolated sample of the bin.
 
-        A region with batch item -1 ends the list; the result is 0 from there on.
+        The regions end at one with batch item -1; the result is 0 from there on.
         Specification: ROIPooling-1.
 
         data: rank 4.
@@ -4034,7 +4035,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The nearest whole number. By `mode`, halves go to the even number or away from zero.
+        """The nearest whole number. `mode` rounds halves to the even number or away from zero.
         Specification: Round-5.
 
         data: an input.
@@ -4058,9 +4059,9 @@ class Operations:
 
         `query` is `[N…, L, E]`, `key` `[N…, S, E]` and `value` `[N…, S, Ev]`. With `causal`, a
         query
-        attends to keys up to its own position, and the mask is ignored. `sink` adds a score
-        without a
-        value to each softmax.
+        attends to keys up to its own position, and the mask is ignored. `sink` is an additional
+        score
+        in each softmax, without a row in `value`.
         Specification: ScaledDotProductAttention-13.
 
         query: rank 3 or more.
@@ -4363,7 +4364,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` with the part that Slice would select replaced by `updates`.
+        """`data`, in which `updates` replaces the part that Slice would select.
         Specification: SliceScatter-15.
 
         data: rank 1 or more.
@@ -4540,10 +4541,9 @@ class Operations:
         opset: Literal[15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input without those of the axes `axes` whose size is 1; other axes stay.
+        """The input without those axes in `axes` that have size 1; other axes stay.
 
-        `allow_axis_skip`: if it is unknown whether an axis stays, the rank of the result is
-        unknown.
+        With `allow_axis_skip`, the rank is unknown if it is unknown whether an axis stays.
         Specification: Squeeze-15.
 
         data: an input.
@@ -4793,7 +4793,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input with its axes in the order `order`, or in reverse order if `order` is empty.
+        """The input with its axes in the order `order`; if `order` is empty, in reverse order.
         Specification: Transpose-1.
 
         data: an input.
@@ -4811,8 +4811,8 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output, Output]:
-        """The distinct elements, or distinct slices along an axis. Further outputs contain the first
-        index of each, the index of the distinct element for each input element, and the counts.
+        """The distinct elements, or distinct slices along an axis. Other outputs: the first index of
+        each; for each input element, the index of its distinct element; and the counts.
         Specification: Unique-10.
 
         data: an input.

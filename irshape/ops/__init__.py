@@ -1,7 +1,7 @@
-"""The operations: one class for each version, with attributes, inputs, inference and evaluation.
+"""The operations: one class for each version, with attributes, inputs, `infer` and `evaluate`.
 
 A package that declares its own operations (entry point group `irshape.operations`) imports from
-here. `declaration` explains how to declare one. Each name is imported when it is first used.
+this package; `declaration` explains how. Each name is imported when it is first used.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Element types for sums of products.
 
-f16, bf16 and f8 are summed in f32 and rounded once. Integers wrap around.
-BLAS sums them in f64 if this is exact.
+Sums of f16, bf16 and f8 are computed in f32 and rounded once. Sums of integers wrap around; BLAS
+computes them in f64 if this is exact.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def widened(array: Array) -> Array:
 
 
 def narrowed(result: Array, like: Array) -> Array:
-    """Returns sums of products of `widened` arrays in the type of `like`. Integers wrap around."""
+    """Returns sums of products of `widened` arrays, converted to the element type of `like`."""
     if result.dtype == like.dtype and is_plain(like):
         return result
     element_type = element_type_of(like)

@@ -91,7 +91,7 @@ class Elu(Unary):
 class PReLU(Operation):
     """`slope * x` where x is negative, else x.
 
-    A slope of rank 1 that has the size of axis 1 is applied along it. Other slopes are broadcast.
+    A slope of rank 1 is applied along axis 1 of x if its size fits. Other slopes are broadcast.
     """
 
     since = 1
@@ -335,7 +335,7 @@ class SoftSign(Unary):
 
 
 class AlongAxis(Operation):
-    """The base class of activations along one axis. The method `of` computes them in f32 or f64."""
+    """The base class of activations along one axis. Their method `of` computes in f32 or f64."""
 
     data = operand(NUMERIC_OR_BOOLEAN)
     axis: int = attribute(INT, default=1)
@@ -367,14 +367,14 @@ class NormalizedExponential(AlongAxis):
         masked = np.isneginf(plain(data))
         if masked.size and bool(masked.all(axis=self.along(data.ndim)).any()):
             return (
-                f"every element of a row of its input along axis {self.axis} is -inf "
-                "(the mask lets nothing through)"
+                f"a row of its input along axis {self.axis} contains only -inf "
+                "(everything is masked)"
             )
         return None
 
 
 class SoftMax_1(NormalizedExponential):
-    """`exp(x)` divided by its sum along the axis, which cannot be negative.
+    """`exp(x)` divided by its sum along `axis`. A negative `axis` is an error.
 
     If `axis` is absent, OpenVINO uses 0; irshape uses 1, as in the specification.
     """

@@ -38,9 +38,9 @@ class Attribute:
         return value
 
     def domain(self, text: str | None, declared: Declared) -> list[str]:
-        """Returns texts of other values that `irshape fix` can try for the attribute.
+        """Returns other values of the attribute, as texts, for `irshape fix` to try.
 
-        text: the text in the file, if any. Values near it come first.
+        text: the text in the file, if any. Values near this one come first.
         """
         try:
             current = self.default if text is None else self.read(text)
@@ -75,9 +75,9 @@ def attribute(
 ) -> Any:
     """Declares an attribute.
 
-    default: the value of an absent attribute. Without it, OpenVINO refuses a layer that lacks the
-        attribute.
-    required: whether the specification requires it, although OpenVINO has a default for it.
+    default: the value if the attribute is absent. Without a default, OpenVINO refuses a layer that
+        lacks the attribute.
+    required: whether the specification requires the attribute, although OpenVINO has a default.
     within: the limits of the number, or of each number in a list: `at_least(1)`, `between(0, 1)`.
         OpenVINO refuses other numbers.
     name: the name in the IR if it is not a Python name, e.g. `auto_broadcast.auto_broadcast_axis`.
@@ -88,7 +88,7 @@ def attribute(
 class AttributeFault(NamedTuple):
     """A fault in an attribute.
 
-    silent: whether OpenVINO reads the layer all the same, without an error.
+    silent: whether OpenVINO reads the layer in spite of the fault, without an error.
     """
 
     fault: Fault
@@ -153,7 +153,7 @@ def unknown(
 
     of: the operation in words, e.g. `ReduceMean of opset1`.
     absent: the declared attributes that the layer does not have.
-    of_plugin: whether a plugin declares the operation. What its library ignores is unknown.
+    of_plugin: whether a plugin declares the operation. Its library may use the attribute.
     """
     close = closest(name, absent)
     if close is not None:

@@ -31,7 +31,7 @@ def normalized_axis(
 ) -> int:
     """Returns an axis counted from the front, e.g. 2 for axis -1 of a tensor of rank 3.
 
-    Raises `Violation` if it is out of range.
+    Raises `Violation` if the axis is out of range.
     of_scalar: whether a scalar has the axes 0 and -1, as in OpenVINO.
     """
     if rank == 0 and not of_scalar:
@@ -60,20 +60,20 @@ def sizes_of(tensor: Tensor, at: str) -> list[Dimension]:
 
 
 def single_size(tensor: Tensor, at: str) -> Dimension:
-    """Returns the element of a one-element tensor as a dimension, or raises `Violation`."""
+    """Returns a tensor's only element as a dimension; `?` if unknown. Raises `Violation`."""
     sizes = sizes_of(tensor, at)
     return sizes[0] if len(sizes) == 1 else DYNAMIC
 
 
 def not_single(tensor: Tensor, at: str = "axis") -> Iterator[Fault]:
-    """Yields a fault, which OpenVINO accepts, unless the tensor can have a single element."""
+    """Yields a fault if the tensor cannot have exactly one element. OpenVINO accepts the layer."""
     if not tensor.shape.size.contains(1):
         wanted = "a scalar or one element"
         yield fault(at=at, expected=wanted, actual=tensor.shape, rule=INPUT_SHAPES, accepted=True)
 
 
 def require_single(tensor: Tensor, at: str = "axis") -> None:
-    """Raises `Violation` unless the tensor can be a scalar or a list of one element."""
+    """Raises `Violation` if the tensor cannot be a scalar or a list of one element."""
     rank = tensor.rank
     if not (rank in (None, 0) or (rank == 1 and tensor.shape[0].contains(1))):
         raise Violation(
@@ -108,11 +108,11 @@ def divided(
 
 
 MAX_RANK = 256
-"""The largest rank inferred from the length of a list. No real shape has more dimensions."""
+"""The largest rank inferred from the length of a list. Real shapes have fewer dimensions."""
 
 
 def of_length(sizes: Tensor) -> PartialShape:
-    """Returns a shape with one dynamic dimension for each element of `sizes`."""
+    """Returns a shape of dynamic dimensions. Its rank is the number of elements of `sizes`."""
     count = sizes.shape[0] if sizes.rank == 1 else DYNAMIC
     return (
         PartialShape.of_rank(count.low)
@@ -133,7 +133,7 @@ def picked(
 
     sizes: the shape of the tensor.
     choices: the selected indices along each axis.
-    order: the axes, outermost first; by default in their own order.
+    order: the order of the axes in the result, outermost first; by default 0, 1, 2 and so on.
     """
     steps = [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
     positions = [0]

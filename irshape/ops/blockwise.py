@@ -1,7 +1,7 @@
 """Computes on large arrays block by block, in several threads.
 
-Intermediate results then stay in the processor's cache. NumPy releases the interpreter lock while
-it computes, so that threads run at the same time.
+The intermediate results of a block fit into the processor's cache. NumPy releases the interpreter
+lock while it computes, so the threads run in parallel.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ BLOCK: Final = 1 << 16
 """The number of elements in a block."""
 
 PER_THREAD: Final = 1 << 16
-"""The number of elements for each thread above which several threads are faster than one."""
+"""Several threads are faster than one if each of them computes at least this many elements."""
 
 Work = Callable[[int, int], None]
-"""`work(start, stop)` computes a part of the result."""
+"""`work(start, stop)` computes the part of the result from `start` to `stop`, e.g. these rows."""
 
 
 def thread_count() -> int:
@@ -46,9 +46,9 @@ def _pool(process: int, threads: int) -> ThreadPoolExecutor:
 
 
 def in_threads(work: Work, length: int, size: int) -> None:
-    """Calls `work` for parts of `range(length)`, in several threads if `size` is large.
+    """Calls `work(start, stop)` for parts of `range(length)`, in threads if `size` is large.
 
-    size: the number of elements to compute, or a larger number if an element takes longer.
+    size: the number of elements to compute, or more if each element takes long.
     """
     threads = min(size // PER_THREAD, length)
     if threads > 1:
@@ -71,9 +71,9 @@ def in_threads(work: Work, length: int, size: int) -> None:
 
 
 def in_blocks(work: Work, length: int, width: int = 1) -> None:
-    """Calls `work` for parts of `range(length)` of about `BLOCK` elements.
+    """Calls `work(start, stop)` for parts of `range(length)` with about `BLOCK` elements each.
 
-    width: the number of elements for each step of the range.
+    width: how many elements belong to each number of the range.
     """
     count = max(BLOCK // max(width, 1), 1)
 
@@ -87,7 +87,7 @@ def in_blocks(work: Work, length: int, width: int = 1) -> None:
 def part_along(array: Any, axis: int, start: int, stop: int) -> Any:
     """Returns the elements from `start` to `stop` along `axis`, a negative number.
 
-    An array that is broadcast along the axis, or None, is returned as it is.
+    An array of size 1 along the axis, or None, is returned unchanged.
     """
     if array is None or array.ndim < -axis or array.shape[axis] == 1:
         return array
@@ -108,9 +108,9 @@ def is_dense(array: Array) -> bool:
 
 
 def each(function: Callable[[Array, Array], None], data: Array, out: Array | None = None) -> Array:
-    """Returns an elementwise function of an array, computed in blocks. The memory layout stays.
+    """Returns `function` of all elements of `data`, computed in blocks. The memory layout stays.
 
-    function: writes its result for a block to a second array, which may be the block itself.
+    function: takes a block and the array for its result, which may be the block itself.
     """
     if not is_dense(data):
         data = np.ascontiguousarray(data)

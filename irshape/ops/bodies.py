@@ -1,4 +1,4 @@
-"""The bodies of a control-flow layer in the form that its operation uses.
+"""The bodies of a control-flow layer, as its operation receives them.
 
 Port maps refer to inputs and outputs of the layer by position instead of by id.
 """
@@ -18,9 +18,9 @@ T = TypeVar("T")
 class PortBinding(NamedTuple):
     """An entry of a port map.
 
-    external: the position among the layer's inputs or outputs; None for `external_port_id="-1"`.
+    external: the position of the layer's input or output; None for `external_port_id="-1"`.
     axis: the axis along which the input is sliced or the output is concatenated, if any. Each slice
-        has `part_size` elements; slices lie `stride` elements apart, from `start` to `end`.
+        has `part_size` elements; slices begin `stride` elements apart, from `start` to `end`.
     """
 
     external: int | None
@@ -36,8 +36,8 @@ class PortBinding(NamedTuple):
 class BodyView(Generic[T]):
     """A body with its port map.
 
-    `run` takes the values of Parameters and returns the values of Results, by layer id. A
-    Parameter for which `run` gets no value keeps the type and shape that it declares.
+    `run` takes values of the body's Parameters, by layer id, and returns those of its Results. A
+    Parameter without a value keeps the type and shape that it declares.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class BodyView(Generic[T]):
         """Pairs of a Result and the Parameter that it feeds in the next iteration, by layer id."""
         self.run = run
         self.observed = True
-        """Whether the observer of the evaluation, if any, is called for the layers of the body."""
+        """Whether an observer of the evaluation is called for the layers of the body."""
 
     @property
     def parameters(self) -> list[Layer]:

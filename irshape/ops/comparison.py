@@ -20,7 +20,7 @@ TRUTH = ElementType.of("boolean")
 
 
 def _equal(a: Expression, b: Expression, *, then: int) -> Expression | None:
-    """Returns an expression that is `then` if `a == b`, else `1 - then`; None if undecided."""
+    """Returns `then` if `a == b`, `1 - then` if `a != b`, or None if this is unknown."""
     facts = a.facts
     if a == b:
         return facts.number(then)
@@ -29,7 +29,7 @@ def _equal(a: Expression, b: Expression, *, then: int) -> Expression | None:
 
 
 def _at_least(a: Expression, b: Expression, *, then: int) -> Expression | None:
-    """Returns an expression that is `then` if `a >= b`, else `1 - then`; None if undecided."""
+    """Returns `then` if `a >= b`, else `1 - then`, as an expression; None if there is none."""
     facts = a.facts
     if facts.at_least(a, b):
         return facts.number(then)

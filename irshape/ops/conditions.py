@@ -1,7 +1,7 @@
-"""The conditions that operations share, for `infer`, `check` and `evaluate` alike.
+"""Conditions that many operations check, in `infer`, `check` or `evaluate`.
 
-Each function takes plain numbers or dimensions. It raises a `Violation` with the facts if the
-condition does not hold. A dynamic size that may meet the condition passes.
+Each function takes plain numbers or dimensions. It raises a `Violation`, with the expected and the
+actual value, if the condition does not hold. A dynamic size passes if it can meet the condition.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..shapes import Dimension, PartialShape
 def doubted(
     condition: Callable[..., object], *facts: Any, accepted: bool = False, **more: Any
 ) -> Iterator[Fault]:
-    """Yields the fault of a condition that does not hold; for the method `check` of operations.
+    """Yields a fault if a condition does not hold; used in `check` of operations.
 
     condition: a function of this module, e.g. `between`.
     accepted: whether OpenVINO accepts a layer with the fault.
@@ -40,7 +40,7 @@ def within(
 ) -> None:
     """Requires that each axis exists in a tensor of this rank.
 
-    least: the lowest allowed axis: -rank by default, or 0 if axes cannot count from the end.
+    least: the lowest allowed axis: -rank by default, 0 if negative axes are not allowed.
     """
     low = -rank if least is None else least
     for index, axis in enumerate(axes):
@@ -105,7 +105,7 @@ def at_least(
 def large_enough(
     size: Dimension, least: int, *, at: str, axis: int, rule: RuleId = INPUT_SHAPES
 ) -> None:
-    """Requires that an axis can have a size of `least` or more."""
+    """Requires that the size of an axis can be `least` or more."""
     if size.high < least:
         limits, size = Between(least, None), Dimension(size.low, size.high)
         facts = Stated(at=at, relation="at least", expected=limits, actual=size, position=axis)
@@ -150,7 +150,7 @@ def distinct(
 ) -> None:
     """Requires that no number occurs twice.
 
-    rank: the rank of the tensor, for a list of axes that may count from either end.
+    rank: the rank of the tensor if the numbers are axes. With rank 4, -1 and 3 are the same axis.
     """
     seen: set[int] = set()
     for index, number in enumerate(numbers):
@@ -171,9 +171,9 @@ def equal(
     of: str = "",
     given: object = None,
 ) -> Any:
-    """Requires that a number, size or shape equals the expected one. Returns their intersection.
+    """Requires that `actual` (a number, size or shape) can equal `expected`; returns both merged.
 
-    axis: the axis that has the size.
+    axis: the axis with the size `actual`, if `actual` is a size.
     """
     if isinstance(actual, Dimension) or isinstance(expected, Dimension):
         both: Any = Dimension.of(expected).merge(Dimension.of(actual))
@@ -206,7 +206,7 @@ def count(
 ) -> None:
     """Requires that a list has the expected number of elements.
 
-    of: the tensor whose rank is the expected number, if any.
+    of: the tensor whose rank determines the expected number, if any.
     """
     size = Dimension.of(actual)
     if isinstance(expected, Between):

@@ -2,11 +2,11 @@
 
 Also converts arrays to the types in which NumPy computes.
 
-To a floating-point type, numbers are rounded to nearest, ties to even. Numbers that are too large
-become infinity. They become NaN in f8e4m3, and the largest value in f4e2m1, nf4 and f8e8m0.
-Conversions to f8e4m3 and f8e5m2 go through f16. To an integer, numbers are truncated towards zero.
-Numbers that do not fit keep their low bits, as in C++ on x86. To boolean, numbers other than zero
-become true.
+In a conversion to a floating-point type, numbers are rounded to nearest, ties to even. Numbers that
+are too large become infinity. In f8e4m3 they become NaN; in f4e2m1, nf4 and f8e8m0, the largest
+value. Conversions to f8e4m3 and f8e5m2 go through f16. In a conversion to an integer type, numbers
+are truncated towards zero. Numbers that do not fit keep their low bits, as in C++ on x86. In a
+conversion to boolean, numbers other than zero become true.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def converted(array: Array, element_type: ElementType) -> Array:
 
 
 def is_plain(array: Array) -> bool:
-    """Returns whether NumPy's arithmetic in the array's own type follows the specification.
+    """Returns whether NumPy computes with the array's own type as the specification defines.
 
-    These types are f32, f64, integers of 8 to 64 bits, booleans and strings.
+    This is true for f32, f64, integers of 8 to 64 bits, booleans and strings.
     """
     dtype = array.dtype
     return (
@@ -69,7 +69,7 @@ def plain(array: Array) -> Array:
 
 
 def encoded(numbers: Array, element_type: ElementType) -> Array:
-    """Returns an array of one of NumPy's own types, converted to an element type."""
+    """Returns an array of a type that NumPy itself has, e.g. f32, converted to `element_type`."""
     name, dtype = element_type.name, dtype_of(element_type)
     if name == "boolean":
         return np.not_equal(numbers, 0)
@@ -90,10 +90,10 @@ def encoded(numbers: Array, element_type: ElementType) -> Array:
 
 
 def nearest(numbers: Array, element_type: ElementType) -> Array:
-    """Returns numbers in an element type; for integers, rounded instead of truncated.
+    """Returns numbers converted to an element type. For an integer type, they are rounded.
 
-    Ties go to even, and numbers are clipped to the limits of the integer type. The CPU plugin
-    computes e.g. sin(2) in i32 in this way.
+    Ties are rounded to even, and numbers are clipped to the limits of the integer type. The CPU
+    plugin computes e.g. sin(2) in i32 in this way.
     """
     if not element_type.is_integer:
         return encoded(numbers, element_type)
@@ -121,8 +121,8 @@ def _as_integers(numbers: Array, element_type: ElementType) -> Array:
 
 
 def _cut(numbers: Array, bits: int, *, unsigned: bool) -> Array:
-    """Returns floating-point numbers as integers of 32 or 64 bits, without their fractions. Numbers
-    that do not fit, and NaN, become the lowest integer."""
+    """Returns floating-point numbers truncated to integers of 32 or 64 bits. NaN, and numbers that
+    do not fit, become the lowest integer."""
     target = np.int32 if bits == 32 else np.int64
     limit = float(1 << (bits - 1))
     if not numbers.size or (numbers.min() >= -limit and numbers.max() < limit):
@@ -135,8 +135,8 @@ def _cut(numbers: Array, bits: int, *, unsigned: bool) -> Array:
 
 
 def _as_exponents(single: Array) -> Array:
-    """Returns the nearest codes of f8e8m0, which are powers of two. Ties go to the even exponent.
-    Zero and negative numbers get the smallest code."""
+    """Returns the codes of the nearest powers of two in f8e8m0. Ties go to the even exponent. Zero
+    and negative numbers get the smallest code."""
     bits = np.ascontiguousarray(single).view(np.uint32).reshape(single.shape)
     codes = np.minimum(
         (bits + np.uint32(0x3FFFFF) + (bits >> np.uint32(23) & np.uint32(1))) >> np.uint32(23),

@@ -101,21 +101,21 @@ class Operation:
     since: ClassVar[int] = 1
     """The first opset that contains this version."""
     until: ClassVar[int | None] = None
-    """The last opset that contains this version. A class states it only if it is neither the opset
-    before the next version nor the newest opset.
+    """The last opset that contains this version. By default, this is the opset before the next
+    version, or the newest opset.
 
-    Not inherited.
+    A subclass does not inherit the value.
     """
     written: ClassVar[int | None] = None
-    """The opset that OpenVINO's writer names for this version, if it is not `since`."""
+    """The opset that OpenVINO's writer names in layers of this version; None if it is `since`."""
     released: ClassVar[tuple[tuple[int, str], ...]] = ()
-    """Pairs of an opset and the first release that reads the operation in this opset, if it is
-    later than the first release with the opset (`releases.OPSETS`). Measured with OpenVINO."""
+    """Pairs of an opset and the first release that reads this operation in it, for operations that
+    came later than the opset (`releases.OPSETS`). Measured with OpenVINO."""
     released_types: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """Pairs of an element type and the first release that accepts it in an attribute, if it is
-    earlier than the first that accepts it in ports. Measured with OpenVINO."""
+    """Pairs of an element type and the first release that accepts it in an attribute, for types
+    that this release does not yet accept in ports. Measured with OpenVINO."""
     differs: ClassVar[tuple[Difference, ...]] = ()
-    """The differences of older releases in this operation; see the module `differences`."""
+    """How older releases treat the operation differently; see the module `differences`."""
     also_read: ClassVar[tuple[str, ...]] = ()
     """Other type names under which OpenVINO's reader accepts the operation."""
     custom_version: ClassVar[str | None] = None
@@ -130,9 +130,8 @@ class Operation:
     `infer` and `evaluate` receive the bodies as `bodies=`.
     """
     moves: ClassVar[tuple[str, ...]] = ()
-    """Operands whose elements the result contains unchanged, but at other positions. The engine
-    infers the bounds of the result by passing the lower and the upper bounds through `evaluate`
-    separately."""
+    """Operands whose elements the result contains unchanged, but at other positions. irshape infers
+    bounds of the result by two calls of `evaluate`: with lower and with upper bounds."""
     opaque: ClassVar[bool] = False
     """Whether irshape knows only the name of the operation. Its outputs then have the types and
     shapes that the layer's ports declare."""
@@ -140,41 +139,41 @@ class Operation:
     """Whether `evaluate` reads or writes the model's variables, which it gets as `state=`."""
 
     leaves_nan_open: ClassVar[bool] = False
-    """Whether the specification does not define the result for NaN."""
+    """Whether the specification leaves the result undefined for inputs with NaN."""
     sums_up: ClassVar[Literal["sum", "mean"] | None] = None
-    """Whether the result is the sum or the mean of `data` over `axes`. A device may sum in the
-    element type of `data`, where the sum can wrap around."""
+    """"sum" or "mean" if the result is that of `data` over `axes`, else None. A device may sum in
+    the element type of `data`, where the sum can wrap around."""
     decompresses: ClassVar[Literal["exactly", "rounding"] | None] = None
-    """Whether the operation rounds when it decompresses weights; None if it never does so."""
+    """Whether the operation decompresses weights, and how: exactly, or with rounding."""
 
     stepwise: ClassVar[bool] = False
     """Whether the operation maps reals to whole numbers. Near a step, a tiny error of the input
     then changes the result by a whole number."""
 
     value_of_shape: ClassVar[bool] = False
-    """Whether the result depends on the input's shape alone, as in ShapeOf."""
+    """Whether the result depends only on the shape of the input, as in ShapeOf."""
     reads_weights: ClassVar[bool] = False
-    """Whether the value of the result is stored in the .bin, as in Const."""
+    """Whether the result is stored in the .bin, as in Const."""
     constant_operands: ClassVar[tuple[str, ...]] = ()
     """The operands that must come directly from a Const."""
     of_plugin: ClassVar[bool] = False
-    """Whether another package declares the operation; computed, not declared."""
+    """Whether another package declares the operation. irshape sets this; classes do not."""
 
     _type_name: ClassVar[str] = "Operation"
     attributes: ClassVar[dict[str, Attribute]] = {}
     operands: ClassVar[tuple[Operand, ...]] = ()
     result: ClassVar[str | None] = None
-    """The operand whose element type and shape the result has. A class that declares it has no
+    """The operand whose element type and shape the result has. A class with `result` has no
     `infer`."""
     signature: ClassVar[Signature] = Signature.of({}, ())
-    """Values computed from the attributes and operands."""
+    """What irshape computes once from the attributes and operands, e.g. the number of inputs."""
     questioned: ClassVar[bool] = False
-    """Whether layers of the operation need checks beyond `infer`; computed, not declared."""
+    """Whether irshape checks layers of the operation beyond `infer`. irshape sets this."""
 
     @classmethod
     def operand_at(cls, index: int) -> Operand | None:
-        """Returns the operand of the input at `index`. Inputs past the last operand belong to the
-        last one. Returns None if the operation has no operands."""
+        """Returns the operand that declares the input at `index`: the last operand also declares
+        all inputs after it. Returns None if the operation has no operands."""
         return cls.operands[min(index, len(cls.operands) - 1)] if cls.operands else None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -289,7 +288,7 @@ class Operation:
         return result, tuple(faults)
 
     def dimensions(self, *inputs: Tensor | None) -> dict[str, Dimension]:
-        """Returns the sizes of the axes with a name, e.g. `channels`, if the ranks are known.
+        """Returns the sizes of the axes that operands name, e.g. `channels`, where ranks are known.
 
         inputs: the tensors in the order of the arguments of `infer`.
         """
@@ -316,42 +315,42 @@ class Operation:
     def check(self, *inputs: Any, **context: Any) -> Iterator[Fault]:
         """Yields violations of the specification that OpenVINO does not check.
 
-        Types and shapes are inferred even if `check` yields faults. Operations with bodies receive
-        them as `bodies=`.
+        Types and shapes are inferred even if `check` yields faults. Control-flow operations get
+        their bodies as `bodies=`.
         """
         return iter(())
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Returns the number of multiply-adds of one evaluation, counted as in a matrix product.
+        """Returns the number of multiply-adds (`a * b + c`) of one evaluation.
 
-        Elementwise work counts as 0. The result is an interval where shapes are dynamic. Bodies are
-        not counted; see `repetitions`.
+        Elementwise operations have 0. For dynamic shapes, the result is an interval. Bodies are not
+        counted; see `repetitions`.
         """
         return NOTHING
 
     def repetitions(
         self, inputs: Sequence[Tensor], bodies: Mapping[str, BodyView[Tensor]]
     ) -> dict[str, Dimension]:
-        """Returns how many times one evaluation runs each body, by the tag of the body."""
+        """Returns how many times one evaluation runs each body, by tag, e.g. `then_body`."""
         return {}
 
     def runs_surely(self, view: BodyView[Tensor], inputs: Sequence[Tensor]) -> bool:
-        """Returns whether every evaluation runs this body. Does not call `view.run`."""
+        """Returns whether every evaluation runs this body, without a call of `view.run`."""
         return False
 
     infer_value: Callable[..., Value | tuple[Value | None, ...] | None] | None = None
-    """`infer_value(*inputs, outputs=…)` returns bounds of the outputs' values from the bounds of
-    the inputs' values. Without it, the engine folds constants with `evaluate`."""
+    """`infer_value(*inputs, outputs=…)` returns bounds of the outputs' elements from bounds of the
+    inputs' elements. Without it, irshape computes known values with `evaluate`."""
 
     evaluate: Callable[..., Any] | None = None
     """`evaluate(*arrays)` returns the outputs as NumPy arrays, in the declared element types.
 
-    It need not check what `infer` checks for known values: callers run `infer` first.
+    It need not repeat the checks of `infer`, which callers run first with the values.
     """
 
     def source_of_nan(self, *arrays: Any) -> str | None:
-        """Returns why `evaluate` gives NaN for inputs without NaN; None if the operation itself is
-        not the reason.
+        """Returns why `evaluate` computes NaN from inputs without NaN, or None if the cause is not
+        in the operation.
 
         The text continues a sentence that begins with the name of the layer: "it divides 0 by 0".
         """

@@ -1,13 +1,13 @@
-"""The differences of older OpenVINO releases, which an operation declares beside `since`.
+"""What older OpenVINO releases do differently. An operation declares it in `differs`.
 
     differs = facts(
         inferred("2024.1", "a reduction over an axis that is known only at run time",
                  "infers a dynamic rank", _reduced_axes),
     )
 
-A fact names a release and holds for all releases before it: they refuse the layer, ignore a part
-of it, do not run it, or infer it differently. `when` recognises affected layers by the types and
-shapes that the newest release infers. Each fact is measured with IRs that differ in nothing else.
+A difference names a release. All releases before it refuse the layer, ignore a part of it, do not
+run it, or infer it differently. A function such as `_reduced_axes` recognises affected layers by
+the types and shapes that the newest release infers. Each difference was measured with OpenVINO.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ _MOVING = {
     "Unsqueeze",
     "VariadicSplit",
 }
-"""Operations that leave the elements of their first input unchanged; Concat leaves those of all
-inputs unchanged."""
+"""Operations that output elements of their first input unchanged; Concat outputs those of all
+inputs."""
 
 
 class Surroundings:
-    """The layers of a model or body by position, and the origins of elements in their outputs."""
+    """The layers of a model or body by position, and what is known about their outputs."""
 
     def __init__(self, layers: list[Layer], wiring: Wiring) -> None:
         self.layers = layers
@@ -73,16 +73,16 @@ class Surroundings:
 
     @cached_property
     def measured(self) -> set[int]:
-        """The positions of the layers whose outputs contain unchanged sizes from a ShapeOf."""
+        """The positions of the layers that output sizes from a ShapeOf unchanged."""
         return self._passing("ShapeOf")
 
     @cached_property
     def stored(self) -> set[int]:
-        """The positions of the layers whose outputs contain unchanged elements of a variable."""
+        """The positions of the layers that output elements of a variable unchanged."""
         return self._passing("ReadValue")
 
     def _passing(self, type_name: str) -> set[int]:
-        """Returns the positions of layers that output unchanged elements of layers of this type."""
+        """Returns positions of layers that output unchanged elements of a layer of this type."""
         passing: set[int] = set()
         sources = self.wiring.sources
         for position in self.wiring.order:
@@ -110,7 +110,7 @@ class Site:
     position: int
     around: Surroundings
     entering: tuple[tuple[Tensor, Tensor, bool], ...]
-    """For each input of a body that is not sliced: its tensor outside the body, its tensor inside,
+    """For each unsliced input of a body: its tensor outside the body, its tensor inside the body,
     and whether a back edge updates it."""
 
     @property
@@ -127,7 +127,7 @@ class Site:
 
     @property
     def constant(self) -> list[bool]:
-        """For each input, whether its value is the same in every run."""
+        """Whether each input has the same value in every run."""
         return [at in self.around.constant for at in self.feeding]
 
     def shape(self, index: int) -> PartialShape | None:
@@ -153,8 +153,8 @@ class Site:
     def attribute(self, name: str) -> Any:
         """Returns the value of an attribute, given by its Python name, as the operation reads it.
 
-        Returns None if the operation does not declare the attribute, or cannot read its text, and
-        if a required attribute is absent.
+        Returns None if the operation does not declare the attribute or cannot read its text, or if
+        a required attribute is absent.
         """
         declared = None if self.operation is None else self.operation.attributes.get(name)
         text = None if declared is None else self.layer.attribute(declared.name)
@@ -177,34 +177,34 @@ class Site:
 
 
 When = Callable[[Site], bool]
-"""A condition: a function that returns whether a fact applies to a layer."""
+"""A function that returns whether a difference applies to a layer."""
 
 
 class Difference(NamedTuple):
-    """A fact about all releases before a certain release."""
+    """How all releases before a certain release treat some layers differently."""
 
     kind: Kind
     detail: Detail
     when: When
     hides: str = ""
-    """A kind of layer that these releases refuse, e.g. `EMPTY`. They do not recognise it in this
-    layer and in the layers after it."""
+    """Layers, e.g. `EMPTY`, that the releases refuse. Because of this difference, they do not
+    recognise such layers from here on."""
 
 
 def facts(*differences: Difference) -> tuple[Difference, ...]:
-    """Returns the facts about an operation, for `differs`."""
+    """Returns the differences as the value of an operation's `differs`."""
     return differences
 
 
 def refused(until: str, what: str, when: When) -> Difference:
-    """Declares that releases before `until` refuse a layer. what: a noun phrase for the layer."""
+    """Declares that releases before `until` refuse a layer, which `what` describes in words."""
     return Difference("refused", Detail(parse_release(until), what), when)
 
 
 def ignored(until: str, what: str, consequence: str, when: When, *, since: str = "") -> Difference:
-    """Declares that releases from `since` to before `until` read a layer but ignore a part of it.
+    """Declares that releases from `since` on, but before `until`, ignore a part of a layer.
 
-    They report nothing and compute other values.
+    These releases read the layer without an error and compute other values.
     """
     detail = Detail(parse_release(until), what, _since(since), consequence)
     return Difference("ignored", detail, when)
@@ -213,7 +213,7 @@ def ignored(until: str, what: str, consequence: str, when: When, *, since: str =
 def not_run(
     until: str, what: str, when: When, *, since: str = "", consequence: str = ""
 ) -> Difference:
-    """Declares that releases from `since` to before `until` do not run a layer on the CPU."""
+    """Declares that releases from `since` on, but before `until`, do not run a layer on the CPU."""
     detail = Detail(parse_release(until), what, _since(since), consequence)
     return Difference("not run", detail, when)
 
@@ -221,7 +221,7 @@ def not_run(
 def inferred(
     until: str, what: str, consequence: str, when: When, *, since: str = "", hides: str = ""
 ) -> Difference:
-    """Declares that releases from `since` to before `until` infer a layer differently."""
+    """Declares that releases from `since` on, but before `until`, infer a layer differently."""
     detail = Detail(parse_release(until), what, _since(since), consequence)
     return Difference("inferred", detail, when, hides)
 
@@ -234,7 +234,7 @@ CRASHES: Final = "crashes when it runs the layer"
 
 SQUEEZED: Final = "a Squeeze of an axis whose dimension is not 1"
 EMPTY: Final = "an input or output of the model with a dimension of 0"
-"""The kinds of layers that older releases refuse, if they infer enough to recognise the layer."""
+"""Layers that older releases refuse, if they infer enough to recognise such a layer."""
 
 
 def dimensions(shape: PartialShape | None) -> tuple[Dimension, ...]:
@@ -246,7 +246,7 @@ def dimensions(shape: PartialShape | None) -> tuple[Dimension, ...]:
 
 
 def of_version(opset: int) -> When:
-    """Returns a condition for layers whose operation version first occurs in this opset."""
+    """Returns a condition for layers of an operation version that this opset introduced."""
     return lambda site: site.since == opset
 
 
@@ -255,9 +255,9 @@ def ceil_torch(site: Site) -> bool:
 
 
 def no_type(site: Site) -> bool:
-    """Returns whether the layer leaves its element type undefined.
+    """Returns whether the attribute for the layer's element type is absent or `undefined`.
 
-    This is so if the attribute is absent or `undefined`. Older releases read only `dynamic`.
+    Older releases read only `dynamic`.
     """
     assert site.operation is not None
     return any(
@@ -272,9 +272,9 @@ def of_scalar(site: Site) -> bool:
 
 
 def lower_bounds(site: Site) -> bool:
-    """Returns whether an output's shape has lower bounds from sizes that have no upper bounds.
+    """Returns whether an output has lower bounds that come from sizes without upper bounds.
 
-    No OpenVINO release computes bounds of values that have no upper bounds.
+    No OpenVINO release computes bounds of values without upper bounds.
     """
     target = site.inputs[1] if len(site.inputs) > 1 else None
     if target is None or target.value is None or site.feeding[1] not in site.around.measured:
@@ -291,7 +291,7 @@ def lower_bounds(site: Site) -> bool:
 
 NO_LOWER_BOUNDS: Final = inferred(
     "2024.5",
-    "a shape that is made of sizes without upper bounds",
+    "a target shape computed from sizes without upper bounds",
     "infers no lower bounds",
     lower_bounds,
 )

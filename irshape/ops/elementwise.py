@@ -50,10 +50,9 @@ class Broadcasting(Operation):
     axis: int = attribute(INT, default=0, name="auto_broadcast.auto_broadcast_axis")
 
     def merged(self, here: PartialShape, there: PartialShape, at: str, of: str) -> PartialShape:
-        """Returns the shape of two inputs after broadcasting. Raises `Violation` if none exists.
+        """Returns the shape of two inputs after broadcasting; raises `Violation` if none exists.
 
-        here: the shape of the operand named `of`.
-        there: the shape of the operand named `at`.
+        here, there: the shapes of the operands named `of` and `at`.
         """
         if self.auto_broadcast == "numpy":
             merged = here.broadcast(there)
@@ -80,8 +79,8 @@ class Broadcasting(Operation):
         return PartialShape(dims)
 
     def trailing(self, here: int, there: int) -> tuple[int, ...]:
-        """Returns the sizes of 1 to append to a shape of rank `there`, so that it is aligned with a
-        shape of rank `here`."""
+        """Returns 1s to append to a shape of rank `there`, which align it with a shape of rank
+        `here`."""
         return (
             (1,) * (here - there - self.axis)
             if self.auto_broadcast == "pdpd" and self.axis != -1
@@ -102,9 +101,9 @@ def common_type(*tensors: Tensor | None) -> ElementType:
 
 
 class Binary(Broadcasting):
-    """The base class of operations whose two inputs and whose result have one element type.
+    """The base class of operations with two inputs and a result of the same element type.
 
-    `exact` takes numbers. The NumPy function named `function`, or the method `of`, takes arrays.
+    `exact` computes with numbers; the NumPy function `function`, or the method `of`, with arrays.
     """
 
     function: ClassVar[str]
@@ -132,7 +131,7 @@ class Binary(Broadcasting):
     def exact(self, a: Number, b: Number) -> Number:
         """Returns the result for two known numbers, which are integers for integer types.
 
-        Raises one of `intervals.UNDEFINED` if the result is undefined or uncertain.
+        Raises one of `intervals.UNDEFINED` if the result is undefined or not known exactly.
         """
         raise NotImplementedError
 
@@ -156,14 +155,14 @@ class Binary(Broadcasting):
 
 
 def below_zero(data: Array) -> str | None:
-    """Returns why a NaN arises, e.g. "its input has numbers down to -1", or None."""
+    """Returns the reason for a NaN, e.g. "its input has numbers down to -1", or None."""
     numbers = plain(data)
     least = float(numbers.min()) if numbers.size else 0
     return f"its input has numbers down to {least:.6g}" if least < 0 else None
 
 
 def zero_by_zero(divisor: Array) -> str | None:
-    """Returns why a division computes NaN, "it divides 0 by 0", or None if no divisor is 0."""
+    """Returns the reason for a NaN, "it divides 0 by 0", or None if no divisor is 0."""
     return "it divides 0 by 0" if bool((plain(divisor) == 0).any()) else None
 
 
@@ -214,7 +213,7 @@ class UnaryWithValue(Unary):
     def exact(self, data: Number) -> Number:
         """Returns the result for a known number.
 
-        Raises one of `intervals.UNDEFINED` if the result is undefined or uncertain.
+        Raises one of `intervals.UNDEFINED` if the result is undefined or not known exactly.
         """
         raise NotImplementedError
 

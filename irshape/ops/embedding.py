@@ -18,7 +18,7 @@ from .tensors import Tensor
 
 
 def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[Fault]:
-    """Yields a fault for a known index outside the table, except the default index -1."""
+    """Yields a fault for a known index that the table does not have; a default index may be -1."""
     known = (index and index.known) or ()
     if table.rank and not (name == "default_index" and known == (-1,)):
         yield from doubted(between, known, 0, table.shape[0].high - 1, at=name)
@@ -59,11 +59,11 @@ class EmbeddingLookup(Operation):
         weights: Array | None,
         default: Array | None,
     ) -> Array:
-        """Returns the sum or mean of the rows of each bag.
+        """Returns the sum or mean of the table rows of each bag.
 
         bag: the bag to which each element of `indices` belongs.
         count: the number of bags.
-        default: the table's row for empty bags.
+        default: the index of the table row that empty bags get.
         """
         picked = plain(table[indices])
         total = np.zeros((count, *table.shape[1:]), picked.dtype)
@@ -89,7 +89,7 @@ def _no_index(site: Site) -> bool:
 
 
 class OffsetsLookup(EmbeddingLookup):
-    """The base class of look-ups with `offsets`, the positions in `indices` where bags begin."""
+    """The base class of look-ups in which `offsets` say where in `indices` bags begin."""
 
     differs = facts(
         not_run("2024.3", "a sum of embeddings with a default index of -1", _no_index),

@@ -1,8 +1,8 @@
 """The Gauss error function and its inverse in NumPy.
 
 In f32, erf(x/√2) is computed as tanh(x·p(x²)) with a polynomial p. The error is at most four
-rounding errors. NumPy computes tanh in the time of three multiplications. Python computes f64
-number by number, since networks rarely use f64.
+rounding errors. NumPy needs no more time for tanh than for three multiplications. In f64, which
+networks rarely use, Python computes each number by itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SINGLE_P = (
     -1.252568378474487e-07,
     1.567261341084931e-09,
 )
-"""The coefficients of p. For x above 5.5, x·p(x²) still rises, and its tanh is 1 in f32."""
+"""The coefficients of p. x·p(x²) also rises for x above 5.5, where its tanh is 1 in f32."""
 
 
 def erf(data: Array, out: Array | None = None) -> Array:
@@ -47,7 +47,7 @@ def erfinv(data: Array) -> Array:
 
 
 def _by_number(function: Callable[[float], float]) -> Callable[[Array, Array], None]:
-    """Returns a function that writes `function` of each number of a block to another block."""
+    """Returns a function that writes `function` of each number in one array to another array."""
 
     def of(block: Array, result: Array) -> None:
         result[...] = np.frompyfunc(function, 1, 1)(block)

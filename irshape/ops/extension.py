@@ -1,4 +1,4 @@
-"""Operations of which irshape knows only the name: extensions that no class declares."""
+"""Custom operations that no class declares: irshape knows only their names."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def _negative_bound(site: Site) -> bool:
 
 
 def _input_of(*names: str) -> When:
-    """Returns a condition for a Parameter of the model with one of these element types."""
+    """Returns a condition for Parameters of the model that have one of these element types."""
     return lambda site: site.outermost and any(o.element_type.name in names for o in site.outputs)
 
 
@@ -186,7 +186,7 @@ def _uninitialised(site: Site) -> bool:
 
 
 def _initial_value(site: Site) -> bool:
-    """Returns whether a variable differs from its initial value in shape or type."""
+    """Returns whether a ReadValue's variable and initial value differ in shape or type."""
     given = site.inputs[0] if site.inputs else None
     return given is not None and bool(site.outputs) and not _alike(given, site.outputs[0])
 
@@ -277,7 +277,7 @@ def check_assigned(variable: str, held: Tensor, new: Tensor) -> None:
             expected=f"{held.element_type}{held.shape}",
             actual=f"{new.element_type}{new.shape}",
             rule=VARIABLE_MISMATCH,
-            help="assign what the ReadValue declares, or make its variable_shape less specific",
+            help="assign a value that fits the ReadValue, or make variable_shape less specific",
         )
 
 

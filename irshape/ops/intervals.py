@@ -1,8 +1,8 @@
 """Interval arithmetic in plain Python, for elementwise operations on small tensors.
 
-A bound equal to the lowest or highest int64 means "no bound". Computations treat it as infinity;
-results store it as that int64 again. At run time, elements lie within the bounds, provided that an
-element without bounds does not overflow its type. A dimension never overflows.
+A bound equal to the lowest or highest int64 means "no bound". Computations replace it by infinity,
+and store it as that int64 again. At run time, elements lie within the bounds, unless an element
+without bounds overflows its type. A dimension never overflows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Interval = tuple[Number, Number]
 EVERYTHING: Interval = (-math.inf, math.inf)
 
 UNDEFINED = (ZeroDivisionError, ValueError, OverflowError)
-"""The exceptions that a function raises if the result is undefined or not known exactly."""
+"""The exceptions that say that a function's result is undefined or not known exactly."""
 
 
 def rounded(number: Number, element_type: ElementType) -> Number:
@@ -59,7 +59,7 @@ def _rounded_real(number: float, name: str) -> float:
 
 
 def enclosed(interval: Interval, element_type: ElementType) -> Interval:
-    """Returns the bounds of an element after it is stored in the element type."""
+    """Returns the bounds of an element after conversion to the element type."""
     low, high = interval
     if element_type.is_real:
         return _rounded_real(float(low), element_type.name), _rounded_real(
@@ -81,12 +81,12 @@ def widest(element_type: ElementType) -> Interval:
 
 
 def opened(number: Number) -> Number:
-    """Returns the bound `number`, or infinity if it means "no bound"."""
+    """Returns a bound, or infinity with its sign if it is a limit of int64: "no bound"."""
     return number if INT64_MIN < number < UNBOUNDED else math.copysign(math.inf, number)
 
 
 def corners(function: Callable[..., Number], *intervals: Interval) -> Interval:
-    """Returns the bounds of a function that is monotonic in each argument."""
+    """Returns bounds of a function's result. The function must be monotonic in each argument."""
     points: list[tuple[Number, ...]] = [()]
     for interval in intervals:
         points = [(*point, bound) for point in points for bound in interval]
@@ -101,10 +101,10 @@ def mapped(
     output: Tensor,
     symbolic: Callable[..., Expression | None] | None = None,
 ) -> Value | None:
-    """Returns the value of an elementwise operation on tensors with these (aligned) shapes.
+    """Returns the value of an elementwise operation; `operands` are tensors and aligned shapes.
 
     exact: computes an element from known numbers; raises one of `UNDEFINED` if it cannot.
-    bounds: computes the bounds of an element from intervals; raises one of `UNDEFINED`, too.
+    bounds: computes the bounds of an element from intervals; raises the same exceptions.
     symbolic: computes an element from expressions, e.g. `2*batch`. Without it, or where it returns
         None, elements have no expression.
     """
@@ -148,7 +148,7 @@ def mapped(
 
 
 def spread(value: Value, shape: tuple[int, ...], target: tuple[int, ...]) -> Value | None:
-    """Returns a value broadcast from `shape` to `target` by NumPy's rules, or None."""
+    """Returns the elements of a value, broadcast from `shape` to `target` as in NumPy, or None."""
     if shape == target:
         return value
     if len(shape) > len(target):

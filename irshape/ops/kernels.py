@@ -38,7 +38,7 @@ class Kernels:
     def register(self, *versions: type[Operation]) -> Callable[[K], K]:
         """Returns a decorator that makes a function the kernel of these versions.
 
-        Subclasses of these versions keep their own evaluation, because they may compute something
+        Subclasses of these versions keep their own `evaluate`, because it may compute something
         else. Raises `ValueError` for a version that already has a kernel.
         """
 
@@ -57,6 +57,6 @@ class Kernels:
         return type(operation) in self._kernels
 
     def of(self, operation: Operation) -> Kernel | None:
-        """Returns the function that computes an operation from its inputs, or None."""
+        """Returns an operation's kernel or, if it has none, its `evaluate`, which can be None."""
         kernel = self._kernels.get(type(operation))
         return operation.evaluate if kernel is None else partial(kernel, operation)

@@ -1,6 +1,6 @@
-"""The kinds of attributes: how OpenVINO reads their texts, and the values that are allowed.
+"""The kinds of attributes, e.g. boolean: how OpenVINO reads texts, and the allowed values.
 
-A kind converts a text to a Python value, or raises `Malformed`. If OpenVINO silently accepts the
+A kind converts a text to a Python value, or raises `Malformed`. If OpenVINO silently accepts such a
 text, `Malformed.value` is the value that OpenVINO uses.
 """
 
@@ -17,7 +17,7 @@ from ..shapes import PartialShape
 
 _NOTHING: Final = object()
 THE_DEFAULT: Final = object()
-"""The `Malformed.value` of texts for which OpenVINO keeps the default of the attribute."""
+"""The `Malformed.value` of texts for which OpenVINO uses the default of the attribute."""
 _FLOAT_LIMIT: Final = 2.0**128 - 2.0**103
 """The smallest number that rounds to infinity in f32."""
 _NO_LIMIT: Final = sys.float_info.max
@@ -25,15 +25,15 @@ _WHOLE = re.compile(r"-?[0-9]+")
 _LONGEST = 64
 """The longest list of axes or sizes in practice. For longer lists, `domain` tries short ones."""
 _MOST_ITEMS = 8
-"""The number of items, from the front of a list, that `domain` varies one by one."""
+"""`domain` changes at most this many items of a list, from the front, each by itself."""
 _NATURALS = re.compile(r"[0-9]{1,18}+(?:, ?[0-9]{1,18}+)*+")
-"""Matches a shape in the notation of IR writers."""
+"""Matches a static shape as IR writers write it, e.g. `1,3,224,224`."""
 
 
 def bounded(digits: str) -> int:
     """Returns a whole number from its digits.
 
-    Python refuses to convert very long texts. A number of more than 1000 characters becomes ±10^30,
+    Python refuses to convert very long texts. A text of more than 1000 characters becomes ±10^30,
     which lies outside the limits of all attributes.
     """
     if len(digits) <= 1000:
@@ -42,10 +42,10 @@ def bounded(digits: str) -> int:
 
 
 class Malformed(Exception):
-    """The error for a text that is not a value of its kind.
+    """The error for a text that is no value of the attribute's kind.
 
     silent: whether OpenVINO accepts the text and uses `value`.
-    problem: what is wrong, if this says more than `expected`.
+    problem: what is wrong, if `expected` does not say it.
     """
 
     def __init__(self, expected: str, value: Any = _NOTHING, problem: str | None = None) -> None:
@@ -57,7 +57,7 @@ class Malformed(Exception):
 
 
 class Declared(NamedTuple):
-    """The sizes, types and shapes of a layer's ports, which are likely values of its attributes."""
+    """The sizes, types and shapes that a layer's ports declare: likely values of its attributes."""
 
     sizes: tuple[int, ...] = ()
     element_types: tuple[ElementType, ...] = ()
@@ -156,7 +156,7 @@ class Integer(Kind):
         return self.numbers(near, declared)
 
     def numbers(self, near: tuple[int, ...], declared: Declared) -> Iterator[int]:
-        """Yields small numbers, sizes of ports and neighbours of `near`; nearest to `near`
+        """Yields numbers to try: small ones, sizes of ports, neighbours of `near`; nearest
         first."""
         worth_trying = {*range(-4, 9), *declared.sizes}
         worth_trying.update(number + step for number in near for step in (-2, -1, 1, 2))
@@ -168,14 +168,14 @@ class Integer(Kind):
 
 
 _WORDS = ("inf", "-inf", "nan")
-"""The words that OpenVINO reads as numbers. Python's `float` accepts more words."""
+"""The words that OpenVINO reads as numbers, e.g. `inf`. Python's `float` accepts more words."""
 
 
 class Real(Kind):
     """A number.
 
-    OpenVINO computes with it in f32, where a number beyond the range of f32 is infinite. In a list,
-    OpenVINO refuses such a number. It accepts "inf", and the largest f64, which means "no limit".
+    OpenVINO computes in f32, where a number beyond the range of f32 is infinite. In a list,
+    OpenVINO refuses such a number. "inf" is allowed, and the largest f64, which means "no limit".
     """
 
     name = "float"
@@ -282,7 +282,7 @@ class ListOf(Kind):
     def domain(self, current: Any, declared: Declared) -> Iterator[tuple[int, ...]]:
         """Yields lists in which all items are the same number, then lists with one item changed.
 
-        If the current list is empty, they have one to three items.
+        If the current list is empty, the lists have one to three items.
         """
         if not isinstance(self.item, Integer) or not isinstance(current, tuple):
             return

@@ -1,4 +1,4 @@
-"""NumPy and its element types, imported when an operation is first evaluated, not for checks."""
+"""NumPy and its element types, imported only when an operation is evaluated, not for checks."""
 
 from __future__ import annotations
 

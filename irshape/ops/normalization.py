@@ -37,7 +37,7 @@ def real(data: Array) -> Array:
 
 
 def mean(numbers: Array, axes: tuple[int, ...]) -> Array:
-    """Returns the arithmetic mean along `axes`, which keep size 1."""
+    """Returns the arithmetic mean along `axes`, which become axes of size 1."""
     count = math.prod(numbers.shape[axis] for axis in axes)
     return np.asarray(np.sum(numbers, axis=axes, keepdims=True) / numbers.dtype.type(max(count, 1)))
 
@@ -45,9 +45,9 @@ def mean(numbers: Array, axes: tuple[int, ...]) -> Array:
 def standardized(
     numbers: Array, axes: tuple[int, ...], eps: float, *, inside: bool = True, scale: bool = True
 ) -> Array:
-    """Returns numbers minus their mean along `axes`, divided by the standard deviation if `scale`.
+    """Returns numbers minus their mean along `axes`; if `scale`, divided by the standard deviation.
 
-    inside: whether `eps` is added before the square root of the variance; otherwise after it.
+    inside: whether `eps` is added to the variance, before its square root; otherwise after it.
     """
     result, lead = np.empty_like(numbers), numbers.ndim - len(axes)
     if axes != tuple(range(lead, numbers.ndim)) or not numbers.flags.c_contiguous or not lead:
@@ -114,7 +114,7 @@ class BatchNormalization(Operation):
     beta`. The four vectors have a value for every channel (axis 1)."""
 
     data_at: ClassVar[int]
-    """The position of `data` among the inputs."""
+    """The index of the input `data`."""
     epsilon: float = attribute(FLOAT, default=0.0, required=True, within=at_least(0))
 
     def infer(self, *inputs: Tensor) -> Tensor:
@@ -165,7 +165,7 @@ class BatchNormInference_5(BatchNormalization):
 class MVN_1(Operation):
     """Mean-variance normalization along `reduction_axes`.
 
-    Without `reduction_axes` it normalizes along all axes after the batch, or after the channels if
+    Without `reduction_axes`, these are all axes after the batch, or after the channels if
     `across_channels` is false.
     """
 
@@ -249,7 +249,7 @@ class LRN(AlongAxes):
 class NormalizeL2(AlongAxes):
     """`data` divided by its L2 norm along `axes`.
 
-    By `eps_mode`, `eps` is added to the sum of squares, or is its lower limit.
+    `eps_mode` selects whether `eps` is added to the sum of squares, or is its lower limit.
     """
 
     since = 1

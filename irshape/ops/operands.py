@@ -82,7 +82,7 @@ class Operand:
         self.name = ""
         self.allowed = allowed
         self.unquestioned = allowed - PACKED_INTEGER if value and not packed else allowed
-        """The element types for which the value of the input needs no check."""
+        """The element types of the input for which `check_packed` has nothing to check."""
         self.specified = specified
         self.ranks: Between | OneOf | None
         if shape is not None:
@@ -95,7 +95,7 @@ class Operand:
         self.usual_ranks = frozenset(
             rank for rank in _USUAL_RANKS if self.ranks is None or rank in self.ranks
         )
-        """The allowed ranks up to 8. Few tensors have more."""
+        """The allowed ranks up to 8. Few tensors have a higher rank."""
         self.axes = shape
         self.like = like
         self.single = single
@@ -113,7 +113,7 @@ class Operand:
         return None if self.ranks is None else f"rank {self.ranks}"
 
     def places(self, shape: PartialShape) -> Iterator[tuple[str | int, int]]:
-        """Yields each declared axis, except `"?"` and `...`, with its position in `shape`."""
+        """Yields each declared axis, without `"?"` and `...`, and its position in `shape`."""
         assert self.axes is not None
         before = self.axes.index(...) if ... in self.axes else len(self.axes)
         for index, axis in enumerate(self.axes):
@@ -186,7 +186,7 @@ def check_packed(declared: Operand, index: int, tensor: Tensor) -> None:
 
 
 def check_shapes(operands: Sequence[Operand], inputs: Sequence[Tensor]) -> None:
-    """Raises `Violation` if a shape does not fit its operand's `shape` or `single`."""
+    """Raises `Violation` if a shape does not fit `shape` or `single` of its operand."""
     for declared, tensor in zip(operands, inputs, strict=False):
         if declared.single:
             require_single(tensor, declared.name)
@@ -194,7 +194,7 @@ def check_shapes(operands: Sequence[Operand], inputs: Sequence[Tensor]) -> None:
 
 
 def named_dimensions(operands: Sequence[Operand], inputs: Inputs) -> dict[str, Dimension]:
-    """Returns the sizes of the named axes, on which all operands agree.
+    """Returns the size of each axis with a name, e.g. `channels`, merged from all operands.
 
     Operands with many axes come first, so that a contradiction is reported at an operand with few.
     Raises `Violation` if no size fits all operands, or if an axis cannot have its declared size.

@@ -1,4 +1,4 @@
-"""Quantization operations. They round values to a few numbers, and keep the element type."""
+"""Quantization operations. They round values to a few allowed numbers, and keep the type."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class FakeQuantize(Broadcasting):
                 )
 
     def evaluate(self, data: Array, *limits: Array) -> Array:
-        """Returns the specification's formula, computed in f64 and rounded once, at the end.
+        """Returns the result of the specification's formula, computed in f64, with one rounding.
 
         A number halfway between two quantized values in exact arithmetic is halfway here, too: a
         product of f32 numbers is exact in f64, and the division after it is rounded correctly.
@@ -130,8 +130,8 @@ def _quantize(
 
 
 class FakeConvert(Operation):
-    """`data · scale - shift` converted to an 8-bit floating-point type and back. It is first
-    clipped to the range of this type."""
+    """`data · scale - shift`, clipped to the range of an 8-bit floating-point type, then converted
+    to this type and back."""
 
     since = 13
     released = ((13, "2023.3"),)

@@ -41,7 +41,7 @@ def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
 
 
 def _with_unknown_axes(shape: PartialShape, axes: PartialShape, keep_dims: bool) -> PartialShape:
-    """Returns the shape that covers the results for all possible axes.
+    """Returns a shape that covers the results for all possible axes.
 
     Each dimension stays or becomes 1. If exactly one axis is removed, the rank is lower by one. A
     scalar stays a scalar.
@@ -94,7 +94,7 @@ class Reduction(Operation):
         return self.reduce(data, along).astype(data.dtype, copy=False)
 
     def of_single(self, data: Array) -> Array:
-        """Returns the result for an empty list of axes: each element is reduced by itself."""
+        """Returns the result for an empty list of axes, where each element is reduced by itself."""
         return data
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
@@ -103,12 +103,12 @@ class Reduction(Operation):
 
 
 def wide(data: Array) -> Array:
-    """Returns f16, bf16 and f8 arrays as f32, in which OpenVINO computes, and others unchanged."""
+    """Returns f16, bf16 and f8 arrays converted to f32, as in OpenVINO, and others unchanged."""
     return data.astype(np.float32) if data.dtype.kind in "fV" and data.dtype.itemsize < 4 else data
 
 
 def folded(function: Any, data: Array, axes: tuple[int, ...], keep_dims: bool) -> Array:
-    """Returns the elements of `data` combined along `axes` by a NumPy ufunc, in their own type."""
+    """Returns `data` reduced along `axes` by a NumPy ufunc, which keeps the element type."""
     return np.asarray(function.reduce(data, axis=axes, keepdims=keep_dims, dtype=data.dtype))
 
 

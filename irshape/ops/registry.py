@@ -1,7 +1,7 @@
 """Finds the class that declares an operation, given the type and version of a layer.
 
-Imports only the module that contains the class. The index comes from a scan of this package's
-sources for top-level classes, which takes a few milliseconds. A new operation needs only a class.
+Imports only the module that contains the class. To find the module, scans this package's sources
+for top-level classes, which takes a few milliseconds. So a new operation needs only a class.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class UnknownOperation(LookupError):
 
     message: str
     known: tuple[type[Operation], ...] = ()
-    """The classes of the type's other versions."""
+    """The classes that declare other versions of the type."""
     close: str | None = None
     """The known type with the most similar name."""
     custom: bool = False
@@ -64,7 +64,7 @@ def _sources(folder: str, package: str) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=1)
 def _index() -> dict[str, tuple[str, str]]:
-    """Returns spelling and module of each type that OpenVINO reads, by its name in lower case."""
+    """Maps each type that OpenVINO reads, in lower case, to its spelling and its module."""
     index: dict[str, tuple[str, str]] = {}
     synonyms: dict[str, tuple[str, str]] = {}
     for module, source in _sources(os.path.dirname(__file__), ""):
@@ -99,7 +99,7 @@ def _library_index() -> dict[str, tuple[str, str]]:
 
 
 def known_types() -> tuple[str, ...]:
-    """Returns every type name that OpenVINO reads, in lower case. Does not import the modules."""
+    """Returns all type names that OpenVINO reads, in lower case, without importing modules."""
     return tuple(_index())
 
 
@@ -169,7 +169,7 @@ def of_plugins(type_name: str) -> tuple[type[Operation], ...]:
 def opsets(cls: type[Operation]) -> tuple[int, ...]:
     """Returns the opsets that contain a version of an operation.
 
-    They begin at its `since` and end before the next version. Some opsets lack earlier operations.
+    These are the opsets from `since` to the next version, except those without the operation.
     """
     later = [other.since for other in versions(cls.type_name()) if other.since > cls.since]
     last = vars(cls).get("until") or min(later, default=max(OPSETS) + 1) - 1
@@ -242,8 +242,8 @@ def _of_packages() -> tuple[type[Operation], ...]:
 
 
 def _declared(cls: object, source: str, others: Sequence[type[Operation]]) -> type[Operation]:
-    """Returns the class of a plugin's operation. Raises `ValueError` if it is no operation, or if
-    another class declares the same one."""
+    """Returns the class of a plugin's operation. Raises `ValueError` if it is not an operation, or
+    if another class declares the same operation."""
     if not (isinstance(cls, type) and issubclass(cls, Operation)) or cls is Operation:
         raise ValueError(f"the plugin {source} is not a subclass of irshape.ops.Operation")
     bases = cls.__mro__[: cls.__mro__.index(Operation)]
@@ -266,11 +266,11 @@ _extensions: set[str] = set()
 
 
 EXTENSIONS: ContextVar[tuple[str, ...]] = ContextVar("EXTENSIONS", default=())
-"""The custom operations that the settings of the current check list by name."""
+"""The custom operations that the current check's settings list by name."""
 
 
 def register_extensions(names: Iterable[str]) -> None:
-    """Registers custom operations by name: `TYPE`, of any version, or `TYPE@VERSION`."""
+    """Registers custom operations by name: `TYPE` means all versions, `TYPE@VERSION` one."""
     _extensions.update(names)
 
 

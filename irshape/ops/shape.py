@@ -90,8 +90,8 @@ class Reinterpretation(Operation):
 class Reshape(Reinterpretation):
     """The same elements in another shape.
 
-    In `pattern`, -1 stands for the size that the remaining elements fill. With `special_zero`, 0
-    copies the dimension of the input at the same index.
+    In `pattern`, -1 stands for the size that follows from the number of elements. With
+    `special_zero`, 0 copies the dimension of the input at the same index.
     """
 
     since = 1
@@ -159,7 +159,7 @@ class Reshape(Reinterpretation):
     def left_over(
         self, data: Tensor, pattern: Tensor, total: _Product, known: _Product
     ) -> Dimension:
-        """Returns the dimension for -1: the elements of `data` divided by the other dimensions."""
+        """Returns the dimension for -1: the size of `data` divided by the other dimensions."""
         if known.fixed == 0 and total.fixed != 0:
             raise Violation(
                 f"pattern {shown(pattern)} has a dimension of 0 beside -1, but `data` {data.shape} "
@@ -227,7 +227,7 @@ class Reshape(Reinterpretation):
 
 
 def _copied_or_given(dim: Dimension, data: PartialShape, index: int) -> Dimension:
-    """Returns a size in `pattern`, assumed not to be 0. A 0 would copy the dimension of `data`."""
+    """Returns a size in `pattern` and assumes that it is not 0, unless `data` has the same size."""
     from ..symbols.dimensions import positive
 
     if data.rank is not None and index < data.rank and data[index] == dim:
@@ -239,7 +239,7 @@ class _Product:
     """The product of some dimensions.
 
     fixed: the product of the static dimensions.
-    all: the product of the dynamic dimensions, times `fixed` if it differs on the other side.
+    all: the product of the dynamic dimensions, times `fixed` if the other side has another `fixed`.
     """
 
     def __init__(self, dims: Sequence[Dimension]) -> None:
@@ -272,7 +272,7 @@ def _cancelled(ours: list[Dimension], theirs: list[Dimension]) -> tuple[_Product
 
 
 def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
-    """Returns the elements of `pattern` as dimensions, and the index of -1, or None."""
+    """Returns the elements of `pattern` as dimensions, and the index of the -1 or None."""
     assert pattern.value is not None
     dims: list[Dimension] = []
     minus_one: int | None = None
@@ -314,7 +314,7 @@ def _interval(low: Number, high: Number) -> str:
 
 
 def _assume_ones(dims: Iterable[Dimension]) -> None:
-    """Assumes that removed dimensions are 1, if they are expressions, e.g. `batch`."""
+    """Assumes that removed dimensions are 1 if they are expressions, such as `batch`."""
     for dim in dims:
         if dim.symbolic and dim.contains(1):
             from ..symbols.dimensions import pinned
@@ -338,15 +338,15 @@ def _squeezed_axis(site: Site) -> bool:
 
 
 class Squeeze(Reinterpretation):
-    """The base class of all versions: the input without the axes `axes`, or without all axes of
-    size 1 if `axes` is absent."""
+    """The base class of all versions: the input without the axes in `axes`. If `axes` is absent,
+    all axes of size 1 are removed."""
 
     differs = facts(refused("2024.3", SQUEEZED, _squeezed_axis))
 
     axes = operand(NUMERIC, specified=INTEGER, rank=(0, 1), value=True, optional=True)
     allow_axis_skip: bool = False
     drops_one_unknown_axis = False
-    """Whether exactly one axis is assumed to be removed if the axes are unknown."""
+    """Whether irshape assumes that exactly one axis is removed if `axes` is unknown."""
 
     def infer(self, data: Tensor, axes: Tensor | None) -> Tensor:
         return Tensor(data.element_type, self.squeezed(data, axes))
@@ -393,7 +393,7 @@ class Squeeze(Reinterpretation):
 
 
 class Squeeze_1(Squeeze):
-    """The input without the axes `axes`, which have size 1."""
+    """The input without the axes in `axes`, which have size 1."""
 
     since = 1
     decompresses = "exactly"
@@ -401,9 +401,9 @@ class Squeeze_1(Squeeze):
 
 
 class Squeeze_15(Squeeze):
-    """The input without those of the axes `axes` whose size is 1; other axes stay.
+    """The input without those axes in `axes` that have size 1; other axes stay.
 
-    `allow_axis_skip`: if it is unknown whether an axis stays, the rank of the result is unknown.
+    With `allow_axis_skip`, the rank is unknown if it is unknown whether an axis stays.
     """
 
     since = 15

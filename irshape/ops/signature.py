@@ -16,7 +16,7 @@ class Signature(NamedTuple):
     """The operands and attributes that an operation declares, and values computed from them."""
 
     python_names: Mapping[str, str]
-    """Maps the IR name and the Python name of each attribute to its Python name."""
+    """Maps both names of each attribute, in the IR and in Python, to the Python name."""
     written: tuple[str, ...]
     """The IR names of all attributes, in the order in which writers write them."""
     fewest: int
@@ -24,10 +24,10 @@ class Signature(NamedTuple):
     most: int
     """The largest number of inputs that a layer can have."""
     valued: tuple[tuple[int, Operand], ...]
-    """The operands whose values inference uses, each with its position."""
+    """The operands whose values `infer` uses, each with its position."""
     expected: tuple[tuple[frozenset[ElementType], frozenset[int], str | None], ...]
-    """For each operand: the element types for which its value needs no check, the allowed ranks up
-    to 8, and the operand whose element type it must have, if any."""
+    """For each operand: the element types for which `check_packed` has nothing to check, the
+    allowed ranks up to 8, and the operand whose element type it must have, if any."""
     shaped: bool
     """Whether an operand declares more about its shape than the rank."""
     limited: Mapping[str, Between]

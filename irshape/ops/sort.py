@@ -164,13 +164,13 @@ class NonZero(Operation):
 
 
 def _places_unused(site: Site) -> bool:
-    """Returns whether output 2 of an unsorted Unique, the indices, is unused."""
+    """Returns whether nothing uses output 2, the indices, of an unsorted Unique."""
     return not site.attribute("sorted") and 2 in site.unused and not all(site.constant)
 
 
 class Unique(Operation):
-    """The distinct elements, or distinct slices along an axis. Further outputs contain the first
-    index of each, the index of the distinct element for each input element, and the counts."""
+    """The distinct elements, or distinct slices along an axis. Other outputs: the first index of
+    each; for each input element, the index of its distinct element; and the counts."""
 
     since = 10
     differs = facts(
@@ -242,7 +242,7 @@ class Unique(Operation):
 
 
 def number_of_different(size: Dimension, elements: tuple[object, ...] | None) -> Dimension:
-    """Returns the number of distinct values, an interval if the `elements` are unknown."""
+    """Returns the number of distinct values; an interval if `elements` is None (unknown)."""
     return (
         Dimension(min(size.low, 1), size.high)
         if elements is None
@@ -259,7 +259,7 @@ def exact(data: Tensor) -> tuple[int | float, ...] | None:
 def slice_keys(slices: Array) -> Array:
     """Returns a number for each slice along the first axis.
 
-    Equal slices have equal numbers, and the numbers have the order in which the slices are sorted.
+    Equal slices get equal numbers. A slice that sorts before another gets a smaller number.
     """
     rows = slices.reshape(len(slices), prod(slices.shape[1:]))
     if rows.shape[1] == 1:

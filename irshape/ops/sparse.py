@@ -65,7 +65,7 @@ class SegmentMax(Operation):
         return result
 
     def filling(self, data: Array) -> Any:
-        """Returns the value of the result for a segment without rows."""
+        """Returns the value that fills the result for segments without rows."""
         element_type = element_type_of(data)
         if self.fill_mode == "ZERO":
             return 0
@@ -104,7 +104,7 @@ class SparseFillEmptyRows(Operation):
         )
 
     def filled(self, rows: Dimension, dense_shape: Tensor, indices: Tensor) -> Dimension:
-        """Returns the number of elements after empty rows are filled, or a dynamic dimension."""
+        """Returns the number of elements after empty rows are filled; `?` if it is unknown."""
         sizes, known = dense_shape.known, indices.known
         if sizes is None or known is None:
             return DYNAMIC

@@ -17,13 +17,13 @@ from ..symbols.expressions import Expression, Facts, TooLarge
 from .tensors import Bounds, Number, Tensor, Value
 
 WIDE = ("i64", "i32", "u64", "u32", "f64", "f32", "boolean")
-"""The element types in which expressions are kept."""
+"""The element types of tensors for which irshape keeps expressions."""
 
 Rule = Callable[..., Expression | None]
 
 
 def facts_of(values: Sequence[Value]) -> Facts | None:
-    """Returns what is known about the symbols in the values; None if they contain no symbol."""
+    """Returns the facts about the symbols in these values; None if no value has a symbol."""
     for value in values:
         for expression in value.expressions or ():
             if expression is not None:
@@ -38,9 +38,9 @@ def followed(
     upper: Sequence[Number],
     element_type: ElementType,
 ) -> Value:
-    """Returns the value of a result, with the expressions that `rule` computes for its elements.
+    """Returns a value with these bounds, and with expressions that `rule` computes from `values`.
 
-    rule: computes an expression from the expressions of the operands.
+    rule: computes the expression of an element from those of the operands' elements.
     lower, upper: the bounds of the elements.
     """
     facts = facts_of(values)
@@ -82,7 +82,7 @@ def _applied(rule: Rule, operands: Sequence[Expression | None]) -> Expression | 
 def narrowed(
     expression: Expression, low: Number, high: Number, element_type: ElementType
 ) -> tuple[Number, Number]:
-    """Returns the bounds of an element, intersected with the bounds of its expression."""
+    """Returns the bounds `low` and `high`, narrowed to those of the expression."""
     least, most = expression.facts.range(expression)
     if not element_type.is_real:
         least = low if least == -math.inf else int(least)
@@ -94,8 +94,8 @@ def narrowed(
 def chosen(
     value: Value, condition: Value, branches: Sequence[Value], element_type: ElementType
 ) -> Value:
-    """Returns the value of a Select, with expressions. Its operands have the shape of the
-    result."""
+    """Returns `value`, the result of a Select, with expressions. The condition and both branches
+    have its shape."""
     facts = facts_of(branches)
     if facts is None or element_type.name not in WIDE:
         return value
@@ -111,7 +111,7 @@ def chosen(
 
 
 def combined(value: Value, rule: Rule, low: Number, high: Number) -> Value:
-    """Returns a value of one element: all elements of `value`, combined by a rule such as addition.
+    """Returns a value of one element: all elements of `value`, combined by `rule`, e.g. added.
 
     low, high: the bounds of the element.
     """
@@ -157,7 +157,7 @@ def _from_front(index: Expression, size: Expression) -> Expression | None:
 
 
 def slice_of(dim: Dimension, start: Bounds, stop: Bounds, step: int, size: Dimension) -> Dimension:
-    """Returns the size of a slice along an axis: `size`, with an expression if there is one."""
+    """Returns `size`, the size of a slice of an axis, with an expression if there is one."""
     ends = [start.expression, stop.expression]
     known = [end for end in (*ends, dim.expression if dim.symbolic else None) if end is not None]
     facts = known[0].facts
@@ -193,7 +193,7 @@ def _end(bounds: Bounds, length: Expression, dim: Dimension) -> Expression | Non
 
 
 def padded_size(dim: Dimension, before: Bounds, after: Bounds, size: Dimension) -> Dimension:
-    """Returns the size of a padded axis: `size`, with an expression if there is one."""
+    """Returns `size`, the size of a padded axis, with an expression if there is one."""
     pads = [before.expression, after.expression]
     known = [pad for pad in (*pads, dim.expression if dim.symbolic else None) if pad is not None]
     facts = known[0].facts
@@ -206,8 +206,8 @@ def padded_size(dim: Dimension, before: Bounds, after: Bounds, size: Dimension) 
 
 
 def range_size(start: Tensor, stop: Tensor, step: Tensor, interval: Dimension) -> Dimension:
-    """Returns the length of a Range with a known integer step, as an expression if it has one;
-    otherwise returns `interval`."""
+    """Returns the length of a Range, as an expression if the step is a known integer and there is
+    one; otherwise returns `interval`."""
     stride = step.value.exact if step.value is not None else None
     values = [tensor.value for tensor in (start, stop) if tensor.value is not None]
     facts = facts_of(values)

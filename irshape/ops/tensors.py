@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     Expressions = tuple[Expression | None, ...]
 
 MAX_VALUE_ELEMENTS: Final = 1024
-"""The largest number of elements of a tensor whose value is inferred. No shape has more dimensions,
-and a static check must need little memory."""
+"""The value of a tensor is inferred if it has at most this number of elements. No shape has more
+dimensions, and a static check must need little memory."""
 
 Number = int | float
 
@@ -23,9 +23,9 @@ Number = int | float
 class Value:
     """Bounds of every element of a tensor, in row-major order.
 
-    Booleans are 0 and 1; integers saturate at int64. If the caller asks for symbols, `expressions`
-    has the elements as expressions, e.g. `2*batch`. It has None for a known number and for an
-    element without an expression.
+    Booleans are 0 and 1; integers beyond int64 become its limits. If the caller asks for symbols,
+    `expressions` has an item for each element: an expression, e.g. `2*batch`, or None if the number
+    is known or there is no expression.
     """
 
     __slots__ = ("expressions", "lower", "upper")
@@ -71,7 +71,7 @@ class Value:
         return counted(expression, size)
 
     def expression(self, index: int, facts: Facts) -> Expression | None:
-        """Returns an element as an expression; a known number becomes one, too."""
+        """Returns an element as an expression, e.g. `2*batch` or the number 3, or None."""
         expression = None if self.expressions is None else self.expressions[index]
         if expression is None and self.lower[index] == self.upper[index]:
             from ..symbols.expressions import number
@@ -80,7 +80,7 @@ class Value:
         return expression
 
     def take(self, indices: Iterable[int]) -> Value:
-        """Returns the elements at these positions."""
+        """Returns a value with the elements at these indices."""
         where = list(indices)
         return Value(
             [self.lower[i] for i in where],
@@ -94,7 +94,7 @@ class Value:
 
     @staticmethod
     def joined(values: Iterable[Value]) -> Value:
-        """Returns the elements of several values, one value after the other."""
+        """Returns a value with the elements of several values, one after the other."""
         parts = list(values)
         lower = [number for part in parts for number in part.lower]
         upper = [number for part in parts for number in part.upper]
@@ -138,7 +138,7 @@ def expressions_of(dims: Sequence[Dimension]) -> Expressions | None:
 
 
 class Tensor:
-    """An abstract tensor. Immutable and hashable; inference treats equal tensors alike."""
+    """An abstract tensor: element type, shape, and bounds of elements. Immutable and hashable."""
 
     __slots__ = ("_hash", "element_type", "rank", "shape", "value")
 
@@ -177,11 +177,11 @@ class Tensor:
 
     @property
     def known_by_name(self) -> bool:
-        """Whether the value has elements that are expressions, e.g. `2*batch`."""
+        """Whether elements of the value are expressions, e.g. `2*batch`."""
         return self.value is not None and self.value.expressions is not None
 
     def with_value(self, value: Value | None) -> Tensor:
-        """Returns the same tensor with another value, or with none."""
+        """Returns the tensor with another value, or with none."""
         return Tensor(self.element_type, self.shape, value)
 
     def __eq__(self, other: object) -> bool:

@@ -54,8 +54,8 @@ def _cut(number: Number) -> Number:
 def _whole(limits: tuple[int, int], number: Number) -> Number:
     """Returns a known number without its fraction.
 
-    Integers outside the limits wrap around later. Reals and the limits of int64 raise
-    `OverflowError` if they are outside, because their result is uncertain.
+    Integers outside the limits wrap around later. For other numbers outside the limits, reals and
+    the limits of int64, the result is uncertain: they raise `OverflowError`.
     """
     whole = int(number)
     if (not isinstance(number, int) or whole in (INT64_MIN, UNBOUNDED)) and not limits[
@@ -66,7 +66,7 @@ def _whole(limits: tuple[int, int], number: Number) -> Number:
 
 
 def _converts_to(*names: str) -> When:
-    """Returns a condition for layers that convert elements to one of these types at run time."""
+    """Returns a condition for layers that are not constant and have an output of these types."""
     return lambda site: (
         any(output.element_type.name in names for output in site.outputs) and not all(site.constant)
     )
@@ -130,7 +130,7 @@ PROMOTABLE = types("boolean f64 f32 f16 bf16 f8e4m3 f8e5m2 i64 i32 i16 i8 i4 u64
 
 
 class ConvertPromoteTypes(Operation):
-    """Both inputs in an element type that can hold the values of both.
+    """Both inputs, converted to one element type that can hold the values of both.
 
     If `promote_unsafe` is false, a promotion that could lose digits is an error. With
     `pytorch_scalar_promotion`, a scalar gets the type of the other input if both are integers, or
@@ -170,7 +170,7 @@ class ConvertPromoteTypes(Operation):
         return ElementType.of("f16" if a.bits == 8 else "f32")
 
     def require_safe(self, fits: bool, given: ElementType, wanted: ElementType) -> None:
-        """Raises `Violation` unless `given` fits into `wanted`, or `promote_unsafe` is set."""
+        """Raises `Violation` if `given` does not fit `wanted`, unless `promote_unsafe` is set."""
         require(
             fits or self.promote_unsafe,
             f"{given} cannot be promoted to {wanted} without loss, and promote_unsafe is not set",

@@ -12,7 +12,7 @@ from .kinds import Choice
 from .lazy import Array, np
 
 Sizes = tuple[int, ...] | None
-"""A number for each spatial axis; None or empty for the default on all axes."""
+"""A number for each spatial axis. None, or an empty tuple, means the default on all axes."""
 PAD_TYPES: Final = Choice("explicit", "same_upper", "same_lower", "valid")
 SAME: Final = ("same_upper", "same_lower")
 
@@ -31,7 +31,7 @@ def dilated(kernel: Dimension, dilation: int) -> Dimension:
 
 
 def divided_down(dim: Dimension, divisor: int) -> Dimension:
-    """Returns `dim // divisor`; 0 for a divisor below 1, since OpenVINO accepts such strides."""
+    """Returns `dim // divisor`; 0 for a divisor below 1, which OpenVINO accepts as a stride."""
     return dim // divisor if divisor > 0 else Dimension(0)
 
 
@@ -54,9 +54,9 @@ def same_padding(size: int, span: int, stride: int, auto_pad: str) -> tuple[int,
 
 
 def check_per_axis(operation: Any, axes: int) -> None:
-    """Raises `Violation` unless attributes have a number for each spatial axis.
+    """Raises `Violation` unless attributes such as `strides` have a number for each spatial axis.
 
-    Strides and dilations cannot be 0. An absent or empty attribute passes.
+    Strides and dilations cannot be 0. An attribute may be absent or empty.
     """
     for name in ("kernel", "strides", "dilations", "pads_begin", "pads_end", "output_padding"):
         sizes = getattr(operation, name, None)
@@ -89,7 +89,7 @@ class Frame(NamedTuple):
         )
 
     def same(self, sizes: Sequence[int], auto_pad: str) -> Frame:
-        """Returns the same window with the padding of `auto_pad`, `same_upper` or `same_lower`."""
+        """Returns the window with the padding that `same_upper` or `same_lower` implies."""
         pads = [
             same_padding(size, self.span(axis), self.strides[axis], auto_pad)
             for axis, size in enumerate(sizes)
@@ -99,7 +99,7 @@ class Frame(NamedTuple):
 
 
 def along_last(where: Sequence[slice]) -> Any:
-    """Returns an index that applies these slices to the last axes."""
+    """Returns an index that applies the slices to the last axes of an array."""
     return (..., *where)
 
 
@@ -126,7 +126,7 @@ def padded(
 
 
 def channels_to_end(data: Array) -> Array:
-    """Returns a view `[N, *sizes, C]` of `[N, C, *sizes]`, ten times as fast as `moveaxis`."""
+    """Returns a view `[N, *sizes, C]` of `[N, C, *sizes]`, faster than `moveaxis`."""
     return data.transpose(0, *range(2, data.ndim), 1)
 
 
@@ -136,12 +136,12 @@ def channels_to_front(data: Array) -> Array:
 
 
 def channels_last(data: Array) -> bool:
-    """Returns whether `data` `[N, C, *sizes]` is contiguous only as `[N, *sizes, C]`."""
+    """Returns whether `data` `[N, C, *sizes]` is in memory as `[N, *sizes, C]`."""
     return not data.flags.c_contiguous and channels_to_end(data).flags.c_contiguous
 
 
 def reached(frame: Frame, steps: Sequence[int]) -> Iterator[tuple[tuple[int, ...], list[slice]]]:
-    """Yields each kernel position, with slices that select the elements under it in all windows."""
+    """Yields kernel positions, each with slices for the elements under it in all windows."""
     for at in np.ndindex(*frame.kernel):
         yield (
             at,

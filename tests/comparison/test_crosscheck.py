@@ -405,7 +405,7 @@ def test_where_nan_comes_from_is_said(tmp_path: Path) -> None:
     )
     status, output = said("crosscheck", net.load(tmp_path).path)
     assert "irshape's first NaN comes from SoftMax 'soft'" in output
-    assert "lets nothing through" in output
+    assert "everything is masked" in output
     assert status in (0, 1)
 
     def no_json(text: str) -> None:

@@ -77,7 +77,7 @@ an attention of dynamic shapes with a boolean mask:
         | ScaledDotProductAttention-13(causal=false f32[?,5,8] f32[?,7,8] same boolean[5,7])
 """,
     "inferred": """
-a shape that is made of sizes without upper bounds:
+a target shape computed from sizes without upper bounds:
     Reshape-1(special_zero=true f32[?] ShapeOf-1(f32[2..,3]))
         | Reshape-1(special_zero=true f32[?] ShapeOf-1(f32[2..9,3]))
     Reshape-1(special_zero=false f32[?] Concat-1(axis=0 ShapeOf-1(f32[2..]) i64{[3]}))

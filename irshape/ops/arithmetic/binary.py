@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from ...symbols.expressions import Expression
 
 LARGEST_EXPONENT = 64
-"""The largest absolute exponent for which bounds of the result are inferred."""
+"""The largest absolute exponent for which Power infers bounds of its result."""
 
 
 def _is_positive(divisor: Expression) -> bool:
-    """Returns whether a divisor can be assumed to be positive, as division by 0 is undefined."""
+    """Assumes that a divisor is positive, as it must not be 0. Returns False if it cannot be."""
     facts = divisor.facts
     return divisor.is_whole and facts.assume_at_least(divisor, facts.number(1))
 
@@ -164,13 +164,13 @@ class FloorMod(Division):
 
 
 def _below(size: Number, divisor: Interval) -> Number:
-    """Returns the largest magnitude of a remainder, given the magnitude of the divisor, `size`. An
-    integer remainder is smaller than the divisor by at least one."""
+    """Returns the largest absolute value that a remainder can have. `size` is the absolute value of
+    the divisor, and an integer remainder is at most `size - 1`."""
     return size - 1 if any(isinstance(bound, int) for bound in divisor) else size
 
 
 class Power(Binary):
-    """`a` to the power of `b`. Integers wrap around; negative powers of integers are truncated."""
+    """`a` to the power of `b`. Integers wrap around, and lose their fraction if `b` is negative."""
 
     since = 1
 
@@ -181,7 +181,7 @@ class Power(Binary):
         if b == 0.5 and a >= 0:
             return math.sqrt(a)
         if b != int(b) or abs(b) > LARGEST_EXPONENT:
-            raise ValueError("not exact to the last bit")
+            raise ValueError("the last bit of the power is uncertain")
         if isinstance(a, int) and b < 0:
             return int(a ** int(b))
         return a ** int(b)

@@ -1,4 +1,4 @@
-"""Cumulative sums along an axis, which keep the shape."""
+"""Cumulative sums along an axis. They keep the shape."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ..tensors import Tensor
 class CumSum(Operation):
     """Cumulative sums along an axis.
 
-    `exclusive` leaves out the element itself; `reverse` sums from the end. `axis` is optional in
-    the specification, but not in OpenVINO.
+    `exclusive` leaves each element out of its own sum; `reverse` sums from the end. `axis` is
+    optional in the specification, but not in OpenVINO.
     """
 
     since = 3

@@ -107,7 +107,7 @@ class Ceiling(WholeNumber):
 
 
 class Round(WholeNumber):
-    """The nearest whole number. By `mode`, halves go to the even number or away from zero."""
+    """The nearest whole number. `mode` rounds halves to the even number or away from zero."""
 
     since = 5
     data = operand(NUMERIC_OR_BOOLEAN)

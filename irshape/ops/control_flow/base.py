@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def truth(tensor: Tensor, at: str) -> bool | None:
-    """Returns whether a condition is true, or None if unknown. The caller has checked the rank."""
+    """Returns a tensor's only element as a boolean; None if unknown. The caller checks the rank."""
     known = tensor.known
     if known is not None:
         count(len(known), 1, at=at)
@@ -29,7 +29,7 @@ def body_of(bodies: dict[str, BodyView[Any]], tag: str) -> BodyView[Any]:
 
 
 def fed(view: BodyView[Any], inputs: tuple[Any, ...]) -> dict[str, Any]:
-    """Returns, for each Parameter of the body, the input that the port map connects with it."""
+    """Returns the input that the port map passes to each Parameter of the body, by layer id."""
     return {
         binding.internal: inputs[binding.external]
         for binding in view.inputs

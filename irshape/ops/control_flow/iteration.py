@@ -37,7 +37,7 @@ class Iteration(ControlFlow):
         return PartialShape((*tensor.shape[:axis], binding.part_size, *tensor.shape[axis + 1 :]))
 
     def output_axis(self, binding: PortBinding, result: Tensor) -> int:
-        """Returns the axis along which results are concatenated. A scalar counts as a vector."""
+        """Returns the axis (0 or more) along which results are concatenated; 0 for scalars."""
         rank, axis = result.rank or 1, binding.axis
         assert axis is not None
         says = f"results {result.shape} have no axis {axis} along which to concatenate them"
@@ -57,10 +57,10 @@ class Iteration(ControlFlow):
         results: dict[str, Tensor],
         times: int,
     ) -> dict[str, Tensor]:
-        """Returns types and shapes of the body's results that are valid for every iteration.
+        """Returns tensors of the body's results that are valid for every iteration.
 
-        If a back edge brings a dimension that the shape of its Parameter does not allow, this shape
-        becomes less specific, and the body is inferred again, until all shapes fit.
+        A back edge may pass a dimension that the shape of its Parameter does not cover. This shape
+        then becomes less specific, and the body is inferred again, until all shapes fit.
         """
         for _ in range(min(times - 1, 1000)):
             wider = False
@@ -70,7 +70,7 @@ class Iteration(ControlFlow):
                 state, value = parameters[parameter], results.get(result, UNKNOWN)
                 kind, other = state.element_type, value.element_type
                 fits = kind.is_dynamic or other.is_dynamic or other is kind
-                says = f"a back edge feeds {other} to Parameter {parameter} of initial type {kind}"
+                says = f"a back edge feeds {other} to Parameter {parameter} of element type {kind}"
                 require(fits, says, rule=PORT_MAP, help="insert a Convert before the Result")
                 before, brought = state.shape, value.shape
                 if before.encloses(brought):
@@ -92,8 +92,8 @@ class Iteration(ControlFlow):
         for binding in view.inputs:
             if binding.axis is not None and binding.internal in states:
                 yield fault(
-                    f"Parameter {binding.internal} gets slices of input {binding.external}, and is "
-                    "the target of a back edge, which OpenVINO ignores",
+                    f"Parameter {binding.internal} gets slices of input {binding.external}; "
+                    "OpenVINO ignores the back edge to this Parameter",
                     rule=PORT_MAP,
                 )
             if binding.axis is not None and abs(binding.stride) != binding.part_size:
@@ -112,9 +112,9 @@ class Iteration(ControlFlow):
         condition: str | None,
         counter: PortBinding | None,
     ) -> tuple[Array, ...]:
-        """Runs the body `count` times, or until its condition is false.
+        """Runs the body `count` times, or until its condition is false; returns the outputs.
 
-        If no iteration runs, the outputs are initial states, empty tensors, or zeros. A trial run,
+        Without iterations, the outputs are initial states, empty tensors, or zeros. A trial run,
         for which no observer is called, determines their shapes.
         """
         initial: dict[str, Array] = fed(view, inputs)
@@ -160,7 +160,7 @@ class Iteration(ControlFlow):
         counter: PortBinding | None,
         iteration: int,
     ) -> None:
-        """Sets the Parameters that get slices or the iteration number, for one iteration."""
+        """Sets the Parameters that get a slice of an input or the iteration number."""
         for binding in view.inputs:
             if binding.axis is not None and binding.external is not None:
                 whole = inputs[binding.external]
@@ -173,9 +173,9 @@ class Iteration(ControlFlow):
 
 
 def _widened(before: Dimension, brought: Dimension) -> Dimension:
-    """Returns the dimension `before` of a state, less specific if it does not allow `brought`.
+    """Returns a dimension that covers two sizes of a state: `before`, and `brought` by a back edge.
 
-    A less specific dimension has no expression.
+    It is `before`, `before` without its expression, or `?`.
     """
     if before.encloses(brought):
         return before
@@ -184,9 +184,9 @@ def _widened(before: Dimension, brought: Dimension) -> Dimension:
 
 
 def part(array: Array, binding: PortBinding, iteration: int) -> Array:
-    """Returns the slice of an input for an iteration.
+    """Returns the slice of an input that an iteration gets.
 
-    `start` is the first element of the first slice, or its last element if the stride is negative.
+    The first slice begins at element `start`; if the stride is negative, it ends there.
     """
     axis, size = binding.axis or 0, array.shape[binding.axis or 0]
     start = binding.start + size if binding.start < 0 else binding.start
@@ -202,6 +202,6 @@ def part(array: Array, binding: PortBinding, iteration: int) -> Array:
 
 
 def joined(parts: list[Array], binding: PortBinding) -> Array:
-    """Returns the concatenated results of all iterations, reversed for a negative stride."""
+    """Returns the concatenated results of all iterations; in reverse for a negative `stride`."""
     shaped = [result if result.ndim else result.reshape(1) for result in parts]
     return np.concatenate(shaped[::-1] if binding.stride < 0 else shaped, axis=binding.axis or 0)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _states(site: Site) -> bool:
-    """Returns whether a dynamic dimension of a state is inferred differently inside the body."""
+    """Returns whether a state has a dynamic dimension outside the body, but another one inside."""
     return any(
         state and one != other and one.is_dynamic
         for given, taken, state in site.entering
@@ -47,7 +47,7 @@ class Loop(Iteration):
     inputs = operand(ANY, value=True, packed=True, optional=True, variadic=True)
 
     def special(self, view: BodyView[Any]) -> tuple[str, PortBinding | None]:
-        """Returns the Result of the condition, and the port map entry of the iteration number."""
+        """Returns the id of the condition's Result, and the iteration number's entry if any."""
         outputs = {binding.purpose: binding for binding in reversed(view.outputs)}
         inputs = {binding.purpose: binding for binding in reversed(view.inputs)}
         if "execution_condition" not in outputs:
@@ -132,9 +132,9 @@ class Loop(Iteration):
         results: dict[str, Tensor],
         given: tuple[Tensor, ...],
     ) -> bool | None:
-        """Returns the body's condition if it is known and the same in every iteration, else None.
+        """Returns the value of the body's condition if every iteration has the same, else None.
 
-        The condition is then a constant of the body, or an input of the Loop.
+        Such a condition comes from a constant of the body, or from an input of the Loop.
         """
         result = results.get(condition, UNKNOWN)
         says = f"the body's condition has shape {result.shape}; expected a scalar or one element"
@@ -168,8 +168,8 @@ class Loop(Iteration):
     ) -> Tensor:
         """Returns the tensor of an output: the last result, or all results, concatenated.
 
-        first: the tensor of a state before the first iteration.
-        never: whether the loop is known not to start. OpenVINO then infers other shapes.
+        first: if the output is a state, its tensor before the first iteration.
+        never: whether the loop is known to run no iteration. OpenVINO then infers other shapes.
         """
         shape = result.shape
         if binding.axis is None:

@@ -76,9 +76,9 @@ class TensorIterator(Iteration):
     def counts(
         self, view: BodyView[Any], inputs: tuple[Tensor, ...]
     ) -> list[tuple[PortBinding, int]]:
-        """Returns the sliced inputs of known size, each with its number of slices.
+        """Returns the sliced inputs whose size is known, each with its number of slices.
 
-        The elements at `start` and `end` both belong to the sliced range.
+        The slices cover the elements from `start` to `end`, both included.
         """
         counts = []
         for binding in self.sliced(view, inputs):
@@ -102,7 +102,7 @@ class TensorIterator(Iteration):
     def count(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> int | None:
         """Returns the number of iterations, or None if it is unknown.
 
-        The last sliced input of known size determines it; without sliced inputs, an output does.
+        The last sliced input of known size determines the number; if no input is sliced, an output.
         """
         known = self.counts(view, inputs)
         if known:
@@ -201,7 +201,7 @@ class TensorIterator(Iteration):
         for binding, count in known[1:]:
             if count != known[0][1]:
                 yield fault(
-                    f"input {binding.external} has slices for {count} iterations, but input "
+                    f"input {binding.external} is sliced for {count} iterations, but input "
                     f"{known[0][0].external} for {known[0][1]}",
                     rule=PORT_MAP,
                 )

@@ -24,7 +24,7 @@ from .kernels import spread
 class BackwardConvolution(Convolving):
     """The base class of transposed convolutions. Each pixel times `filters` is added to a window.
 
-    The windows lie in the result: strides, dilations and padding apply to it.
+    These windows lie in the result; strides, dilations and padding determine their positions.
     """
 
     output_shape = operand(INTEGER, rank=1, value=True, optional=True)
@@ -58,14 +58,14 @@ class BackwardConvolution(Convolving):
         return Tensor(element_type, (batch, channels, *spatial))
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Returns the number of multiply-adds, including those for results that padding removes."""
+        """Returns the number of multiply-adds, including those that end up in removed padding."""
         return inputs[0].shape.size * window_size(inputs[1].shape, self.filter_lead - 1)
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
         raise NotImplementedError
 
     def spread_sizes(self, data: PartialShape, filters: PartialShape, axes: int) -> list[Dimension]:
-        """Returns the spatial sizes of the result, from `data`, `filters` and the attributes."""
+        """Returns the spatial sizes that follow from `data`, `filters` and the attributes."""
         sizes = data[-axes:] if data.rank is not None else (DYNAMIC,) * axes
         kernel = filters[-axes:] if filters.rank is not None else (DYNAMIC,) * axes
         extra = self.output_padding or (0,) * axes
@@ -80,7 +80,7 @@ class BackwardConvolution(Convolving):
     def placed(
         self, data: Array, filters: Array, output_shape: Array | None
     ) -> tuple[Frame, tuple[int, ...]]:
-        """Returns the windows of the filters over the result, and the result's spatial sizes."""
+        """Returns the windows of the filters in the result, and the result's spatial sizes."""
         axes = data.ndim - 2
         shapes = PartialShape(data.shape), PartialShape(filters.shape)
         sizes = tuple(size.low for size in self.spread_sizes(*shapes, axes))
@@ -97,9 +97,9 @@ class BackwardConvolution(Convolving):
 
 
 def shifted(dim: Dimension, number: int) -> Dimension:
-    """Returns a dimension plus a number, which is negative for removed padding.
+    """Returns `dim + number`, at least 0. The number is negative if padding is removed.
 
-    If the upper bound becomes negative, the dimension gets no upper bound, as in OpenVINO.
+    If the upper bound becomes negative, the result has no upper bound, as in OpenVINO.
     """
     low = max(dim.low + number, 0)
     high = UNBOUNDED if dim.high == UNBOUNDED or dim.high + number < 0 else dim.high + number
@@ -110,7 +110,7 @@ def shifted(dim: Dimension, number: int) -> Dimension:
 class ConvolutionBackpropData(BackwardConvolution):
     """Transposed convolution of `data` `[N, C, …]` with `filters` `[C, O, …]`.
 
-    The spatial sizes of the result come from `output_shape`, or from the attributes.
+    The spatial sizes of the result come from `output_shape` if present, else from the attributes.
     """
 
     since = 1

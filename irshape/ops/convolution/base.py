@@ -39,7 +39,7 @@ class Sliding(Operation):
     ) -> int | None:
         """Returns the number of spatial axes, or None if no input or attribute determines it.
 
-        It comes from the rank of `data`, else of `filters`, else from `counts`, else from
+        It follows from the rank of `data`, else of `filters`, else from `counts`, else from
         attributes. Raises `Violation` if a rank does not fit.
         """
         if data.rank is not None:
@@ -69,7 +69,7 @@ class Sliding(Operation):
         return self.pads_begin or none, self.pads_end or none
 
     def frame(self, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> Frame:
-        """Returns the windows of the filters over spatial axes with these sizes."""
+        """Returns the windows that the filters cover along spatial axes of these sizes."""
         axes = len(sizes)
         frame = Frame(kernel, self.steps(axes), self.gaps(axes), *self.pads(axes))
         return frame.same(sizes, self.auto_pad) if self.auto_pad in SAME else frame
@@ -105,7 +105,7 @@ class Sliding(Operation):
 
 
 def window_size(filters: PartialShape, lead: int) -> Dimension:
-    """Returns the product of the sizes of `filters`, without the first `lead` axes."""
+    """Returns the product of the sizes of `filters` from axis `lead` on."""
     return DYNAMIC if filters.rank is None else PartialShape(filters[lead:]).size
 
 
@@ -127,8 +127,8 @@ def grouped_channels(
 ) -> Dimension:
     """Returns the number of output channels of a grouped convolution with `filters` `[groups, …]`.
 
-    `out_axis` and `in_axis` are the axes of `filters` with the output and input channels of a
-    group. Raises `Violation` if the channels of `data` do not form these groups.
+    `out_axis` and `in_axis` are the axes of `filters` for the output and the input channels of a
+    group. Raises `Violation` if the channels of `data` cannot be divided into these groups.
     """
     if filters.rank is None:
         return DYNAMIC

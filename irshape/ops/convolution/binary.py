@@ -14,9 +14,9 @@ from .kernels import convolved
 
 
 class BinaryConvolution(Convolution):
-    """Convolution of zeros and ones, which mean -1 and 1.
+    """Convolution of zeros and ones, where 0 stands for -1.
 
-    Padding is `pad_value` if this is 0 or 1, as in OpenVINO's CPU plugin; otherwise it is -1.
+    Padding is `pad_value` if that is 0 or 1, as in OpenVINO's CPU plugin; otherwise padding is -1.
     """
 
     since = 1

@@ -20,7 +20,7 @@ from .base import Sliding, window_size
 
 
 class DeformableConvolution_1(Sliding):
-    """Two-dimensional convolution whose sampling points are moved by pairs of `offsets`.
+    """Two-dimensional convolution. `offsets` move each sampling point along both axes.
 
     Points outside `data` have the value 0.
     """
@@ -70,9 +70,9 @@ class DeformableConvolution_1(Sliding):
         filters: PartialShape,
         spatial: Sequence[Dimension],
     ) -> None:
-        """Raises `Violation` unless `offsets` or `mask` fits `filters` and the result.
+        """Raises `Violation` unless the shape of `offsets` or `mask` fits `filters` and the result.
 
-        each: the number of channels for each position of the kernel.
+        each: the number of channels for each kernel position: 2 for `offsets`, 1 for `mask`.
         """
         groups = self.deformable_group
         if filters.rank is not None:
@@ -106,8 +106,8 @@ class DeformableConvolution_1(Sliding):
     def sampled(self, data: Array, points: list[Array], sizes: tuple[int, ...]) -> Array:
         """Returns bilinear samples of `data` at `points`.
 
-        The shape of `data` is `[N, groups, C, H·W]`, that of the points `[N, groups, kernel, …]`,
-        and that of the result `[N, groups, C, kernel, …]`. Samples outside the data are 0.
+        `data` is `[N, groups, C, H·W]`, each array of points `[N, groups, kernel, …]`, and the
+        result `[N, groups, C, kernel, …]`. Samples outside the data are 0.
         """
         pads = self.bilinear_interpolation_pad
         inside: Any = True
@@ -143,14 +143,14 @@ class DeformableConvolution_8(DeformableConvolution_1):
 
 
 def _require_groups(name: str, shape: PartialShape, axis: int, groups: int) -> None:
-    """Raises `Violation` if an axis cannot be divided into groups."""
+    """Raises `Violation` if the size of an axis is no multiple of the number of groups."""
     if not shape[axis].is_unbounded:
         what = f"dimension {axis} of `{name}` {shape}"
         divided(shape[axis], groups, what, name, INPUT_SHAPES)
 
 
 def _grid(frame: Frame, steps: tuple[int, ...], axis: int) -> Array:
-    """Returns the coordinates of each kernel position at each step, along one of two axes.
+    """Returns where each kernel position lies in each window, as coordinates along one axis.
 
     The result is `[kernel, *steps]`, without the offsets.
     """

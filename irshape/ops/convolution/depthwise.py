@@ -1,8 +1,8 @@
 """Convolution of each channel with its own filters, in NumPy.
 
 The channels are the last axis in memory. For each position of the kernel, `einsum` multiplies rows
-of adjacent elements by weights and adds them up, without a copy of the patches. It is fast if rows
-are long and contiguous, e.g. adjacent pixels of a line.
+of adjacent elements by weights and adds the products up, without a copy of the patches. This is
+fast if rows are long and contiguous, e.g. adjacent pixels of a line.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from ..lazy import Array, np
 from ..windows import Frame, channels_to_end, channels_to_front, padded
 
 _WIDE: Final = 512
-"""With at least this number of channels, the channels of one pixel form a long enough row."""
+"""If a pixel has at least this many channels, they form a row by themselves."""
 
 _ROW: Final = 2048
-"""The largest number of elements in a row of several pixels. It then fits into the L1 cache."""
+"""The largest number of elements in a row of several pixels, which must fit into the L1 cache."""
 
 _SHORT: Final = 256
-"""If a row would have fewer elements, a whole line becomes a row, even if no cache holds it."""
+"""If rows would have fewer elements than this, each row is a whole line of pixels."""
 
 _FAST: Final = 6
-"""`einsum` computes this many products in the time that other functions take for an element."""
+"""How many products `einsum` computes in the time that other functions need for one element."""
 
 
 def by_channel(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
@@ -69,7 +69,7 @@ def _position_by_position(filters: Array) -> Array:
 
 
 def _pixels_in_a_row(count: int, channels: int) -> int:
-    """Returns how many of the `count` pixels in a line are multiplied together, as one row."""
+    """Returns how many of the `count` pixels in a line `einsum` multiplies as one row."""
     if channels >= _WIDE:
         return 1
     for width in range(min(count, _ROW // channels), 0, -1):
@@ -81,7 +81,7 @@ def _pixels_in_a_row(count: int, channels: int) -> int:
 def _patches(area: Array, frame: Frame, total: tuple[int, ...], width: int) -> Array:
     """Returns a view `[N, *kernel, *steps, width·C]` of padded pixels `[N, *sizes, C]`.
 
-    It has an axis for each axis of the kernel, then an axis for each axis of the result.
+    The view has an axis for each kernel axis, then an axis for each spatial axis of the result.
     """
     sample, *inside, element = area.strides
     apart = [size * dilation for size, dilation in zip(inside, frame.dilations, strict=True)]

@@ -16,7 +16,7 @@ from .kernels import convolved
 
 
 class ForwardConvolution(Convolving):
-    """The base class of forward convolutions, which compute a pixel for each window of `data`."""
+    """The base class of forward convolutions: each window of `data` gives a pixel of the result."""
 
     tolerated: ClassVar[tuple[str, ...]] = ("output_padding", "PrimitivesPriority")
 
@@ -54,7 +54,7 @@ class Convolution(ForwardConvolution):
         return convolved(data, filters[None], self.frame(data.shape[2:], filters.shape[2:]))
 
     def arranged(self, index: int, array: Array) -> Array:
-        """Returns filters laid out as a matrix: a row for each patch element, channels last."""
+        """Returns filters laid out as a matrix that has a row for each element of a patch."""
         if index != 1 or array.dtype.char not in "fd":
             return array
         rank = array.ndim

@@ -1,11 +1,11 @@
 """The NumPy evaluation of convolutions.
 
-Each patch of the data, the pixels under the kernel, becomes a row of a matrix. The result is the
-product of this matrix and the filters. The channels are the last axis in memory, so that a row is
-copied in long pieces. The result keeps this layout, as a view of shape `[N, C, …]`. Elementwise
-layers after it keep it, too.
+Each patch (the pixels that the kernel covers at one position) becomes a row of a matrix. The result
+is the product of this matrix and the filters. The channels are the last axis in memory, so that a
+row is copied in long pieces. The result has this layout, too, as a view of shape `[N, C, …]`, and
+elementwise layers keep it.
 
-For a kernel of one pixel, data of either layout needs no copy. For groups of one channel, a sum
+If the kernel is one pixel, data of either layout needs no copy. For groups of one channel, a sum
 over the positions of the kernel is faster; see `depthwise`.
 """
 
@@ -30,10 +30,10 @@ from ..windows import (
 from .depthwise import by_channel
 
 MAX_COLUMNS: Final = 1 << 20
-"""The largest number of elements in a matrix of patches, which then fits into a cache."""
+"""The largest number of elements in a matrix of patches, so that the matrix fits into a cache."""
 
 _FEW_STEPS: Final = 256
-"""The smallest number of rows in a matrix product. Short lines of the result are combined."""
+"""Matrix products get at least this many rows: short lines of the result are combined."""
 
 
 def convolved(data: Array, filters: Array, frame: Frame) -> Array:
@@ -61,7 +61,7 @@ def convolved(data: Array, filters: Array, frame: Frame) -> Array:
 
 @lru_cache(maxsize=1024)
 def _reach(frame: Frame, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
-    """Returns the number of windows along each axis, and whether each covers exactly one pixel."""
+    """Returns the number of windows along each axis, and whether every window is one pixel."""
     return frame.steps(sizes), (
         all(k == 1 for k in frame.kernel)
         and all(s == 1 for s in frame.strides)

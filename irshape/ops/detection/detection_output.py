@@ -65,12 +65,12 @@ class DetectionOutputs(Operation):
 
     @property
     def prior_size(self) -> int:
-        """Returns the length of a prior box: 4 coordinates, and an image index if not
-        `normalized`."""
+        """The number of elements of a prior box: 4 coordinates, after an image index if
+        `normalized` is false."""
         return 4 if self.normalized else 5
 
     def counts(self, *inputs: Any) -> tuple[int, int]:
-        """Returns the number of classes and the number of prior boxes; 0 if unknown."""
+        """Returns the number of classes and of prior boxes that inputs imply; 0 if unknown."""
         raise NotImplementedError
 
     def infer(
@@ -121,7 +121,7 @@ class DetectionOutputs(Operation):
         return Tensor(box_logits.element_type, [1, 1, images * per_image, 7])
 
     def rows_per_image(self, classes: int, priors: int) -> Dimension:
-        """Returns the number of rows for an image. `classes` and `priors` are 0 if unknown."""
+        """Returns the number of output rows for an image. An argument of 0 means unknown."""
         if self.keep_top_k[0] > 0:
             return dimension_of(self.keep_top_k[0])
         per_box = dimension_of(classes) if classes else DYNAMIC
@@ -174,7 +174,7 @@ class DetectionOutputs(Operation):
     def prior_boxes(self, proposals: Array, priors: int, images: int) -> tuple[Array, Array, Array]:
         """Returns the prior boxes, their variances, and the number of prior boxes for each image.
 
-        If `normalized` is false, a box with image index -1 ends the boxes of an image.
+        If `normalized` is false, the list of an image ends at the first box with image index -1.
         """
         rows = proposals[:, 0].reshape(-1, priors, self.prior_size)
         rows = np.broadcast_to(rows, (images, priors, self.prior_size))
@@ -205,7 +205,7 @@ class DetectionOutputs(Operation):
         return np.clip(boxes, np.float32(0), np.float32(1)) if self.clip_before_nms else boxes
 
     def keep(self, boxes: Array, scores: Array) -> list[tuple[int, list[int]]]:
-        """Returns the classes of one image, each with the indices of the boxes that are kept."""
+        """Returns the classes of one image, each with the indices of its kept boxes."""
         kept: list[tuple[int, list[int]]] = []
         limit = self.top_k if self.top_k > -1 else None
         if self.decrease_label_id:
@@ -234,9 +234,9 @@ class DetectionOutputs(Operation):
         return kept
 
     def best_classes(self, scores: Array) -> tuple[Array, Array]:
-        """Returns each box's best score and its class; class 0 if the score is too low.
+        """Returns the best score of each box, and its class; class 0 if the score is too low.
 
-        The first class and the background are not considered.
+        Scores of class 0 and of the background class are left out.
         """
         considered = scores.copy()
         considered[0] = -1
@@ -255,9 +255,9 @@ def divided(name: str, tensor: Tensor, axis: int, divisor: int) -> int:
 
 
 def priors_of(name: str, tensor: Tensor, axis: int, per_prior: int, priors: int) -> int:
-    """Returns the number of prior boxes, given an axis of an input; 0 if it is unknown.
+    """Returns the number of prior boxes that the size of an axis implies; 0 if it is unknown.
 
-    per_prior: how many elements along the axis belong to a prior box.
+    per_prior: how many elements along the axis each prior box has.
     priors: the number of prior boxes according to earlier inputs; 0 if unknown.
     """
     if tensor.shape[axis].is_dynamic:

@@ -157,8 +157,8 @@ class ExperimentalDetectronGenerateProposalsSingleImage(Operation):
 class ExperimentalDetectronPriorGridGenerator(Operation):
     """Moves prior boxes to the center of every cell of a grid.
 
-    The result has room for the whole feature map. If the grid is smaller, the specification does
-    not define the other rows; in irshape, they are 0.
+    The result has rows for every cell of the feature map. If the grid has fewer cells, the
+    specification does not define the remaining rows; in irshape, they are 0.
     """
 
     since = 6
@@ -204,9 +204,9 @@ class ExperimentalDetectronPriorGridGenerator(Operation):
 
 
 class ExperimentalDetectronROIFeatureExtractor(Operation):
-    """Averages features of each region in bins. Returns the averages and the regions.
+    """Divides each region into bins. Returns the average features of the bins, and the regions.
 
-    The area of a region selects the feature map of the pyramid; without area, features are 0.
+    A region's area selects a feature map of the pyramid. For the area 0, the features are 0.
     """
 
     since = 6

@@ -8,10 +8,10 @@ from ..lazy import Array, np
 
 
 def overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
-    """Returns the intersection over union of one box with each of several boxes, given as corners.
+    """Returns the intersection over union of `box` and each of `boxes`, as [x1, y1, x2, y2].
 
-    It is 0 if an area is not positive. A side is the difference of its corners plus `margin`, which
-    is 1 for pixel coordinates.
+    The result is 0 if an area is not positive. The length of a side is the difference of
+    coordinates plus `margin`, which is 1 for pixels.
     """
     margin = np.float32(margin)
     sides = boxes[:, 2:] - boxes[:, :2] + margin
@@ -27,9 +27,9 @@ def overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
 
 
 def touching_overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
-    """Like `overlaps`, but returns 0 for boxes that do not overlap without the margin.
+    """Like `overlaps`, but returns 0 for boxes that would not overlap without the margin.
 
-    A box whose corners are swapped has no area; two boxes without area result in NaN.
+    A box with swapped corners has the area 0. For two boxes of area 0, the result is NaN.
     """
     margin = np.float32(margin)
     apart = (boxes[:, :2] > box[2:]).any(axis=1) | (boxes[:, 2:] < box[:2]).any(axis=1)
@@ -43,9 +43,9 @@ def touching_overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
 
 
 def moved(boxes: Array, deltas: Array, margin: float = 0.0) -> Array:
-    """Returns boxes moved by deltas 0 and 1, in units of sides, and scaled by exp(deltas 2 and 3).
+    """Returns boxes shifted by deltas 0 and 1 times their sides, and scaled by exp(deltas 2 and 3).
 
-    A side is the difference of its corners plus `margin`.
+    The length of a side is the difference of coordinates plus `margin`.
     """
     sides = boxes[..., 2:] - boxes[..., :2] + np.float32(margin)
     centers = deltas[..., :2] * sides + boxes[..., :2] + np.float32(0.5) * sides
@@ -72,7 +72,7 @@ def greedy(
     overlap: Callable[[Array, Array], Array] = overlaps,
     eta: float = 1.0,
 ) -> list[int]:
-    """Returns the boxes of `order` whose overlap with each earlier kept box is at most `threshold`.
+    """Returns the boxes of `order` that overlap each box kept before by at most `threshold`.
 
     At most `limit` boxes are kept. Each kept box multiplies a threshold above 0.5 by `eta`.
     """
@@ -98,9 +98,9 @@ def rotated_corners(boxes: Array) -> Array:
 
 
 def rotated_overlaps(box: Array, boxes: Array) -> Array:
-    """Returns the intersection over union of one rotated box with each of several rotated boxes.
+    """Returns the intersection over union of `box` and each of `boxes`, which are rotated.
 
-    The corners of an intersection are crossings of sides, and corners that lie in the other box.
+    The corners of an intersection are crossings of sides, and corners inside the other box.
     """
     a = np.broadcast_to(rotated_corners(box[None].astype(np.float64)), (len(boxes), 4, 2))
     b = rotated_corners(boxes.astype(np.float64))
@@ -125,7 +125,7 @@ def rotated_overlaps(box: Array, boxes: Array) -> Array:
 
 
 def _crossings(a: Array, b: Array) -> tuple[Array, Array]:
-    """Returns the points where sides of two quadrangles cross, and whether each pair crosses."""
+    """Returns the points where sides of two quadrangles meet, and which of them exist."""
     along, other = np.roll(a, -1, axis=1) - a, np.roll(b, -1, axis=1) - b
     between = b[:, None, :, :] - a[:, :, None, :]
     cross = (

@@ -60,10 +60,10 @@ class DetectionSuppression(Operation):
         raise NotImplementedError
 
     def collect(self, images: list[tuple[Array, Array]]) -> tuple[list[Array], Array, Array, Array]:
-        """Returns the detections of several images, each given as boxes and scores for each class.
+        """Returns the detections of several images. An image has boxes and scores for each class.
 
-        The results are: the images, classes and boxes of the detections in their final order; their
-        scores; the images, classes and boxes as rows; and the number of detections of each image.
+        Four results: arrays of the image, class and box of each detection, in final order; the
+        scores; the same as rows [image, class, box]; and the number of detections of each image.
         """
         places = [np.empty((0, 3), np.int64)]
         scores = [np.empty(0, np.float32)]
@@ -90,7 +90,7 @@ class DetectionSuppression(Operation):
         return [image, label, box], ranked[order], rows[order], counts
 
     def final_order(self, rows: Array, scores: Array) -> Array:
-        """Returns the order in which `sort_result_type` requires rows [image, class, box]."""
+        """Returns the order of rows [image, class, box] that `sort_result_type` requires."""
         image, label, box = rows.T
         if self.sort_result_type == "classid":
             if self.sort_result_across_batch:
@@ -103,14 +103,14 @@ class DetectionSuppression(Operation):
     def as_outputs(
         self, boxes: Array, label: Array, scores: Array, chosen: Array, flat: Array, counts: Array
     ) -> tuple[Array, Array, Array]:
-        """Returns the three outputs. flat: the index of each chosen box in the flattened input."""
+        """Returns the three outputs. `flat`: the position of each chosen box in the input."""
         integer = dtype_of(self.output_type)
         columns = [label[:, None].astype(np.float32), scores[:, None], chosen.reshape(-1, 4)]
         rows = np.concatenate(columns, axis=1).astype(boxes.dtype)
         return rows, flat.reshape(-1, 1).astype(integer), counts.astype(integer)
 
     def of_shared_boxes(self, boxes: Array, scores: Array) -> tuple[Array, Array, Array]:
-        """Returns the outputs if all classes of an image have the same boxes."""
+        """Returns the three outputs if all classes of an image have the same boxes."""
         wide = boxes.astype(np.float32)
         images = [
             (np.broadcast_to(image_boxes, (len(class_scores), *image_boxes.shape)), class_scores)

@@ -45,7 +45,7 @@ def number(tensor: Array | None) -> Any:
 
 
 def _open_suppression(site: Site) -> bool:
-    """Returns whether the number of kept boxes has an upper bound although inputs are dynamic."""
+    """Returns whether the output has an upper bound although boxes or scores are dynamic."""
     output = dimensions(site.output)
     boxes, scores = dimensions(site.shape(0)), dimensions(site.shape(1))
     if not output or output[0] == Dimension(0, UNBOUNDED):
@@ -126,10 +126,10 @@ class BoxSuppression(Operation):
 
 
 class NonMaxSuppression_1(BoxSuppression):
-    """Drops boxes that overlap better boxes. Returns the kept ones as [batch item, class, box].
+    """Drops boxes that overlap better boxes. Returns the kept boxes as [batch item, class, box].
 
-    They are padded with -1 to min(boxes, max_output_boxes_per_class * classes) rows. The CPU plugin
-    does not pad, and can return more rows for several batch items.
+    Rows of -1 fill the result to min(boxes, max_output_boxes_per_class * classes) rows. The CPU
+    plugin adds no such rows, and can return more rows for several batch items.
     """
 
     since = 1
@@ -161,7 +161,7 @@ class NonMaxSuppression_1(BoxSuppression):
         return filled
 
     def corners(self, boxes: Array) -> Array:
-        """Returns boxes as two corners, the lower one first."""
+        """Returns boxes as two corners; the corner with the lower coordinates comes first."""
         boxes = boxes.astype(np.float32)
         first, second = boxes[..., :2], boxes[..., 2:]
         if self.box_encoding == "center":
@@ -206,9 +206,9 @@ class NonMaxSuppression_4(NonMaxSuppression_3):
 
 
 class NonMaxSuppression_5(NonMaxSuppression_4):
-    """Like NonMaxSuppression-4, but without padding. Also returns the scores and number of boxes.
+    """Like NonMaxSuppression-4, but without padding. Also returns scores and the number of boxes.
 
-    With `soft_nms_sigma`, boxes with an overlap up to `iou_threshold` get lower scores.
+    If `soft_nms_sigma` is given, boxes that overlap by up to `iou_threshold` get lower scores.
     """
 
     since = 5
@@ -235,9 +235,9 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
 
 
 class NonMaxSuppression_9(NonMaxSuppression_5):
-    """Like NonMaxSuppression-5, but scores of boxes beyond `iou_threshold` are lowered, too.
+    """Like NonMaxSuppression-5, but `soft_nms_sigma` lowers scores beyond `iou_threshold`, too.
 
-    With `soft_nms_sigma`, overlaps only lower scores; they do not drop boxes.
+    If `soft_nms_sigma` is given, overlaps never drop boxes.
     """
 
     since = 9
@@ -261,7 +261,7 @@ def selected(
 def as_outputs(
     output_type: ElementType, indices: Array, scores: Array
 ) -> tuple[Array, Array, Array]:
-    """Returns the kept boxes as triplets, triplets with the scores, and their number."""
+    """Returns rows [batch item, class, box], rows [batch item, class, score], and their number."""
     integer = dtype_of(output_type)
     scored = np.concatenate([indices[:, :2].astype(np.float32), scores[:, None]], axis=1)
     return indices.astype(integer), scored, np.array([len(indices)], dtype=integer)

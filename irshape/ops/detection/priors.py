@@ -81,7 +81,7 @@ class PriorBoxes(Operation):
         return np.stack([corners.ravel(), np.broadcast_to(variance, corners.shape).ravel()])
 
     def corners(self, height: int, width: int, image_height: int, image_width: int) -> Array:
-        """Returns the corners before clipping, as [height, width, boxes, 4]."""
+        """Returns the corners of all prior boxes before clipping, as [height, width, boxes, 4]."""
         raise NotImplementedError
 
 
@@ -131,7 +131,7 @@ class PriorBox_1(PriorBoxes):
     def count_ratios(self) -> int:
         """Returns the number of distinct aspect ratios, including 1.
 
-        They are compared in f32, rounded to a millionth.
+        Ratios are compared in f32, rounded to a millionth.
         """
         ratios = {1.0}
         for ratio in map(f32, self.aspect_ratio):
@@ -180,9 +180,9 @@ class PriorBox_1(PriorBoxes):
         return np.concatenate(parts, axis=2)
 
     def halves(self, sizes: Array) -> tuple[Array, Array]:
-        """Returns half the widths and half the heights of boxes, in the order of the output.
+        """Returns half the widths and half the heights of the boxes of a point, in output order.
 
-        The boxes belong to `min_size`, `max_size` and `aspect_ratio`.
+        The boxes are those of `min_size`, `max_size` and `aspect_ratio`.
         """
         roots = np.sqrt(self.ratios())
         wide: list[Array] = []
@@ -210,9 +210,9 @@ class PriorBox_1(PriorBoxes):
         return np.concatenate([empty, *wide]), np.concatenate([empty, *high])
 
     def fixed(self, index: int) -> tuple[Array, Array, Array, Array]:
-        """Returns the distances of box centers from the point, and half the widths and heights.
+        """Returns x and y distances of box centers from the point, and half widths and heights.
 
-        The boxes have the fixed size at `index`. Each occurs density * density times.
+        The boxes have the fixed size at `index`. Each box occurs density * density times.
         """
         size = np.float32(self.fixed_size[index])
         if self.fixed_ratio:

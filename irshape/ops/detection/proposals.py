@@ -110,7 +110,7 @@ class Proposal_1(Operation):
     def anchors(self, rows: int, columns: int) -> Array:
         """Returns boxes of every ratio and scale around the points of the feature map.
 
-        The result is [rows, columns, anchors, 4]. Boxes for TensorFlow are not rounded, are
+        The result is [rows, columns, anchors, 4]. For TensorFlow, boxes are not rounded, are
         centered at the origin, and lie on the transposed map.
         """
         margin = np.float32(0 if self.tensorflow else 1)
@@ -147,7 +147,7 @@ class Proposal_4(Proposal_1):
 
 
 def refined(anchors: Array, deltas: Array, height: Array, width: Array, margin: float) -> Array:
-    """Returns anchors moved by deltas and clipped to the image, one in each row.
+    """Returns boxes, one in each row: the anchors moved by deltas and clipped to the image.
 
     `anchors` are [rows, columns, anchors, 4], `deltas` [anchors * 4, rows, columns].
     """

@@ -20,7 +20,7 @@ from ..tensors import Tensor
 from ..windows import dimension_of
 
 Place = Callable[[Array, Array], tuple[Array, Array]]
-"""A function from the coordinates y, x of samples to coordinates on the feature map."""
+"""A function from coordinates (y, x) of samples to coordinates on the feature map."""
 
 
 def image(data: Array, index: float) -> Array:
@@ -51,9 +51,9 @@ def aligned(
     mode: str,
     place: Place | None = None,
 ) -> Array:
-    """Returns a region divided into bins, each the average or maximum of a grid of samples.
+    """Returns a pooled region: each bin is the average or maximum of a grid of samples.
 
-    `start` and `size` of the region are (y, x). `place` maps the samples to the feature map. The
+    `start` and `size` of the region are (y, x). `place` maps sample points to the feature map. The
     result is [channels, rows, columns].
     """
     channels, height, width = features.shape
@@ -109,7 +109,7 @@ class AlignedPooling(Operation):
         return result.astype(data.dtype)
 
     def pool(self, features: Array, roi: Array) -> Array:
-        """Returns one pooled region of the feature maps of a batch item."""
+        """Returns the result for one region, given the feature maps of its batch item."""
         raise NotImplementedError
 
 
@@ -195,7 +195,7 @@ def pooled_regions(
 
 
 def _output_sizes(site: Site) -> bool:
-    """Returns whether `output_size`, or else `pooled_h` and `pooled_w`, do not give two sizes."""
+    """Returns whether `output_size`, or else `pooled_h` and `pooled_w`, is not two numbers."""
     sizes = site.layer.attribute("output_size")
     if sizes is not None:
         return len(sizes.split(",")) != 2
@@ -205,7 +205,7 @@ def _output_sizes(site: Site) -> bool:
 class ROIPooling(Operation):
     """The maximum of each bin of a region, or one interpolated sample of the bin.
 
-    A region with batch item -1 ends the list; the result is 0 from there on.
+    The regions end at one with batch item -1; the result is 0 from there on.
     """
 
     differs = facts(
@@ -231,7 +231,7 @@ class ROIPooling(Operation):
     def pooled(self) -> tuple[int, int]:
         """The rows and columns of a pooled region.
 
-        OpenVINO writes them as `output_roi`, too. Older writers write only `pooled_h` and
+        OpenVINO writes both numbers as `output_roi`, too. Older writers write only `pooled_h` and
         `pooled_w`.
         """
         rows, columns = self.output_roi or (0, 0)
@@ -280,7 +280,7 @@ class ROIPooling(Operation):
 def bin_edges(start: int, length: int, count: int, limit: int) -> list[tuple[int, int]]:
     """Returns the start and end of each bin of a region, clipped to the feature map.
 
-    Bins whose size is not an integer overlap.
+    If the size of a bin is not an integer, neighbouring bins overlap.
     """
     size = np.float32(length) / np.float32(count)
     first = np.floor(np.arange(count, dtype=np.float32) * size).astype(np.int64) + start
@@ -290,7 +290,7 @@ def bin_edges(start: int, length: int, count: int, limit: int) -> list[tuple[int
 
 
 def spread(start: Array, end: Array, count: int, size: int) -> Array:
-    """Returns `count` points between two fractions of a feature map; one point is in the middle."""
+    """Returns `count` evenly spaced points from `start` to `end`, fractions of a feature map."""
     last = np.float32(size - 1)
     if count == 1:
         return np.float32([np.float32(0.5) * (start + end) * last])
@@ -323,9 +323,9 @@ class PositionSensitivePooling(Operation):
 
 
 class PSROIPooling(PositionSensitivePooling):
-    """The average of each bin of a region, or of interpolated samples in the parts of the bin.
+    """The average of each bin of a region or, in mode `bilinear`, of samples in parts of the bin.
 
-    Each bin, or part, has its own channels. After a region with batch item -1, the result is 0.
+    Each bin or part has its own channels. After a region with batch item -1, the result is 0.
     """
 
     since = 1
@@ -378,7 +378,7 @@ class PSROIPooling(PositionSensitivePooling):
         return result
 
     def samples(self, features: Array, roi: Array) -> Array:
-        """Returns for each bin the average of one sample from each of its parts."""
+        """Returns the average of each bin, computed from one sample in each part of the bin."""
         x1, y1, x2, y2 = roi * np.float32(self.spatial_scale)
         rows, columns, group = self.spatial_bins_y, self.spatial_bins_x, self.group_size
         width, height = (x2 - x1) / np.float32(columns), (y2 - y1) / np.float32(rows)

@@ -19,7 +19,7 @@ from ..windows import dimension_of
 class RegionYolo(Operation):
     """Applies the logistic function to the position and objectness of every region.
 
-    With `do_softmax`, also applies softmax over classes, and joins axes `axis` to `end_axis`.
+    With `do_softmax`, softmax over the classes follows, and axes `axis` to `end_axis` are joined.
     """
 
     since = 1
@@ -82,7 +82,7 @@ class RegionYolo(Operation):
 
 
 class ReorgYolo(Operation):
-    """Moves blocks of stride * stride points into channels, in the order of the YOLO reference."""
+    """Moves blocks of stride * stride points into channels, in the order that YOLO defines."""
 
     since, written = 1, 2
     data = operand(ANY, rank=4)
@@ -107,8 +107,8 @@ class ReorgYolo(Operation):
         return Tensor(data.element_type, [data.shape[0], channels * (stride * stride), *sides])
 
     def evaluate(self, data: Array) -> Array:
-        """Returns the result. If the channels do not form whole blocks, reads the elements that
-        follow, from other rows and images, as the CPU plugin does."""
+        """Returns the result. If blocks do not divide the channels evenly, elements of other rows
+        and images are read, as by the CPU plugin."""
         images, channels, height, width = data.shape
         stride = self.stride[0]
         area = stride * stride

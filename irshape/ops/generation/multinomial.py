@@ -18,7 +18,7 @@ from ..tensors import Tensor
 
 
 class Multinomial(Operation):
-    """Draws indices of classes with the probabilities `probs`: `num_samples` in each row."""
+    """Draws `num_samples` indices of classes in each row, with the probabilities `probs`."""
 
     since = 13
     differs = facts(
@@ -97,7 +97,7 @@ def standard_uniform(seed: int, second: int, count: int) -> Array:
 
 
 def seed_sequence(seeds: tuple[int, ...], count: int) -> Array:
-    """Returns `count` words (at least 623) from the seeds, as C++'s std::seed_seq does."""
+    """Returns `count` words (at least 623) that C++'s std::seed_seq makes from the seeds."""
     words = [seed & 0xFFFFFFFF for seed in seeds]
     result = [0x8B8B8B8B] * count
     shift, size = 11, len(words)

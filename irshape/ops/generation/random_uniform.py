@@ -21,7 +21,7 @@ PHILOX_KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
 
 
 def philox(key: int, counter: int, blocks: int) -> Array:
-    """Returns the words of the generator Philox 4x32-10, four words for each of `blocks` draws.
+    """Returns words of the random number generator Philox 4x32-10: four for each of `blocks` draws.
 
     `key` and `counter` are the two seeds.
     """
@@ -131,8 +131,8 @@ MANTISSA = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7}
 def tensorflow_real(bits: Array, low: Array, high: Array) -> Array:
     """Converts random words to numbers from `low` to `high`, as TensorFlow does.
 
-    The last bits of a word are the fraction of a number from 1 to 2. The part above 1 is scaled to
-    the range, and rounded at each step.
+    The last bits of a word become the fraction of a number from 1 to 2. The number minus 1 is
+    scaled to the range; each step is rounded.
     """
     digits = MANTISSA[element_type_of(low).name]
     fraction = ((bits & np.uint64((1 << digits) - 1)).astype(np.float64) / (1 << digits)).astype(
@@ -144,8 +144,8 @@ def tensorflow_real(bits: Array, low: Array, high: Array) -> Array:
 def torch_real(bits: Array, low: Array, high: Array) -> Array:
     """Converts random words to numbers from `low` to `high`, as PyTorch does.
 
-    The last bits of a word are a fraction with one bit more than the mantissa of the type. The
-    fraction is scaled to the range in f32, or in f64 for f64, and converted to the type.
+    The last bits of a word become a fraction with one bit more than the mantissa of the type. It is
+    scaled to the range in f32, or in f64 for f64, and then converted to the type.
     """
     digits = MANTISSA[element_type_of(low).name] + 1
     wide = np.float64 if digits == 53 else np.float32

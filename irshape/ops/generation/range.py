@@ -18,7 +18,7 @@ from ..tensors import Number, Tensor, Value
 
 
 def count(start: Number, stop: Number, step: Number) -> int:
-    """Returns how many numbers a Range from `start` to before `stop` contains."""
+    """Returns how many numbers a Range contains, from `start` (included) to `stop` (excluded)."""
     if (stop - start) * (1 if step > 0 else -1) <= 0:
         return 0
     if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
@@ -27,7 +27,7 @@ def count(start: Number, stop: Number, step: Number) -> int:
 
 
 def number(array: Array) -> Number:
-    """Returns the only element of an array. Integers stay exact."""
+    """Returns the only element of an array: an `int` for integer types, else a `float`."""
     return array.item() if array.dtype.kind in "iu" else float(array.astype(np.float64).item())
 
 
@@ -44,7 +44,7 @@ class RangeBase(Operation):
     def bounds(
         self, start: Tensor, stop: Tensor, step: Tensor
     ) -> list[tuple[Number, Number]] | None:
-        """Returns bounds of the three inputs, in the result's type; None if one is unknown."""
+        """Returns bounds of start, stop and step, in the result's type; None if any is unknown."""
         integral = self.result_type(start, stop, step).is_integer
         bounds: list[tuple[Number, Number]] = []
         for tensor in (start, stop, step):
@@ -76,9 +76,9 @@ class RangeBase(Operation):
         return Tensor(element_type, PartialShape([size]))
 
     def size(self, bounds: list[tuple[Number, Number]] | None) -> Dimension:
-        """Returns the number of elements.
+        """Returns the number of elements, given bounds of the three inputs.
 
-        It grows with `stop - start` and falls with `step`. So bounds of the inputs give its bounds.
+        It grows with `stop - start` and falls with `step`, so its bounds follow from theirs.
         """
         if bounds is None:
             return DYNAMIC

@@ -28,7 +28,7 @@ def plane(tensor: Tensor) -> tuple[Dimension, Dimension, Dimension]:
 
 def halves(height: Dimension, width: Dimension, name: str) -> list[Dimension]:
     """Returns half the height and half the width. Raises `Violation` unless both can be even, since
-    four pixels have the same chroma."""
+    two by two pixels share their chroma."""
     sides = (("height", height), ("width", width))
     return [divided(size, 2, f"the {what} of `{name}`", name, INPUT_SHAPES) for what, size in sides]
 
@@ -67,7 +67,7 @@ class FromPlanes(Operation):
     def with_chroma(
         self, sizes: tuple[Dimension, Dimension, Dimension], name: str, chroma: Tensor
     ) -> tuple[Dimension, Dimension, Dimension]:
-        """Returns the image's batch, height and width, merged with those for a chroma plane."""
+        """Returns the image's batch, height and width, merged with those that a plane implies."""
         batch, height, width = plane(chroma)
         merged = []
         for what, ours, theirs in zip(AXES, sizes, (batch, height * 2, width * 2), strict=True):
@@ -95,7 +95,7 @@ class FromPlanes(Operation):
 
 
 def rounded_up(values: Array, like: Array) -> Array:
-    """Returns values clipped to 0 to 255. For an integer type, they are rounded, halves up."""
+    """Returns values clipped to 0 to 255. For an integer type, values are rounded, halves up."""
     clipped = np.clip(values, 0, 255)
     return computed(np.floor(clipped + 0.5) if like.dtype.kind == "u" else clipped, like)
 

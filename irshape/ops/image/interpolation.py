@@ -38,7 +38,7 @@ SCALE_TYPES: Final = types("f32 f16 bf16")
 SIZE_TYPES: Final = types("i32 i64 u32 u64")
 F32: Final = ElementType.of("f32")
 MAX_DENOMINATOR: Final = 64
-"""The largest denominator of a fraction that replaces a scale. Both must be equal in f32."""
+"""A fraction with at most this denominator replaces a scale if both are equal in f32."""
 SCALE_PRECISION: Final = 2**-23
 SMALL_INTEGERS: Final = ("int8", "uint8")
 Steps = list[tuple[int, int, float]]
@@ -48,7 +48,7 @@ Steps = list[tuple[int, int, float]]
 def scaled(dim: Dimension, scale: float) -> Dimension:
     """Returns a dimension times a scale, rounded down.
 
-    As in OpenVINO, it is computed in f32, after 1e-6 is added to the scale.
+    As in OpenVINO, the product is computed in f32, and 1e-6 is added to the scale before.
     """
     if scale == 1:
         return dim
@@ -65,7 +65,7 @@ def scaled(dim: Dimension, scale: float) -> Dimension:
 
 
 def scaled_expression(size: Expression, scale: float) -> Expression | None:
-    """Returns `size * scale`, rounded down, as an expression, if the scale is a simple fraction.
+    """Returns `size * scale`, rounded down, as an expression, if the scale is a fraction like 3/2.
 
     The 1e-6 that OpenVINO adds to the scale matters only for sizes in the hundred thousands.
     """
@@ -78,7 +78,7 @@ def scaled_expression(size: Expression, scale: float) -> Expression | None:
 
 
 def _whole(number: float) -> int:
-    """Returns the integer part of a size; 0 for a number that is negative or too large."""
+    """Returns the integer part of a size; 0 if the size is negative or too large."""
     return int(number) if 0 <= number < UNBOUNDED else 0
 
 
@@ -90,7 +90,7 @@ def default_axes(image: Tensor, axes: Tensor | None) -> tuple[int, ...] | None:
 
 
 def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> Iterator[Fault]:
-    """Yields faults in axes, sizes or scales which OpenVINO accepts, but not the specification."""
+    """Yields faults of axes, sizes or scales that only the specification forbids."""
     yield from repeated(axes)
     count = given.shape.size
     if axes is not None and count.low > len(axes):

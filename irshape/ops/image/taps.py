@@ -23,7 +23,7 @@ class Taps(NamedTuple):
 
 
 def mixed(data: Array, axis: int, taps: Taps) -> Array:
-    """Returns weighted sums of the elements along an axis."""
+    """Returns `data` with a resized axis: sums of elements, weighted as `taps` says."""
     positions, weights = taps
     form = [1] * data.ndim
     form[axis] = len(positions)
@@ -73,9 +73,9 @@ NEAREST: Final[dict[str, Callable[[Array, bool], Array]]] = {
 
 
 def linear(coordinates: Array, before: int, stretch: float) -> Taps:
-    """Returns triangular weights around each coordinate, `1 / stretch` wide on either side.
+    """Returns the elements around each coordinate, with weights that form a triangle.
 
-    Elements outside the image have no weight.
+    The triangle extends `1 / stretch` to either side. Elements outside the image weigh nothing.
     """
     reach = int(np.ceil(1 / stretch + 0.5))
     nearest = away_from_zero(coordinates).astype(np.int64)
@@ -115,7 +115,7 @@ def cubic_weights(s: Array, a: float) -> tuple[Array, ...]:
 
 
 def pillow(size: int, before: int, mode: str, a: float) -> Taps:
-    """Returns the weights of Pillow's filters, wider if the axis shrinks, cut off at the border."""
+    """Returns Pillow's filter weights. Filters widen if the axis shrinks, and end at the border."""
     scale = before / size
     stretch = max(scale, 1.0)
     support = (1.0 if mode == "bilinear_pillow" else 2.0) * stretch

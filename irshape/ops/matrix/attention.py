@@ -20,12 +20,12 @@ from ..lazy import Array, np
 from ..tensors import Tensor
 
 MAX_SCORES: Final = 1 << 19
-"""The number of scores (one for each pair of a query and a key) that are computed at a time, unless
-16 queries have more scores."""
+"""The number of scores that are computed at a time. Each pair of a query and a key has a score. If
+16 queries have more scores, they are computed together all the same."""
 
 
 def _narrow_mask(site: Site) -> bool:
-    """Returns whether a mask has one row for several queries, or one column for several keys."""
+    """Returns whether a mask has size 1 along an axis of several queries or keys."""
     query, key, mask = (dimensions(site.shape(index)) for index in (0, 1, 3))
     return not site.attribute("causal") and any(
         len(mask) > 1 < len(other) and mask[axis].high == 1 and not other[-2].contains(1)
@@ -34,7 +34,7 @@ def _narrow_mask(site: Site) -> bool:
 
 
 def _wide_mask(site: Site) -> bool:
-    """Returns whether a mask has more rows than the query. Causal attention ignores its mask."""
+    """Returns whether a mask has more rows than the query. With `causal`, the mask is ignored."""
     query, mask = dimensions(site.shape(0)), dimensions(site.shape(3))
     if site.attribute("causal") or len(query) < 2 or len(mask) < 2:
         return False
@@ -51,8 +51,7 @@ def _stored_keys(site: Site) -> bool:
 
 
 def _boolean_mask(site: Site) -> bool:
-    """Returns whether a boolean mask stays in an attention that the CPU plugin does not
-    decompose."""
+    """Returns whether the CPU plugin runs an attention with a boolean mask undecomposed."""
     shapes = [tensor.shape for tensor in site.inputs if tensor]
     return (
         site.type_name(3) == "boolean"
@@ -66,8 +65,8 @@ class ScaledDotProductAttention(Operation):
     """`softmax(query · keyᵀ · scale + attention_mask) · value`.
 
     `query` is `[N…, L, E]`, `key` `[N…, S, E]` and `value` `[N…, S, Ev]`. With `causal`, a query
-    attends to keys up to its own position, and the mask is ignored. `sink` adds a score without a
-    value to each softmax.
+    attends to keys up to its own position, and the mask is ignored. `sink` is an additional score
+    in each softmax, without a row in `value`.
     """
 
     since = 13
@@ -75,12 +74,12 @@ class ScaledDotProductAttention(Operation):
     differs = facts(
         refused("2024.3", "an attention mask that is longer than the query", _wide_mask),
         refused(
-            "2024.3", "an attention mask that broadcasts to the query and the key", _narrow_mask
+            "2024.3", "an attention mask that is broadcast along queries or keys", _narrow_mask
         ),
         ignored(
             "2025.4",
             "the input `sink` of a ScaledDotProductAttention",
-            "computes the attention without it",
+            "computes the attention without `sink`",
             _sink,
             since="2023.3",
         ),
@@ -187,7 +186,7 @@ class ScaledDotProductAttention(Operation):
     ) -> Array:
         """Returns the attention of unscaled queries, with at most `MAX_SCORES` scores at a time.
 
-        Heads are computed one by one, and each head for some queries at a time.
+        Heads are computed one by one; in each head, some queries at a time.
         others: the mask and the sink.
         """
         length = query.shape[-2]
@@ -221,7 +220,7 @@ class ScaledDotProductAttention(Operation):
             return None
         hidden = ~mask if mask.dtype.kind == "b" else np.isneginf(plain(mask))
         if bool(hidden.all(axis=-1).any()):
-            return "a row of its mask lets nothing through: every element is false or -inf"
+            return "a row of its mask contains only false or -inf, so everything is masked"
         return None
 
     def attended(
@@ -233,7 +232,7 @@ class ScaledDotProductAttention(Operation):
         mask: Array | None,
         sink: Array | None,
     ) -> Array:
-        """Returns the result for scaled queries from position `start` on. `keys` are transposed."""
+        """Returns the attention of scaled queries from position `start` on; `keys` transposed."""
         scores = np.matmul(query, keys)
         if self.causal:
             np.copyto(scores, -np.inf, where=~np.tri(*scores.shape[-2:], k=start, dtype=bool))
@@ -290,8 +289,8 @@ def _split(shape: PartialShape) -> tuple[PartialShape, Dimension, Dimension]:
 def _broadcast(
     axes: PartialShape, own: PartialShape, at: str, what: str = "batch axes"
 ) -> PartialShape:
-    """Returns the dimensions `axes` broadcast with those of an input. An input of unknown rank
-    leaves them as they are."""
+    """Returns the dimensions `axes`, broadcast with `own`, those of an input. Returns `axes` if the
+    rank of the input is unknown."""
     both = axes if axes.rank is None or own.rank is None else axes.broadcast(own)
     if both is None:
         says = f"`{at}` has {what} {own}, not compatible with {axes}"

@@ -22,7 +22,7 @@ ELLIPSIS: Final = "..."
 
 
 def _einsum_sizes(site: Site) -> bool:
-    """Returns whether axes of one label differ in size, or `...` has an unknown number of axes."""
+    """Returns whether axes of one label differ in size, or an unknown rank leaves `...` open."""
     parts = (site.attribute("equation") or "").partition("->")[0].split(",")
     sizes: dict[str, Dimension] = {}
     for part, tensor in zip(parts, site.inputs, strict=False):
@@ -78,7 +78,7 @@ class Einsum(Operation):
     equation: str = attribute(STRING)
 
     def subscripts(self) -> tuple[list[list[str]], list[str]]:
-        """Returns the labels, including `...`, of each input and the output. Raises `Violation`."""
+        """Returns the labels, including `...`, of each input and the output, from `equation`."""
         left, arrow, right = self.equation.partition("->")
         parts = left.split(",")
         for part in [*parts, right]:
@@ -126,7 +126,7 @@ class Einsum(Operation):
         return Tensor(inputs[0].element_type, result)
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Returns the multiply-adds if all inputs are multiplied for each combination of labels."""
+        """Returns the number of multiply-adds if one loop over all labels multiplies all inputs."""
         subscripts, _ = self.subscripts()
         sizes: dict[str, Dimension] = {}
         for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):
@@ -141,7 +141,7 @@ class Einsum(Operation):
     def labelled(
         self, index: int, labels: list[str], shape: PartialShape
     ) -> dict[str, PartialShape]:
-        """Returns the dimension of each label of an input, or several dimensions for the ellipsis.
+        """Returns the dimension of each label of an input. An ellipsis can have several dimensions.
 
         Raises `Violation` if the labels do not fit the shape.
         """

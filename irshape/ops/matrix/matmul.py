@@ -89,7 +89,7 @@ class MatMul(Operation):
         return outputs[0].shape.size * inner
 
     def batch(self, here: tuple[Dimension, ...], there: tuple[Dimension, ...]) -> list[Dimension]:
-        """Returns the broadcast batch dimensions. As in OpenVINO, intervals may be disjoint."""
+        """Returns the batch dimensions of the result. As in OpenVINO, intervals may be disjoint."""
         result: list[Dimension] = []
         ones = (ONE,) * max(len(here), len(there))
         for axis, (left, right) in enumerate(
@@ -123,14 +123,14 @@ class MatMul(Operation):
 
 
 def transposable(array: Array) -> Array:
-    """Returns an array of floats in column-major order, so that BLAS is fast on its transpose."""
+    """Returns a floating-point array in column-major order, in which its transpose is fast."""
     return np.asfortranarray(array) if array.dtype.char in "fd" else array
 
 
 def product(a: Array, b: Array) -> Array:
-    """Returns `np.matmul`, as a single product if all matrices on the left have the same right one.
+    """Returns `np.matmul(a, b)`, as one product if `b` is a single matrix.
 
-    NumPy would multiply them one by one, which takes several times longer for small matrices.
+    NumPy would multiply matrix by matrix, which takes several times longer for small ones.
     """
     if a.ndim < 3 or b.ndim < 2 or math.prod(b.shape[:-2]) != 1 or b.ndim > a.ndim or not a.size:
         return np.asarray(np.matmul(a, b))
@@ -142,8 +142,8 @@ def product(a: Array, b: Array) -> Array:
 class GroupedMatMul(Operation):
     """A matrix product for each group.
 
-    A group is a pair of matrices in `[G,M,K]` and `[G,N,K]`; or the rows of a matrix `[T,K]` which
-    `offsets` assigns to the group, with a matrix in `[G,N,K]`.
+    Group `g` is the product of the matrices `g` in `[G,M,K]` and `[G,N,K]`. If `mat_a` is a single
+    matrix `[T,K]`, `offsets` assigns its rows to the groups.
     """
 
     since = 17

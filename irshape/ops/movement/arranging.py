@@ -24,7 +24,7 @@ from ..tensors import Tensor, Value
 
 
 class Transpose(Operation):
-    """The input with its axes in the order `order`, or in reverse order if `order` is empty."""
+    """The input with its axes in the order `order`; if `order` is empty, in reverse order."""
 
     since = 1
     decompresses = "exactly"

@@ -127,7 +127,7 @@ class BatchBlocks(Operation):
 
 
 def _blocks_in_space(block_shape: Array) -> list[int]:
-    """Returns the sizes of the blocks without the block size of the batch, which must be 1."""
+    """Returns the block sizes of the spatial axes; the block size of the batch must be 1."""
     conditions.equal(int(block_shape[0]), 1, at="block_shape", axis=0, rule=INPUT_VALUE)
     return [int(size) for size in block_shape[1:]]
 

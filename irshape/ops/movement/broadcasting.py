@@ -42,7 +42,7 @@ def negative_sizes(sizes: Tensor, at: str) -> Iterator[Fault]:
 
 
 def _require_one_or(size: Dimension, target: Dimension) -> None:
-    """Records the condition that `size` is 1 or `target`."""
+    """Records the condition that a size, e.g. `batch`, is 1 or `target`."""
     if size.contains(1):
         size.one_or(target.low)
     else:
@@ -62,7 +62,7 @@ class Broadcast(Operation):
     axis: int = 0
 
     def mode_for(self, axes_mapping: object) -> str:
-        """Returns the mode that applies with, or without, the input `axes_mapping`."""
+        """Returns the mode, given the input `axes_mapping`, which is None if it is absent."""
         return self.mode
 
     def infer(self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None) -> Tensor:
@@ -112,7 +112,7 @@ class Broadcast(Operation):
         )
 
     def aligned(self, data: Tensor, target: PartialShape) -> PartialShape:
-        """Returns the result in mode `pdpd`, which aligns `data` with the target from `axis` on."""
+        """Returns the shape in mode `pdpd`, where `data` begins at axis `axis` of the target."""
         if data.rank is None:
             return PartialShape.of_rank(len(target))
         start = len(target) - data.rank if self.axis == -1 else self.axis
@@ -191,7 +191,7 @@ class Broadcast(Operation):
     def laid_out(
         self, sizes: tuple[int, ...], rank: int, axes_mapping: Sequence[int] | None
     ) -> list[int]:
-        """Returns the sizes of `data`, with 1 for axes of the result that `data` does not have."""
+        """Returns the sizes of `data`, with 1s inserted for axes that only the result has."""
         mode = self.mode_for(axes_mapping)
         if mode == "explicit":
             assert axes_mapping is not None

@@ -70,7 +70,7 @@ class Gather(Operation):
         return Tensor(data.element_type, (*shared, *before, *indices.shape[batch:], *after))
 
     def leading(self, rank: int | None, axis: int | None) -> int:
-        """Returns `batch_dims`, counted from the front if the rank of `indices` is known."""
+        """Returns `batch_dims`. A negative number is counted from the front if `rank` is known."""
         batch = self.batch_dims
         if rank is not None:
             between(batch, -rank, rank, at="batch_dims", rule=OPERATION_CONSTRAINT)
@@ -127,7 +127,7 @@ class Gather(Operation):
 
 
 def _merged(data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
-    """Returns the shared leading dimensions of both inputs. Raises `Violation` if they differ."""
+    """Returns the batch dimensions that both inputs share. Raises `Violation` if they differ."""
     pairs = zip(indices.shape[:batch], data.shape[:batch], strict=True)
     return [
         equal(one, other, at="indices", axis=axis, of="data", given=data.shape)
@@ -162,7 +162,7 @@ class Gather_8(Gather):
 
 
 class GatherElements(Operation):
-    """The elements of `data` at `indices` along `axis`, and at their own positions elsewhere."""
+    """For a matrix, `data[indices[i, j], j]` or, along axis 1, `data[i, indices[i, j]]`."""
 
     since = 6
     moves = ("data",)
@@ -185,7 +185,7 @@ class GatherElements(Operation):
 
 
 def require_tuples(indices: PartialShape, rank: int) -> None:
-    """Raises `Violation` if tuples have more indices than there are axes to index."""
+    """Raises `Violation` if the tuples in `indices` have more numbers than there are axes."""
     length = indices[-1].low
     if length > rank:
         raise Violation(
@@ -222,7 +222,7 @@ class GatherND(Operation):
         return Tensor(data.element_type, (*leading, *indices.shape[batch:-1], *rest))
 
     def joined(self, batch: list[Dimension]) -> list[Dimension]:
-        """Returns the batch dimensions of the result."""
+        """Returns the batch dimensions of the result, given those that the inputs share."""
         return batch
 
     def evaluate(self, data: Array, indices: Array) -> Array:
@@ -241,7 +241,7 @@ class GatherND(Operation):
 
 
 class GatherND_5(GatherND):
-    """Slices of `data` at tuples along the last axis of `indices`. Batch axes are joined to one."""
+    """Slices of `data` at tuples along the last axis of `indices`. Batch axes become one axis."""
 
     since = 5
 

@@ -15,7 +15,7 @@ INT32_MAX: Final = 2**31 - 1
 def bounds_of(tensor: Tensor) -> list[Bounds] | None:
     """Returns the bounds of each element of a tensor; None if its value is unknown.
 
-    The extreme values of i32, as those of i64, mean the end of an axis.
+    The limits of i32, like those of i64, stand for an end of the axis.
     """
     value = tensor.value
     if value is None:
@@ -69,7 +69,7 @@ class Run(NamedTuple):
 
 
 _HUGE: Final = 1 << 66
-"""A size that represents "no upper bound"."""
+"""A number larger than any size. It stands for "no upper bound"."""
 
 
 def _extreme(
@@ -77,8 +77,8 @@ def _extreme(
 ) -> int:
     """Returns the smallest (`of` is min) or largest (`of` is max) number of elements in a slice.
 
-    As the axis grows, the number turns only at sizes where `start` or `stop` meets an end of the
-    axis. So the extremes are at these sizes, or at the bounds of the size.
+    As the axis grows, the number starts to rise or fall only at sizes where `start` or `stop` meets
+    an end of the axis. So the extremes are at these sizes, or at the bounds of the size.
     """
     start, stop = _far(start), _far(stop)
     high = _HUGE if dim.high == UNBOUNDED else dim.high
@@ -94,14 +94,14 @@ def _extreme(
 
 
 def _far(end: int) -> int:
-    """Returns `start` or `stop` of a slice; beyond any size if it is a limit of int64."""
+    """Returns `start` or `stop` of a slice. A limit of int64 becomes a number beyond any size."""
     if INT64_MIN < end < UNBOUNDED:
         return end
     return 4 * _HUGE if end > 0 else -4 * _HUGE
 
 
 def _one_sided(bounds: Bounds) -> tuple[Bounds, ...]:
-    """Splits the bounds of an index that may have either sign: negative indices, and all others."""
+    """Splits the bounds of an index by sign, e.g. -2..3 into -2..-1 and 0..3."""
     low, high, _ = bounds
     return (Bounds(low, -1), Bounds(0, high)) if low < 0 <= high else (bounds,)
 
@@ -127,5 +127,5 @@ def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
 
 
 def up_to(dim: Dimension) -> Dimension:
-    """Returns the size of a slice of unknown start and stop: 0 up to the size of the axis."""
+    """Returns the size of a slice of unknown start and stop: from 0 to the size of the axis."""
     return Dimension(0, dim.high)

@@ -107,7 +107,7 @@ def _named_parts(length: Dimension, lengths: Tensor, count: int) -> list[Dimensi
 
 
 def _with(shape: PartialShape, axis: int, dim: Dimension) -> PartialShape:
-    """Returns the shape with `dim` at an axis."""
+    """Returns the shape with the dimension at `axis` replaced by `dim`."""
     if shape.dims is None:
         return shape
     dims = list(shape.dims)

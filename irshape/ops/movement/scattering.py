@@ -31,16 +31,16 @@ from .slicing import require_lists, selected, sliced_dims
 
 
 def _shared_type(data: Tensor, updates: Tensor) -> Tensor:
-    """Returns `data`, with the element type of `updates` if its own is dynamic."""
+    """Returns `data`. If its element type is dynamic, it gets the element type of `updates`."""
     return Tensor(common_type(data, updates), data.shape)
 
 
 def combined(
     data: Array, at: tuple[Array, ...], updates: Array, reduction: str, *, initial: bool = True
 ) -> Array:
-    """Returns `data` with each update in turn combined with the element at its position.
+    """Returns `data` with each update in turn combined with the element that `at` selects.
 
-    initial: whether the element of `data` takes part. Otherwise only updates are combined.
+    initial: whether the element of `data` is included. Otherwise only updates are combined.
     """
     if reduction == "none":
         result = data.copy()
@@ -240,7 +240,7 @@ class ScatterElementsUpdate_12(ScatterElementsUpdate):
 
 
 class SliceScatter(Operation):
-    """`data` with the part that Slice would select replaced by `updates`."""
+    """`data`, in which `updates` replaces the part that Slice would select."""
 
     since = 15
     released = ((15, "2024.4"),)

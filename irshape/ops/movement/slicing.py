@@ -48,7 +48,7 @@ def sliced_dims(
 
 
 def require_lists(data_rank: int | None, **lists: Tensor | None) -> None:
-    """Raises `Violation` unless all inputs can have the same length, which is at most the rank."""
+    """Raises `Violation` unless all inputs can have the same length, at most the rank of `data`."""
     first: tuple[str, Tensor] | None = None
     for name, tensor in lists.items():
         if tensor is None:
@@ -119,7 +119,7 @@ _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellips
 
 
 def _added_axes(site: Site) -> bool:
-    """Returns whether a StridedSlice has more indices than `data` has axes plus inserted axes.
+    """Returns whether a StridedSlice has more indices than axes, counting inserted axes.
 
     One of these indices is then an ellipsis that stands for no axis.
     """
@@ -236,7 +236,7 @@ class StridedSlice(Operation):
         return length
 
     def plan(self, rank: int, count: int) -> Iterator[tuple[int | None, int | None]]:
-        """Yields pairs of an axis of `data` and a list position, in the order of the result.
+        """Yields pairs in the order of the result: an axis of `data`, and a position in `begin`.
 
         Both are None for an inserted axis. The position is None for an axis that is selected whole.
         """
@@ -262,7 +262,7 @@ class StridedSlice(Operation):
     def ends(
         self, size: int, begin: Bounds | None, end: Bounds | None, step: int, at: int
     ) -> tuple[Bounds | None, Bounds | None]:
-        """Returns bounds of `begin` and `end`, or those of the whole axis where a mask is 1."""
+        """Returns bounds of `begin` and `end`. Where a mask is 1, they are an end of the axis."""
         front, behind = (0, size) if step > 0 else (size, -1 - size)
         return (
             Bounds(front, front) if self.marked("begin_mask", at) else begin,
@@ -278,7 +278,7 @@ class StridedSlice(Operation):
     ) -> list[Run | None]:
         """Returns the indices that are selected along each axis of the result.
 
-        They are None for an inserted axis, and a single index for a removed axis.
+        An item is None for an inserted axis, and has one index for a removed axis.
         """
         runs: list[Run | None] = []
         for axis, at in self.plan(len(sizes), len(begin)):

@@ -68,7 +68,7 @@ class AvgPool_14(AveragePooling):
 
 
 class AvgPool_16(AveragePooling):
-    """The mean of each window. `dilations` set the distance of a window's elements."""
+    """The mean of each window. `dilations` set the distance between elements of a window."""
 
     since = 16
     released = ((16, "2025.3"),)

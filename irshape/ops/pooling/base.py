@@ -42,8 +42,8 @@ class Along(NamedTuple):
         return (self.kernel - 1) * self.dilation + 1
 
     def met(self, at: int, count: int) -> slice:
-        """Returns the slice, along one axis, of the element at kernel position `at` of each of
-        `count` windows."""
+        """Returns a slice along one axis that selects, in each of `count` windows, the element at
+        kernel position `at`."""
         start = at * self.dilation
         return slice(start, start + (count - 1) * self.stride + 1, self.stride)
 
@@ -67,13 +67,13 @@ class Share(NamedTuple):
 
     @property
     def kernel(self) -> int:
-        """The length of the longest window."""
+        """The number of elements in the longest window."""
         return int((self.ends - self.starts).max(initial=0))
 
     def met(self, at: int, parts: int | None = None) -> Array:
         """Returns the index of the element at position `at` of each window.
 
-        For a shorter window, it is the index of the last element.
+        For a window with fewer elements, this is the index of its last element.
         """
         return np.asarray(np.minimum(self.starts + at, np.maximum(self.ends - 1, 0)))
 
@@ -115,10 +115,10 @@ class Pooling(Operation):
         )
 
     def check_window(self, axis: int, along: Along) -> None:
-        """Raises `Violation` if the operation does not allow the padding of a window."""
+        """Raises `Violation` if the operation forbids the padding of this window."""
 
     def along(self, axis: int, size: int) -> Along:
-        """Returns the window along a spatial axis of this size, with the padding of `auto_pad`."""
+        """Returns the window's geometry along an axis of this size, with `auto_pad` applied."""
         kernel, stride = self.kernel[axis], self.strides[axis]
         dilation = self.dilations[axis] if self.dilations else 1
         begin = end = 0
@@ -182,7 +182,7 @@ class Pooling(Operation):
         return count.minimum(starts.maximum(1))
 
     def symbolic_same(self, axis: int, size: Expression) -> Expression | None:
-        """Returns the number of windows as an expression, for `same_upper` and `same_lower`."""
+        """Returns the number of windows with `same_upper` or `same_lower`, as an expression."""
         kernel, stride, facts = self.kernel[axis], self.strides[axis], size.facts
         span = (kernel - 1) * (self.dilations[axis] if self.dilations else 1) + 1
         if stride < 1 or not facts.assume_at_least(size, facts.number(1)):
@@ -211,9 +211,9 @@ class Pooling(Operation):
         return count
 
     def laid_out(self, data: Array, filler: Any) -> tuple[Array, list[tuple[Along, int]]]:
-        """Returns the data with all padding that windows cover, and the windows along each axis.
+        """Returns the padded data, and the windows along each axis: their geometry and number.
 
-        A window is given as its geometry along the axis and the number of its positions.
+        The data is padded as far as windows reach.
         """
         ways = []
         for axis, size in enumerate(data.shape[2:]):
@@ -227,7 +227,7 @@ class Pooling(Operation):
         return padded(data, begins, ends, filler), ways
 
     def largest_values(self, data: Array) -> Array:
-        """Returns the largest element of each window. NaN is left out."""
+        """Returns the largest element of each window. NaN is ignored."""
         numbers = plain(data)
         bottom = lowest(numbers.dtype)
         area, ways = self.laid_out(numbers, bottom)
@@ -237,7 +237,7 @@ class Pooling(Operation):
 
 
 def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any) -> Array:
-    """Returns padded data with each window along an axis combined by a ufunc into one element."""
+    """Returns padded data in which a ufunc combines each window along an axis into one element."""
     before: tuple[Any, ...] = (slice(None),) * axis
     if count == 1:
         return np.asarray(
@@ -252,9 +252,9 @@ def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any)
 
 
 def lowest(dtype: np.dtype[Any]) -> Any:
-    """Returns the lowest number of a type, which is the maximum of zero elements.
+    """Returns the lowest number of a type. In OpenVINO, this is the maximum of no elements.
 
-    It fills the padding. OpenVINO also returns it for windows of only NaN or -infinity.
+    It fills the padding. OpenVINO also returns it for windows that contain only NaN or -infinity.
     """
     if dtype.kind == "b":
         return False
@@ -264,7 +264,7 @@ def lowest(dtype: np.dtype[Any]) -> Any:
 def largest(
     area: Array, places: Array, axis: int, along: Along | Share, count: int
 ) -> tuple[Array, Array]:
-    """Returns the largest value of each window along an axis, and the element of `places` there."""
+    """Returns the largest value of each window along an axis, and the `places` of these values."""
     before: tuple[Any, ...] = (slice(None),) * axis
     first = (*before, along.met(0, count))
     values, where_from = np.array(area[first]), np.array(places[first])

@@ -18,7 +18,7 @@ from ..tensors import Tensor
 
 I32 = ElementType.of("i32")
 NO_CLASS = -1
-"""The padding of a decoded sequence; also the best class if there are no classes."""
+"""The padding after a decoded sequence, and the best class if there are no classes."""
 
 
 def outside(name: str, tensor: Tensor | None, most: int) -> Iterator[Fault]:
@@ -27,9 +27,8 @@ def outside(name: str, tensor: Tensor | None, most: int) -> Iterator[Fault]:
 
 
 def decoded(classes: Array, lengths: Array, blank: int, *, merge: bool) -> tuple[Array, Array]:
-    """Returns the best paths `[N, T]`, and the length of each: blanks are removed, and the classes
-    that remain stand at the start of a row. If `merge`, repeated classes are removed, too.
-    """
+    """Returns the classes of each row without blanks, and their number. The classes move to the
+    start of the row. If `merge`, repeated classes are removed, too."""
     kept = (
         (classes != blank)
         & (classes != NO_CLASS)
@@ -41,7 +40,7 @@ def decoded(classes: Array, lengths: Array, blank: int, *, merge: bool) -> tuple
 
 
 def packed(numbers: Array, kept: Array, rest: int) -> Array:
-    """Returns the kept numbers of each row, moved to its front and followed by `rest`."""
+    """Returns the kept numbers of each row at its front, and `rest` in the places after them."""
     order = np.argsort(~kept, axis=1, kind="stable")
     ordered = np.take_along_axis(numbers, order, axis=1)
     return np.where(np.take_along_axis(kept, order, axis=1), ordered, rest)
@@ -55,7 +54,7 @@ def best_path(logits: Array) -> Array:
 class CTCGreedyDecoder(Operation):
     """Selects the most probable class at each step, and drops blanks.
 
-    `sequence_mask` is 0 from the end of a sequence on.
+    `sequence_mask` is 1 within a sequence, and 0 after its end.
     """
 
     since = 1
@@ -157,7 +156,7 @@ class CTCLoss(Operation):
         for index, (taken, most) in enumerate(zip(label_length.known or (), steps, strict=False)):
             if taken > most:
                 yield fault(
-                    f"sequence {index} has {taken} labels, but only {most} steps",
+                    f"sequence {index} has {taken} labels, but only {most} time steps",
                     at="label_length",
                     relation="within",
                     expected=Between(None, most),
@@ -206,8 +205,8 @@ class CTCLoss(Operation):
         return (-np.logaddexp(ends[:, 0], ends[:, 1])).astype(logits.dtype)
 
     def targets(self, labels: Array, lengths: Array) -> tuple[Array, Array]:
-        """Returns the labels to decode, moved to the front of each row, and the number in each
-        row."""
+        """Returns the labels to decode, moved to the front of each row, and how many labels each
+        row has."""
         kept = np.arange(labels.shape[1]) < lengths[:, None]
         if self.unique:
             apart = np.where(kept, labels, labels.min(initial=0) - 1)

@@ -51,7 +51,7 @@ class OneHot_1(Operation):
 
 
 class OneHot_16(OneHot_1):
-    """OneHot in which negative indices can count from the end."""
+    """OneHot, where negative indices can count from the end (`negative_indices_mode`)."""
 
     since = 16
     released = ((16, "2025.4"),)

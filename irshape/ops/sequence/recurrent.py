@@ -26,7 +26,7 @@ ACTIVATIONS = ("sigmoid", "tanh", "relu", "hardsigmoid")
 class Recurrent(Operation):
     """The base class of all cells and sequences.
 
-    A sequence has states and weights like those of a cell, with an axis of directions in front.
+    The states and weights of a sequence have one axis more than those of a cell: directions.
     """
 
     gates: ClassVar[int] = 1
@@ -53,7 +53,7 @@ class Recurrent(Operation):
         }
 
     def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
-        """Returns the multiply-adds of inputs and states with their weights, for all steps."""
+        """Returns the multiply-adds of all steps: inputs times `W`, and states times `R`."""
         named = self.named(tuple(inputs))
         steps = named["X"].shape
         if steps.rank is None:
@@ -66,9 +66,9 @@ class Recurrent(Operation):
         return [name for name in ("initial_hidden_state", "initial_cell_state") if name in named]
 
     def hidden(self, named: dict[str, Tensor], hidden: Dimension) -> Dimension:
-        """Returns the size of the state, from the states, `R` and the rows of the weights.
+        """Returns the hidden size: `hidden`, from the states, merged with the sizes of the weights.
 
-        Raises `Violation` if they contradict each other.
+        Raises `Violation` if the sizes contradict each other.
         """
         axis = self.directional
         for name, gates in (("W", self.gates), ("R", self.gates), ("B", self.bias_gates)):
@@ -91,7 +91,7 @@ class Recurrent(Operation):
         return hidden
 
     def unfit_activations(self) -> Fault | None:
-        """Returns the fault of the attribute `activations`, or None."""
+        """Returns a fault if `activations` has too few or unknown functions, else None."""
         count = len(self.attributes["activations"].default)
         used = self.activations[:count]
         if len(used) == count and all(name.lower() in ACTIVATIONS for name in used):
@@ -150,7 +150,7 @@ class Recurrent(Operation):
     def step(
         self, projected: Array, states: list[Array], recurrence: Array, bias: Array
     ) -> list[Array]:
-        """Returns the states after one step. `projected` is the input times the weights."""
+        """Returns the states after one step. `projected` is the input times `W`."""
         raise NotImplementedError
 
 
@@ -160,7 +160,7 @@ def result_type(named: dict[str, Tensor]) -> ElementType:
 
 
 def computing(*arrays: Array) -> list[Array]:
-    """Returns the arrays in the type of the computation: f64 stays, other types become f32."""
+    """Returns the arrays in the type of the computation: f64 stays f64, others become f32."""
     return [
         array if array.dtype in (np.float32, np.float64) else array.astype(np.float32)
         for array in arrays
@@ -290,7 +290,7 @@ class GRUCell(Cell, GatedStep):
 
 
 def _cell_input(site: Site) -> bool:
-    """Returns whether the input size of a cell differs from that of its weights."""
+    """Returns whether `X` and `W` of a cell have different input sizes."""
     data, weights = site.shape(0), site.shape(3)
     if data is None or weights is None or not data.rank or not weights.rank:
         return False

@@ -15,9 +15,9 @@ from .recurrent import GatedStep, LongShortTermStep, PlainStep, Recurrent, compu
 
 
 class Recurrence(Recurrent):
-    """The base class of cells applied along time. It returns all hidden states and the last states.
+    """The base class of cells applied along time. Outputs: all hidden states, then the last states.
 
-    Beyond the `sequence_lengths` of a batch item, the output is zero and the states stay the same.
+    After the end of a sequence (`sequence_lengths`), outputs are 0 and states do not change.
     """
 
     X = operand(ANY, shape=("batch", "time", "input_size"))

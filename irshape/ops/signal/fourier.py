@@ -23,7 +23,7 @@ from ..windows import dimension_of
 
 TRANSFORMED = types("f32 f16 bf16")
 FULL = -1
-"""The signal size that means the whole axis."""
+"""The value in `signal_size` that stands for the whole axis."""
 
 
 def as_complex(pairs: Array) -> Array:
@@ -70,7 +70,7 @@ class Transform(Operation):
         return Tensor(data.element_type, PartialShape(dims))
 
     def along(self, data: Tensor, axes: Tensor) -> tuple[int, ...] | None:
-        """Returns the axes counted from the front, or None if they are unknown."""
+        """Returns the axes, counted from the front, or None if `axes` is unknown."""
         assert data.rank is not None
         count = data.rank - self.pairs
         if axes.shape.is_static and axes.shape[0].low > count:
@@ -103,7 +103,7 @@ class Transform(Operation):
             yield fault(rule=INPUT_VALUE, **facts)
 
     def steps(self, data: Array, axes: Array, signal_size: Array | None) -> list[tuple[int, int]]:
-        """Returns the axes counted from the front, each with its signal size (or -1), in order."""
+        """Returns pairs in the order of `axes`: an axis (0 or more), and its signal size or -1."""
         count = data.ndim - self.pairs
         along = [int(axis) % count for axis in axes]
         sizes = [FULL] * len(along) if signal_size is None else [int(size) for size in signal_size]
@@ -111,9 +111,9 @@ class Transform(Operation):
 
 
 def transformed(function: str, data: Array, axis: int, size: int) -> Array:
-    """Returns NumPy's transform `function` along an axis, truncated or padded with zeros to `size`.
+    """Truncates or zero-pads an axis to `size`, and applies NumPy's transform `function` to it.
 
-    If there is nothing to transform, the result is empty.
+    If the result has no elements, nothing is computed.
     """
     shape = list(data.shape)
     shape[axis] = spectrum_size(size) if function == "rfft" else max(size, 0)
@@ -197,15 +197,15 @@ class RealTransform(Transform):
         return result
 
     def last(self, dim: Dimension, *, full: bool) -> Dimension:
-        """Returns the size of the last axis in the result.
+        """Returns the size that the last of `axes` has in the result.
 
-        dim: the signal size, or, if `full`, the size of the axis in `data`.
+        dim: the signal size; if `full`, the size of the axis in `data`.
         """
         raise NotImplementedError
 
 
 def _spectrum(size: Expression) -> Expression | None:
-    """Returns the size of half the spectrum, as an expression, of a signal that is not empty."""
+    """Returns the size of half the spectrum of a signal. Assumes that the signal is not empty."""
     facts = size.facts
     return size // 2 + 1 if facts.assume_at_least(size, facts.number(1)) else None
 

@@ -19,7 +19,7 @@ from .fourier import as_complex, as_pairs, spectrum_size, transformed
 
 
 def frame_faults(window: Tensor, size: int | None, step: int | None) -> Iterator[Fault]:
-    """Yields the faults of frames that do not depend on the signal: size, step and window."""
+    """Yields faults of the frame size, the frame step and the window."""
     for name, number in (("frame_size", size), ("frame_step", step)):
         if number is not None and number < 1:
             yield fault(at=name, relation="at least", expected=Between(1, None), actual=number)

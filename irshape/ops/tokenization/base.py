@@ -32,7 +32,7 @@ class TokenizerOperation(LibraryOperation):
     """The base class of the operations of openvino_tokenizers.
 
     Source of all attributes, types, shapes and values: the C++ code of openvino_tokenizers 2026.4.
-    Its files have the names of the operations.
+    The source files have the names of the operations.
     """
 
     library = "openvino_tokenizers"
@@ -64,7 +64,7 @@ class StringOperation(TokenizerOperation):
 def require_types(tensors: Sequence[Tensor], *names: str) -> None:
     """Raises `Violation` unless the inputs `names` are i32, and an input called `…chars` is u8.
 
-    OpenVINO refuses other types, and a dynamic type.
+    OpenVINO refuses all other types, and a dynamic type.
     """
     for name, tensor in zip(names, tensors, strict=False):
         of_type(tensor.element_type, U8 if name.endswith("chars") else I32, at=name)

@@ -13,8 +13,8 @@ class BytePairs:
 
     Raises `ValueError` for a merge of texts that the vocabulary does not contain.
 
-    unknown: the token for bytes that no entry covers.
-    end_suffix: the text that is appended to every text.
+    unknown: the token for bytes that no entry of the vocabulary contains.
+    end_suffix: the text that is appended to every text before it is split.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class BytePairs:
         before = list(range(-1, len(symbols) - 1))
         alive = [True] * len(symbols)
         heap: list[tuple[int, int, int, int, int]] = []
-        """Pairs that can be merged: rank, order in which they were found, positions, result."""
+        """Pairs that can be merged, each as: rank, order of discovery, two positions, result."""
         order = 0
 
         def notice(left: int, right: int) -> None:
@@ -92,7 +92,7 @@ class BytePairs:
     def _symbols(self, text: bytes) -> list[int]:
         """Returns the tokens of a text before any merge.
 
-        At each position, takes the longest entry of the vocabulary that no merge makes.
+        At each position, takes the longest entry of the vocabulary that is not made by a merge.
         """
         symbols: list[int] = []
         place = 0

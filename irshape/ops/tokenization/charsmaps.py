@@ -1,7 +1,7 @@
-"""Normalization of strings by a map of characters, as in SentencePiece.
+"""Normalizes strings by a map from characters to texts, as SentencePiece does.
 
 At each position of a string, the longest entry of the map is replaced. A precompiled map contains a
-double-array trie and the replacements. The other maps are computed here from Python's Unicode data.
+double-array trie and the replacements. Other maps are computed from Python's Unicode data.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class PrecompiledMap:
         self.texts = blob[4 + size :]
 
     def prefix(self, text: bytes, start: int) -> tuple[int, bytes]:
-        """Returns the length and the replacement of the longest entry at a position."""
+        """Returns the length of the longest entry at a position, and its replacement."""
         units, node, longest, value = self.units, 0, 0, -1
         node ^= _offset(units[0])
         for position in range(start, len(text)):
@@ -81,7 +81,7 @@ def precompiled(blob: bytes) -> Prefix:
 
 @lru_cache(maxsize=16)
 def unicode_map(form: str, fold: bool) -> Prefix:
-    """Returns the look-up function of a normalization form.
+    """Returns the look-up function for a Unicode normalization form.
 
     form: `NFC`, `NFD`, `NFKC`, `NFKD`, or `identity`.
     fold: whether simple case folding follows.
@@ -119,9 +119,9 @@ def unicode_map(form: str, fold: bool) -> Prefix:
 
 @lru_cache(maxsize=2)
 def _compositions(form: str) -> dict[str, str]:
-    """Returns the composition of each sequence of characters, as SentencePiece enumerates them.
+    """Maps each sequence of characters to its composition, as SentencePiece enumerates them.
 
-    The sequences are all ways to write the full decomposition of a character.
+    There is a sequence for every way to write the full decomposition of a character.
     """
     from itertools import product
 
@@ -158,9 +158,9 @@ def folded(text: str) -> str:
 
 
 def character_size(text: bytes, start: int) -> int:
-    """Returns the size of the character at a position, in bytes, clipped to the end of the text.
+    """Returns how many bytes the character at a position has, up to the end of the text.
 
-    The first byte of the character determines the size.
+    The first byte of the character determines the number.
     """
     first = text[start]
     size = 1 if first < 0xC0 else 2 if first < 0xE0 else 3 if first < 0xF0 else 4
@@ -197,7 +197,7 @@ def normalized(
 
 
 def _replaced(text: bytes, prefix: Prefix) -> list[bytes]:
-    """Returns the pieces of a text. Pieces that the map contains are replaced."""
+    """Returns the pieces of a text, with each piece that the map contains replaced."""
     pieces = []
     start = 0
     while start < len(text):

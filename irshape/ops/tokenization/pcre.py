@@ -34,7 +34,7 @@ _REWRITTEN = {
     "(^)(.)": r"(^)([\s\S])",
     "(^)(.+)": r"(^)([\s\S])",
 }
-"""Patterns of old tokenizers, each with the pattern by which openvino_tokenizers replaces it."""
+"""Maps patterns of old tokenizers to the patterns that openvino_tokenizers uses instead."""
 
 
 def _refuse(what: str) -> NotImplementedError:
@@ -81,7 +81,7 @@ def _escape(letter: str, in_class: bool) -> str:
 
 
 def _property(text: str) -> str:
-    """Returns the translation of a Unicode property. In PCRE2, a script includes its extensions."""
+    """Returns the translation of a Unicode property. A script includes script extensions."""
     name = text[1:].strip("{}")
     negated = (text[0] == "P") != name.startswith("^")
     name = name.removeprefix("^")
@@ -89,7 +89,7 @@ def _property(text: str) -> str:
 
 
 def spans(pattern: Any, text: str) -> Iterator[tuple[int, int]]:
-    """Yields the matches in order, up to the first empty match."""
+    """Yields the positions of matches, up to the first empty match."""
     start = 0
     while (match := pattern.search(text, start)) and match.end() > match.start():
         yield match.span()
@@ -97,9 +97,9 @@ def spans(pattern: Any, text: str) -> Iterator[tuple[int, int]]:
 
 
 def replaced(pattern: Any, text: str, replacement: str, *, everywhere: bool) -> str:
-    """Returns the result of `pcre2_substitute`, or the text itself if openvino_tokenizers gives up.
+    """Returns the result of `pcre2_substitute`; the unchanged text if openvino_tokenizers gives up.
 
-    It gives up on an unset group, and on a result longer than the memory that it reserves.
+    It gives up on a group that matched nothing, and on a result longer than the reserved memory.
     """
     first = pattern.search(text)
     if first is None:
@@ -123,7 +123,7 @@ _REPLACEMENT = re.compile(r"\$(?:(\$)|([0-9]+)|\{([0-9]+)\}|(.?))|([^$]+)", re.D
 
 @lru_cache(maxsize=64)
 def _replacement(text: str) -> list[str | int]:
-    """Returns the pieces of a replacement: texts, and numbers of groups. Raises `ValueError`."""
+    """Returns a replacement as a list of texts and group numbers. Raises `ValueError`."""
     pieces: list[str | int] = []
     for dollar, number, braced, other, plain in _REPLACEMENT.findall(text):
         if number or braced:
@@ -136,7 +136,7 @@ def _replacement(text: str) -> list[str | int]:
 
 
 def replacement_of(text: str) -> str:
-    """Returns a replacement in the form for PCRE2: `\\1` to `\\9` become `$1` to `$9`."""
+    """Returns a replacement in PCRE2's notation: `\\1` to `\\9` become `$1` to `$9`."""
     return re.sub(r"\\([1-9])", r"$\1", text)
 
 

@@ -25,9 +25,9 @@ from .base import (
 
 
 def _require_segment(segments: tuple[Tensor, ...], first: int) -> Tensor:
-    """Returns the begins of the ragged tensor in the three inputs from `first`.
+    """Returns the tensor of begins, the input at `first`. The next two are ends and elements.
 
-    Raises `Violation` if the inputs are not a ragged tensor.
+    Raises `Violation` if the three inputs are not a ragged tensor.
     """
     begins, ends, data = segments[first : first + 3]
     require_types((begins, ends), "begins", "ends")
@@ -180,8 +180,8 @@ class RaggedToRagged(TokenizerOperation):
 class CombineSegments(TokenizerOperation):
     """Concatenates several ragged tensors row by row.
 
-    The last input has an id for each of the tensors. The last three outputs are a ragged tensor:
-    for each element, the id of the tensor from which it comes.
+    The last input has an id for each ragged tensor. The last three outputs are a ragged tensor with
+    an id for each element: that of the tensor from which the element comes.
     """
 
     introduced = "2023.3"
@@ -244,7 +244,7 @@ class Truncate(TokenizerOperation):
         return tuple(outputs)
 
     def _segments(self, inputs: tuple[Tensor, ...]) -> int:
-        """Returns the number of ragged tensors: after them comes the length, an i32 scalar."""
+        """Returns the number of ragged tensors, 1 or 2. The input after them is an i32 scalar."""
         for count in (1, 2):
             length = inputs[3 * count] if len(inputs) > 3 * count else None
             if length is not None and length.element_type is I32 and length.rank == 0:
@@ -252,7 +252,7 @@ class Truncate(TokenizerOperation):
         raise Violation(
             "Truncate takes one ragged tensor or two, then the length, an i32 scalar",
             at="segments",
-            expected="an i32 scalar as input 3 or 6",
+            expected="an i32 scalar, the length, as input 3 or 6",
             rule=INPUT_SHAPES,
         )
 

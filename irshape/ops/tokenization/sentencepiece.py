@@ -22,8 +22,8 @@ from .base import (
 class SentencepieceTokenizer(TokenizerOperation):
     """Converts strings to token ids with a SentencePiece model, as a sparse tensor.
 
-    The outputs are indices, values and shape. After the model come the strings, as one input or
-    three (begins, ends, chars), and optionally special tokens (begins, ends, chars, numbers).
+    The outputs are indices, values and shape. The inputs are the model, the strings (one input, or
+    begins, ends and chars), and optional special tokens (begins, ends, chars, numbers).
     """
 
     introduced = "2023.3"

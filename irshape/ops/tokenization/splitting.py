@@ -69,9 +69,9 @@ Piece = tuple[int, int, bool]
 def split(
     inputs: tuple[Array, ...], pieces: Callable[[int, bytes], list[Piece]]
 ) -> tuple[Array, ...]:
-    """Returns a ragged string tensor of the pieces of all strings, and a flag for each piece.
+    """Splits strings. Returns a ragged string tensor of the pieces, and a flag for each piece.
 
-    pieces: a function that returns the pieces of a string, from its position and its text.
+    pieces: a function from the position and the text of a string to its pieces.
     """
     ragged_begins, ragged_ends, begins, ends, chars = inputs[:5]
     strings, firsts = texts(begins, ends, chars), begins.ravel().tolist()
@@ -144,7 +144,7 @@ class RegexSplit(RaggedStringOperation):
         pending = -1  # the beginning of a piece whose end is not known yet
 
         def add(begin: int, end: int, removed: bool) -> None:
-            """Adds a piece. removed: whether it is left out in the mode `remove`."""
+            """Adds a piece. `removed`: whether the mode `remove` leaves the piece out."""
             nonlocal pending
             if mode == "remove" and removed:
                 return
@@ -175,7 +175,7 @@ class RegexSplit(RaggedStringOperation):
 class SpecialTokensSplit(RaggedStringOperation):
     """Splits strings at special tokens. The last output is true for pieces that are special tokens.
 
-    After the strings come, in order: optional flags for strings that stay whole, and the pattern.
+    The inputs after the strings are optional flags for strings that stay whole, and the pattern.
     """
 
     introduced = "2024.5"
@@ -201,8 +201,8 @@ class SpecialTokensSplit(RaggedStringOperation):
 
 
 def _special_pieces(text: bytes, expression: Any) -> list[Piece]:
-    """Returns the pieces of a string, each with a flag: whether it is a special token. If a match
-    has a group, only the text of the group is the token."""
+    """Returns the pieces of a string, each with a flag that is true for a special token. If a match
+    has a group, the token is only the text of the group."""
     string = decoded(text)
     place = byte_places(string)
     pieces: list[Piece] = []
@@ -233,7 +233,7 @@ def byte_alphabet() -> list[bytes]:
 
 
 class BytesToChars(RaggedStringOperation):
-    """Replaces bytes by their characters in byte-level BPE. Flagged strings stay unchanged."""
+    """Replaces each byte by its character in byte-level BPE. Flagged strings stay unchanged."""
 
     introduced = "2023.3"
     skips = operand(ANY, optional=True)
@@ -256,7 +256,7 @@ class BytesToChars(RaggedStringOperation):
 
 
 class CharsToBytes(RaggedStringOperation):
-    """Replaces characters of byte-level BPE by their bytes. The strings of a row are joined."""
+    """Replaces each character of byte-level BPE by its byte, and joins the strings of a row."""
 
     introduced = "2023.3"
 

@@ -60,8 +60,8 @@ class StringTensorPack(TokenizerOperation):
 class StringTensorUnpack(TokenizerOperation):
     """Joins the bytes of all strings. Returns where each string begins and ends, and the bytes.
 
-    StringTensorUnpack-15 supersedes it. The input can also be strings packed into u8: their number,
-    the begin of each, the end of the last, and the bytes.
+    StringTensorUnpack-15 supersedes it. The input can also be a u8 tensor with packed strings: the
+    number of strings, the begin of each, the end of the last, and the bytes.
     """
 
     introduced = "2023.3"
@@ -234,7 +234,7 @@ class UTF8Validate(StringOperation):
 
 
 class ByteFallback(StringOperation):
-    """Replaces byte tokens such as `<0x0A>` by their bytes. Other strings stay unchanged."""
+    """Replaces byte tokens such as `<0x0A>` by the bytes. Other strings stay unchanged."""
 
     introduced = "2024.3"
 
@@ -248,18 +248,18 @@ class ByteFallback(StringOperation):
 
 
 def _like_byte_token(text: bytes) -> bool:
-    """Returns whether a text looks like a byte token. Invalid byte tokens become the byte 255."""
+    """Returns whether a text has the form of a byte token, valid or not."""
     return len(text) == 6 and text.rfind(b"<") == 0 and text.rfind(b">") == 5
 
 
 class Normalization(StringOperation):
-    """The base class of operations that rewrite strings. Strings with a flag stay unchanged.
+    """The base class of operations that rewrite strings. Flagged strings stay unchanged.
 
-    The flags are the last output.
+    If there are flags, they are also the last output.
     """
 
     def flags(self, inputs: tuple[Any, ...]) -> Any:
-        """Returns the input with the flags, or None if there is none."""
+        """Returns the input with the flags, or None if the layer has no flags."""
         return inputs[3]
 
     def infer(self, *inputs: Any) -> tuple[Tensor, ...]:
@@ -279,7 +279,7 @@ class Normalization(StringOperation):
 
 
 class CaseFold(Normalization):
-    """Converts strings to lower case by case folding, or only ASCII letters to either case."""
+    """Converts strings to lower case by case folding, or ASCII letters to either case."""
 
     introduced = "2023.3"
     skips = operand(ANY, optional=True)
@@ -317,7 +317,7 @@ class NormalizeUnicode(Normalization):
 
 
 def _no_mapping(site: Site) -> bool:
-    """Returns whether flags are the last input, so that the map of characters is missing."""
+    """Returns whether the map of characters is missing, as the last input is flags."""
     return site.type_name(len(site.layer.inputs) - 1) == "boolean"
 
 

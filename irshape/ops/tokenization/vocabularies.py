@@ -35,7 +35,7 @@ from .unigram import UnigramModel
 
 
 class VocabEncoder(StringOperation):
-    """Converts each string to its number in a vocabulary, or to a default if it is not there."""
+    """Converts each string to its number in a vocabulary, or to a default for unknown strings."""
 
     introduced = "2024.1"
     vocab_begins, vocab_ends, vocab_chars = string_tensor()
@@ -107,13 +107,13 @@ class TokenizingOperation(RaggedStringOperation):
 
     vocab_begins, vocab_ends, vocab_chars = string_tensor()
     built: tuple[tuple[bytes, ...], Tokens] | None = None
-    """The last model, and the bytes of the inputs from which it was built."""
+    """The bytes of the inputs from which the last model was built, and this model."""
 
     def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         return ragged_outputs(inputs[0].shape, I32)
 
     def model(self, *inputs: Array) -> Tokens:
-        """Returns a function from a string to its tokens. inputs: the inputs after the strings."""
+        """Returns a function from a string to its tokens. `inputs` are those after the strings."""
         raise NotImplementedError
 
     def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
@@ -131,9 +131,9 @@ class TokenizingOperation(RaggedStringOperation):
 class BPETokenizer(TokenizingOperation):
     """Converts strings to token ids by byte-pair encoding.
 
-    After the strings and the vocabulary come the merges: three inputs of texts with a space in
-    each, or six inputs for their left and right halves. Then come optional added tokens (three
-    inputs) with their numbers.
+    The inputs after the strings and the vocabulary are the merges: three inputs of texts such as "t
+    h", or six inputs for the left and the right halves. Optional added tokens (three inputs) and
+    their numbers follow.
     """
 
     introduced = "2023.3"

@@ -47,15 +47,15 @@ operations of an opset gradually: `Operation.released` has the release of each o
 added earlier or later."""
 
 PARTIAL_OPSETS: dict[int, frozenset[str]] = {17: frozenset(("Convert", "Parameter", "ShapeOf"))}
-"""Opsets that lack some earlier operations, each with the earlier types that it contains."""
+"""Opsets that lack most operations of earlier opsets, each with the operations that it contains."""
 
 ABSENT: dict[int, frozenset[str]] = {2: frozenset(("RNNCell", "ShuffleChannels"))}
-"""The types that an opset lacks, although earlier and later opsets have them. Measured: all
-releases refuse them in this opset."""
+"""Operations that an opset lacks, although earlier and later opsets have them. Measured: all
+releases refuse these operations in this opset."""
 
 
 def lacks(opset: int, type_name: str) -> bool:
-    """Whether an opset lacks a type that earlier opsets have."""
+    """Whether an opset lacks an operation that earlier opsets have."""
     partial = PARTIAL_OPSETS.get(opset)
     return type_name in ABSENT.get(opset, ()) or (partial is not None and type_name not in partial)
 

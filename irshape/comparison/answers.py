@@ -64,8 +64,8 @@ class Question(NamedTuple):
     """A model that a device is asked to run.
 
     label: the layer or body that was cut out of the model; "" for the whole model.
-    inputs: arrays by the ids of the Parameters. options: the options device, hint, config and
-    layers of the command.
+    inputs: arrays by the ids of the Parameters. options: the options `device`, `hint`, `config` and
+    `layers` of `irshape crosscheck`.
     """
 
     label: str

@@ -76,7 +76,7 @@ class Circumstances(NamedTuple):
 
 
 def device_name(layer: Layer) -> str:
-    """Returns the name of a layer in questions to a device: the ids that lead to it, joined."""
+    """Returns the unique name of a layer on a device: the path of ids, such as `12/body/3`."""
     return "/".join([*layer.path, layer.id])
 
 
@@ -216,7 +216,7 @@ class CrosscheckRun(LayerwiseRun):
             return []
 
     def given_to(self, layer: Layer) -> Array | None:
-        """For a layer that the device leaves out, returns the device's value of its input."""
+        """Returns the device's value of the input of a FakeQuantize that the device leaves out."""
         source = self.wiring.sources[self.positions[layer]][0]
         if source is None:
             return None
@@ -287,7 +287,7 @@ class CrosscheckRun(LayerwiseRun):
         inputs: tuple[Array, ...],
         alone: tuple[Array, ...],
     ) -> None:
-        """Compares irshape's output, computed from the device's inputs, with the device's."""
+        """Compares the device's output with irshape's output for the device's inputs."""
         row = self.rows[number]
         theirs = self.theirs(computed.layer, row.port)
         assert theirs is not None
@@ -310,8 +310,8 @@ class CrosscheckRun(LayerwiseRun):
     def explained_next_to_a_step(
         self, row: Row, computed: ComputedLayer, inputs: tuple[Array, ...]
     ) -> Row:
-        """Explains an output that is a whole step off because its layer, such as a Round, magnifies
-        small errors of its input. Returns the row unchanged if that is not the reason."""
+        """Explains an output that is a whole step off because its layer, e.g. a Round, magnifies a
+        small error of its input. If this is not the reason, returns the row unchanged."""
         theirs = self.theirs(computed.layer, row.port)
         source = self.numbers.get(computed.sources[0]) if computed.sources else None
         agrees = source is None or self.rows[source].value_verdict in ("equal", "explained")
@@ -325,7 +325,8 @@ class CrosscheckRun(LayerwiseRun):
     def compared_values(
         self, row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array, *, alone: bool
     ) -> Row:
-        """Returns the row of an output after comparing two values. alone: see `tolerance_of`."""
+        """Compares two values of an output. Returns its row with the result. alone: see
+        `tolerance_of`."""
         tolerance = self.tolerance_of(row.layer, alone=alone)
         row = row.measured(inputs, mine, theirs, tolerance.difference)
         if row.value != "differs" or mine.shape != theirs.shape:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Kind(StrEnum):
-    """The reason why values differ: how a device computes them, or a note without a reason."""
+    """Why values differ: how a device computes them. `FACT` is a note that gives no reason."""
 
     NARROWING = "narrowing"
     """The device computes in an element type with fewer bits."""
@@ -19,7 +19,7 @@ class Kind(StrEnum):
     LEFT_OPEN = "left open"
     """The specification does not define the value."""
     PRECISION = "precision"
-    """The error is no larger than the device's precision causes."""
+    """The precision in which the device computes causes the error."""
     TIES = "ties"
     """FakeQuantize inputs lie halfway between two quantization levels."""
     STEPS = "steps"

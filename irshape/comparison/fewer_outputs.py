@@ -56,7 +56,7 @@ def _is_replaceable(run: CrosscheckRun, layer: Layer) -> bool:
 def _without(run: CrosscheckRun, unasked: Sequence[Layer]) -> CrosscheckRun | None:
     """Requests all tensors from the device, except the outputs of some layers.
 
-    Returns a run with this answer, before any comparison; None if the device returns no values.
+    Returns a run with the answer, still without comparisons; None if the device returns no values.
     """
     circumstances, session = run.circumstances, run.session
     plural = "s" * (len(unasked) > 1)

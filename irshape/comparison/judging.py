@@ -202,7 +202,7 @@ class Judge:
         return agrees
 
     def alone(self, suspect: Suspect, inputs: tuple[Array, ...]) -> Alone:
-        """Runs a suspected layer alone on the device."""
+        """Runs only a suspected layer on the device and in irshape. Returns the results."""
         row = self.rows[suspect.number]
         outputs = self.session.evaluate(row.layer, inputs)
         cut = reproducer.cut(self.session.model, row.layer, inputs)

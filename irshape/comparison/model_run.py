@@ -228,7 +228,7 @@ class ModelRun(LayerwiseRun):
 
     def input_of_first(self, source: OutputRef, own: Array) -> Array | None:
         """Returns the first model's value of an input, in the shape and type of the second model;
-        None if there is none that fits."""
+        None if no value fits."""
         match = self.matched.get(source)
         theirs = None if match is None else self.value_of_first(match)
         theirs = None if theirs is None else _as_shaped(theirs, own)

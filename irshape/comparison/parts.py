@@ -119,7 +119,7 @@ def _layers(layers: list[Layer]) -> str:
 
 def _candidates(model: Model, refused: Answer, has_open_inputs: bool) -> Iterator[list[Layer]]:
     """Yields groups of layers that the device may not support. The first group is empty if the
-    reason may be an input without an element type."""
+    device may only need the element type of an input."""
     if refused.refused:
         yield from filter(None, [[layer for layer in model.net.layers if is_custom(layer)]])
         return

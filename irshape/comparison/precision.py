@@ -53,8 +53,8 @@ class Rounded:
         return "f32" if layer.is_parameter else _narrow(layer, source[1])
 
     def _passed_on(self, source: OutputRef) -> Hint:
-        """Returns the least precise type on which an output depends. Integers have no rounding
-        errors."""
+        """Returns the least precise type on which an output depends. Integer outputs count as
+        exact."""
         layer, port = self._layers[source[0]], source[1]
         element_type = layer.outputs[port].element_type if port < len(layer.outputs) else None
         is_real = element_type is None or element_type.is_real

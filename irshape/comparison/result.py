@@ -34,8 +34,8 @@ class Row(NamedTuple):
     """An output port with what irshape and the runtime infer and compute, and the verdicts on it.
 
     value: the comparison of two whole runs, which includes errors inherited from the inputs. own:
-    the comparison of the layer by itself, which irshape computes from the device's inputs. The
-    verdicts follow from these two and from the remarks.
+    the comparison of the device's output with the output that irshape computes from the device's
+    inputs. The verdicts follow from `value`, `own` and the remarks.
     """
 
     layer: Layer
@@ -213,9 +213,8 @@ class Comparison:
         self.device_name = answer.device
         self.rows = rows
         self.problems = problems
-        """The reasons why parts of the comparison are missing.
-
-        OpenVINO refuses the model, crashes or cannot run it, or irshape cannot evaluate a layer.
+        """The reasons why parts of the comparison are missing, e.g. that OpenVINO refuses or cannot
+        run the model, or that irshape cannot evaluate a layer.
         """
         self.notes: list[str] = []
         """Remarks besides the numbers, such as where the first NaN comes from."""
@@ -257,8 +256,8 @@ class Comparison:
 
     @property
     def ok(self) -> bool:
-        """Whether everything was compared, and neither a layer by itself nor an output of the model
-        differs. Differences that other tensors only inherit do not count."""
+        """Whether everything was compared, and no output differs for equal inputs, nor an output of
+        the model in the whole run. Other tensors may inherit differences."""
         return self.first is None and not self.problems
 
     @property

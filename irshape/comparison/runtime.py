@@ -103,7 +103,7 @@ def openvino_api() -> Any:
 
 
 def add_libraries(core: Any, model: Path) -> None:
-    """Adds the library of an installed openvino_tokenizers if the model names its operations.
+    """Adds the library of an installed openvino_tokenizers if the model contains its operations.
 
     The package itself is not imported, since that would load more than the library.
     """

@@ -155,7 +155,7 @@ class Side:
 
     @property
     def label(self) -> int:
-        """A label for the body. Bodies that compute the same have the same label."""
+        """A label for the body. Bodies with equal contents have the same label."""
         up = self.upward()
         ends = [up[position] for position, layer in enumerate(self.layers) if layer.is_result]
         return self.labels["body", tuple(sorted(up)), tuple(ends)]
@@ -170,8 +170,8 @@ class Side:
         return tuple(sorted(fed) if self.layers[position].folded_type in _SYMMETRIC else fed)
 
     def taken(self, position: int, labels: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
-        """Returns for each consumer of a layer its label, its input, and the output of the layer
-        that feeds it."""
+        """Returns for each consumer of a layer: the label and the input of the consumer, and the
+        output of the layer that feeds this input."""
         return tuple(
             sorted(
                 (labels[user], -1 if self.layers[user].folded_type in _SYMMETRIC else at, port)

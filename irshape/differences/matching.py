@@ -253,9 +253,8 @@ class _Matching:
     def _upstream(
         self, side: Side, start: int, taken: dict[int, int], level: int
     ) -> dict[int, tuple[int, int]]:
-        """Follows the first inputs back from a layer, up to a layer with a partner. For each
-        content of a layer on this path, returns the distance and the position of the first layer
-        that has it."""
+        """Follows the first inputs back from a layer, up to a layer with a partner. Returns the
+        distance and the position of the first layer with each content on this path."""
         reached: dict[int, tuple[int, int]] = {}
         at: int | None = start
         for distance in range(_DEPTH):

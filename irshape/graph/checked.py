@@ -62,4 +62,4 @@ def refuse_colliding_names(declared: Inference) -> None:
         raise GraphError.of(finding.fault, finding.layer.type, finding.layer.label)
     for layer in model.net.layers:
         if layer.output_names:
-            raise GraphError(f"{layer.label}: in an IR of version 10, no Result has its own names")
+            raise GraphError(f"{layer.label}: an IR of version 10 cannot store names of a Result")

@@ -171,7 +171,7 @@ class _Body:
         if len(conditions) > 1:
             raise GraphError(
                 f"{self.layer.type}: the body returns two conditions",
-                help="join them, as in op.repeat_while(a & b)",
+                help="combine both conditions, as in op.repeat_while(a & b)",
             )
         if self.layer.type == "Loop":
             condition = conditions[0].condition if conditions else True

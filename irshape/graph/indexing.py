@@ -71,16 +71,15 @@ def _check_arrays(output: Output, items: list[Any]) -> None:
     if len(arrays) > 1:
         raise GraphError(
             f"{output!r}: NumPy would pair the elements of lists for several axes",
-            help="take one axis after the other, as in x[[0, 1]][:, [0, 2]], or points by "
-            "op.gather_nd",
+            help="index one axis after the other, as in x[[0, 1]][:, [0, 2]], or use op.gather_nd",
         )
     if arrays:
         both = sorted({*numbers, *arrays})
         if len(both) > 1 and both != list(range(both[0], both[-1] + 1)):
             raise GraphError(
-                f"{output!r}: NumPy moves the axis of a list to the front if something separates "
-                "it from a number",
-                help="take one after the other, as in x[0][:, [0, 2]]",
+                f"{output!r}: NumPy would move the axis of a list to the front, since a slice "
+                "separates the list from a number",
+                help="index one axis after the other, as in x[0][:, [0, 2]]",
             )
 
 

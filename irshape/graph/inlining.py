@@ -68,7 +68,7 @@ def _branch(graph: Editing, layer: GraphLayer) -> list[Output]:
     if known is None:
         raise GraphError(
             f"{graph.where(layer)}: its condition is not known",
-            help="bind the input that decides it, or call fold()",
+            help="bind the input that determines the condition, or call fold()",
         )
     tag = "then_body" if known[0] else "else_body"
     view = _view(layer, tag)
@@ -123,7 +123,7 @@ class _Unrolling:
         if not times.is_static:
             raise GraphError(
                 f"{self.graph.where(layer)}: its number of iterations is not known",
-                help="reshape the inputs, or bind the input that decides it",
+                help="reshape the inputs, or bind the input that determines the number",
             )
         return times.low
 

@@ -162,8 +162,8 @@ class Output(_Part):
 
     def __bool__(self) -> bool:
         raise ArgumentError(
-            "an output of a graph has no truth value; op.if_ chooses by a tensor, `is not None` "
-            "asks whether there is an output"
+            "an output of a graph has no truth value; use op.if_ to build an If, `is not None` "
+            "to test for a missing output"
         )
 
     @property
@@ -355,7 +355,7 @@ class GraphLayer(_Part):
         """The only output. Raises `ValueError` for a layer with none or several."""
         if len(self._outputs) != 1:
             raise GraphError(
-                f"{self.label} has {len(self._outputs)} outputs; name one: .outputs[0]"
+                f"{self.label} has {len(self._outputs)} outputs; choose one: .outputs[0]"
             )
         return self._outputs[0]
 

@@ -162,7 +162,8 @@ def _function(operations: Operations, kind: str) -> Any:
 
 
 def attributes_of(versions: Iterable[type[Operation]]) -> dict[str, Attribute]:
-    """Returns the attributes of all versions by their Python names, newest version first."""
+    """Returns the attributes of all versions of an operation, newest first, by their Python
+    names."""
     merged: dict[str, Attribute] = {}
     for version in reversed(list(versions)):
         for name, declared in version.attributes.items():

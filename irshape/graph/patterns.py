@@ -199,7 +199,7 @@ def _all(
 
 @dataclass(eq=False, repr=False)
 class Match:
-    """A place where a pattern matches. `match["x"]` is the output that the name `x` matches."""
+    """A match of a pattern. `match["x"]` is the output that the part named `x` matches."""
 
     output: Output
     """The output that the whole pattern matches."""
@@ -257,7 +257,7 @@ def _named_layers(bound: _Bound) -> tuple[GraphLayer, ...]:
 
 
 def matches(graph: Structure, pattern: Wanted) -> Iterator[Match]:
-    """Yields all places in a graph where a pattern matches, producers first, in bodies too."""
+    """Yields all matches of a pattern in a graph and its bodies, in topological order."""
     types = () if pattern.optional else pattern.types
     candidates = [
         layer
@@ -276,8 +276,8 @@ def matches(graph: Structure, pattern: Wanted) -> Iterator[Match]:
 
 
 def why_not(graph: Structure, pattern: Wanted) -> str:
-    """Returns why a pattern does not match. The text describes the first difference at the place
-    where the largest part of the pattern matches."""
+    """Returns why a pattern does not match. The text describes the first difference in the match
+    that comes closest to the pattern."""
     nearest: tuple[int, Output, Wanted, Output] | None = None
     count = 0
     for layer in graph.walk():

@@ -75,7 +75,7 @@ def rewritten(
         raise GraphError(
             f"{rule.name} still finds its pattern after {count} replacements: "
             "what the replacement builds matches the pattern again",
-            help="return None if nothing is left to do, or narrow the pattern",
+            help="return None if the match needs no change, or add conditions to the pattern",
         )
 
 
@@ -130,5 +130,5 @@ def prove(graph: Editing, match: Match, new: Output, name: str, seed: int, rtol:
             raise GraphError(
                 f"{name}: {match.output!r} and what replaces it have different values"
                 f"{'' if apart.max_abs is None else largest}",
-                help="correct the replacement, or narrow the pattern",
+                help="correct the replacement, or add conditions to the pattern",
             )

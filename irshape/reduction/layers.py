@@ -1,4 +1,4 @@
-"""Removes the layers that the property does not need, in chunks from the end of the model."""
+"""Removes layers as long as the model keeps the property, in chunks from the end of the model."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from .search import Search
 
 
 def simplify_values(search: Search) -> None:
-    """Makes the elements of constants zeros or ones: of all constants at once, else of one after
-    another."""
+    """Makes the elements of constants zeros or ones: of all constants at once or, if that fails, of
+    one after another."""
     if search.first(_filled(search, fill) for fill in (0, 1)) is not None:
         return
     done: set[tuple[str, ...]] = set()

@@ -22,22 +22,21 @@ MOST_MEMBERS = 90
 PART = 60
 """The number of layers of a part, if names have no prefixes by which to group."""
 LEAST_MEMBERS = 3
-"""The smallest number of layers of a scope that becomes a group."""
+"""The smallest number of layers with a common name prefix that become a group."""
 MANY = 40
-"""If more layers than this are directly in a scope (a prefix of names), repeated sequences of
-types become groups."""
+"""If more layers than this have the same name prefix, repeated sequences of types become groups."""
 LONGEST_PERIOD = 240
 LEAST_RUN = 12
 """The minimum number of layers that all repetitions of a block have together."""
 MOST_CANDIDATES = 2_000
 DEEPEST = 24
-"""The maximum number of scopes that are read from a name, which may contain any number of
+"""The maximum number of prefixes that are read from a name, which may contain any number of
 separators."""
 
 _SEPARATOR = re.compile(r"([./])")
 _NUMBER = re.compile(r"[0-9]+")
 _EXPORTERS = "::"
-"""Marks parts of names that are operations of the framework, e.g. `aten::linear`, not scopes."""
+"""Marks parts of names that are operations of the framework, e.g. `aten::linear`, not prefixes."""
 
 
 class Group(NamedTuple):
@@ -72,7 +71,7 @@ class _Scope:
     name: str
     kind: Kind = "scope"
     first: int = -1
-    """The position of the first layer of the scope in topological order."""
+    """The position of the first layer of the group in topological order."""
     scopes: dict[str, _Scope] = field(default_factory=dict)
     layers: list[int] = field(default_factory=list)
 
@@ -81,13 +80,13 @@ class _Scope:
         return len(self.layers) + sum(scope.size for scope in self.scopes.values())
 
     def inside(self) -> Iterator[int]:
-        """Yields all layers of the scope, including those of inner scopes."""
+        """Yields all layers of the group, including the layers of inner groups."""
         yield from self.layers
         for scope in self.scopes.values():
             yield from scope.inside()
 
     def dissolve(self, name: str) -> None:
-        """Replaces an inner scope by its members."""
+        """Replaces an inner group by its members."""
         inner = self.scopes.pop(name)
         self.layers += inner.layers
         for below, scope in inner.scopes.items():
@@ -148,10 +147,9 @@ def _listed(
 
 
 def scope_of(name: str) -> tuple[str, ...]:
-    """Returns the scopes (prefixes) in a layer's name: encoder, layer and 0 in
-    `encoder/layer.0/MatMul`.
+    """Returns the prefixes of a layer's name: encoder, layer and 0 in `encoder/layer.0/MatMul`.
 
-    A number after the last dot is no scope: `Add.12` is just another `Add`.
+    A number after the last dot is no prefix: `Add.12` is just another `Add`.
     """
     parts = _SEPARATOR.split(name)[:-1]
     if name.rpartition(".")[2].isdigit() and parts[-1:] == ["."]:
@@ -166,8 +164,8 @@ def scope_of(name: str) -> tuple[str, ...]:
 
 
 def _paths(layers: Sequence[Layer], wiring: Wiring, shown: Sequence[bool]) -> list[tuple[str, ...]]:
-    """Returns the scopes (name prefixes) of each layer. A layer without any gets those of its
-    consumers or, if these are deeper inside the same scopes, those of its producers."""
+    """Returns the name prefixes of each layer. A layer without prefixes gets those that all its
+    consumers share, or those that all its producers share if these are more."""
     ends = [layer.is_parameter or layer.is_result for layer in layers]
     paths = [() if end else scope_of(layer.name) for layer, end in zip(layers, ends, strict=True)]
     bare = {
@@ -204,7 +202,7 @@ def _common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _unwrap(top: _Scope) -> None:
-    """Removes a scope such as `__module` that contains nearly all layers and has inner scopes, but
+    """Removes a group such as `__module` that contains nearly all layers and has inner groups, but
     keeps its contents."""
     most = 0.9 * top.size
     while scopes := [name for name, inner in top.scopes.items() if inner.size > most]:
@@ -215,7 +213,7 @@ def _unwrap(top: _Scope) -> None:
 
 
 class _Untangling:
-    """Changes the scopes until the members of each scope form no cycle."""
+    """Changes the groups until the members of each group form no cycle."""
 
     def __init__(self, edges: Sequence[Edge], rank: dict[int, int]) -> None:
         self.edges = edges
@@ -226,10 +224,10 @@ class _Untangling:
         self.member_of: dict[int, int] = {}
 
     def __call__(self, scope: _Scope, edges: Sequence[Edge] | None = None) -> None:
-        """Moves layers that lie on a path between two layers of a scope into this scope. If several
-        scopes form a cycle, replaces some of them by their members.
+        """Moves layers that lie on a path between two layers of a group into this group. If several
+        groups form a cycle, replaces some of them by their members.
 
-        edges: the edges between layers of the scope; by default all edges.
+        edges: the edges between layers of the group; by default all edges.
         """
         edges = self.edges if edges is None else edges
         while scope.scopes:
@@ -256,8 +254,8 @@ class _Untangling:
             scope.layers = [position for position in scope.layers if position not in moved]
 
     def _to_dissolve(self, scope: _Scope, names: list[str]) -> list[str]:
-        """Returns which scopes of a cycle to replace by their members: those with few layers; or
-        else those that a path leaves and enters again, except a scope with nearly all layers; or
+        """Returns which groups of a cycle to replace by their members: those with few layers; or
+        else those that a path leaves and enters again, except a group with nearly all layers; or
         else the smaller half."""
         names.sort(key=lambda name: scope.scopes[name].size)
         sizes = [scope.scopes[name].size for name in names]
@@ -269,7 +267,7 @@ class _Untangling:
         return returning or names[: len(names) // 2]
 
     def _returns(self, scope: _Scope) -> bool:
-        """Whether a path along the edges leaves a scope and enters it again."""
+        """Whether a path along the edges leaves a group and enters it again."""
         layers = set(scope.inside())
         last = max(self.rank[position] for position in layers)
         takers = (taker for each in layers for taker in self.takers.get(each, ()))
@@ -288,9 +286,9 @@ class _Untangling:
 def _members(
     scope: _Scope, edges: Sequence[Edge], member_of: dict[int, int]
 ) -> tuple[list[set[int]], list[list[Edge]]]:
-    """Numbers the members of a scope: first its inner scopes, then its layers. Returns the
-    producers of each member, and the edges inside each inner scope. edges: the edges between layers
-    of the scope. member_of: gets the number of the member that contains each layer."""
+    """Numbers the members of a group: first its inner groups, then its layers. Returns the
+    producers of each member, and the edges inside each inner group. edges: the edges between layers
+    of the group. member_of: gets the number of the member that contains each layer."""
     for number, inner in enumerate(scope.scopes.values()):
         for position in inner.inside():
             member_of[position] = number
@@ -345,8 +343,8 @@ def _popped(stack: list[int], last: int) -> list[int]:
 
 
 def _simplify(scope: _Scope) -> None:
-    """Removes scopes of few layers, and joins a scope with its inner scope if it contains nothing
-    else."""
+    """Removes groups of few layers. Joins a group with its inner group if this is its only
+    member."""
     for name, inner in list(scope.scopes.items()):
         _simplify(inner)
         while len(inner.scopes) == 1 and not inner.layers:
@@ -365,8 +363,8 @@ def _simplify(scope: _Scope) -> None:
 
 
 def _repeats(scope: _Scope, layers: Sequence[Layer], numbers: dict[object, int]) -> int:
-    """Groups consecutive inner scopes with equal layers. Returns a number for the content of
-    `scope`: scopes with equal layers have the same number."""
+    """Joins consecutive inner groups with equal layers into one. Returns a number for the content
+    of `scope`: groups with equal layers have the same number."""
     looks = {name: _repeats(inner, layers, numbers) for name, inner in scope.scopes.items()}
     runs: list[list[str]] = []
     for name, inner in sorted(scope.scopes.items(), key=lambda item: item[1].first):
@@ -401,8 +399,8 @@ def _block(scope: _Scope, run: list[str]) -> _Scope:
 
 
 def _tandems(scope: _Scope, rank: dict[int, int], layers: Sequence[Layer]) -> None:
-    """Groups layers that are directly in a scope: one group for each repetition of a series of
-    types."""
+    """Groups the layers of a group that are in no inner group: makes a group of each repetition of
+    a series of types."""
     for inner in scope.scopes.values():
         _tandems(inner, rank, layers)
     if len(scope.layers) <= MANY:
@@ -467,7 +465,7 @@ def _runs(text: bytes) -> list[Run]:
 def _divide(
     scope: _Scope, edges: Sequence[Edge], rank: dict[int, int], layers: Sequence[Layer]
 ) -> None:
-    """Divides a scope that has too many members into parts, in topological order."""
+    """Divides a group that has too many members into parts, in topological order."""
     if len(scope.layers) + len(scope.scopes) > MOST_MEMBERS or scope.scopes:
         sources, inside = _members(scope, edges, {})
         for inner, within in zip(scope.scopes.values(), inside, strict=True):
@@ -482,7 +480,7 @@ def _divide(
 
 
 def _in_order(scope: _Scope, sources: Sequence[set[int]], rank: dict[int, int]) -> list[int | str]:
-    """Returns the members of a scope (layers, and names of scopes), producers first."""
+    """Returns the members of a group (layers, and names of inner groups), producers first."""
     members: list[int | str] = [*scope.scopes, *scope.layers]
     times = [inner.first for inner in scope.scopes.values()]
     times += [rank[position] for position in scope.layers]

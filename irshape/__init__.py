@@ -600,7 +600,7 @@ def _targets(
 
 
 def _model(model: ModelLike, weights: WeightsChoice = "beside") -> Model:
-    """Returns a model unchanged; reads a path, and converts a graph."""
+    """Returns the model: as given, read from a path or an open file, or converted from a graph."""
     from .model.graph import Model
 
     if isinstance(model, Model):

@@ -21,7 +21,7 @@ def note(relation: str, number: int) -> None:
 
 
 WIDER: Demand = ("wider", 0)
-"""Marks a layer for which irshape infers a less specific shape than OpenVINO does."""
+"""The note for a layer for which irshape infers a less specific shape than OpenVINO does."""
 
 
 def note_wider() -> None:

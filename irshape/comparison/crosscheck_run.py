@@ -207,7 +207,7 @@ class CrosscheckRun(LayerwiseRun):
         return {layer for layer in quantizing if leaves_out(layer, self.limits_of(layer))}
 
     def limits_of(self, layer: Layer) -> list[Array]:
-        """Returns the limits of a FakeQuantize, if they are constants."""
+        """Returns the limits (inputs 1 to 4) of a FakeQuantize that are constants."""
         sources = self.wiring.sources[self.positions[layer]][1:]
         limits = [self.layers[source[0]] for source in sources if source is not None]
         try:

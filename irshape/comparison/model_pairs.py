@@ -33,7 +33,7 @@ class Pair(NamedTuple):
     errors: Errors
     excess: float
     constant: bool
-    """Whether the tensor is computed from constants and shapes alone."""
+    """Whether the tensor depends only on constants and shapes."""
     reason: str | None
     own_verdict: Verdict = "not compared"
     own_errors: Errors | None = None
@@ -161,7 +161,8 @@ class ModelComparison:
 
     @property
     def ok(self) -> bool:
-        """Whether an output was compared, no output differs, and no layer differs by itself."""
+        """Whether an output was compared, no output differs, and no layer differs for equal
+        inputs."""
         return self.outputs_agree and self.blamed is None
 
     def worst(self, count: int = 5) -> list[Pair]:

@@ -425,7 +425,7 @@ class ModelRun(LayerwiseRun):
 
 
 class _Fixed:
-    """The layers of a model that are computed from constants and shapes alone, by position."""
+    """The positions of the layers of a model that depend only on constants and shapes."""
 
     def __init__(self) -> None:
         self.positions: set[int] = set()

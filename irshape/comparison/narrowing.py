@@ -113,8 +113,8 @@ def _nan_left_open(of: Difference) -> Remark | None:
 
 
 def _nothing_reduced(of: Difference) -> Remark | None:
-    """Explains the greatest or least value of zero elements, which the specification leaves
-    open."""
+    """Explains a ReduceMax or ReduceMin of zero elements, for which the specification defines no
+    value."""
     if of.layer.folded_type not in ("reducemax", "reducemin") or not of.inputs:
         return None
     if of.inputs[0].size or not of.mine.size or of.mine.shape != of.theirs.shape:
@@ -338,7 +338,8 @@ _LEVEL_ROUNDING = 0.01
 
 
 def level_size(layer: Layer, limits: Sequence[Array]) -> Array:
-    """Returns the distance of neighbouring outputs of a FakeQuantize with these four limits."""
+    """Returns the distance between neighbouring outputs of a FakeQuantize with these four
+    limits."""
     low, high = (limit.astype(np.float64) for limit in limits[2:])
     steps = max(int(layer.attribute("levels") or 2) - 1, 1)
     with np.errstate(all="ignore"):

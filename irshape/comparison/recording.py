@@ -175,7 +175,7 @@ class RecordedTensor:
         ElementType.of(self.element_type)
 
     def array(self) -> Array:
-        """Returns the values. Raises `ValueError` if the file has more or fewer than declared."""
+        """Returns the values. Raises `ValueError` if the file has another number of bytes."""
         raw = self._recording.member(self._member).tobytes()
         try:
             return from_bytes(self.element_type, self.shape, raw)

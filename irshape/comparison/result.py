@@ -390,7 +390,7 @@ class Inside(NamedTuple):
         return [*self.layer.path, self.layer.id, self.tag]
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns the result for JSON."""
+        """Returns the JSON object `inside` of the document that `Comparison.to_dict` returns."""
         blamed, inner = self.blamed, self.comparison.inside
         return {
             "path": self.path,

@@ -80,7 +80,8 @@ def saturated(
 
 
 def _transposed(layer: Layer) -> tuple[bool, bool]:
-    """Returns whether each operand of a product is transposed. Attention transposes its keys."""
+    """Returns whether a MatMul transposes its operands. Attention transposes the second, the
+    keys."""
     declared = declaration_of(layer)
     if declared is None or layer.folded_type != "matmul":
         return False, True

@@ -16,7 +16,7 @@ from ..numpy_types import Array
 Pattern = tuple[object, ...]
 
 REACH = 2
-"""How many edges back from a layer its pattern extends."""
+"""The pattern of a layer includes producers up to this many edges before the layer."""
 
 
 class Given(NamedTuple):

@@ -20,7 +20,7 @@ STATEFUL = frozenset(("ReadValue", "Assign", "RandomUniform", "Multinomial", "Pa
 
 
 _SIZES = {-1: "?", 0: "0", 1: "1"}
-"""The sizes that conditions name; `many` stands for all others."""
+"""The sizes that conditions distinguish; any other size is `many`."""
 
 
 class Traits(NamedTuple):

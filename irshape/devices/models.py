@@ -39,7 +39,7 @@ def _untyped_input(inference: Inference, cures: Cures, _: int | None) -> Shown:
 def _inner_rank(inference: Inference, cures: Cures, _: int | None) -> Shown:
     """Yields the first tensors of dynamic rank inside the model: layers compute them from tensors
     of static rank."""
-    cure = Cure("make the inputs that determine the rank, such as axes, constant")
+    cure = Cure("turn the values that determine the rank, such as axes, into constants")
     for body in inference.result.walk():
         for position, outputs in enumerate(body.outputs):
             if not any(tensor.rank is None for tensor in outputs):

@@ -58,7 +58,8 @@ class _Comparison:
             self.result.changes.append(Change(aspect, what, old, new))
 
     def bodies(self, first: Side, second: Side) -> dict[int, int]:
-        """Compares two bodies and the bodies inside them. Returns which layers are matched."""
+        """Compares two bodies and the bodies inside them. Returns the partner of each matched
+        layer."""
         pair = _Pair(self, first, second, matched(first, second))
         partner = pair.partner
         for a, layer in enumerate(first.layers):
@@ -254,8 +255,8 @@ class _Pair:
         return f"{layer.label}{port}{'' if source[0] in known else f', {word}'}"
 
     def _tensor_names(self, a: int, b: int) -> Iterator[Change]:
-        """Compares the tensor names of the model's inputs and outputs and, on demand, of all other
-        outputs."""
+        """Compares the tensor names of the model's inputs and outputs and, if requested, of all
+        other outputs."""
         one, other = self.first.layers[a], self.second.layers[b]
         if one.path:
             return

@@ -85,7 +85,7 @@ class Side:
         return position not in self.fixed
 
     def inner(self, result: BodyResult) -> Side:
-        """Returns a body inside a layer."""
+        """Returns the `Side` of a body inside a layer."""
         return Side(result, self.declarations, self.weights, self.labels)
 
     def _describe(self, position: int, layer: Layer) -> None:

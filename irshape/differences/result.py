@@ -23,7 +23,8 @@ shapes, the bytes of constants, what feeds each input, the names of the inputs a
 model, and their order."""
 
 OPTIONAL = ("names", "rt-info", "version")
-"""What is compared on demand: the names of layers and of all tensors, rt_info, the IR version."""
+"""What is compared only if requested: the names of layers and of all tensors, rt_info, the IR
+version."""
 
 ASPECTS = DEFAULT + OPTIONAL
 
@@ -113,8 +114,8 @@ class ModelDiff:
 
     @property
     def renamed(self) -> int:
-        """The number of matched layers whose names differ. Names count as changes only on
-        demand."""
+        """The number of matched layers whose names differ. Names count as changes only if
+        requested."""
         return sum(first.name != second.name for first, second in self.pairs)
 
     @property

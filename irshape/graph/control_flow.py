@@ -183,7 +183,7 @@ class _Body:
             raise GraphError(
                 f"{self.layer.type}: the body returns only {len(values)} values for "
                 f"{len(states)} states",
-                help="return the next value of each carried input first",
+                help="return first the new value of each carried input",
             )
         results = []
         for at, value in enumerate(values):

@@ -228,7 +228,7 @@ class Editing(Building):
                 self._settle(())
 
     def _remove_all(self, layers: Iterable[GraphLayer]) -> None:
-        """Removes these layers, whose outputs no other layer may use."""
+        """Removes the given layers. No other layer may use their outputs."""
         for layer in sorted(layers, key=by_rank, reverse=True):
             self._detach(layer)
 

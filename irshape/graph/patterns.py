@@ -252,7 +252,7 @@ def _captured(bound: _Bound) -> dict[str, Output]:
 
 
 def _named_layers(bound: _Bound) -> tuple[GraphLayer, ...]:
-    """Returns the layers that the pattern names."""
+    """Returns the layers that have matched a pattern with a type."""
     return tuple({output.layer: 0 for wanted, output in bound.items() if wanted.types})
 
 

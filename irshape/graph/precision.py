@@ -132,7 +132,7 @@ def _parts_of(constant: GraphLayer) -> Iterator[Any]:
 
 
 _AT_ONCE = 1 << 20
-"""The number of elements that are examined at a time."""
+"""The number of elements of a constant that are examined at a time."""
 
 
 def _converts_nothing(layer: GraphLayer) -> bool:

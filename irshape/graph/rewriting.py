@@ -21,7 +21,7 @@ unchanged."""
 
 
 class Rewrite:
-    """A pattern and its replacement. `rewrite` makes it."""
+    """A pattern and its replacement, as the decorator `rewrite` returns them."""
 
     def __init__(self, pattern: Wanted, replace: Replacement) -> None:
         self.pattern = pattern

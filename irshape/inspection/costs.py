@@ -33,9 +33,9 @@ class LayerCost(NamedTuple):
     """How often the layer runs in one inference request: 1 outside bodies."""
     multiply_adds: Dimension
     elements: Dimension
-    """How many elements its outputs have."""
+    """The number of elements of the layer's outputs."""
     bytes: Dimension
-    """How many bytes its outputs take."""
+    """The number of bytes of the layer's outputs."""
     parameters: int
     """The elements of the constants that the layer uses, directly or through layers that depend
     only on constants, such as the decompression of weights. Each constant counts once, for the

@@ -18,7 +18,7 @@ UNCOUNTED = (
     "scratch buffers of kernels, weights that the plugin keeps in another layout or precision, "
     "compiled kernels, and what the driver takes"
 )
-"""What a plugin needs in addition, which only the device can tell."""
+"""Memory that a plugin also needs. Only the device can tell how much."""
 
 
 class DeviceSize(NamedTuple):
@@ -38,7 +38,7 @@ class DeviceSize(NamedTuple):
 
 
 class Cache(NamedTuple):
-    """A variable, or an input that stands for one, such as the keys of attention."""
+    """A variable, or an input used in place of a variable, e.g. for the keys of earlier tokens."""
 
     name: str
     layer: Layer

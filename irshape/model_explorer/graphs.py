@@ -1,6 +1,6 @@
 """Converts a model to graphs of Model Explorer: one for the net, and one for each body.
 
-The graphs have the form of Model Explorer's JSON files, which is also that of its data classes.
+The graphs have the same fields as Model Explorer's JSON files and data classes.
 """
 
 from __future__ import annotations

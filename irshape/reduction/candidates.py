@@ -64,8 +64,7 @@ class Candidate:
 
     @property
     def pinned(self) -> set[_Pin]:
-        """The layers that errors concern. Their ports keep the types and shapes that they
-        declare."""
+        """The layers with errors. Their ports keep the declared types and shapes."""
         return {_pin(finding.layer) for finding in self.errors if finding.layer is not None}
 
     def tensor(self, source: OutputRef) -> Tensor:

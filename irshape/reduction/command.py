@@ -82,7 +82,7 @@ class CommandTest:
         )
 
     def __call__(self, model: Model) -> bool:
-        """Returns whether the command ends on a model as expected."""
+        """Runs the command on a model. Returns whether it has the expected outcome."""
         with tempfile.TemporaryDirectory(prefix="irshape-reduce-") as folder:
             path = Path(folder) / f"{self._name}.xml"
             save(model, path)

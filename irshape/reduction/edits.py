@@ -41,7 +41,7 @@ def edited(body: Body, layers: Iterable[Layer], moved: Mapping[End, End] | None 
 
 
 def end_of(body: Body, source: OutputRef) -> End:
-    """Returns an output in the form in which edges refer to it."""
+    """Returns an output as edges refer to it: the ids of its layer and of its port."""
     layer = body.layers[source[0]]
     return layer.id, layer.outputs[source[1]].id
 

@@ -115,7 +115,7 @@ def window(array: Array, sizes: tuple[int, ...]) -> Array:
 
 
 def _with_sizes(layer: Layer, sizes: dict[int, int]) -> Layer:
-    """Returns a layer in which attributes that equal an old size have the new one."""
+    """Returns a layer with the new size in place of each attribute that equals an old size."""
     changed = {
         name: str(sizes[int(value)])
         for name, value in layer.attributes.items()

@@ -10,13 +10,14 @@ from ..model.graph import Layer, Model
 from ..model.weights import Constant, raw_bytes
 
 MOST_VALUES = 16
-"""Constants of more elements than this are on the page without their bytes."""
+"""If the .bin is not read, the page has the bytes only of constants with at most this many
+elements."""
 LONGEST = 1 << 14
-"""If the .bin is read, larger constants (in bytes) are on the page without their bytes."""
+"""If the .bin is read, the page has the bytes only of constants of at most this many bytes."""
 MOST_BYTES = 1 << 20
 """The maximum number of bytes of all constants on the page together."""
 BEGINNING = 64
-"""If the .bin is read, how many elements of larger constants the page shows."""
+"""If the .bin is read, how many elements the page shows of constants without bytes on the page."""
 SAMPLE = 1 << 16
 """The maximum number of elements that a histogram counts. They are taken at equal distances."""
 BINS = 24

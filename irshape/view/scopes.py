@@ -335,7 +335,7 @@ def _circles(sources: Sequence[Iterable[int]]) -> Iterator[list[int]]:
 
 
 def _popped(stack: list[int], last: int) -> list[int]:
-    """Removes the numbers from the end of a stack down to `last`, and returns them."""
+    """Removes the numbers from `last` to the end of a stack, and returns them."""
     popped = [stack.pop()]
     while popped[-1] != last:
         popped.append(stack.pop())

@@ -161,8 +161,7 @@ class ModelComparison:
 
     @property
     def ok(self) -> bool:
-        """Whether an output was compared, no output differs, and no layer differs for equal
-        inputs."""
+        """Whether an output was compared, no output differs, and no layer does for equal inputs."""
         return self.outputs_agree and self.blamed is None
 
     def worst(self, count: int = 5) -> list[Pair]:

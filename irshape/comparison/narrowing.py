@@ -338,8 +338,7 @@ _LEVEL_ROUNDING = 0.01
 
 
 def level_size(layer: Layer, limits: Sequence[Array]) -> Array:
-    """Returns the distance between neighbouring outputs of a FakeQuantize with these four
-    limits."""
+    """Returns the distance of neighbouring output values of a FakeQuantize with these limits."""
     low, high = (limit.astype(np.float64) for limit in limits[2:])
     steps = max(int(layer.attribute("levels") or 2) - 1, 1)
     with np.errstate(all="ignore"):

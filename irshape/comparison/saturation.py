@@ -80,8 +80,7 @@ def saturated(
 
 
 def _transposed(layer: Layer) -> tuple[bool, bool]:
-    """Returns whether a MatMul transposes its operands. Attention transposes the second, the
-    keys."""
+    """Returns whether a layer transposes its two operands. Attention transposes its keys."""
     declared = declaration_of(layer)
     if declared is None or layer.folded_type != "matmul":
         return False, True

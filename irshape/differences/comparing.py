@@ -58,8 +58,7 @@ class _Comparison:
             self.result.changes.append(Change(aspect, what, old, new))
 
     def bodies(self, first: Side, second: Side) -> dict[int, int]:
-        """Compares two bodies and the bodies inside them. Returns the partner of each matched
-        layer."""
+        """Compares two bodies and their inner bodies. Returns the partner of each matched layer."""
         pair = _Pair(self, first, second, matched(first, second))
         partner = pair.partner
         for a, layer in enumerate(first.layers):

@@ -23,7 +23,7 @@ shapes, the bytes of constants, what feeds each input, the names of the inputs a
 model, and their order."""
 
 OPTIONAL = ("names", "rt-info", "version")
-"""What is compared only if requested: the names of layers and of all tensors, rt_info, the IR
+"""What is compared if requested: the names of layers and of all tensors, rt_info, the IR
 version."""
 
 ASPECTS = DEFAULT + OPTIONAL

@@ -162,8 +162,7 @@ def _function(operations: Operations, kind: str) -> Any:
 
 
 def attributes_of(versions: Iterable[type[Operation]]) -> dict[str, Attribute]:
-    """Returns the attributes of all versions of an operation, newest first, by their Python
-    names."""
+    """Returns the attributes of all versions of an operation, newest first, by Python name."""
     merged: dict[str, Attribute] = {}
     for version in reversed(list(versions)):
         for name, declared in version.attributes.items():

@@ -10,8 +10,7 @@ from ..model.graph import Layer, Model
 from ..model.weights import Constant, raw_bytes
 
 MOST_VALUES = 16
-"""If the .bin is not read, the page has the bytes only of constants with at most this many
-elements."""
+"""Constants with at most this many elements are always on the page with their bytes."""
 LONGEST = 1 << 14
 """If the .bin is read, the page has the bytes only of constants of at most this many bytes."""
 MOST_BYTES = 1 << 20

@@ -132,8 +132,6 @@ class Proposals:
         if shapes and self._inferred(shapes).refusing() - self._refused:
             return False
         assert self.fitting is not None
-        if not all(map(self._takes, self._ends(shapes, self.fitting))):
-            return False
         least = {symbol: max(int(low), int(filled)) for symbol, (low, _) in ranges.items()}
         rest = {s.name: self.fitting[s.name] for s in self.symbols if s not in ranges}
         chosen = [least, {symbol: int(high) for symbol, (_, high) in ranges.items()}]
@@ -164,23 +162,6 @@ class Proposals:
             for layer, _, shape in self._inputs()
             for dim, size in zip(shape, shapes[layer], strict=True)
         )
-
-    def _ends(
-        self, shapes: Mapping[Layer, PartialShape], fitting: Sizes
-    ) -> Iterator[dict[Layer, PartialShape]]:
-        """Yields the inputs' shapes at the lower bounds of all ranges, then at the upper bounds."""
-        for end in (min, max):
-            ends: dict[Layer, PartialShape] = {}
-            for layer, known, shape in self._inputs():
-                ends[layer] = PartialShape(
-                    dim
-                    if size is None
-                    else max(value_of(size, fitting), 0)
-                    if dim.high == UNBOUNDED or layer not in shapes
-                    else end(dim.low, dim.high)
-                    for size, dim in zip(known, shapes.get(layer, shape), strict=True)
-                )
-            yield ends
 
     def _takes(self, shapes: Mapping[Layer, PartialShape]) -> bool:
         """Whether all layers accept these shapes of the inputs."""

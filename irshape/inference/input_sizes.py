@@ -7,25 +7,25 @@ the sizes: the caller infers the model with them.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from ..shapes import Dimension, PartialShape
+from ..shapes import UNBOUNDED, Dimension, PartialShape
 from ..symbols.expressions import Expression, Symbol
 from .named_sizes import NamedSizes, value_of
 
 SERIES = (2, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024, 1)
-"""Sizes to try for all symbols except those of axis 0, first for all at once, then one by one."""
+"""Sizes that `sizes_for` tries for all axes but the first (which gets 2), then symbol by symbol."""
 GRID = (64, 32, 128, 224, 16, 256, 8, 4, 512, 1024, 3, 2, 1)
-"""Sizes that `candidates` tries for all axes except axis 0, which gets size 1 or 2."""
+"""Sizes that `candidates` tries for all axes but the first (which gets 1, or else 2)."""
 LARGEST_TABLE = 8192
 """The largest size to try for an axis that a constant limits, e.g. a table of positions."""
 LONGEST = 200
 """The longest expression, in characters, for which sizes are tried one by one."""
 DRAWN = 20
 """How many more choices of sizes `candidates` tries after those of `grid`."""
-STEPS = (2, 4, 8, 32)
-"""If `SERIES` has no size that meets all conditions, random multiples of these numbers are
-tried."""
+DRAWS = ((1, 12), (1, 12), (1, 12), (1, 40), (1, 4), (2, 6), (4, 6), (8, 6), (32, 6))
+"""For random sizes: a number whose multiples are drawn (except for axis 0), and how many of them at
+most above the lower bound."""
 ROUNDS = 3
 
 
@@ -42,12 +42,17 @@ def candidates(sizes: NamedSizes) -> Iterator[Sizes]:
             yield drawn
 
 
-def grid(sizes: NamedSizes) -> Iterator[Sizes]:
-    """Yields a size for each symbol, from `GRID` or constants. A layer may refuse these sizes."""
+def grid(
+    sizes: NamedSizes, series: Sequence[int] = GRID, batches: Sequence[int] = (1, 2)
+) -> Iterator[Sizes]:
+    """Yields a size for each symbol, from `series` or from constants. They may break conditions.
+
+    batches: the sizes of axis 0 to try with each size of the other axes.
+    """
     wanted = _demanded(sizes)
     steps = {size.atom: step for size, step in sizes.facts.multiples}
-    for size in GRID:
-        for batch in (1, 2):
+    for size in series:
+        for batch in batches:
             chosen = {}
             for each in sizes.symbols:
                 step = steps.get(each, 1)
@@ -109,77 +114,46 @@ def _equal_sizes(expression: Expression, size: int) -> Sizes:
 def sizes_for(sizes: NamedSizes, generator: random.Random | None = None) -> Sizes | None:
     """Returns a size for each symbol such that every condition holds; None if the search fails.
 
-    generator: draws sizes at random. Without a generator, chooses small sizes, if possible such
-    that no dimension is 0.
+    generator: draws sizes at random. Without a generator, chooses small sizes. If possible, no
+    dimension is 0.
     """
-    if generator is None:
-        return _searched(sizes, None, filled=True) or _searched(sizes, None)
-    return _searched(sizes, generator)
+    best: Sizes = {}
+    fewest = (UNBOUNDED, 0)
 
+    def ideal(candidate: Sizes) -> bool:
+        """Whether nothing is wrong with sizes. Keeps those with which the least is wrong."""
+        nonlocal best, fewest
+        broken = sum(1 for _ in sizes.broken(candidate))
+        wrong = broken, 0 if generator is not None else sizes.empty(candidate)
+        if wrong < fewest:
+            best, fewest = candidate, wrong
+        return wrong == (0, 0)
 
-def _searched(
-    sizes: NamedSizes, generator: random.Random | None, *, filled: bool = False
-) -> Sizes | None:
-    symbols = list(sizes.symbols)
-    best: Sizes | None = None
-    fewest: int | None = None
-    for candidate in _together(sizes, symbols, generator):
-        broken = _broken(sizes, candidate, filled)
-        if not broken:
-            return candidate
-        if fewest is None or broken < fewest:
-            best, fewest = candidate, broken
+    if any(map(ideal, _together(sizes, generator))):
+        return best
     for _ in range(ROUNDS):
-        assert best is not None
-        assert fewest is not None
-        for symbol in symbols:
+        for symbol in sizes.symbols:
             for size in (*SERIES, best[symbol.name] * 2, best[symbol.name] + 1):
-                candidate = {**best, symbol.name: _within(sizes, symbol, size)}
-                broken = _broken(sizes, candidate, filled)
-                if not broken:
-                    return candidate
-                if broken < fewest:
-                    best, fewest = candidate, broken
-    return None
+                if ideal({**best, symbol.name: _within(sizes, symbol, size)}):
+                    return best
+    return None if fewest[0] else best
 
 
-def _together(
-    sizes: NamedSizes, symbols: list[Symbol], generator: random.Random | None
-) -> Iterator[Sizes]:
-    broadcast = {e.atom: number for e, number in sizes.facts.one_or if number}
-
-    def all_of(size: Callable[[Symbol], int]) -> Sizes:
-        return {
-            each.name: _within(sizes, each, broadcast.get(each) or size(each)) for each in symbols
-        }
-
-    if generator is not None:
-        for most in (12, 12, 12, 40, 4):
-            yield all_of(
-                lambda symbol, most=most: (  # type: ignore[misc]
-                    int(sizes.facts.ranges[symbol][0]) + generator.randint(0, most)
-                )
-            )
-        for step in STEPS:
-            yield all_of(
-                lambda symbol, step=step: (  # type: ignore[misc]
-                    (step if symbol.axis else 1) * generator.randint(1, 6)
-                )
-            )
-    for size in SERIES:
-        batch = 2 if generator is None else generator.randint(1, 4)
-        yield all_of(
-            lambda symbol, size=size, batch=batch: size if symbol.axis else batch  # type: ignore[misc]
-        )
+def _together(sizes: NamedSizes, generator: random.Random | None) -> Iterator[Sizes]:
+    """Yields sizes for all symbols at once, first those that are drawn."""
+    if generator is None:
+        yield from grid(sizes, SERIES, (2,))
+        return
+    for step, most in DRAWS:
+        drawn = {}
+        for each in sizes.symbols:
+            own = step if each.axis else 1
+            least = -(-int(sizes.facts.ranges[each][0]) // own)
+            drawn[each.name] = _within(sizes, each, (least + generator.randint(0, most)) * own)
+        yield drawn
+    yield from grid(sizes, SERIES, (generator.randint(1, 4),))
 
 
 def _within(sizes: NamedSizes, symbol: Symbol, size: int) -> int:
     low, high = sizes.facts.ranges[symbol]
     return int(min(max(size, low), high))
-
-
-def _broken(sizes: NamedSizes, candidate: Sizes, filled: bool) -> int:
-    """Counts the conditions that sizes break; with `filled`, also counts the dimensions of size
-    0."""
-    broken = sum(1 for _ in sizes.broken(candidate))
-    return broken + (sizes.empty(candidate) if filled else 0)

@@ -20,7 +20,7 @@ def checked(model: Model) -> tuple[BodyEngine, Inference]:
     `LoadError` with the diagnostics if the model has errors."""
     if model.kind == "layers":
         raise GraphError("single layers are not a graph; give a whole model")
-    engine = BodyEngine(model, lasting=True)
+    engine = BodyEngine(model)
     inference = Inference(model, engine.infer_body(model.net, {}, compare=True))
     context = Context(model, inference, PLAIN, reasons=False)
     if any(finding.severity == "error" for finding in findings(context)):

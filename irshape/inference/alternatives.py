@@ -5,13 +5,12 @@ The operation's own `infer` infers the layer with each value.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
 from ..faults import Fault
 from ..model.graph import Layer
-from ..model.ports import Port
 from ..model.wiring import OutputRef
 from ..ops.declaration import Attribute, Operation
 from ..ops.kinds import Declared
@@ -45,13 +44,13 @@ class Alternative(NamedTuple):
     fit: Fit
 
 
-def arriving(result: BodyResult, port: Port, source: OutputRef) -> Tensor:
-    """Returns the inferred tensor that reaches an input port; the declared tensor if the output
-    port that feeds the input port declares another."""
-    outputs = result.outputs[source[0]]
-    if source in result.doubtful or source[1] >= len(outputs):
-        return declared(result.body.layers[source[0]].outputs[source[1]])
-    return outputs[source[1]]
+def arriving(result: BodyResult, source: OutputRef) -> Tensor:
+    """Returns the inferred tensor of an output port; the declared tensor if it is another one."""
+    producer, port = source
+    outputs = result.outputs[producer]
+    if source in result.doubtful or port >= len(outputs):
+        return declared(result.body.layers[producer].outputs[port])
+    return outputs[port]
 
 
 def inputs_of(result: BodyResult, position: int) -> tuple[Tensor | None, ...]:
@@ -59,14 +58,11 @@ def inputs_of(result: BodyResult, position: int) -> tuple[Tensor | None, ...]:
 
     For a layer from a file of single layers, returns the tensors that its input ports declare.
     """
-    layer, sources = result.body.layers[position], result.wiring.sources[position]
+    sources = result.wiring.sources[position]
     alone = result.inputs.get(position)
     if alone is not None and len(alone) == len(sources) and not any(sources):
         return alone
-    return tuple(
-        None if source is None else arriving(result, port, source)
-        for port, source in zip(layer.inputs, sources, strict=True)
-    )
+    return tuple(None if source is None else arriving(result, source) for source in sources)
 
 
 def fit_of(
@@ -74,17 +70,14 @@ def fit_of(
     layer: Layer,
     operation: type[Operation],
     items: tuple[str, ...],
-    inputs: Iterable[Tensor | None],
+    inputs: tuple[Tensor | None, ...],
 ) -> Fit:
     """Returns how well a layer's ports fit what `operation` infers from `items` and `inputs`."""
     instance, faults = operation.read(items)
     if any(each.fault.rule != UNKNOWN_ATTRIBUTE for each in faults):
         return Fit.REFUSED
-    fed = tuple(inputs)
-    if operation.bodies:
-        return Fit.OPEN
-    known = tuple(tensor for tensor in fed if tensor is not None)
-    if len(known) < len(fed):
+    known = tuple(tensor for tensor in inputs if tensor is not None)
+    if operation.bodies or len(known) < len(inputs):
         return Fit.OPEN
     answer = engine.infer(layer, instance, known, False)
     if isinstance(answer.outputs, Fault) or answer.faults:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from itertools import combinations_with_replacement, islice, permutations, product
 from math import prod
 
-from ..faults import Violation
-from ..ops.declaration import Operation, check_inputs
+from ..faults import Fault
+from ..ops.declaration import Operation
 from ..ops.tensors import Tensor, Value
 from ..shapes import PartialShape
+from .layer import infer_operation
 
 MAX_RANK = 8
 MAX_VALUES = 5000
@@ -54,11 +55,9 @@ def attainable(
         given = list(inputs)
         for index, tensor in zip(tried, tensors, strict=True):
             given[index] = tensor
-        try:
-            inferred = operation.infer(*check_inputs(operation, tuple(given)))
-        except Violation:
+        outputs = infer_operation(operation, tuple(given), False).outputs
+        if isinstance(outputs, Fault):
             continue
-        outputs = inferred if isinstance(inferred, tuple) else (inferred,)
         if output >= len(outputs) or outputs[output].shape.compatible(declared):
             return True
     return False

@@ -22,7 +22,6 @@ from ..shapes import PartialShape
 from .bodies import as_declared, infer_with_bodies
 from .declarations import Declaration, Declarations
 from .layer import LayerEngine
-from .memory import MEMORY
 from .mismatches import Contradictions, compatible, mismatches, repeated, says_less
 from .ports import declared, declared_outputs
 from .result import BodyResult, Inference, LayerResult, Mismatch, Observation, OutputCount
@@ -36,26 +35,19 @@ inference of the bodies counts as endless."""
 class BodyEngine(LayerEngine):
     """Infers the bodies of one model, each inner body once for each set of inputs.
 
-    lasting: share the cache of layers with other models; not for inference with named sizes.
+    known: an engine for the same model, whose declarations, connections and constants are reused.
     """
 
-    def __init__(self, model: Model, *, lasting: bool = False) -> None:
-        super().__init__(model, MEMORY if lasting else None)
+    def __init__(self, model: Model, known: object = None) -> None:
+        super().__init__(model)
         self.declarations = Declarations(model)
         self.wirings: dict[Body, Wiring] = {}
         """The resolved edges of each body that was inferred."""
+        if isinstance(known, BodyEngine):
+            self.declarations, self.wirings = known.declarations, known.wirings
+            self.constants = known.constants
         self._results: dict[tuple[Body, bool, frozenset[tuple[str, Tensor]]], BodyResult] = {}
         self._work = 0
-
-    def go_on_from(self, known: Inference | None) -> None:
-        """Reuses what an earlier inference of the same model read: attributes, edges, constants."""
-        if known is not None and isinstance(known.engine, BodyEngine):
-            self.share(known.engine)
-
-    def share(self, other: BodyEngine) -> None:
-        """Shares declarations, connections and constants with another engine for the same model."""
-        self.declarations, self.wirings = other.declarations, other.wirings
-        self.constants = other.constants
 
     def infer_layer(self, layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
         """Infers one layer from its inputs, with the values of its outputs if they are known.

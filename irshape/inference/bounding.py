@@ -18,7 +18,7 @@ from ..symbols.bounds import Range
 from ..symbols.expressions import Expression, Symbol
 from .body_engine import BodyEngine
 from .input_sizes import Sizes, candidates, grid, shape_of
-from .named_sizes import tensor_name, value_of
+from .named_sizes import tensor_name
 from .result import BodyResult
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Proposals:
         self.inference = inference
         self.sizes = inference.sizes
         self.symbols = list(inference.sizes.symbols)
-        self._engine = BodyEngine(inference.model, lasting=True)
+        self._engine = BodyEngine(inference.model)
         self._taken: dict[tuple[tuple[str, PartialShape], ...], bool] = {}
         layers = sum(len(part.body.layers) for part in inference.result.walk())
         self._attempts = max(MOST_LAYERS // max(layers, 1), 2)

@@ -49,8 +49,7 @@ def infer(
         )
     if symbols:
         return _with_symbols(model, shapes or {}, assume, known)
-    engine = BodyEngine(model, lasting=True)
-    engine.go_on_from(known)
+    engine = BodyEngine(model, known and known.engine)
     if model.kind == "layers":
         from .fragments import infer_fragments
 

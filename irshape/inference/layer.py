@@ -18,7 +18,7 @@ from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..rule_ids import INTERNAL_ERROR
 from ..shapes import DYNAMIC, PartialShape
 from .folding import fold
-from .memory import Memory
+from .memory import MEMORY
 from .ports import declared
 from .result import LayerResult
 
@@ -27,12 +27,12 @@ class LayerEngine:
     """Infers layers without bodies, and caches results by operation, attributes and inputs.
 
     The model supplies the bytes of small constants.
-    memory: a cache shared with other models; None for its own cache, as named sizes require.
     """
 
-    def __init__(self, model: Model, memory: Memory | None = None) -> None:
+    def __init__(self, model: Model) -> None:
         self.model = model
-        self.memory = memory or Memory()
+        self.memory = MEMORY
+        """The cache of results. Named sizes need one of their own."""
         self.constants: dict[Layer, LayerResult] = {}
         """The results of Const layers whose values were read."""
 

@@ -43,8 +43,7 @@ class SymbolicEngine(BodyEngine):
     """
 
     def __init__(self, plain: BodyEngine, sizes: NamedSizes) -> None:
-        super().__init__(plain.model)
-        self.share(plain)
+        super().__init__(plain.model, plain)
         self.facts = sizes.facts
         self._sizes = sizes
         self._memories = Memory(_MUCH), Memory(_MUCH)
@@ -131,8 +130,7 @@ def infer_symbolic(
     Raises `ValueError` for an assumption that is malformed, or that cannot hold.
     """
     rejected: set[str] = set()
-    plain = BodyEngine(model, lasting=True)
-    plain.go_on_from(known)
+    plain = BodyEngine(model, known and known.engine)
     if known is not None and not shapes and not known.observations:
         refused = set[Layer]()
     else:

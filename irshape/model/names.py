@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from ..spelling import suggestion
 from .graph import Layer, Model
@@ -11,7 +11,6 @@ from .ids import is_number
 from .ports import names_in
 from .wiring import OutputRef, wire
 
-T = TypeVar("T", bound=Hashable)
 V = TypeVar("V")
 
 
@@ -23,13 +22,13 @@ class Names(NamedTuple):
     layers: the names of the layer that computes the tensor, and of the Parameter or Result.
     """
 
-    id: str
+    end: Layer
     result: Sequence[str]
     tensor: Sequence[str]
     layers: Sequence[str]
 
 
-class Ends(Generic[T]):
+class Ends:
     """The inputs of a model, or its outputs, in the order of the Parameters or Results.
 
     A name is looked up among tensor names, then layer names, then positions. `id:3` means the layer
@@ -37,39 +36,35 @@ class Ends(Generic[T]):
     the names of the port that feeds it.
     """
 
-    def __init__(self, kind: Literal["input", "output"], ends: Iterable[tuple[T, Names]]) -> None:
+    def __init__(self, kind: Literal["input", "output"], rows: Sequence[Names]) -> None:
         self.kind = kind
-        pairs = list(ends)
-        rows = [names for _, names in pairs]
-        self._known: dict[object, T] = {}
+        self._known: dict[object, Layer] = {}
         for level in (
             [row.result or row.tensor for row in rows],
             [row.tensor for row in rows],
             [row.layers for row in rows],
+            [(at, str(at), f"id:{row.end.id}", row.end) for at, row in enumerate(rows)],
         ):
-            for (end, _), names in zip(pairs, level, strict=True):
+            for row, names in zip(rows, level, strict=True):
                 for name in names:
-                    self._known.setdefault(name, end)
-        for position, (end, row) in enumerate(pairs):
-            for other in (position, str(position), f"id:{row.id}", end):
-                self._known.setdefault(other, end)
+                    self._known.setdefault(name, row.end)
         self.names = [
             next(
                 (
                     name
-                    for name in (*(row.result or row.tensor), *row.layers, f"id:{row.id}")
-                    if self._known[name] is end
+                    for name in (*(row.result or row.tensor), *row.layers, f"id:{row.end.id}")
+                    if self._known[name] is row.end
                 ),
                 str(position),
             )
-            for position, (end, row) in enumerate(pairs)
+            for position, row in enumerate(rows)
         ]
         """The name of each input or output: its first name that identifies no other."""
 
     def __contains__(self, name: object) -> bool:
         return name in self._known
 
-    def find(self, name: object) -> T:
+    def find(self, name: object) -> Layer:
         """Returns the input or output with a name, a position or `id:ID`. Returns an input or
         output unchanged. Raises `ValueError`."""
         meant = self._known.get(name)
@@ -82,10 +77,10 @@ class Ends(Generic[T]):
             f"{by_id or suggestion(str(name), self.names)}"
         )
 
-    def given(self, values: Mapping[Any, V]) -> dict[T, V]:
+    def given(self, values: Mapping[Any, V]) -> dict[Layer, V]:
         """Returns `values` with inputs or outputs as keys, in place of their names. Raises
         `ValueError`."""
-        by_end: dict[T, V] = {}
+        by_end: dict[Layer, V] = {}
         for name, value in values.items():
             end = self.find(name)
             if end in by_end:
@@ -94,26 +89,16 @@ class Ends(Generic[T]):
         return by_end
 
 
-def inputs_of(model: Model) -> Ends[Layer]:
+def inputs_of(model: Model) -> Ends:
     """Returns the Parameters of a model as `Ends`, which finds them by name."""
-    return Ends(
-        "input",
-        (
-            (
-                layer,
-                Names(
-                    layer.id,
-                    (),
-                    [name for port in layer.outputs for name in port.tensor_names],
-                    (layer.name,),
-                ),
-            )
-            for layer in model.parameters
-        ),
-    )
+    rows = []
+    for layer in model.parameters:
+        tensor = [name for port in layer.outputs for name in port.tensor_names]
+        rows.append(Names(layer, (), tensor, (layer.name,)))
+    return Ends("input", rows)
 
 
-def outputs_of(model: Model) -> Ends[Layer]:
+def outputs_of(model: Model) -> Ends:
     """Returns the Results of a model as `Ends`, which finds them by name."""
     layers, sources = model.net.layers, wire(model.net).sources
     rows = []
@@ -127,7 +112,7 @@ def outputs_of(model: Model) -> Ends[Layer]:
             producer, port = layers[source[0]], source[1]
             tensor = producer.outputs[port].tensor_names
             named.insert(0, port_name(producer, port))
-        rows.append((layer, Names(layer.id, names_in(layer.output_names), tensor, named)))
+        rows.append(Names(layer, names_in(layer.output_names), tensor, named))
     return Ends("output", rows)
 
 

@@ -150,7 +150,7 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
     missing = edge is not None and edge.from_layer not in result.body.by_id
     for cost, ref in sorted(fitting)[:MOST_SOURCES]:
         fed = list(site.inputs)
-        fed[index] = arriving(result, port, ref)
+        fed[index] = arriving(result, ref)
         fit = site.fit(inputs=tuple(fed))
         if not fit:
             continue

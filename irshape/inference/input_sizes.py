@@ -7,16 +7,16 @@ the sizes: the caller infers the model with them.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..shapes import UNBOUNDED, Dimension, PartialShape
 from ..symbols.expressions import Expression, Symbol
 from .named_sizes import NamedSizes, value_of
 
 SERIES = (2, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024, 1)
-"""Sizes that `sizes_for` tries for all axes but the first (which gets 2), then symbol by symbol."""
+"""Sizes to try for all symbols except those of axis 0, first for all at once, then one by one."""
 GRID = (64, 32, 128, 224, 16, 256, 8, 4, 512, 1024, 3, 2, 1)
-"""Sizes that `candidates` tries for all axes but the first (which gets 1, or else 2)."""
+"""Sizes that `candidates` tries for all axes except axis 0, which gets size 1 or 2."""
 LARGEST_TABLE = 8192
 """The largest size to try for an axis that a constant limits, e.g. a table of positions."""
 LONGEST = 200
@@ -45,7 +45,7 @@ def candidates(sizes: NamedSizes) -> Iterator[Sizes]:
 def grid(
     sizes: NamedSizes, series: Sequence[int] = GRID, batches: Sequence[int] = (1, 2)
 ) -> Iterator[Sizes]:
-    """Yields a size for each symbol, from `series` or from constants. They may break conditions.
+    """Yields a size for each symbol, from `series` or constants. A layer may refuse these sizes.
 
     batches: the sizes of axis 0 to try with each size of the other axes.
     """
@@ -144,12 +144,14 @@ def _together(sizes: NamedSizes, generator: random.Random | None) -> Iterator[Si
     if generator is None:
         yield from grid(sizes, SERIES, (2,))
         return
+    broadcast = {size.atom: number for size, number in sizes.facts.one_or}
     for step, most in DRAWS:
         drawn = {}
         for each in sizes.symbols:
             own = step if each.axis else 1
             least = -(-int(sizes.facts.ranges[each][0]) // own)
-            drawn[each.name] = _within(sizes, each, (least + generator.randint(0, most)) * own)
+            size = broadcast.get(each) or (least + generator.randint(0, most)) * own
+            drawn[each.name] = _within(sizes, each, size)
         yield drawn
     yield from grid(sizes, SERIES, (generator.randint(1, 4),))
 

@@ -4811,8 +4811,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> tuple[Output, Output, Output, Output]:
-        """The distinct elements, or distinct slices along an axis. Other outputs: the first index of
-        each; for each input element, the index of its distinct element; and the counts.
+        """The distinct elements, or distinct slices along an axis. Other outputs: where each occurs
+        first; the index of the distinct element for each input element; and how often each
+        occurs.
         Specification: Unique-10.
 
         data: an input.

@@ -93,7 +93,7 @@ def divided(
 ) -> Dimension:
     """Returns `size / divisor`. Raises `Violation` if the size cannot be a multiple of the divisor.
 
-    what: a name of the size for the message.
+    what: the size in words, for the message.
     """
     quotient = size.divided(divisor)
     if quotient is None:

@@ -125,7 +125,7 @@ def not_zero(
 ) -> None:
     """Requires that no number of a list is 0.
 
-    first: the position of the first of the numbers in the list.
+    first: the index of the first number in the list, for the message.
     """
     for index, number in enumerate(numbers, first):
         if not number:

@@ -36,7 +36,7 @@ def _empty(site: Site) -> bool:
 
 
 def _negative_bound(site: Site) -> bool:
-    """Returns whether a dimension has a negative bound, e.g. `-5..3`. A plain -1 is no bound."""
+    """Returns whether a dimension has a negative bound, e.g. `-5..3`; -1 by itself is allowed."""
     sizes = (site.layer.attribute("shape") or "").split(",")
     return any("-" in size and size.strip() != "-1" for size in sizes)
 

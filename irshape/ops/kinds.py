@@ -74,7 +74,7 @@ class Kind:
         raise NotImplementedError
 
     def fits_in_list(self, value: Any) -> bool:
-        """Returns whether OpenVINO also reads this value as an item of a list."""
+        """Returns whether OpenVINO also reads this value in a list, where it refuses e.g. 1e39."""
         return True
 
     def describe(self) -> str:
@@ -90,7 +90,7 @@ class Kind:
         return str(value)
 
     def domain(self, current: Any, declared: Declared) -> Iterator[Any]:
-        """Yields values to try instead of `current`; none for a kind that allows any text."""
+        """Yields values that can replace `current`; none for a kind that allows any text."""
         return iter(())
 
 

@@ -169,8 +169,8 @@ def _places_unused(site: Site) -> bool:
 
 
 class Unique(Operation):
-    """The distinct elements, or distinct slices along an axis. Other outputs: the first index of
-    each; for each input element, the index of its distinct element; and the counts."""
+    """The distinct elements, or distinct slices along an axis. Other outputs: where each occurs
+    first; the index of the distinct element for each input element; and how often each occurs."""
 
     since = 10
     differs = facts(

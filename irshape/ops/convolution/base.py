@@ -143,7 +143,7 @@ def grouped_channels(
     if groups is None:
         raise Violation(
             f"`data` {data} has {data[1]} channels (axis 1), "
-            f"but `filters` {filters} need {filters[0]} groups of {per_group}",
+            f"but `filters` {filters} need {filters[0]} groups of {per_group} channels",
             at="filters",
             expected=f"groups × {per_group} = {data[1]}",
             actual=filters,

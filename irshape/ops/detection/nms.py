@@ -22,14 +22,14 @@ F32 = ElementType.of("f32")
 
 
 def capped(dim: Dimension, most: int = UNBOUNDED) -> Dimension:
-    """Returns the upper bound of a dimension, at most `most`; `?` if there is no upper bound."""
+    """Returns the upper bound of a dimension, limited to `most`; `?` if it has none."""
     return DYNAMIC if dim.high == UNBOUNDED else Dimension(min(dim.high, most))
 
 
 def least_of(one: Dimension, other: Dimension) -> Dimension:
     """Returns the smaller of two sizes, numbers or expressions, e.g. `boxes`.
 
-    If one of them is an interval, returns `?`.
+    Returns `?` if one of the sizes is an interval.
     """
     if not all(size.symbolic or size.is_static for size in (one, other)):
         return DYNAMIC
@@ -59,7 +59,7 @@ def _open_suppression(site: Site) -> bool:
 
 
 class BoxSuppression(Operation):
-    """The base class of all versions: boxes, their scores for each class, and the thresholds.
+    """The base class of all versions. The inputs are boxes, scores for each class, and thresholds.
 
     Every class of every batch item is processed separately.
     """

@@ -27,7 +27,7 @@ def image(data: Array, index: float) -> Array:
     """Returns the feature maps of one batch item."""
     number = int(index)
     if not 0 <= number < len(data):
-        raise ValueError(f"a region has batch index {number}, but `data` a batch of {len(data)}")
+        raise ValueError(f"a region has batch index {number}, but `data` has {len(data)} items")
     return data[number]
 
 
@@ -84,7 +84,7 @@ def aligned(
 
 
 class AlignedPooling(Operation):
-    """The base class of ROIAlign operations: regions, their batch items, and sampling grids."""
+    """The base class of ROIAlign operations, which pool regions by grids of samples."""
 
     data = operand(REAL, rank=4)
     rois = operand(REAL, shape=("regions", 4), like="data")

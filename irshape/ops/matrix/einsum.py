@@ -22,7 +22,7 @@ ELLIPSIS: Final = "..."
 
 
 def _einsum_sizes(site: Site) -> bool:
-    """Returns whether axes of one label differ in size, or an unknown rank leaves `...` open."""
+    """Returns whether axes of one label differ in size, or an input of unknown rank has `...`."""
     parts = (site.attribute("equation") or "").partition("->")[0].split(",")
     sizes: dict[str, Dimension] = {}
     for part, tensor in zip(parts, site.inputs, strict=False):
@@ -182,5 +182,5 @@ class Einsum(Operation):
 
 def _unequal(index: int, label: str, shape: PartialShape, known: PartialShape) -> Violation:
     seen, wanted = (str(each[0]) if each.rank == 1 else str(each) for each in (shape, known))
-    says = f"the label '{label}' of `equation` is {seen} in input {index}, but first {wanted}"
+    says = f"the label '{label}' of `equation` is {seen} in input {index}, but {wanted} before"
     return Violation(says, at="inputs", relation="equal", expected=wanted, actual=seen)

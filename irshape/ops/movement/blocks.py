@@ -53,7 +53,7 @@ class DepthToSpace(DepthOrSpace):
     since = 1
 
     def moved(self, shape: PartialShape, block: int, count: int) -> list[Dimension]:
-        depth = divided(shape[1], count, f"dimension 1 of `data` {shape}, the depth,", "block_size")
+        depth = divided(shape[1], count, f"the depth (dimension 1) of `data` {shape}", "block_size")
         return [shape[0], depth, *(dim * block for dim in shape[2:])]
 
     def evaluate(self, data: Array) -> Array:
@@ -149,7 +149,7 @@ class BatchToSpace(BatchBlocks):
         conditions.at_least(blocks or (), 1, at="block_shape")
         batch = DYNAMIC
         if blocks is not None:
-            what = f"dimension 0 of `data` {data.shape}, the batch,"
+            what = f"the batch (dimension 0) of `data` {data.shape}"
             batch = divided(data.shape[0], prod(blocks), what, "block_shape")
         dims = [batch]
         if begin is not None and end is not None:
@@ -334,7 +334,7 @@ class Col2Im(Operation):
         channels = DYNAMIC
         if kernel is not None and block.is_static:
             conditions.at_least(prod(kernel), 1, at="kernel_size")
-            what = f"dimension {len(batch)} of `data` {data.shape}, channels times kernel,"
+            what = f"channels times kernel (dimension {len(batch)}) of `data` {data.shape}"
             channels = divided(block, prod(kernel), what, "kernel_size")
         image = size or [DYNAMIC, DYNAMIC]
         if kernel is not None and count.is_static and all(dim.is_static for dim in image):

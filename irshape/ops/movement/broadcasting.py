@@ -62,7 +62,7 @@ class Broadcast(Operation):
     axis: int = 0
 
     def mode_for(self, axes_mapping: object) -> str:
-        """Returns the mode, given the input `axes_mapping`, which is None if it is absent."""
+        """Returns the mode with the input `axes_mapping`, or without it if it is None."""
         return self.mode
 
     def infer(self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None) -> Tensor:

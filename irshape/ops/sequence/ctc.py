@@ -40,7 +40,7 @@ def decoded(classes: Array, lengths: Array, blank: int, *, merge: bool) -> tuple
 
 
 def packed(numbers: Array, kept: Array, rest: int) -> Array:
-    """Returns the kept numbers of each row at its front, and `rest` in the places after them."""
+    """Returns each row with its kept numbers first, followed by `rest`."""
     order = np.argsort(~kept, axis=1, kind="stable")
     ordered = np.take_along_axis(numbers, order, axis=1)
     return np.where(np.take_along_axis(kept, order, axis=1), ordered, rest)

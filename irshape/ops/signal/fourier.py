@@ -47,7 +47,7 @@ def spectrum_size(signal: int) -> int:
 
 
 class Transform(Operation):
-    """The base class of all Fourier transforms: `axes`, `signal_size` and their constraints."""
+    """The base class of all Fourier transforms, with the checks of `axes` and `signal_size`."""
 
     pairs: ClassVar[int] = 1
     """The number of axes at the end of `data` that contain real and imaginary parts."""

@@ -18,7 +18,7 @@ Shapes = tuple[tuple[int, ...], ...]
 _MOST_SETS = 16
 """The number of accepted sets of sizes after which `Admission` forgets them all."""
 _SETS_OF_A_SERIES = 4
-"""After this many checks, sizes that are not much larger are accepted without inference."""
+"""After this many checks, sizes up to twice as large are accepted without inferring shapes."""
 
 
 class Admission:

@@ -75,7 +75,7 @@ class LayerKernels:
     def bytes_of_outputs(self, operation: Operation, inputs: tuple[Array, ...]) -> int:
         """Returns how many bytes the outputs take at least, inferred from the values of the inputs.
 
-        Raises `Violation` if inference refuses the inputs.
+        Raises `Violation` if the operation refuses the inputs.
         """
         key: tuple[object, ...] = (
             operation,
@@ -103,8 +103,8 @@ class LayerKernels:
 
 def _judged(operation: Operation, inputs: tuple[Array, ...]) -> int:
     """Returns the least number of bytes of the outputs. Raises `Violation` for input values that
-    inference refuses, or that the specification forbids although OpenVINO accepts them, except for
-    duplicates (e.g. of axes)."""
+    the operation refuses, or that the specification forbids although OpenVINO accepts them, except
+    for duplicates (e.g. of axes)."""
     valued = check_inputs(operation, valued_inputs(operation, inputs))
     inferred = operation.infer(*valued)
     if type(operation).check is not Operation.check:

@@ -21,7 +21,7 @@ class ExecutionError(RuntimeError):
 
 
 class LayerRefusal(ExecutionError):
-    """Raised if a layer refuses its inputs in a run. The run adds the inputs of the model from
-    which they are computed."""
+    """Raised if a layer refuses its inputs in a run. The run then names the inputs of the model
+    from which the inputs of the layer are computed."""
 
     layer: Layer

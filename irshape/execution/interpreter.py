@@ -34,7 +34,7 @@ Replaced = Callable[[Layer], tuple[Array, ...] | None]
 layer."""
 
 MAX_ITERATIONS = 1_000_000
-"""The default limit of how often the body of one layer may run in one inference."""
+"""The default limit of how often the body of one layer may run in one run of the model."""
 
 
 @dataclass(slots=True)
@@ -145,7 +145,8 @@ class Interpreter:
         parameters: Mapping[str, Array],
         observed: bool,
     ) -> tuple[Array, ...]:
-        """Returns the outputs of a layer: read, fed, replaced or computed, and then rounded."""
+        """Returns the outputs of a layer: a constant, a Parameter, replaced or computed outputs;
+        rounds them if the session rounds."""
         outputs: tuple[Array, ...]
         if step.kind == CONSTANT:
             return (self.constants[layer],)
@@ -205,8 +206,8 @@ class Interpreter:
     def _judge(self, layer: Layer, operation: Operation, inputs: tuple[Array, ...]) -> None:
         """Checks the inputs of a layer, and the memory of its outputs, before computing it.
 
-        Raises `Violation` if inference refuses the inputs, and `ExecutionError` if the outputs take
-        too much memory.
+        Raises `Violation` if its operation refuses the inputs, and `ExecutionError` if the outputs
+        take too much memory.
         """
         total = self.kernels.bytes_of_outputs(operation, inputs)
         if total > self.max_memory:

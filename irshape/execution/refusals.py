@@ -32,8 +32,8 @@ def with_values(operation: Operation, inputs: Sequence[Array]) -> list[Array]:
 
 
 def valued_inputs(operation: Operation, inputs: Sequence[Array]) -> tuple[Tensor, ...]:
-    """Returns the inputs of an operation as tensors. A tensor has its value if inference depends on
-    it."""
+    """Returns the inputs of an operation as tensors, with values where the operation needs the
+    values to infer its outputs."""
     valued = with_values(operation, inputs)
     return tuple(
         Tensor(
@@ -123,7 +123,7 @@ def _origins(
 
 
 def shapes(body: Body, fed: Mapping[str, Array], state: Mapping[str, Array]) -> str:
-    """Describes the shapes of the inputs of a run and of the variables before it."""
+    """Describes the shapes of the inputs of a run, and of the variables before the run."""
     given = [
         f"{layer.name}={list(fed[layer.id].shape)}"
         for layer in body.layers

@@ -28,7 +28,7 @@ class Session:
 
     max_memory: how many bytes the tensors in memory at one time may take. The bytes are estimated
     before a run or, for sizes that depend on values, before the layer that determines them runs.
-    max_iterations: how often the body of one layer may run in one inference.
+    max_iterations: how often the body of one layer may run in one run of the model.
     rounding: a function that is applied to every constant and to every output of a layer.
     kernels: functions that replace the `evaluate` of operations.
     """
@@ -137,7 +137,7 @@ class Session:
         observe: Observer | None = None,
         inside: bool = False,
     ) -> dict[str, Array]:
-        """Runs one inference. `outputs`: `results` for the outputs of the model, or `all` for the
+        """Runs the model once. `outputs`: `results` for the outputs of the model, or `all` for the
         outputs of every layer.
 
         observe: a function that is called with each layer of the net, its inputs and its outputs;
@@ -188,10 +188,8 @@ class Session:
         return self._feeds.bind(inputs)
 
     def check_fit(self, fed: Fed) -> None:
-        """Checks by inference that every layer accepts these inputs, and that memory suffices.
-
-        Raises `ExecutionError` that names the layer and its dimensions.
-        """
+        """Checks, by inferring shapes, that every layer accepts these inputs and that memory
+        suffices. Raises `ExecutionError` that names the layer and its dimensions."""
         self._admission.check(by_id(fed), self.state, self.max_memory)
 
     def evaluate(

@@ -121,7 +121,8 @@ class Reasons:
                 yield from _places(place.body, *source)
 
     def _from_outside(self, place: Place) -> Iterator[Place]:
-        """Yields what the surrounding layer and the last iteration pass to a body's Parameter."""
+        """Yields the dimensions and elements that the outer layer and the last iteration pass to a
+        Parameter."""
         view = self.view(place.body)
         if view is None:
             return

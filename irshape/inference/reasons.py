@@ -232,7 +232,8 @@ class Overview(NamedTuple):
         return "\n".join(lines)
 
     def _sizes(self) -> Iterator[str]:
-        """Yields a line for the required, the equal and the example sizes among those proposed."""
+        """Yields the proposed sizes in lines: sizes that a layer requires, equal sizes, and
+        examples."""
         kinds: dict[tuple[str, str, str], dict[str, str]] = {}
         for size in self.sizes:
             kind = "equal" if size.equals else "required" if size.required else "example"

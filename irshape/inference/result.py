@@ -161,7 +161,7 @@ class LayerResult(NamedTuple):
     faults: tuple[Fault, ...] = ()
     """Violations of the specification that OpenVINO accepts."""
     inner: Mapping[str, BodyResult] = MappingProxyType({})
-    """The results of the layer's bodies by tag."""
+    """The results of the layer's bodies, by tag, such as `then_body`."""
     unsure: bool = False
     """Whether outputs may be less specific than they could be, as a value or type is not known."""
     demands: frozenset[Demand] = NO_DEMANDS
@@ -252,7 +252,7 @@ class Inference:
         sizes: NamedSizes | None = None,
         engine: object | None = None,
     ) -> None:
-        """engine: the `BodyEngine` that inferred the model, for other inferences."""
+        """engine: the `BodyEngine` that inferred the model. Later inferences reuse it."""
         self.model = model
         self.result = result
         self.engine = engine

@@ -16,7 +16,7 @@ from .result import BodyResult, Inference
 
 
 def details(site: Site, kind: Kind) -> Iterator[Detail]:
-    """Yields each difference of this kind in how older releases treat a layer."""
+    """Yields what older releases do differently for a layer in one way, e.g. what they refuse."""
     if site.operation is not None:
         for difference in site.operation.differs:
             if difference.kind == kind and difference.when(site):

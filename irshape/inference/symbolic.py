@@ -231,7 +231,7 @@ def _declared_shape(engine: BodyEngine, parameter: Layer) -> PartialShape | None
 
 
 def _is_expression(text: str, names: set[str] | None) -> bool:
-    """Whether the name of a dimension is an expression (such as `seq+1`), of `names` if given."""
+    """Whether a dimension's name is an expression, e.g. `seq+1`, of only `names` (None: of any)."""
     if text.isidentifier():
         return False
     facts = Facts()

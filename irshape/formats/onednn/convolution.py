@@ -173,8 +173,8 @@ def filters_sizes(node: GraphOperation, weights: NodeOutput) -> tuple[int, ...]:
     weights_format=word("XIO", "XIO", "OIX"),
 )
 def convolution_backward_data(node: GraphOperation) -> Outputs:
-    """Converts the gradient of a convolution to a transposed convolution: it maps gradients of the
-    outputs to gradients of the inputs."""
+    """Converts the gradient of a convolution to a transposed convolution, which maps gradients of
+    the outputs to gradients of the inputs."""
     shape = node["dst_shape"]
     wanted = None if not shape else list(shape[1:-1] if node["data_format"] == "NXC" else shape[2:])
     return _transposed(node, order="OIX", wanted=wanted)

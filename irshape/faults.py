@@ -105,7 +105,7 @@ class Fault(NamedTuple):
     """The severity; None for the severity of the rule."""
     relation: Relation = "other"
     position: int | None = None
-    """The index of the element in a list, or the axis of a shape, at which the fault is."""
+    """The index of the faulty element in a list, or the faulty axis of a shape."""
     of: str = ""
     """The input or attribute that determines `expected`."""
     given: Any = None

@@ -59,7 +59,7 @@ def fact(text: str) -> Remark:
 
 DECOMPRESSED = Remark(
     Kind.DECOMPRESSION,
-    "the device decompresses weights in f32, although the IR decompresses them in f16; "
+    "the device decompresses weights in f32, although the IR does so in f16; "
     "irshape agrees if it does the same",
 )
 
@@ -78,14 +78,14 @@ CUT_TO_16_BITS = Remark(
 
 FROM_OPEN = Remark(
     Kind.INHERITED,
-    "inherited from values that a specification leaves open; irshape agrees if it uses the "
+    "inherited from values that a specification does not define; irshape agrees if it uses the "
     "device's values",
 )
 
 FROM_NARROW = Remark(
     Kind.INHERITED,
-    "inherited from values that the device computes in a narrower type; irshape agrees if it uses "
-    "the device's values",
+    "inherited from values that the device computes in a type with fewer bits; irshape agrees if "
+    "it uses the device's values",
 )
 
 LEFT_OUT = Remark(

@@ -158,9 +158,8 @@ class Judge:
             self.merged[position, row.port] = suspect
 
     def merged_by_shape(self) -> set[Hashable]:
-        """Returns the patterns of layers whose shape on the device shows that they are merged.
-
-        Leaves out layers with consumers that differ.
+        """Returns the patterns of merged layers: the device's tensor has another shape than
+        OpenVINO infers. Leaves out layers with consumers that differ.
         """
         known: set[Hashable] = set()
         for suspect in self.run.suspects:
@@ -181,7 +180,7 @@ class Judge:
 
     def explains_given(self, suspect: Suspect, inputs: tuple[Array, ...]) -> bool:
         """Returns whether a layer agrees if irshape's values replace the inputs whose producers the
-        device merges. If it still differs, its row gets the remaining difference."""
+        device merges. If the layer still differs, its row gets the remaining difference."""
         if not any(given.source in self.merged for given in suspect.given):
             return False
         row = self.rows[suspect.number]

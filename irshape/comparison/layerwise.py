@@ -88,8 +88,8 @@ class LayerwiseRun(ABC):
 
     @abstractmethod
     def compare_layer(self, computed: ComputedLayer) -> None:
-        """Compares those outputs of a layer that the reference also has, in the whole run and by
-        itself."""
+        """Compares a layer's outputs in the whole run, and its outputs for the reference's
+        inputs."""
 
     def reference_input(self, source: OutputRef, own: Array) -> Array:
         """Returns the reference's value of an input; `own`, the run's value, if the reference has

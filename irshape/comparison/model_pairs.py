@@ -94,8 +94,8 @@ class ModelComparison:
         return f"<ModelComparison: {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
-        """Says what was compared, how many tensors differ, and which layer is to blame or is the
-        first that differs."""
+        """Says what was compared, how many tensors differ, and which layer is to blame or, if none
+        is, differs first."""
         if not self.compared:
             return f"{self.first.path} and {self.second.path}: nothing could be compared"
         head, *lines = self.counts()

@@ -37,7 +37,7 @@ _NEVER_UNMATCHED = ("const", "result", "parameter", "assign")
 def with_values_of_runtime(
     layer: Layer, computed: tuple[Array, ...], values: Mapping[str, Array]
 ) -> tuple[Array, ...]:
-    """Returns the outputs of a layer. If the runtime has a value for an output, it replaces
+    """Returns the outputs of a layer. If the runtime has a value for an output, this value replaces
     irshape's."""
     if not values or layer.is_constant or layer.is_parameter:
         return computed

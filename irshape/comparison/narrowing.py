@@ -352,7 +352,7 @@ _ROUNDING = {"f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
 def decompressed_in_f32(session: Session) -> dict[Layer, tuple[Array, ...]]:
     """Returns the f32 weights of a model as if their whole decompression were computed in f32.
 
-    The IR rounds them to f16 or bf16 on the way; the CPU plugin (2026.4) does not.
+    The IR rounds them to f16 or bf16 in between; the CPU plugin (2026.4) does not.
     """
     layers, wiring = session.model.net.layers, wire(session.model.net)
     values: dict[int, Array] = {}

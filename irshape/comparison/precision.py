@@ -1,8 +1,8 @@
 """Finds the least precise element type among the tensors from which a layer is computed.
 
 A tensor of f16 or bf16 has rounding errors. A device that computes in f32, such as the CPU plugin
-(2026.4), may not round the tensor. Everything that is computed from it then differs by as much,
-whatever its own element type.
+(2026.4), may not round the tensor. Then everything that depends on this tensor differs, even if it
+has another element type.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Rounded:
     """For each layer of a body, the least precise element types among the tensors on which it
     depends.
 
-    Constants, tensors computed from constants alone, and inputs of the model count as exact.
+    Constants, tensors that depend only on constants, and inputs of the model count as exact.
     """
 
     def __init__(self, layers: Sequence[Layer], wiring: Wiring) -> None:

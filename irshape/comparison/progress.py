@@ -12,8 +12,7 @@ class Progress(NamedTuple):
     """The caller's functions that are called as the comparison proceeds.
 
     layer: called with each layer that irshape computes, its inputs and its outputs.
-    phase: called when a phase begins, with its description and the number of calls of `layer` to
-    come.
+    phase: called when a phase begins, with its description and how often `layer` will be called.
     """
 
     layer: Observer | None = None

@@ -214,7 +214,9 @@ class Recording:
         members = self._archive.infolist()
         total = sum(member.file_size for member in members)
         if sum(member.compress_size for member in members) > os.path.getsize(self.path):
-            raise EOFError("a file in it is cut off")  # zipfile would ask for memory for all of it
+            raise EOFError(
+                "a file in the archive is cut off"
+            )  # zipfile would ask for memory for all of it
         sizes = {member.filename: member.file_size for member in members}
         if _INDEX not in sizes:
             raise ValueError(f"'{self.path}' is not a recording: it has no {_INDEX}")

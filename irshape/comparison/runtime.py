@@ -285,7 +285,7 @@ def _precision(compiled: Any) -> str | None:
     """Returns the precision that the device chose for the hint; None if the device does not report
     it.
 
-    A device without f16 may compute in bf16, one without f32 in f16.
+    A device without f16 may compute in bf16, a device without f32 in f16.
     """
     try:
         return str(compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name())

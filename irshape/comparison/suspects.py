@@ -23,7 +23,7 @@ class Given(NamedTuple):
     """An input of a suspected layer.
 
     source: the output that feeds it. own: irshape's value, which is used if the device has no
-    suitable one.
+    suitable value.
     """
 
     source: OutputRef

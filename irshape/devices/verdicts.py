@@ -32,9 +32,9 @@ class Obstacle(NamedTuple):
 class DeviceVerdict:
     """Whether a device can compile a model.
 
-    `fails`: according to a measurement, it does not compile; `likely`: the same according to a
-    source, or to a measurement that is not conclusive; `unknown`: it has layers about which nothing
-    is known; `clear`: no obstacle is known, which does not guarantee that the model runs.
+    `fails`: according to a measurement, it does not compile; `likely`: it does not compile
+    according to a source, or to an inconclusive measurement; `unknown`: it has layers about which
+    nothing is known; `clear`: no obstacle is known, which does not guarantee that the model runs.
     """
 
     def __init__(

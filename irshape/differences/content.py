@@ -19,7 +19,7 @@ from ..model.wiring import OutputRef, Wiring
 EXACT, WEIGHED, SHAPED, TYPE = range(4)
 """The levels of comparison: what must be equal in two layers. `EXACT`: type, attributes and
 constants; `WEIGHED`: type, attributes, types and shapes of the outputs, and the constants rounded
-to f16; `SHAPED`: the same without the constants; `TYPE`: the type alone."""
+to f16; `SHAPED`: as `WEIGHED`, without the constants; `TYPE`: the type alone."""
 
 _WHOLE = 1 << 16
 _FLOATS = {"f16": "e", "f32": "f", "f64": "d"}
@@ -161,8 +161,8 @@ class Side:
         return self.labels["body", tuple(sorted(up)), tuple(ends)]
 
     def fed(self, position: int, labels: Sequence[int]) -> tuple[tuple[int, int], ...]:
-        """Returns for each input of a layer the label of the producer, and which of its outputs
-        feeds the input."""
+        """Returns for each input of a layer the label of the producer, and the index of the output
+        that feeds the input."""
         fed = [
             (-1, -1) if source is None else (labels[source[0]], source[1])
             for source in self.flow[position]

@@ -24,8 +24,8 @@ neighbours."""
 
 
 def matched(first: Side, second: Side) -> dict[int, int]:
-    """Matches the layers of two bodies. Returns the positions in the first body with those of their
-    partners in the second."""
+    """Matches the layers of two bodies. Returns for each matched layer of the first body its
+    partner's position in the second body."""
     matching = _Matching(first, second)
     matching.by_all_around(EXACT)
     matching.spread(EXACT)

@@ -348,7 +348,7 @@ _DEFAULTS: dict[type[Operation], tuple[str, ...]] = {}
 def items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns attributes as texts for `<data>`, in the order in which the operation declares them.
 
-    Raises `GraphError` if one is unknown, or a required one is missing or cannot be written.
+    Raises `GraphError` for an unknown attribute, a missing one, and a value that cannot be written.
     """
     kind, names = operation.type_name(), operation.signature.python_names
     named: dict[str, Any] = {}

@@ -19,7 +19,7 @@ from .structure import Structure, written_names
 
 def exported(graph: Structure, layout: Layout | None) -> Inference:
     """Returns the graph as a model, with its inferred types and shapes. layout: the new offsets of
-    constants in the .bin; None keeps the present ones."""
+    constants in the .bin; None keeps the present offsets."""
     model = Model(
         graph.text_source,
         graph.name,

@@ -91,8 +91,8 @@ class Inferring(Structure):
             tensors = self._inferred(layer)
             if len(tensors) < len(layer._outputs):
                 raise GraphError(
-                    f"{self.where(layer)}: it would have {len(tensors)} outputs, "
-                    f"but has {len(layer._outputs)}"
+                    f"{self.where(layer)}: this would give it {len(tensors)} "
+                    f"outputs, but it has {len(layer._outputs)}"
                 )
             for output, tensor in zip(layer._outputs, tensors, strict=False):
                 if tensor != output.tensor:

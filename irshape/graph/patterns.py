@@ -148,8 +148,8 @@ class Pattern:
         return Wanted(_declared(type, attributes), inputs or None, attributes, name, condition)
 
     def either(self, *options: Wanted, name: str | None = None) -> Wanted:
-        """Returns a pattern that matches if one of several patterns matches. They are tried in
-        order; the match contains only the names of the one that matches."""
+        """Returns a pattern that matches if one of several patterns matches. Tries the patterns in
+        order. The match contains only the names of the first that matches."""
         return Wanted(name=name, options=options)
 
     def optional(
@@ -308,7 +308,7 @@ def _misfit(output: Output, wanted: Wanted) -> str:
     if wanted.types and layer.operation.type_name() not in wanted.types:
         return f"{layer.label} is not of type {' or '.join(wanted.types)}"
     if wanted.types and output.index != wanted.index:
-        return f"output {output.index} of {layer.label} is not output {wanted.index}"
+        return f"the graph uses output {output.index} of {layer.label}, the pattern {wanted.index}"
     for name, value in wanted.attributes.items():
         if not _attribute_fits(layer, name, value):
             actual = layer.attributes.get(name)

@@ -156,8 +156,8 @@ class Splicer:
 
 
 def _frame(layer: Layer) -> tuple[object, ...]:
-    """Returns everything about a layer except its name and the types and shapes of its ports. If it
-    is unchanged, the layer's text can be edited in place."""
+    """Returns a key: all contents of a layer except its name and the types and shapes of its ports.
+    If the key is unchanged, the layer's text can be edited in place."""
     edges = [
         (tag, [(edge.from_layer, edge.to_layer) for edge in body.back_edges])
         for tag, body in (layer.bodies or {}).items()

@@ -239,7 +239,8 @@ class Structure:
         }
 
     def port_names(self, output: Output) -> list[str]:
-        """Returns the names of a tensor that its own port declares; its Results declare the others.
+        """Returns the names of a tensor that its port declares; its Results declare all other
+        names.
 
         Older releases of OpenVINO read no names from Results. The port therefore also declares the
         names of the first Result, unless it is the port of a Parameter, which has names of its own.

@@ -76,8 +76,8 @@ def _twins(graph: Editing, other: Editing) -> Iterator[tuple[GraphLayer, GraphLa
         named = theirs.get(name, [])
         if named and len(named) != len(ours):
             raise GraphError(
-                f"{counted(len(named), 'constant')} of the other graph could restore "
-                f"{ours[0].label}: this graph has {len(ours)} constants of this name",
+                f"the other graph has {counted(len(named), 'constant')} with the name of "
+                f"{ours[0].label}, but this graph has {len(ours)}",
                 help="give constants different names before the weights are removed",
             )
         yield from zip(ours, named, strict=False)

@@ -94,7 +94,7 @@ def save(
         if weights is not None:
             write_pieces(weights, pieces)
         elif any(layer.raw.is_constant for layer in graph.walk()):
-            raise GraphError("the graph has constants; give a second file for their bytes")
+            raise GraphError("the graph has constants; give a second file for the .bin")
 
 
 def to_bytes(graph: Structure) -> tuple[bytes, bytes]:

@@ -16,7 +16,7 @@ from .inspection import Inspection, span
 
 UNCOUNTED = (
     "scratch buffers of kernels, weights that the plugin keeps in another layout or precision, "
-    "compiled kernels, and what the driver takes"
+    "compiled kernels, and the memory of the driver"
 )
 """Memory that a plugin also needs. Only the device can tell how much."""
 
@@ -78,15 +78,15 @@ class DeviceMemory:
 
     @property
     def per_token(self) -> int | None:
-        """The bytes by which one token makes all caches grow; None if this is not known for one of
-        them."""
+        """The bytes by which one token makes all caches grow; None if unknown for one of the
+        caches."""
         growing = [cache.per_token for cache in self.caches if cache.fixed is None]
         return None if None in growing else sum(each or 0 for each in growing)
 
     @property
     def cached(self) -> int | None:
-        """The bytes of all caches when the context is full; None if they are not known for one of
-        them."""
+        """The bytes of all caches when the context is full; None if unknown for one of the
+        caches."""
         sizes = [cache.bytes(self.context) for cache in self.caches]
         return None if None in sizes else sum(each or 0 for each in sizes)
 

@@ -143,8 +143,8 @@ class Workshop:
         breaks when written as an IR."""
         self._allowed: set[str] | None = None
         self.done: set[bytes] = set()
-        """The digests of models that were tried already, or that break a rule that they must not
-        break."""
+        """The digests of models that were tried already, or that break a rule that is not
+        allowed."""
         self.original = original
 
     def rewritten(self) -> list[Candidate]:
@@ -178,8 +178,8 @@ class Workshop:
         return self._allowed == self._broken
 
     def build(self, base: Candidate, net: Body, *, bare: bool = False) -> Candidate | None:
-        """Returns a candidate made from `base` with an edited net; None if it breaks a rule that it
-        must not break.
+        """Returns a candidate made from `base` with an edited net; None if the candidate breaks a
+        rule that is not allowed.
 
         bare: whether to omit the `rt_info` of the net.
         """

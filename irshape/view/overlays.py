@@ -430,7 +430,10 @@ def stats_overlays(result: Mapping[str, Any], numbering: Numbering) -> list[Over
         if group < 3:
             focus.setdefault(RANGES[group][0], (at, f"The first with {RANGES[group][0]}"))
             if group == 2:
-                focus[RANGES[2][0]] = focus[RANGES[2][0]][0], "The first beyond the range of f16"
+                focus[RANGES[2][0]] = (
+                    focus[RANGES[2][0]][0],
+                    "The first layer with values beyond the range of f16",
+                )
     fits = all(RANGES[group][1] == "none" for group, _ in groups.values())
     return [
         Overlay(

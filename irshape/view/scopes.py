@@ -98,8 +98,8 @@ def grouped(
 ) -> tuple[list[Group], list[int]]:
     """Returns the groups of a body, the root first, and for each layer the position of its group.
 
-    shown: for each layer, whether the page shows it separately. The others are shown inside their
-    consumers.
+    shown: for each layer, whether the page shows it separately. The page shows all other layers
+    inside their consumers.
     first_group: the position of the first group, the root, among the groups of all bodies.
     """
     paths = _paths(layers, wiring, shown)

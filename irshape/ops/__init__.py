@@ -1,46 +1,43 @@
 """The operations: one class for each version, with attributes, inputs, `infer` and `evaluate`.
 
 A package that declares its own operations (entry point group `irshape.operations`) imports from
-this package; `declaration` explains how. Each name is imported when it is first used.
+this package; `declaration` explains how.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ..element_types import (
-        ANY,
-        BOOLEAN_TYPE,
-        INTEGER,
-        NUMERIC,
-        NUMERIC_OR_BOOLEAN,
-        REAL,
-        types,
-    )
-    from ..faults import Fault, Violation, fault, require
-    from ..rule_ids import RuleId
-    from .declaration import Operation, attribute, like
-    from .kinds import (
-        BOOLEAN,
-        FLOAT,
-        FLOATS,
-        INT,
-        INTS,
-        NATURAL,
-        NATURALS,
-        POSITIVE,
-        POSITIVES,
-        SHAPE,
-        STRING,
-        STRINGS,
-        TYPE_NAME,
-        Choice,
-        Kind,
-    )
-    from .lazy import dtype_of
-    from .operands import I32_I64, at_least, between, operand
-    from .tensors import Tensor, Value
+from ..element_types import (
+    ANY,
+    BOOLEAN_TYPE,
+    INTEGER,
+    NUMERIC,
+    NUMERIC_OR_BOOLEAN,
+    REAL,
+    types,
+)
+from ..faults import Fault, Violation, fault, require
+from ..rule_ids import RuleId
+from .declaration import Operation, attribute, like
+from .kinds import (
+    BOOLEAN,
+    FLOAT,
+    FLOATS,
+    INT,
+    INTS,
+    NATURAL,
+    NATURALS,
+    POSITIVE,
+    POSITIVES,
+    SHAPE,
+    STRING,
+    STRINGS,
+    TYPE_NAME,
+    Choice,
+    Kind,
+)
+from .lazy import dtype_of
+from .operands import I32_I64, at_least, between, operand
+from .tensors import Tensor, Value
 
 __all__ = [
     "ANY",
@@ -81,17 +78,3 @@ __all__ = [
     "require",
     "types",
 ]
-
-if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        if name not in __all__:
-            raise AttributeError(f"module 'irshape.ops' has no attribute '{name}'")
-        from .. import faults
-        from . import declaration, kinds, lazy, operands, tensors
-
-        for module in (declaration, operands, kinds, lazy, tensors, faults):
-            if hasattr(module, name):
-                value = globals()[name] = getattr(module, name)
-                return value
-        raise AttributeError(name)  # pragma: no cover: every name has a module

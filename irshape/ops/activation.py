@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..faults import Fault, Violation, fault
+from ..faults import Fault, fault
 from ..rule_ids import OPERATION_CONSTRAINT
 from .axes import normalized_axis, not_single
 from .blockwise import each, in_blocks
-from .conditions import at_least, between, doubted, of_type
-from .conversion import plain
+from .conditions import at_least, between, doubted, of_type, rank
+from .conversion import plain, real
 from .declaration import ANY, NUMERIC_OR_BOOLEAN, REAL, Operation, attribute, like, operand
 from .differences import facts, of_scalar, refused
 from .elementwise import FLOATING, Unary, UnaryWithValue, common_type, computed
@@ -164,14 +164,13 @@ class HardSigmoid(Operation):
 
     def infer(self, data: Tensor, alpha: Tensor, beta: Tensor) -> Tensor:
         for name, tensor in (("alpha", alpha), ("beta", beta)):
-            if not (tensor.rank in (None, 0) or not tensor.shape.is_static):
-                raise Violation(at=name, relation="rank", expected=0, actual=tensor.shape)
+            if tensor.shape.is_static:
+                rank(tensor.rank, 0, at=name)
         return Tensor(data.element_type, data.shape)
 
     def check(self, data: Tensor, alpha: Tensor, beta: Tensor) -> Iterator[Fault]:
         for name, tensor in (("alpha", alpha), ("beta", beta)):
-            if tensor.rank:
-                yield fault(at=name, relation="rank", expected=0, actual=tensor.shape)
+            yield from doubted(rank, tensor.rank, 0, at=name)
 
     def evaluate(self, data: Array, alpha: Array, beta: Array) -> Array:
         numbers = plain(data)
@@ -350,8 +349,7 @@ class AlongAxis(Operation):
 
     def evaluate(self, data: Array) -> Array:
         axis = self.along(data.ndim)
-        numbers = np.atleast_1d(plain(data))
-        result = self.of(numbers if numbers.dtype.kind == "f" else numbers.astype(np.float64), axis)
+        result = self.of(np.atleast_1d(real(data, wide=True)), axis)
         return computed(result.reshape(data.shape), data)
 
     def of(self, data: Array, axis: int) -> Array:

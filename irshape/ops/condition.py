@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..element_types import ElementType
 from .conversion import plain
 from .declaration import ANY, BOOLEAN_TYPE, attribute, operand
 from .elementwise import FLOATING, Broadcasting, Unary, common_type
-from .intervals import Interval, mapped, spread
+from .intervals import Interval, mapped
 from .kinds import BOOLEAN
 from .lazy import Array, np
 from .tensors import Number, Tensor, Value
+
+if TYPE_CHECKING:
+    from ..symbols.expressions import Expression
 
 
 class Select(Broadcasting):
@@ -37,24 +42,17 @@ class Select(Broadcasting):
             (then, second),
             (otherwise, third + self.trailing(rank, len(third))),
         ]
-        value = mapped(self.exact, self.bounds, operands, outputs[0])
-        if value is None or not (then.known_by_name or otherwise.known_by_name):
-            return value
-        from .symbolic import chosen
-
-        target = outputs[0].shape.static or ()
-        condition, *branches = (
-            spread(tensor.value, shape, target)
-            for tensor, shape in operands
-            if tensor.value is not None
-        )
-        if condition is None or None in branches:
-            return value
-        known = [branch for branch in branches if branch is not None]
-        return chosen(value, condition, known, outputs[0].element_type)
+        return mapped(self.exact, self.bounds, operands, outputs[0], self.symbolic)
 
     def exact(self, cond: Number, then: Number, otherwise: Number) -> Number:
         return then if cond else otherwise
+
+    def symbolic(
+        self, cond: Expression, then: Expression, otherwise: Expression
+    ) -> Expression | None:
+        if cond.constant is not None:
+            return then if cond.constant else otherwise
+        return then if then == otherwise else None
 
     def bounds(self, cond: Interval, then: Interval, otherwise: Interval) -> Interval:
         if cond[0] == cond[1]:

@@ -68,6 +68,14 @@ def plain(array: Array) -> Array:
     return array.astype(np.uint8 if dtype.name.startswith("uint") else np.float32)
 
 
+def real(array: Array, *, wide: bool = False) -> Array:
+    """Returns the numbers of an array as f32 or f64. Integers become f64 if `wide`, else f32."""
+    numbers = plain(array)
+    if numbers.dtype.kind == "f":
+        return numbers
+    return numbers.astype(np.float64 if wide else np.float32)
+
+
 def encoded(numbers: Array, element_type: ElementType) -> Array:
     """Returns an array of a type that NumPy itself has, e.g. f32, converted to `element_type`."""
     name, dtype = element_type.name, dtype_of(element_type)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from ..element_types import DYNAMIC_TYPE, ElementType
 from ..faults import Violation
 from ..shapes import DYNAMIC_SHAPE, PartialShape
-from .conversion import encoded, is_plain, nearest, plain
+from .conversion import encoded, is_plain, nearest, plain, real
 from .declaration import NUMERIC, REAL, Operation, attribute, like, operand, types
 from .intervals import Interval, corners, mapped
 from .kinds import INT, Choice, Malformed
@@ -181,15 +181,8 @@ class Unary(Operation):
     def evaluate(self, data: Array) -> Array:
         if data.ndim == 0:
             return self.evaluate(data.reshape(1)).reshape(())
-        numbers = plain(data)
-        return computed(
-            self.of(
-                numbers
-                if self.keeps_integers or numbers.dtype.kind == "f"
-                else numbers.astype(np.float64)
-            ),
-            data,
-        )
+        numbers = plain(data) if self.keeps_integers else real(data, wide=True)
+        return computed(self.of(numbers), data)
 
     def of(self, data: Array) -> Array:
         """Returns the result for an array of f32 or f64 (or integers) of rank 1 or more."""

@@ -11,7 +11,7 @@ from ..shapes import DYNAMIC, PartialShape
 from .axes import normalized_axis, repeated
 from .blockwise import in_blocks
 from .conditions import doubted, large_enough
-from .conversion import plain
+from .conversion import plain, real
 from .declaration import (
     INTEGER,
     NUMERIC,
@@ -28,12 +28,6 @@ from .lazy import Array, np
 from .pooling.base import Along, over_windows
 from .tensors import Tensor
 from .windows import padded
-
-
-def real(data: Array) -> Array:
-    """Returns the numbers of an array as f32 or f64."""
-    numbers = plain(data)
-    return numbers if numbers.dtype.kind == "f" else numbers.astype(np.float32)
 
 
 def mean(numbers: Array, axes: tuple[int, ...]) -> Array:

@@ -9,7 +9,7 @@ from ..faults import Fault, fault, require
 from ..shapes import ONE
 from .blockwise import BLOCK, in_blocks, part_along
 from .conditions import equal
-from .conversion import encoded, plain
+from .conversion import encoded, plain, real
 from .declaration import NUMERIC_OR_BOOLEAN, Operation, attribute, operand, types
 from .elementwise import Broadcasting, common_type, computed
 from .kinds import Integer, TypeName
@@ -62,8 +62,7 @@ class FakeQuantize(Broadcasting):
         A number halfway between two quantized values in exact arithmetic is halfway here, too: a
         product of f32 numbers is exact in f64, and the division after it is rounded correctly.
         """
-        numbers = plain(data)
-        numbers = numbers if numbers.dtype.kind == "f" else numbers.astype(np.float32)
+        numbers = real(data)
         low, high, output_low, output_high = (
             self.aligned(data, plain(limit).astype(numbers.dtype)) for limit in limits
         )

@@ -91,25 +91,6 @@ def narrowed(
     return (least, most) if least <= most else (low, high)
 
 
-def chosen(
-    value: Value, condition: Value, branches: Sequence[Value], element_type: ElementType
-) -> Value:
-    """Returns `value`, the result of a Select, with expressions. The condition and both branches
-    have its shape."""
-    facts = facts_of(branches)
-    if facts is None or element_type.name not in WIDE:
-        return value
-    expressions: list[Expression | None] = []
-    for index in range(len(value)):
-        then, otherwise = (branch.expression(index, facts) for branch in branches)
-        low, high = condition.lower[index], condition.upper[index]
-        if low == high:
-            expressions.append(then if low else otherwise)
-        else:
-            expressions.append(then if then is not None and then == otherwise else None)
-    return with_expressions(value.lower, value.upper, expressions)
-
-
 def combined(value: Value, rule: Rule, low: Number, high: Number) -> Value:
     """Returns a value of one element: all elements of `value`, combined by `rule`, e.g. added.
 

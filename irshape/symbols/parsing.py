@@ -45,19 +45,11 @@ def parse_condition(text: str, facts: Facts) -> tuple[Expression, str, Expressio
     if relation is None:
         raise ValueError(f"'{text}': a condition compares by ==, >=, <=, > or <")
     left, right = tree.left, tree.comparators[0]
-    if (
-        relation == "=="
-        and isinstance(left, ast.BinOp)
-        and isinstance(left.op, ast.Mod)
-        and isinstance(left.right, ast.Constant)
-        and isinstance(left.right.value, int)
-        and left.right.value > 0
-        and isinstance(right, ast.Constant)
-        and right.value == 0
-    ):
-        whole = _expression(left.left, text, facts)
-        return whole, "==", facts.number(0), left.right.value
     first, second = _expression(left, text, facts), _expression(right, text, facts)
+    if relation == "==" and second == 0 and isinstance(left, ast.BinOp):
+        number = _expression(left.right, text, facts).constant or 0
+        if isinstance(left.op, ast.Mod) and number > 0:
+            return _expression(left.left, text, facts), "==", second, int(number)
     if relation == ">":
         return first, ">=", second + 1, None
     if relation == "<":

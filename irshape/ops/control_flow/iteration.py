@@ -36,6 +36,16 @@ class Iteration(ControlFlow):
         require(axis < rank, says, rule=PORT_MAP)
         return PartialShape((*tensor.shape[:axis], binding.part_size, *tensor.shape[axis + 1 :]))
 
+    def entering(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> dict[str, Tensor]:
+        """Returns, for each Parameter of the body, the input that feeds it, or a slice of it."""
+        parameters: dict[str, Tensor] = {}
+        for binding in reversed(view.inputs):
+            if binding.external is not None:
+                tensor = inputs[binding.external]
+                shape = tensor.shape if binding.axis is None else self.sliced_shape(binding, tensor)
+                parameters[binding.internal] = Tensor(tensor.element_type, shape)
+        return parameters
+
     def output_axis(self, binding: PortBinding, result: Tensor) -> int:
         """Returns the axis (0 or more) along which results are concatenated; 0 for scalars."""
         rank, axis = result.rank or 1, binding.axis

@@ -76,15 +76,7 @@ class Loop(Iteration):
         starts = truth(execution_condition, "execution_condition")
         given = (trip_count, execution_condition, *inputs)
         self.require_all_connected(view, 2, len(given))
-        parameters: dict[str, Tensor] = {}
-        for binding in reversed(view.inputs):
-            if binding.external is not None:
-                tensor = given[binding.external].with_value(None)
-                parameters[binding.internal] = (
-                    tensor
-                    if binding.axis is None
-                    else Tensor(tensor.element_type, self.sliced_shape(binding, tensor))
-                )
+        parameters = self.entering(view, given)
         first = dict(parameters)
         results = view.run(parameters)
         times = self.times(trip_count, starts, self.goes_on(view, condition, results, given))

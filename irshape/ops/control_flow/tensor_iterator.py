@@ -46,12 +46,10 @@ class TensorIterator(Iteration):
         says = "the body contains a TensorIterator, too, which OpenVINO does not support"
         require(flat, says, rule=PORT_MAP, help="use Loop")
         self.require_all_connected(view, 0, len(inputs))
-        parameters: dict[str, Tensor] = {}
-        for binding in reversed(view.inputs):
-            if binding.external is not None:
-                tensor = inputs[binding.external]
-                shape = tensor.shape if binding.axis is None else self.sliced_shape(binding, tensor)
-                parameters[binding.internal] = Tensor(view.declared_type(binding.internal), shape)
+        parameters = {
+            parameter: Tensor(view.declared_type(parameter), tensor.shape)
+            for parameter, tensor in self.entering(view, inputs).items()
+        }
         known, sliced = self.count(view, inputs), self.sliced(view, inputs)
         results = self.settled(
             view, parameters, view.run(parameters), UNBOUNDED if known is None else known

@@ -9,7 +9,7 @@ from ...element_types import ElementType
 from ...faults import Fault
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, PartialShape
 from .. import conditions
-from ..conversion import plain
+from ..conversion import plain, real
 from ..declaration import INTEGER, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from ..elementwise import computed
 from ..kinds import INDEX_TYPE
@@ -51,8 +51,7 @@ class AdaptiveAvgPool(AdaptivePooling):
         return Tensor(data.element_type, self.pooled(data.shape, output_shape))
 
     def evaluate(self, data: Array, output_shape: Array) -> Array:
-        numbers = plain(data)
-        total = numbers if numbers.dtype.kind == "f" else numbers.astype(np.float64)
+        total = real(data, wide=True)
         for axis, parts in enumerate(output_shape.ravel().tolist()):
             share = Share(data.shape[axis + 2], int(parts))
             before: tuple[Any, ...] = (slice(None),) * (axis + 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...faults import require
-from ..conversion import plain
+from ..conversion import real
 from ..declaration import attribute
 from ..differences import facts, not_run, of_version
 from ..elementwise import computed
@@ -38,9 +38,7 @@ class AveragePooling(Pooling):
         )
 
     def evaluate(self, data: Array) -> Array:
-        numbers = plain(data)
-        real = numbers.dtype.kind == "f"
-        total, ways = self.laid_out(numbers if real else numbers.astype(np.float64), 0)
+        total, ways = self.laid_out(real(data, wide=True), 0)
         whole = not self.exclude_pad and any(along.begin or along.end for along, _ in ways)
         divisor = np.ones(1, total.dtype)
         for axis in reversed(range(len(ways))):

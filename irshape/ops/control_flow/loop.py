@@ -10,7 +10,7 @@ from ...faults import Between, Fault, Violation, fault, require
 from ...rule_ids import PORT_MAP
 from ...shapes import DYNAMIC, SCALAR, UNBOUNDED, Dimension, PartialShape
 from ..conditions import count
-from ..declaration import ANY, INTEGER, operand
+from ..declaration import ANY, operand
 from ..differences import Site, dimensions, facts, inferred
 from ..lazy import Array
 from ..tensors import UNKNOWN, Tensor
@@ -42,7 +42,7 @@ class Loop(Iteration):
             _states,
         ),
     )
-    trip_count = operand(ANY, specified=INTEGER, rank=(0, 1), value=True, packed=True)
+    trip_count = operand(ANY, rank=(0, 1), value=True, packed=True)
     execution_condition = operand(ANY, rank=(0, 1), value=True, packed=True)
     inputs = operand(ANY, value=True, packed=True, optional=True, variadic=True)
 

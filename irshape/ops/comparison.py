@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from ..element_types import ElementType
 from .conversion import plain
@@ -40,6 +41,17 @@ def _at_least(a: Expression, b: Expression, *, then: int) -> Expression | None:
     return None
 
 
+_DECIDED: Final[dict[str, Callable[[Expression, Expression], Expression | None]]] = {
+    "eq": lambda a, b: _equal(a, b, then=1),
+    "ne": lambda a, b: _equal(a, b, then=0),
+    "lt": lambda a, b: _at_least(a, b, then=0),
+    "le": lambda a, b: _at_least(b, a, then=1),
+    "gt": lambda a, b: _at_least(b, a, then=0),
+    "ge": lambda a, b: _at_least(a, b, then=1),
+}
+"""For a function of Python's `operator`, its result for expressions; None if undecided."""
+
+
 class ElementwiseComparison(Binary):
     """The base class of comparisons of any element type. Their results are booleans.
 
@@ -56,6 +68,10 @@ class ElementwiseComparison(Binary):
     def exact(self, a: Number, b: Number) -> Number:
         return int(getattr(operator, self.compare)(a, b))
 
+    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
+        decide = _DECIDED.get(self.compare)
+        return None if decide is None else decide(a, b)
+
     def evaluate(self, a: Array, b: Array) -> Array:
         compare = getattr(operator, self.compare)
         return np.asarray(compare(plain(a), plain(self.aligned(a, b))), dtype=bool)
@@ -67,9 +83,6 @@ class Equal(ElementwiseComparison):
     since = 1
     compare = "eq"
 
-    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
-        return _equal(a, b, then=1)
-
     def bounds(self, a: Interval, b: Interval) -> Interval:
         return 0, a[0] <= b[1] and b[0] <= a[1]
 
@@ -79,9 +92,6 @@ class NotEqual(ElementwiseComparison):
 
     since = 1
     compare = "ne"
-
-    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
-        return _equal(a, b, then=0)
 
     def bounds(self, a: Interval, b: Interval) -> Interval:
         return a[0] > b[1] or b[0] > a[1], 1
@@ -94,9 +104,6 @@ class Less(ElementwiseComparison):
     compare = "lt"
     leaves_nan_open = True
 
-    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
-        return _at_least(a, b, then=0)
-
 
 class LessEqual(ElementwiseComparison):
     """Whether `a` is less than or equal to `b`."""
@@ -104,9 +111,6 @@ class LessEqual(ElementwiseComparison):
     since = 1
     compare = "le"
     leaves_nan_open = True
-
-    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
-        return _at_least(b, a, then=1)
 
 
 class Greater(ElementwiseComparison):
@@ -116,9 +120,6 @@ class Greater(ElementwiseComparison):
     compare = "gt"
     leaves_nan_open = True
 
-    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
-        return _at_least(b, a, then=0)
-
 
 class GreaterEqual(ElementwiseComparison):
     """Whether `a` is greater than or equal to `b`."""
@@ -126,6 +127,3 @@ class GreaterEqual(ElementwiseComparison):
     since = 1
     compare = "ge"
     leaves_nan_open = True
-
-    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
-        return _at_least(a, b, then=1)

@@ -1,6 +1,8 @@
 """Converts arrays to other element types as OpenVINO's Convert does (2026.4, x86).
 
-Also converts arrays to the types in which NumPy computes.
+Also converts arrays to the types in which NumPy computes, with `plain`, and in which it computes
+sums of products, with `widened`: f16, bf16 and f8 are summed in f32 and rounded once. Integers wrap
+around. BLAS sums them in f64 if this is exact.
 
 In a conversion to a floating-point type, numbers are rounded to nearest, ties to even. Numbers that
 are too large become infinity. In f8e4m3 they become NaN; in f4e2m1, nf4 and f8e8m0, the largest
@@ -151,3 +153,28 @@ def _as_exponents(single: Array) -> Array:
         np.uint32(254),
     )
     return np.where(np.isnan(single), 255, np.where(single <= 0, 0, codes)).astype(np.uint8)
+
+
+def widened(array: Array) -> Array:
+    """Returns an array in the type in which sums of products are computed.
+
+    Floating-point types become f32 or f64. Integers of up to 16 bits become f64, which is exact and
+    fast. Integers of more bits keep their type.
+    """
+    numbers = plain(array)
+    return (
+        numbers.astype(np.float64)
+        if numbers.dtype.kind in "iub" and numbers.dtype.itemsize <= 2
+        else numbers
+    )
+
+
+def narrowed(result: Array, like: Array) -> Array:
+    """Returns sums of products of `widened` arrays, converted to the element type of `like`."""
+    if result.dtype == like.dtype and is_plain(like):
+        return result
+    element_type = element_type_of(like)
+    return encoded(
+        result if element_type.is_real or result.dtype.kind != "f" else result.astype(np.int64),
+        element_type,
+    )

@@ -7,9 +7,9 @@ from typing import Any
 
 from ...rule_ids import INPUT_SHAPES
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
-from ..accumulation import narrowed, widened
 from ..axes import divided
 from ..conditions import equal
+from ..conversion import narrowed, widened
 from ..declaration import NUMERIC, at_least, attribute, operand
 from ..elementwise import common_type
 from ..kinds import BOOLEAN, INT

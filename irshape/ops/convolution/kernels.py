@@ -16,7 +16,7 @@ from functools import lru_cache
 from math import prod
 from typing import Final
 
-from ..accumulation import narrowed, widened
+from ..conversion import narrowed, widened
 from ..lazy import Array, np
 from ..windows import (
     Frame,

@@ -300,13 +300,8 @@ class DetectionOutput_8(DetectionOutputs):
         if priors and has_size(class_preds, 1):
             classes = divided("class_preds", class_preds, 1, priors)
         for name, tensor in (("box_logits", box_logits), ("aux_box_preds", aux_box_preds)):
-            if (
-                priors
-                and not classes
-                and not self.share_location
-                and tensor is not None
-                and has_size(tensor, 1)
-            ):
+            open_ = priors and not classes and not self.share_location
+            if open_ and tensor is not None and has_size(tensor, 1):
                 classes = divided(name, tensor, 1, priors * 4)
         return classes, priors
 

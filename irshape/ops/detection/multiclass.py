@@ -55,6 +55,12 @@ class DetectionSuppression(Operation):
             Tensor(self.output_type, [images]),
         )
 
+    def ranked(self, scores: Array, candidates: Array) -> Array:
+        """Returns the indices of the `nms_top_k` best of the boxes for which `candidates` is
+        true."""
+        places = np.flatnonzero(candidates)
+        return places[descending(scores[places])][: None if self.nms_top_k < 0 else self.nms_top_k]
+
     def choose(self, boxes: Array, scores: Array) -> tuple[Array, Array]:
         """Returns the indices of the kept boxes of one class, and their scores."""
         raise NotImplementedError
@@ -148,10 +154,7 @@ class MatrixNms(DetectionSuppression):
         return self.of_shared_boxes(boxes, scores)
 
     def choose(self, boxes: Array, scores: Array) -> tuple[Array, Array]:
-        candidates = np.flatnonzero(scores > np.float32(self.score_threshold))
-        order = candidates[descending(scores[candidates])]
-        if self.nms_top_k > -1:
-            order = order[: self.nms_top_k]
+        order = self.ranked(scores, scores > np.float32(self.score_threshold))
         boxes, faded = boxes[order], scores[order]
         worst = np.zeros(len(order), np.float32)
         for position in range(1, len(order)):
@@ -225,10 +228,7 @@ class MulticlassNms_8(DetectionSuppression):
         return self.as_outputs(boxes, label, kept, wide[label, place], flat, counts)
 
     def choose(self, boxes: Array, scores: Array) -> tuple[Array, Array]:
-        candidates = np.flatnonzero(scores >= np.float32(self.score_threshold))
-        order = candidates[descending(scores[candidates])]
-        if self.nms_top_k > -1:
-            order = order[: self.nms_top_k]
+        order = self.ranked(scores, scores >= np.float32(self.score_threshold))
         overlap = partial(overlaps, margin=0 if self.normalized else 1)
         kept = greedy(order, boxes, self.iou_threshold, overlap=overlap, eta=self.nms_eta)
         return np.array(kept, dtype=np.int64), scores[kept]

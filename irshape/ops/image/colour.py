@@ -140,8 +140,8 @@ class I420toRGB(FromPlanes):
         if u is None or v is None:
             batch, rows, width, _ = y.shape
             height = rows * 2 // 3
-            y, chroma = y[:, :height], y[:, height:].reshape(batch, 2, height // 2, width // 2)
-            return self.coloured(y[..., 0], chroma[:, 0], chroma[:, 1])
+            chroma = y[:, height:].reshape(batch, 2, height // 2, width // 2, 1)
+            y, u, v = y[:, :height], chroma[:, 0], chroma[:, 1]
         return self.coloured(y[..., 0], u[..., 0], v[..., 0])
 
 

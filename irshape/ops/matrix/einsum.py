@@ -9,7 +9,7 @@ from typing import Final
 from ...faults import Violation, require
 from ...rule_ids import ATTRIBUTE_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
-from ..accumulation import narrowed, widened
+from ..conversion import narrowed, widened
 from ..declaration import NUMERIC, Operation, attribute, operand
 from ..differences import Site, facts, not_run, refused
 from ..kinds import STRING
@@ -21,16 +21,22 @@ _LABEL = re.compile(r"\.\.\.|[A-Za-z]")
 ELLIPSIS: Final = "..."
 
 
+def _subscripts(site: Site) -> tuple[list[str], str, str]:
+    """Returns the subscripts of the inputs, the arrow if there is one, and that of the output."""
+    inputs, arrow, output = (site.attribute("equation") or "").replace(" ", "").partition("->")
+    return inputs.split(","), arrow, output
+
+
 def _einsum_sizes(site: Site) -> bool:
     """Returns whether axes of one label differ in size, or an input of unknown rank has `...`."""
-    parts = (site.attribute("equation") or "").partition("->")[0].split(",")
+    parts, _, _ = _subscripts(site)
     sizes: dict[str, Dimension] = {}
     for part, tensor in zip(parts, site.inputs, strict=False):
         if tensor is None or tensor.shape.rank is None:
             if "..." in part:
                 return True
             continue
-        before, ellipsis, after = part.replace(" ", "").partition("...")
+        before, ellipsis, after = part.partition("...")
         dims = tensor.shape[:]
         behind = dims[len(dims) - len(after) :] if ellipsis else ()
         for label, size in zip(before + after, (*dims[: len(before)], *behind), strict=False):
@@ -41,26 +47,23 @@ def _einsum_sizes(site: Site) -> bool:
 
 def _einsum_ellipsis(site: Site) -> bool:
     """Returns whether an ellipsis is on one side of the arrow only, or matches no axis."""
-    equation = (site.attribute("equation") or "").replace(" ", "")
-    inputs, arrow, output = equation.partition("->")
-    if arrow and ("..." in inputs) != ("..." in output):
+    parts, arrow, output = _subscripts(site)
+    if arrow and any("..." in part for part in parts) != ("..." in output):
         return True
     shapes = [tensor and tensor.shape for tensor in site.inputs]
     return any(
         "..." in part and shape is not None and shape.rank == len(part) - len("...")
-        for part, shape in zip(inputs.split(","), shapes, strict=False)
+        for part, shape in zip(parts, shapes, strict=False)
     )
 
 
 def _einsum_scalar(site: Site) -> bool:
-    inputs = (site.attribute("equation") or "").partition("->")[0].split(",")
-    return not inputs[-1].strip()
+    return not _subscripts(site)[0][-1]
 
 
 def _repeated_labels(site: Site) -> bool:
     """Returns whether a label occurs twice in one input, or an ellipsis occurs."""
-    inputs = (site.attribute("equation") or "").replace(" ", "").partition("->")[0]
-    return "..." in inputs or any(len({*part}) < len(part) for part in inputs.split(","))
+    return any("..." in part or len({*part}) < len(part) for part in _subscripts(site)[0])
 
 
 class Einsum(Operation):

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from ...faults import Between, Violation
 from ...rule_ids import INPUT_COUNT, INPUT_SHAPES
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
-from ..accumulation import narrowed, widened
 from ..conditions import equal, rank
+from ..conversion import narrowed, widened
 from ..declaration import I32_I64, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from ..differences import Site, dimensions, facts, not_run
 from ..elementwise import common_type

@@ -113,9 +113,12 @@ class Transform(Operation):
 def transformed(function: str, data: Array, axis: int, size: int) -> Array:
     """Truncates or zero-pads an axis to `size`, and applies NumPy's transform `function` to it.
 
+    A `size` of -1 stands for the whole axis, or for the whole signal of a halved spectrum.
     If the result has no elements, nothing is computed.
     """
     shape = list(data.shape)
+    if size == FULL:
+        size = 2 * (shape[axis] - 1) if function == "irfft" else shape[axis]
     shape[axis] = spectrum_size(size) if function == "rfft" else max(size, 0)
     if 0 in shape:
         return np.zeros(shape, np.float64 if function == "irfft" else np.complex128)
@@ -153,8 +156,7 @@ class ComplexTransform(Transform):
     def evaluate(self, data: Array, axes: Array, signal_size: Array | None) -> Array:
         spectrum = as_complex(data)
         for axis, size in self.steps(data, axes, signal_size):
-            length = spectrum.shape[axis] if size == FULL else size
-            spectrum = transformed(self.function, spectrum, axis, length)
+            spectrum = transformed(self.function, spectrum, axis, size)
         return as_pairs(spectrum).astype(data.dtype)
 
 
@@ -231,8 +233,7 @@ class RDFT(RealTransform):
         steps = self.steps(data, axes, signal_size)
         functions = ["rfft", *["fft"] * (len(steps) - 1)]
         for function, (axis, size) in zip(functions, reversed(steps), strict=True):
-            length = result.shape[axis] if size == FULL else size
-            result = transformed(function, result, axis, length)
+            result = transformed(function, result, axis, size)
         return as_pairs(result).astype(data.dtype)
 
 
@@ -246,9 +247,7 @@ class IRDFT(RealTransform):
 
     def evaluate(self, data: Array, axes: Array, signal_size: Array | None) -> Array:
         spectrum = as_complex(data)
-        *others, (last, last_size) = self.steps(data, axes, signal_size)
+        *others, last = self.steps(data, axes, signal_size)
         for axis, size in others:
-            length = spectrum.shape[axis] if size == FULL else size
-            spectrum = transformed("ifft", spectrum, axis, length)
-        length = 2 * (spectrum.shape[last] - 1) if last_size == FULL else last_size
-        return transformed("irfft", spectrum, last, length).astype(data.dtype)
+            spectrum = transformed("ifft", spectrum, axis, size)
+        return transformed("irfft", spectrum, *last).astype(data.dtype)

@@ -1,4 +1,4 @@
-"""Finds values of a layer's attributes with which it would fit the shapes that its ports declare.
+"""Finds attribute values that would make a layer fit the shapes that its ports declare.
 
 The operation's own `infer` infers the layer with each value.
 """
@@ -45,7 +45,7 @@ class Alternative(NamedTuple):
 
 
 def arriving(result: BodyResult, source: OutputRef) -> Tensor:
-    """Returns the inferred tensor of an output port; the declared tensor if it is another one."""
+    """Returns the inferred tensor of an output port, or a declared tensor that differs from it."""
     producer, port = source
     outputs = result.outputs[producer]
     if source in result.doubtful or port >= len(outputs):
@@ -129,7 +129,7 @@ def declared_by(layer: Layer) -> Declared:
 
 
 def with_attribute(items: tuple[str, ...], name: str, text: str | None) -> tuple[str, ...]:
-    """Returns the attributes of a layer with another value for one of them; None removes it."""
+    """Returns a layer's attributes with another value for an attribute; None removes it."""
     given = dict(zip(items[::2], items[1::2], strict=True))
     if text is None:
         given.pop(name, None)

@@ -100,6 +100,6 @@ def _short(text: str) -> str:
 
 
 def _depends_on_input(result: BodyResult, position: int) -> bool:
-    """Whether the outputs of a layer depend on a Parameter of its body."""
+    """Whether the outputs of a layer depend on a Parameter of the body that contains the layer."""
     layers = result.body.layers
     return any(layers[at].is_parameter for at in (position, *result.wiring.upstream(position)))

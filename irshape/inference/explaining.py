@@ -137,7 +137,7 @@ class Reasons:
                 yield from self._result(place.body, result)
 
     def _result(self, body: BodyResult, id: str) -> Iterator[Place]:
-        """Yields the dimensions and elements of the Result with an id in a body."""
+        """Yields the dimensions and elements of the Result that has this id in a body."""
         for position, layer in enumerate(body.body.layers):
             if layer.id == id:
                 yield from _places(body, position, 0)

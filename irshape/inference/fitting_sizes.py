@@ -96,6 +96,6 @@ def _candidates(
 
 
 def _with_sides(sizes: set[int]) -> set[int]:
-    """Returns sizes, and the square root of each size that is a square number or one more."""
+    """Returns sizes, and the square root of each size that is a square number, or 1 larger."""
     squares = {count for each in sizes for count in (each, each - 1) if count > 1}
     return sizes | {isqrt(count) for count in squares if isqrt(count) ** 2 == count}

@@ -26,10 +26,11 @@ _NOT_COMPUTABLE = (
 def fold(
     operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...]
 ) -> tuple[Value | None, ...]:
-    """Returns bounds of the values of each output; None if nothing is known about them.
+    """Returns bounds of the values of each output; None for an output without known bounds.
 
-    The values are exact if all values of inputs are. If the operation only moves elements, as
-    Transpose does, it is evaluated twice: for the lower and for the upper bounds of its inputs.
+    The values are exact if the values of all inputs are exact. If the operation only moves
+    elements, as Transpose does, it is evaluated twice: for the lower and for the upper bounds of
+    its inputs.
     """
     unknown: tuple[Value | None, ...] = (None,) * len(outputs)
     if (

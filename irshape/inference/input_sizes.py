@@ -24,8 +24,8 @@ LONGEST = 200
 DRAWN = 20
 """How many more choices of sizes `candidates` tries after those of `grid`."""
 DRAWS = ((1, 12), (1, 12), (1, 12), (1, 40), (1, 4), (2, 6), (4, 6), (8, 6), (32, 6))
-"""For random sizes: a number whose multiples are drawn (except for axis 0), and how many of them at
-most above the lower bound."""
+"""For random sizes: pairs of a step and a number N. A size is drawn from the first N + 1 multiples
+of the step that the lower bound allows; on axis 0, the step is 1."""
 ROUNDS = 3
 
 
@@ -75,9 +75,9 @@ def shape_of(
 def _demanded(sizes: NamedSizes) -> Sizes:
     """Returns sizes of symbols for which expressions equal the numbers that layers require.
 
-    All symbols of an expression get the same size, except that a batch beside them is 1: for
-    example, the height and width of a square image whose number of patches must equal the length of
-    a table of positions. Of several sizes that fit, a usual one such as 224 is chosen.
+    All symbols of an expression get the same size, e.g. the height and width of a square image
+    whose patches must match a table of positions; but a batch in the expression gets size 1. If
+    several sizes fit, a usual size such as 224 is chosen.
     """
     demands = [(expression, number) for expression, number in sizes.facts.one_or if number > 1]
     demands += [
@@ -121,7 +121,7 @@ def sizes_for(sizes: NamedSizes, generator: random.Random | None = None) -> Size
     fewest = (UNBOUNDED, 0)
 
     def ideal(candidate: Sizes) -> bool:
-        """Whether nothing is wrong with sizes. Keeps those with which the least is wrong."""
+        """Whether sizes break no condition. Keeps the best sizes so far in `best`."""
         nonlocal best, fewest
         broken = sum(1 for _ in sizes.broken(candidate))
         wrong = broken, 0 if generator is not None else sizes.empty(candidate)
@@ -140,7 +140,7 @@ def sizes_for(sizes: NamedSizes, generator: random.Random | None = None) -> Size
 
 
 def _together(sizes: NamedSizes, generator: random.Random | None) -> Iterator[Sizes]:
-    """Yields sizes for all symbols at once, first those that are drawn."""
+    """Yields sizes for all symbols at once; with a generator, first sizes drawn at random."""
     if generator is None:
         yield from grid(sizes, SERIES, (2,))
         return

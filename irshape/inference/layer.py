@@ -32,7 +32,7 @@ class LayerEngine:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.memory = MEMORY
-        """The cache of results. Named sizes need one of their own."""
+        """The cache of results. Inference with named sizes needs a cache of its own."""
         self.constants: dict[Layer, LayerResult] = {}
         """The results of Const layers whose values were read."""
 

@@ -1,7 +1,7 @@
 """Caches the inference results of layers.
 
-Results are found by operation, with its attributes, and inputs. They depend on nothing else, so
-they are valid for every model.
+A result depends only on the operation, its attributes and the inputs, so that the cache serves all
+models.
 """
 
 from __future__ import annotations

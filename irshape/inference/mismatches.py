@@ -41,7 +41,7 @@ def mismatches(layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
 
 
 def compatible(declared: Tensor, other: Tensor) -> bool:
-    """Whether a tensor exists that a declared tensor and the inferred or given one both allow."""
+    """Whether some tensor fits both the declared tensor and the inferred (or given) tensor."""
     types = declared.element_type, other.element_type
     same = types[0] is types[1] or DYNAMIC_TYPE in types
     return same and declared.shape.compatible(other.shape)

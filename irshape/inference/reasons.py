@@ -232,8 +232,7 @@ class Overview(NamedTuple):
         return "\n".join(lines)
 
     def _sizes(self) -> Iterator[str]:
-        """Yields the proposed sizes in lines: sizes that a layer requires, equal sizes, and
-        examples."""
+        """Yields lines of proposed sizes: required sizes, sizes equal to others, and examples."""
         kinds: dict[tuple[str, str, str], dict[str, str]] = {}
         for size in self.sizes:
             kind = "equal" if size.equals else "required" if size.required else "example"

@@ -16,7 +16,7 @@ from .result import BodyResult, Inference
 
 
 def details(site: Site, kind: Kind) -> Iterator[Detail]:
-    """Yields what older releases do differently for a layer in one way, e.g. what they refuse."""
+    """Yields differences of older releases in a layer, of one kind: e.g. what they refuse."""
     if site.operation is not None:
         for difference in site.operation.differs:
             if difference.kind == kind and difference.when(site):

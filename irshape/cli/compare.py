@@ -157,7 +157,9 @@ def _verdict(comparison: ModelComparison) -> list[str]:
     """Returns lines that name the first tensor that differs, and the layer to blame."""
     lines: list[str] = []
     if not comparison.compared:
-        lines.append("  nothing could be compared: no output of A corresponds to an output of B")
+        paired = any(pair.second in comparison.outputs for pair in comparison.pairs)
+        why = "has elements in this run" if paired else "of A corresponds to an output of B"
+        lines.append(f"  nothing could be compared: no output {why}")
     blamed, diverging = comparison.blamed, comparison.diverging
     if diverging is not None:
         what = (

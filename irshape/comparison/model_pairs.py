@@ -38,6 +38,8 @@ class Pair(NamedTuple):
     own_verdict: Verdict = "not compared"
     own_errors: Errors | None = None
     causes: tuple[str, ...] = ()
+    empty: bool = False
+    """Whether the tensor has no elements in this run."""
 
     @property
     def extent(self) -> str:
@@ -109,7 +111,7 @@ class ModelComparison:
     def counts(self) -> list[str]:
         """Says how many tensors are equal, how many of these only within the tolerance, and which
         tensor has the largest error within it."""
-        pairs = [pair for pair in self.pairs if not pair.constant]
+        pairs = [pair for pair in self.pairs if not pair.constant or pair.second in self.outputs]
         states = [pair.state for pair in pairs]
         close = [pair for pair in pairs if pair.is_close]
         tolerance = f"of {self.precision or 'their element types'}"
@@ -150,14 +152,14 @@ class ModelComparison:
 
     @property
     def compared(self) -> bool:
-        """Whether an output of the models could be compared."""
-        return any(pair.second in self.outputs for pair in self.pairs)
+        """Whether an output of the models with elements could be compared."""
+        return any(pair.second in self.outputs and not pair.empty for pair in self.pairs)
 
     @property
     def outputs_agree(self) -> bool:
         """Whether an output was compared, and no output differs."""
         verdicts = {pair.verdict for pair in self.pairs if pair.second in self.outputs}
-        return bool(verdicts) and "differs" not in verdicts
+        return self.compared and "differs" not in verdicts
 
     @property
     def ok(self) -> bool:

@@ -183,6 +183,7 @@ class ModelRun(LayerwiseRun):
                     constant=position in self.constant
                     and (layer.is_constant or not match.is_output),
                     reason=reason,
+                    empty=not output.size,
                 )
             )
         return pairs

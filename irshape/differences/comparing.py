@@ -396,9 +396,13 @@ def _values(old: Constant, new: Constant) -> tuple[str, str]:
     if shown[0] is not None and shown[1] is not None:
         return shown[0], shown[1]
     if old.element_type is new.element_type and old.shape == new.shape:
+        from ..numbers.statistics import errors
+
         with suppress(ValueError):  # of a file that is broken
-            count = int((old.array() != new.array()).sum())
-            return f"{old.elements:,} elements", f"{count:,} of them different"
+            arrays = old.array(), new.array()
+            count = int((arrays[0] != arrays[1]).sum())
+            much = errors(*arrays).extent() if old.element_type.name != "string" else ""
+            return f"{old.elements:,} elements", f"{count:,} of them different{much}"
     return tuple(
         f"{each.element_type} {each.partial_shape}, {each.size:,} bytes" for each in (old, new)
     )  # type: ignore[return-value]

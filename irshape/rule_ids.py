@@ -130,7 +130,7 @@ CUSTOM_OPERATION = RuleId("IR604", "custom-operation", "error")
 NEWER_THAN_TARGET = RuleId("IR605", "newer-than-target", "error")
 IGNORED_BY_TARGET = RuleId("IR606", "ignored-by-target", "error")
 NOT_RUN_BY_TARGET = RuleId("IR607", "not-run-by-target", "error")
-OTHER_SHAPE_IN_TARGET = RuleId("IR608", "other-shape-in-target", "warning")
+OTHER_SHAPE_IN_TARGET = RuleId("IR608", "other-shape-in-target", "info")
 EXPORT_MISMATCH = RuleId(
     "IR661", "export-mismatch", "error", "export the folder again, so that its models match"
 )

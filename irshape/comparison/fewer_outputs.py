@@ -45,7 +45,7 @@ def _neighbours(run: CrosscheckRun, layer: Layer) -> set[Layer]:
 
 def _is_replaceable(run: CrosscheckRun, layer: Layer) -> bool:
     """Whether irshape's value of a layer can be used in place of the device's: if the device merges
-    the layer, or if the two agree and no consumer turns a small error into a whole step."""
+    the layer, or if both values agree and no consumer turns a small error into a whole step."""
     rows = [run.rows[number] for number in run.rows_of.get(layer, ())]
     declared = declaration_of(layer)
     steps = declared is None or declared.stepwise or layer.folded_type == "fakequantize"

@@ -158,8 +158,8 @@ class Judge:
             self.merged[position, row.port] = suspect
 
     def merged_by_shape(self) -> set[Hashable]:
-        """Returns the patterns of merged layers: the device's tensor has another shape than
-        OpenVINO infers. Leaves out layers with consumers that differ.
+        """Returns the patterns of the layers that the device merges, as the shapes of its tensors
+        show. Leaves out layers with consumers that differ.
         """
         known: set[Hashable] = set()
         for suspect in self.run.suspects:
@@ -383,8 +383,8 @@ class Judge:
         return self.device_value(source) if source in self.merged else value
 
     def asked_alone(self, cut: reproducer.Cut, port: int) -> Array | None:
-        """Returns the device's output for a layer that it runs alone; None if it cannot run the
-        layer."""
+        """Runs a single layer on the device. Returns its output; None if the device cannot run
+        it."""
         with tempfile.TemporaryDirectory(prefix="irshape-") as name:
             try:
                 model = written(cut.model, Path(name))

@@ -1,8 +1,8 @@
 """Compares the layers of a model with a reference while the model runs.
 
 Each layer is compared twice: in the whole run, where its outputs include the errors of its inputs,
-and by itself, computed from the reference's values of its inputs. The cross-check with a device and
-the comparison of two models both work this way. The cross-check with a runtime of another format
+and computed from the reference's values of its inputs. The cross-check with a device and the
+comparison of two models both work this way. The cross-check with a runtime of another format
 compares only the whole run.
 """
 
@@ -32,7 +32,7 @@ class ComputedLayer(NamedTuple):
 
 
 class LayerwiseRun(ABC):
-    """Runs a model once, and compares the outputs of every layer with those of the reference, in
+    """Runs a model once, and compares the outputs of every layer with the reference's outputs, in
     the order of execution.
 
     notes: a list that gets a note on the origin of the first NaN. first_nan: how this note begins,

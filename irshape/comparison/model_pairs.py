@@ -90,7 +90,7 @@ class ModelComparison:
         """The constants that differ between the models by more than rounding."""
         self.notes: list[str] = []
         self.runtimes: tuple[str, str] = ("irshape", "irshape")
-        """The runtime that ran each of the two models."""
+        """The names of the runtimes that ran the two models."""
 
     def __repr__(self) -> str:
         return f"<ModelComparison: {str(self).splitlines()[0]}>"
@@ -167,8 +167,8 @@ class ModelComparison:
         return self.outputs_agree and self.blamed is None
 
     def worst(self, count: int = 5) -> list[Pair]:
-        """Returns the tensor to blame and those with the largest errors, measured as multiples of
-        the tolerance."""
+        """Returns the tensor to blame and the tensors with the largest errors, as multiples of the
+        tolerance."""
         blamed = self.blamed
         pairs = [pair for pair in self.pairs if pair.excess > 0 and not pair.constant]
         return sorted(pairs, key=lambda pair: (pair is not blamed, -pair.excess))[:count]

@@ -440,7 +440,7 @@ class _Fixed:
         sources: Sequence[OutputRef],
         outputs: Sequence[Array],
     ) -> None:
-        """Adds a layer computed from constants or shapes alone. Add its producers first."""
+        """Adds a layer that depends only on constants or shapes. Add its producers first."""
         fed = {source[0] for source in sources}
         known = bool(fed) and fed <= self.positions
         if layer.folded_type == "shapeof" or (known and fed & self.shapes):
@@ -455,7 +455,7 @@ class _Fixed:
 
 def _as_shaped(array: Array, like: Array) -> Array:
     """Returns an array in another shape, if the shapes differ only by leading axes of size 1, such
-    as `[]` and `[1]`, which broadcast in the same way."""
+    as `[]` and `[1]`."""
     sizes = [[*dropwhile((1).__eq__, each.shape)] for each in (array, like)]
     return array.reshape(like.shape) if sizes[0] == sizes[1] else array
 

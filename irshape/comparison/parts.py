@@ -96,7 +96,7 @@ def left_out(runtime: str, layers: Iterable[Layer]) -> str:
     """Returns a note about layers that a runtime did not run."""
     return (
         f"{runtime} runs the model without {', '.join(layer.label for layer in layers)}; "
-        "all other layers are compared, with irshape's values in place of the missing ones"
+        "all other layers are compared, with irshape's values in place of missing values"
     )
 
 

@@ -56,7 +56,7 @@ class Condition(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """The verdict of a device on those layers of an operation that meet all conditions."""
+    """The verdict of a device on the layers of an operation that meet all conditions."""
 
     operation: str
     conditions: tuple[Condition, ...]

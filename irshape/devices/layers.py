@@ -1,4 +1,4 @@
-"""Finds the layers that a device gets: those that remain after constants are folded."""
+"""Finds the layers that a device gets: all layers that remain after constants are folded."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Traits(NamedTuple):
 
 @lru_cache(1 << 10)
 def traits_of(tensor: Tensor) -> Traits:
-    """Returns those properties of a tensor that the conditions of facts test."""
+    """Returns the properties of a tensor that the conditions of facts test."""
     shape = tensor.shape
     if shape.is_static:
         dims = "static"

@@ -152,8 +152,8 @@ class _Pair:
     def _other_sources(
         self, a: int, b: int
     ) -> Iterator[tuple[int, OutputRef | None, OutputRef | None]]:
-        """Yields the inputs of two matched layers that are fed by layers which are not matched with
-        each other."""
+        """Yields the inputs of two matched layers whose producers are not matched with each
+        other."""
         both = zip_longest(self.first.sources[a], self.second.sources[b])
         for index, (old, new) in enumerate(both):
             same = (

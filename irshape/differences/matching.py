@@ -44,8 +44,8 @@ def matched(first: Side, second: Side) -> dict[int, int]:
 
 
 def twins(side: Side, other: Side, partner: dict[int, int]) -> dict[int, int]:
-    """For layers without a partner, finds a layer of the other body that computes the same from the
-    same inputs."""
+    """For layers without a partner, finds a layer of the other body with the same operation and
+    inputs."""
     twin_of: dict[int, int] = {}
     if len(partner) == len(side.layers):
         return twin_of
@@ -153,9 +153,8 @@ class _Matching:
                 self.pair(a, b)
 
     def neighbours(self, a: int, b: int) -> tuple[int, int]:
-        """Counts the neighbours of two layers that are matched with each other, and those that are
-        matched with other layers. Neighbours without a partner are ignored: they may have been
-        inserted."""
+        """Counts the neighbours of two layers: how many are matched with each other, and how many
+        with other layers. Ignores neighbours without a partner, which may have been inserted."""
         agree = differ = 0
         first, second = self.first, self.second
         for one, other in zip(first.flow[a], second.flow[b], strict=False):
@@ -269,8 +268,7 @@ class _Matching:
     # what is left
 
     def ends_in_order(self) -> None:
-        """Matches the inputs of one body with those of the other by position, and the outputs
-        likewise."""
+        """Matches the inputs of both bodies by position, and their outputs by position."""
         for kind in ("is_parameter", "is_result"):
             ours, theirs = (
                 [position for position in self.free(side) if getattr(side.layers[position], kind)]

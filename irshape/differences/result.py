@@ -30,8 +30,8 @@ ASPECTS = DEFAULT + OPTIONAL
 
 
 def chosen_aspects(also: Iterable[str] = (), ignore: Iterable[str] = ()) -> frozenset[str]:
-    """Returns the aspects to compare: the default and the given ones, without the ignored ones.
-    Raises `ValueError` for a name that is not in `ASPECTS`."""
+    """Returns the aspects to compare: the default aspects and `also`, without `ignore`. Raises
+    `ValueError` for a name that is not in `ASPECTS`."""
     more, less = ([part for text in given for part in text.split(",")] for given in (also, ignore))
     for name in (*more, *less):
         if name not in ASPECTS:

@@ -38,7 +38,7 @@ def _copy_all(graph: Structure, twin: Editing, rebased: Rebased | None = None) -
     """Copies all layers with their ids and inferred tensors.
 
     rebased: the new offset of each constant that was already copied to the other graph; None if
-    both graphs use the same .bin.
+    both graphs share their .bin.
     """
     known, content = graph.content, twin.content
     outputs: dict[Output, Output] = {}
@@ -94,7 +94,7 @@ def transplant(
     *,
     named: Callable[[str], str] = lambda name: name,
 ) -> dict[Output, Output]:
-    """Adds copies of layers to the graph `target`. Returns the output of the copy for each output.
+    """Adds copies of layers to the graph `target`. Returns a dictionary from old to new outputs.
 
     layers: in topological order.
     fed: maps outputs that feed these layers to outputs of `target` that feed the copies.

@@ -46,7 +46,7 @@ class Editing(Building):
             self._connect([input], source)
 
     def _connect(self, inputs: Iterable[Input], source: Output) -> None:
-        """Connects inputs to another output, and infers the layers of these inputs again."""
+        """Connects inputs to another output, and infers the layers of the inputs again."""
         changes = self.changes
         affected: list[GraphLayer] = []
         for end in inputs:
@@ -89,8 +89,8 @@ class Editing(Building):
     def _move_names(self, old: Output, new: Output, results: Iterable[GraphLayer] = ()) -> None:
         """Moves the names of one tensor to another tensor.
 
-        results: the Results of the old tensor, which move to the new tensor too. If the new tensor
-        is an input of the graph, or has other Results, these Results declare the names.
+        results: the Results that move to the new tensor with the names. If the new tensor is an
+        input of the graph, or has other Results, `results` declare the names instead of the tensor.
         """
         names = [name for name in old._names if name not in new._names]
         others = new.layer.raw.is_parameter or any(each not in results for each in new._results)
@@ -263,8 +263,8 @@ class Editing(Building):
         return count
 
     def _remove_unread(self) -> int:
-        """Removes the Assigns of variables that no layer reads any longer, and the layers that only
-        these Assigns need. Returns the number of removed layers."""
+        """Removes the Assigns of variables that no layer reads any longer, and layers that only
+        such Assigns need. Returns the number of removed layers."""
         count = 0
         while assigns := self._unread():
             for assign in assigns:

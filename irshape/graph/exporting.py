@@ -114,9 +114,9 @@ def _port(port: Port, output: Output, names: str | None) -> Port:
 
 
 def _declared(output: Output) -> Tensor:
-    """Returns the element type and shape to write to the ports of a tensor: the inferred ones. But
-    a port that was loaded with a less specific declaration, e.g. `?` for an inferred 3, keeps it as
-    long as the inferred type and shape do not change."""
+    """Returns the element type and shape to write to the ports of a tensor: as inferred. But a port
+    that was loaded with a less specific declaration, e.g. `?` for an inferred 3, keeps its
+    declaration as long as the inferred type and shape do not change."""
     tensor, loaded = output.tensor, output.loaded
     if loaded is None or loaded.shape != tensor.shape or output.layer.raw.is_parameter:
         return tensor

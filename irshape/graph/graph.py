@@ -150,7 +150,7 @@ class Graph(Editing):
     def split(
         self, *cuts: str | Output | Sequence[str | Output], parts: int | None = None
     ) -> list[Graph]:
-        """Returns parts of this graph as graphs. Run one after another, they compute the same as
+        """Returns parts of this graph as graphs. Run one after another, they compute the outputs of
         this graph.
 
         cuts: the output tensors of each part except the last: a tensor, a name, or a list of them.

@@ -58,7 +58,7 @@ class Inferring(Structure):
             self._settle_all({self: layers})
 
     def _settle_all(self, dirty: dict[Structure, dict[GraphLayer, None]]) -> None:
-        """Infers given layers of several graphs again, those of the innermost bodies first."""
+        """Infers layers of several graphs again, beginning with the innermost bodies."""
         fresh = False
         while dirty:
             graph = max(dirty, key=lambda graph: graph.depth)

@@ -231,7 +231,7 @@ def outline(
         return [copies[end] for end in ends]
 
     if not sources or not ends:
-        raise GraphError("these layers take no input from other layers, or feed no other layer")
+        raise GraphError("the given layers have no input from other layers, or feed no other layer")
     with graph.changes:
         loop = built(graph, Loop, (1, True, *sources), name, {"body": body})
         with graph.batch():

@@ -75,8 +75,8 @@ def _type_of(name: str) -> str | None:
 class Operations:
     """The operations as functions.
 
-    graph: gets the layers without an input that is an output of a graph, such as constants. If it
-    is None, the functions raise an error for such layers.
+    graph: the graph to which a layer is added if no input of the layer belongs to a graph, e.g. a
+    constant. If it is None, the functions raise an error for such layers.
     """
 
     def __init__(self, graph: Any = None) -> None:

@@ -63,12 +63,12 @@ class Wanted:
     index: int = 0
 
     def __getitem__(self, index: int) -> Wanted:
-        """Returns the pattern of another output of the same layer, e.g. of output 1 of a Split."""
+        """Returns the pattern of another output of this pattern's layer, e.g. of a Split."""
         return replace(self, optional=False, options=(), sibling=self.first, index=index)
 
     @property
     def first(self) -> Wanted:
-        """The pattern of the first output of the same layer."""
+        """The pattern of the first output of this pattern's layer."""
         return self.sibling or self
 
 

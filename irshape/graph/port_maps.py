@@ -1,4 +1,4 @@
-"""The port maps of an If, Loop or TensorIterator, which connect its ports with its bodies."""
+"""Port maps, which connect the ports of an If, Loop or TensorIterator with its bodies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .nodes import GraphLayer, Input, Output
 from .structure import Structure
 
 FIXED_INPUTS = {"if": 1, "loop": 2, "tensoriterator": 0}
-"""The number of first inputs that do not feed a body, such as the condition of an If."""
+"""The number of leading inputs that feed no body, such as the condition of an If."""
 
 
 class Line(NamedTuple):
@@ -66,8 +66,8 @@ def _lines(raw: Layer, entries: list[PortMap]) -> list[Line]:
 
 
 def mapped(raw: Layer, inputs: int, outputs: int, lines: Lines) -> Layer:
-    """Returns a copy of a layer with these port maps and these numbers of inputs and outputs. Its
-    ports are numbered in order."""
+    """Returns a copy of a layer with new port maps and numbers of inputs and outputs. The ports of
+    the copy are numbered in order."""
     raw = copy(raw)
     raw.inputs = numbered(raw.inputs, inputs, 0)
     raw.outputs = numbered(raw.outputs, outputs, inputs)
@@ -108,8 +108,8 @@ def line_of(at: int | None, inner: GraphLayer, **attributes: object) -> Line:
 
 
 def captured(body: Structure, source: Output) -> Output:
-    """Adds a Parameter to a body for a tensor from outside the body. It has the same value in every
-    iteration."""
+    """Adds a Parameter to a body for a tensor from outside the body. The Parameter has the same
+    value in every iteration."""
     owner = body.owner
     assert owner is not None
     home = owner.graph

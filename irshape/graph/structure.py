@@ -468,7 +468,7 @@ class Structure:
             self.changes.put(self.content.by_tensor, name, output)
 
     def _give_output_names(self, result: GraphLayer, names: Iterable[str]) -> None:
-        """Gives a Result names of its own. Without any, the Result has the names of its tensor."""
+        """Sets the names that a Result declares; without any, it has the names of its tensor."""
         text = written_names(names)
         if text != result.raw.output_names:
             self._restate(result, output_names=text)

@@ -90,8 +90,8 @@ def _end_of(given: str | Output | tuple[str, Output], output: Output) -> End:
 
 
 def _keep_results(graph: Editing, wanted: Sequence[End]) -> None:
-    """Changes the Results of a graph to the wanted ones, in this order: removes the others, and
-    adds missing ones."""
+    """Gives a graph the wanted Results, in this order: removes all others, and adds missing
+    Results."""
     place = graph.content.layers
     kept: list[GraphLayer] = []
     for name, output, asked in wanted:

@@ -68,8 +68,8 @@ def restore_weights(graph: Editing, other: Editing) -> int:
 def _twins(graph: Editing, other: Editing) -> Iterator[tuple[GraphLayer, GraphLayer]]:
     """Yields pairs of constants of both graphs that have the same name.
 
-    Pairs several constants of the same name in file order. Raises `GraphError` if the two graphs
-    have different numbers of constants of a name.
+    If several constants have one name, pairs them in file order. Raises `GraphError` if the two
+    graphs have different numbers of constants of a name.
     """
     theirs = _by_name(other)
     for name, ours in _by_name(graph).items():

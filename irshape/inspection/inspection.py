@@ -165,8 +165,8 @@ class Inspection:
     @cached_property
     def peak(self) -> tuple[Dimension, Layer | None]:
         """The largest number of bytes of tensors in memory at the same time, and the layer that
-        runs then. Dynamic shapes count with their upper bound or, if there is none, their lower
-        bound. Constants are left out."""
+        runs at this time. Dynamic shapes count with their upper bound or, if there is none, their
+        lower bound. Constants are left out."""
         (low, first), (high, last) = (
             peak_memory(self.inference.result, bytes_of) for bytes_of in (least_bytes, most_bytes)
         )

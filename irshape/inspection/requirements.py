@@ -113,7 +113,7 @@ class Requirements:
 
     @property
     def releases(self) -> str:
-        """A sentence that names the releases that read the model and those that run it."""
+        """Says which releases read the model, and which releases run it on the CPU."""
         reads, runs = f"OpenVINO {self.release} or newer", written(self.oldest_running)
         if runs == self.release:
             return reads

@@ -18,7 +18,7 @@ End = tuple[str, str]
 
 
 def edited(body: Body, layers: Iterable[Layer], moved: Mapping[End, End] | None = None) -> Body:
-    """Returns a body with only these layers and the edges between them.
+    """Returns a body with only the given layers and the edges between them.
 
     moved: maps an output to the output that replaces it.
     """

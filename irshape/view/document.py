@@ -316,8 +316,8 @@ def _unconnected(body: Body) -> Wiring:
 
 
 def _folded(result: BodyResult) -> set[int]:
-    """Returns the layers that the page shows inside their consumers: those that depend only on
-    constants, and feed no Result."""
+    """Returns the layers that depend only on constants and feed no Result: the page shows them
+    inside their consumers."""
     layers = result.body.layers
     fixed = fixed_positions(result)
     used: set[int] = set()

@@ -229,7 +229,7 @@ class Operations:
         opset: Literal[6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """Assigns a new value to a variable and returns it.
+        """Assigns a new value to a variable and returns the value.
         Specification: Assign-6.
 
         new_value: an input.
@@ -3482,7 +3482,7 @@ class Operations:
         opset: Literal[4, "opset4", 5, "opset5", 6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """The numbers from `start` to before `stop`, `step` apart, in `output_type`.
+        """Numbers from `start` to `stop` (excluded), `step` apart, in `output_type`.
 
         For an integer type, the three inputs are first rounded towards zero.
         Specification: Range-4.
@@ -3796,7 +3796,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The elements in reverse order along some axes, given as a list or as a mask.
+        """The elements in reverse order along the axes that a list or a mask selects.
         Specification: Reverse-1.
 
         data: an input.

@@ -195,7 +195,7 @@ class Operation:
             elif declared is None and name in attributes:
                 del attributes[name]
             elif isinstance(declared, FunctionType) and (name in operands or name in attributes):
-                raise TypeError(f"{cls.__name__}: the method `{name}` overwrites a declaration")
+                raise TypeError(f"{cls.__name__}: `{name}` is both a method and a declaration")
         if cls.result is not None and cls.result not in operands:
             raise TypeError(f"{cls.__name__}: `result` names `{cls.result}`, which is no operand")
         if {"result", "infer"} <= vars(cls).keys():

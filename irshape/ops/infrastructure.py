@@ -282,7 +282,7 @@ def check_assigned(variable: str, held: Tensor, new: Tensor) -> None:
 
 
 class Assign_3(Operation):
-    """Assigns a new value to a variable and returns it."""
+    """Assigns a new value to a variable and returns the value."""
 
     since = 3
     keeps_state = True
@@ -296,7 +296,7 @@ class Assign_3(Operation):
 
 
 class Assign_6(Assign_3):
-    """Assigns a new value to a variable and returns it."""
+    """Assigns a new value to a variable and returns the value."""
 
     since = 6
     tolerated = ("variable_type", "variable_shape")

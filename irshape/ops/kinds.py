@@ -25,7 +25,7 @@ _WHOLE = re.compile(r"-?[0-9]+")
 _LONGEST = 64
 """The longest list of axes or sizes in practice. For longer lists, `domain` tries short ones."""
 _MOST_ITEMS = 8
-"""`domain` changes at most this many items of a list, from the front, each by itself."""
+"""`domain` changes single items of a list: at most this many, from the front."""
 _NATURALS = re.compile(r"[0-9]{1,18}+(?:, ?[0-9]{1,18}+)*+")
 """Matches a static shape as IR writers write it, e.g. `1,3,224,224`."""
 

@@ -55,10 +55,10 @@ class Operand:
         same size in all operands. A number is the size that an axis must have. `"?"` is any size,
         `...` any number of axes.
     single: whether the input must be a scalar, or a list of one element.
-    like: the operand whose element type this input must have. A variadic operand that names itself
-    has inputs of one type.
+    like: the operand whose element type this input must have. With its own name, a variadic operand
+        has inputs of one type.
     known_type: whether OpenVINO refuses a dynamic element type.
-    value: whether inference uses the input's value, which the engine provides if it is known.
+    value: whether `infer` uses the value of the input, if it is known.
     packed: whether the value may have any integer type of fewer than 8 bits (`check_packed`).
     optional: whether the input may be absent.
     variadic: whether the operand stands for this and all following inputs.

@@ -29,7 +29,7 @@ def body_of(bodies: dict[str, BodyView[Any]], tag: str) -> BodyView[Any]:
 
 
 def fed(view: BodyView[Any], inputs: tuple[Any, ...]) -> dict[str, Any]:
-    """Returns the input that the port map passes to each Parameter of the body, by layer id."""
+    """Returns the input that the port map passes to each Parameter, by the Parameter's id."""
     return {
         binding.internal: inputs[binding.external]
         for binding in view.inputs

@@ -42,7 +42,7 @@ class If(ControlFlow):
         if chosen is not None:
             outcome = result[0 if chosen else 1]
             return (*outcome, *[UNKNOWN] * (outputs - len(outcome)))
-        says = f"`then_body` has {len(result[0])} outputs, but `else_body` {len(result[1])}"
+        says = f"`then_body` has {len(result[0])} outputs, but `else_body` has {len(result[1])}"
         require(len(result[0]) == len(result[1]), says, rule=PORT_MAP)
         return tuple(
             self.either(index, *pair) for index, pair in enumerate(zip(*result, strict=True))

@@ -92,7 +92,7 @@ class Sliding(Operation):
             if room.is_static and span.is_static and span.low > room.low:
                 available = f"{room} (with padding)" if begin + end else str(room)
                 raise Violation(
-                    f"`filters` {filters} span {span} along axis {axis + 2}, "
+                    f"`filters` {filters} span {span} elements along axis {axis + 2}, "
                     f"but `data` {data} has only {available}",
                     at="filters",
                     relation="within",

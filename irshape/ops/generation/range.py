@@ -145,7 +145,7 @@ class RangeBase(Operation):
 
 
 class Range_1(RangeBase):
-    """The numbers from `start` to before `stop`, `step` apart, in the type of the inputs."""
+    """Numbers from `start` to `stop` (excluded), `step` apart, in the type of the inputs."""
 
     since = 1
     start = operand(NUMERIC - types("u1 i4 u4"), rank=0, value=True)
@@ -157,7 +157,7 @@ class Range_1(RangeBase):
 
 
 class Range_4(RangeBase):
-    """The numbers from `start` to before `stop`, `step` apart, in `output_type`.
+    """Numbers from `start` to `stop` (excluded), `step` apart, in `output_type`.
 
     For an integer type, the three inputs are first rounded towards zero.
     """

@@ -237,7 +237,7 @@ class InterpolateAttributes(Operation):
 
 
 class Interpolate_1(Operation):
-    """Resizes the axes that the attribute `axes` lists to `target_spatial_shape`."""
+    """Resizes the axes in the attribute `axes` to `target_spatial_shape`."""
 
     since = 1
     differs = InterpolateAttributes.differs

@@ -67,7 +67,7 @@ class Transpose(Operation):
 
 
 class Reverse(Operation):
-    """The elements in reverse order along some axes, given as a list or as a mask."""
+    """The elements in reverse order along the axes that a list or a mask selects."""
 
     since, until = 1, 1
     moves = ("data",)

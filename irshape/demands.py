@@ -7,7 +7,7 @@ from contextvars import ContextVar
 Demand = tuple[str, int]
 """A condition on a dynamic dimension: a relation and a number. The dimension must be equal to the
 number (`==`), at least the number (`>=`), a multiple of it (`%`), or either 1 or the number (`1|`).
-The relation `=`, with the number 0, means that two dynamic dimensions must be equal."""
+"""
 NOTED: ContextVar[list[Demand] | None] = ContextVar("noted", default=None)
 """The list that collects the conditions of the layer that is being inferred; None if no caller
 needs them."""
@@ -31,7 +31,7 @@ def note_wider() -> None:
 
 
 def excludes(size: int, relation: str, number: int) -> bool:
-    """Whether a size breaks a condition. For `=`, which compares two dimensions, returns False."""
+    """Whether a size breaks a condition."""
     if relation == "==":
         return size != number
     if relation == ">=":

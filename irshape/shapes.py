@@ -102,8 +102,10 @@ class Dimension:
             return other.merge(self)
         low = self.low if self.low > other.low else other.low
         high = self.high if self.high < other.high else other.high
-        if self.low != self.high or other.low != other.high:
-            _note_agreement(self, other)
+        if self.low == self.high and other.low != other.high:
+            note("==", self.low)
+        elif self.low != self.high and other.low == other.high:
+            note("==", other.low)
         return Dimension(low, high) if low <= high else None
 
     def compatible(self, other: Dimension) -> bool:
@@ -112,11 +114,7 @@ class Dimension:
 
     def agrees(self, other: Dimension) -> bool:
         """Like `compatible`, but also records that the layer needs both sizes to be equal."""
-        if other.symbolic and not self.symbolic:
-            return other.agrees(self)
-        if self.low != self.high or other.low != other.high:
-            _note_agreement(self, other)
-        return self.low <= other.high and other.low <= self.high
+        return self.merge(other) is not None
 
     def broadcast(self, other: Dimension) -> Dimension | None:
         """Returns the result of broadcasting both dimensions as NumPy does; None if it fails."""
@@ -235,16 +233,6 @@ class Dimension:
 
     def __repr__(self) -> str:
         return f"Dimension({self})"
-
-
-def _note_agreement(one: Dimension, other: Dimension) -> None:
-    """Records that the layer needs two dimensions to be equal, unless both are static."""
-    if one.low == one.high:
-        note("==", one.low)
-    elif other.low == other.high:
-        note("==", other.low)
-    else:
-        note("=", 0)
 
 
 DimensionLike = Union[int, str, tuple[int, int | None], Dimension]
@@ -453,15 +441,7 @@ class PartialShape:
 
     def agrees(self, other: PartialShape) -> bool:
         """Like `compatible`, but also records that the layer needs both shapes to be equal."""
-        if self.rank is None or other.rank is None:
-            return True
-        if self.declared == other.declared and -1 not in self.declared:
-            return True
-        assert self.dims is not None
-        assert other.dims is not None
-        return len(self.dims) == len(other.dims) and all(
-            a.agrees(b) for a, b in zip(self.dims, other.dims, strict=True)
-        )
+        return self.merge(other) is not None
 
     def encloses(self, other: PartialShape) -> bool:
         """Whether this shape allows every shape that `other` allows."""

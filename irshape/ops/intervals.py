@@ -62,15 +62,11 @@ def enclosed(interval: Interval, element_type: ElementType) -> Interval:
     """Returns the bounds of an element after conversion to the element type."""
     low, high = interval
     if element_type.is_real:
-        return _rounded_real(float(low), element_type.name), _rounded_real(
-            float(high), element_type.name
-        )
+        return rounded(low, element_type), rounded(high, element_type)
     least, most = element_type.limits
     if (low < least and low != -math.inf) or (high > most and high != math.inf):
         low, high = least, most  # it may have wrapped around
-    return INT64_MIN if low <= INT64_MIN else int(low), UNBOUNDED if high >= UNBOUNDED else int(
-        high
-    )
+    return int(max(low, INT64_MIN)), int(min(high, UNBOUNDED))
 
 
 def widest(element_type: ElementType) -> Interval:
@@ -109,20 +105,15 @@ def mapped(
         None, elements have no expression.
     """
     target, element_type = output.shape.static, output.element_type
-    if (
-        target is None
-        or element_type.kind not in ("integer", "real", "boolean")
-        or any(tensor.value is None for tensor, _ in operands)
-    ):
+    if target is None or element_type.kind not in ("integer", "real", "boolean"):
         return None
-    values = [
-        spread(tensor.value, shape, target)
-        for tensor, shape in operands
-        if tensor.value is not None
-    ]
-    if any(value is None for value in values):
-        return None
-    rows = [row for value in values if value is not None for row in (value.lower, value.upper)]
+    values: list[Value] = []
+    for tensor, shape in operands:
+        value = None if tensor.value is None else spread(tensor.value, shape, target)
+        if value is None:
+            return None
+        values.append(value)
+    rows = [row for value in values for row in (value.lower, value.upper)]
     lower: list[Number] = []
     upper: list[Number] = []
     for element in zip(*rows, strict=True):
@@ -140,10 +131,10 @@ def mapped(
         upper.append(high)
     if lower == upper:
         return Value(lower)
-    if symbolic is not None and any(value and value.expressions for value in values):
+    if symbolic is not None and any(value.expressions for value in values):
         from .symbolic import followed
 
-        return followed(symbolic, [v for v in values if v is not None], lower, upper, element_type)
+        return followed(symbolic, values, lower, upper, element_type)
     return Value(lower, upper)
 
 

@@ -82,9 +82,6 @@ class SymbolicDimension(Dimension):
         self.facts.require_multiple(self.expression, divisor)
         return dimension(self.expression // divisor, interval)
 
-    def agrees(self, other: Dimension) -> bool:
-        return self.merge(other) is not None
-
     def merge(self, other: Dimension) -> Dimension | None:
         interval = Dimension.merge(self, other)
         if interval is None or interval is self:

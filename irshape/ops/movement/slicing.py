@@ -187,7 +187,11 @@ class StridedSlice(Operation):
         if step is None:
             return up_to(dim)
         not_zero((step,), at="strides", first=at)
-        first, last = self.ends(dim.high, begin, end, step, at)
+        whole = self.ends(dim.high, step, at)
+        first, last = (
+            given if place is None else Bounds(place, place)
+            for given, place in zip((begin, end), whole, strict=True)
+        )
         if first is None or last is None:
             return Dimension(0, up_to(dim).ceil_div(abs(step)).high)
         return sliced(dim, first, last, step)
@@ -259,14 +263,13 @@ class StridedSlice(Operation):
         for rest in range(axis, rank):
             yield rest, None
 
-    def ends(
-        self, size: int, begin: Bounds | None, end: Bounds | None, step: int, at: int
-    ) -> tuple[Bounds | None, Bounds | None]:
-        """Returns bounds of `begin` and `end`. Where a mask is 1, they are an end of the axis."""
+    def ends(self, size: int, step: int, at: int) -> tuple[int | None, int | None]:
+        """Returns the `begin` and `end` that select the whole axis; None for one that no mask
+        replaces."""
         front, behind = (0, size) if step > 0 else (size, -1 - size)
         return (
-            Bounds(front, front) if self.marked("begin_mask", at) else begin,
-            Bounds(behind, behind) if self.marked("end_mask", at) else end,
+            front if self.marked("begin_mask", at) else None,
+            behind if self.marked("end_mask", at) else None,
         )
 
     def runs(
@@ -286,19 +289,13 @@ class StridedSlice(Operation):
                 runs.append(None if axis is None else Run(0, sizes[axis], 1))
                 continue
             size = sizes[axis]
-            first, last = self.ends(
-                size,
-                Bounds(begin[at], begin[at]),
-                Bounds(end[at], end[at]),
-                strides[at],
-                at,
-            )
-            assert first is not None
-            assert last is not None
             if self.marked("shrink_axis_mask", at):
                 runs.append(Run(begin[at] + size if begin[at] < 0 else begin[at], 1, 1, True))
             else:
-                runs.append(Run.of(size, first[0], last[0], strides[at]))
+                first, last = self.ends(size, strides[at], at)
+                first = begin[at] if first is None else first
+                last = end[at] if last is None else last
+                runs.append(Run.of(size, first, last, strides[at]))
         return runs
 
     def check(

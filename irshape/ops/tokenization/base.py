@@ -91,8 +91,7 @@ def require_count(operation: TokenizerOperation, count: int, *allowed: int) -> N
 
 def string_outputs(shape: PartialShape) -> tuple[Tensor, ...]:
     """Returns the abstract tensors of a string tensor: begins, ends and bytes."""
-    places = Tensor(I32, shape)
-    return places, places, Tensor(U8, ONE_AXIS)
+    return ragged_outputs(shape, U8)
 
 
 def ragged_outputs(shape: PartialShape, element_type: ElementType) -> tuple[Tensor, ...]:

@@ -144,7 +144,7 @@ def list_remote(url: str) -> list[str]:
 
 
 class _RefusedError(OSError):
-    """Raised if a file cannot be read. irshape writes the reason, so it has no credentials."""
+    """Raised if a file cannot be read. The reason contains no credentials: irshape writes it."""
 
     def __init__(self, reason: str, number: int = errno.EIO) -> None:
         super().__init__(number, reason)

@@ -17,8 +17,8 @@ MAX_TRIES = 24
 def fitting_size(inference: Inference, refused: Layer) -> str | None:
     """Returns a sentence about the nearest constant that contradicts the given sizes of inputs.
 
-    With the constant's size in place of an input's size, the layer must accept its inputs, and no
-    further layer may refuse; with a slightly larger size, some layer must refuse.
+    Looks for a size that the constant allows (see `_candidates`): in place of an input's size, the
+    layer accepts it and no further layer refuses it, but some layer refuses the next larger size.
     """
     model = inference.model
     body = inference.result

@@ -282,10 +282,10 @@ class Inference:
     def outputs(self, layer: Layer | str) -> tuple[Tensor, ...]:
         """Returns the outputs of a layer; for a `Result`, the tensor that it passes on.
 
-        layer: any layer of the model, also in a body, or the id of a layer of the net (if it is
-        repeated, the first layer with it). A tensor has an `element_type`, a `shape` and, if
-        inference needed it, a `value`.
-        Raises `KeyError` for a layer that the model does not have.
+        layer: any layer of the model, also in a body, or the id of a layer of the net. An id that
+        several layers share means the first of them. A tensor has an `element_type`, a `shape` and,
+        if an operation needed it, a `value`. Raises `KeyError` for a layer that the model does not
+        have.
         """
         try:
             return self._outputs[layer]

@@ -44,8 +44,8 @@ class Source:
         """The number and the text of the line that `line` returned last."""
         self._starts: dict[int, int] = {}
         self._element: tuple[int, dict[str, int]] = (-1, {})
-        """The offset of the element for which `attribute` was last called, and the offset of the
-        name of each attribute of this element."""
+        """The offset of the element for which `attribute` was last called, and the offsets of the
+        names of its attributes."""
 
     def line_number(self, offset: int) -> int:
         """Returns the line of a byte offset; lines start at 1."""

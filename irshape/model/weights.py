@@ -308,8 +308,8 @@ def _strings(raw: bytes | memoryview, count: int) -> list[bytes] | str:
 
 
 def strings_fault(constant: Constant) -> str | None:
-    """Returns a message about faulty bytes of a constant of strings; None if they have no fault, or
-    if the .bin does not contain them."""
+    """Returns a message about faulty bytes of a constant of strings; None if the bytes are correct,
+    or if the .bin does not contain them."""
     raw = raw_bytes(constant)
     strings = [] if raw is None else _strings(raw, constant.elements)
     return strings if isinstance(strings, str) else None

@@ -266,7 +266,7 @@ def _padding(node: Node, pads: list[int], axes: list[int] | None) -> tuple[list[
 
 
 def _wrapped(node: Node, begins: list[int], ends: list[int]) -> NodeOutput:
-    """Pads each axis with elements from its other end."""
+    """Pads each axis with elements from the opposite end of the axis."""
     wrapped = node.x
     for axis, (begin, end) in enumerate(zip(begins, ends, strict=True)):
         if begin < 0 or end < 0:

@@ -140,7 +140,8 @@ def infer_symbolic(
         facts = Facts()
         facts.rejected, facts.sure = rejected, sure
         result, sizes = _settled(plain, shapes, names, conditions, facts)
-        worse = {layer for layer in result.refusing() - refused if not _is_certain(facts, layer)}
+        certain = {source for source, each in facts.conflicts.items() if each.is_certain}
+        worse = result.refusing() - refused - certain
         doubtful = [
             text
             for text, constraint in facts.constraints.items()
@@ -262,12 +263,6 @@ def assume(facts: Facts, text: str) -> None:
         raise ValueError(f"'{text}' contradicts the shapes of the inputs")
 
 
-def _is_certain(facts: Facts, layer: Layer) -> bool:
-    """Whether a layer contradicts conditions of other layers, none of which is only assumed."""
-    conflict = facts.conflicts.get(layer)
-    return conflict is not None and conflict.is_certain
-
-
 def _name_sources(result: BodyResult, sizes: NamedSizes, model: Model) -> None:
     """Adds to the message of each refusal the layers whose conditions contradict it."""
     for part in dict.fromkeys(result.walk()):  # the runs of a body may share one result
@@ -367,14 +362,8 @@ def _plain(tensor: Tensor, known: tuple[Expression | None, ...] | None) -> Tenso
             narrow = dimension(expression, plain)
             plain = Dimension(narrow.low, narrow.high)
         dims.append(plain)
-    return Tensor(tensor.element_type, PartialShape(dims), _without_names(tensor))
-
-
-def _without_names(tensor: Tensor) -> Value | None:
-    value = tensor.value
-    if value is None or value.expressions is None:
-        return value
-    return Value(value.lower, value.upper)
+    value = tensor.value and Value(tensor.value.lower, tensor.value.upper)
+    return Tensor(tensor.element_type, PartialShape(dims), value)
 
 
 def parse_named_shape(text: str) -> tuple[PartialShape, tuple[str | None, ...]]:

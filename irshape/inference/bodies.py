@@ -143,17 +143,22 @@ def _faulty(says: str, expected: str, actual: object) -> Violation:
     return Violation(says, expected=expected, actual=actual, rule=PORT_MAP)
 
 
+def _check_end(body: Body, id: str, kind: str, says: str) -> None:
+    """Raises `Violation` unless the body has a layer with this id, of a kind such as `parameter`.
+
+    says: what refers to the layer, for the message.
+    """
+    target = body.by_id.get(id)
+    if target is None or target.folded_type != kind:
+        seen = f"layer {id} is {target.type}" if target else f"the body has no layer {id}"
+        expected = f"the id of a {kind} layer of the body"
+        raise _faulty(f"{says} as a {kind}, but {seen}", expected, id)
+
+
 def _back_edges(tag: str, body: Body) -> list[tuple[str, str]]:
     for edge in body.back_edges:
         for end, kind in ((edge.from_layer, "result"), (edge.to_layer, "parameter")):
-            target = body.by_id.get(end)
-            if target is None or target.folded_type != kind:
-                seen = f"layer {end} is {target.type}" if target else f"the body has no layer {end}"
-                raise _faulty(
-                    f"a back edge of `{tag}` refers to {end} as a {kind}, but {seen}",
-                    f"the id of a {kind} layer",
-                    end,
-                )
+            _check_end(body, end, kind, f"a back edge of `{tag}` refers to {end}")
     return [(edge.from_layer, edge.to_layer) for edge in body.back_edges]
 
 
@@ -178,17 +183,8 @@ def _input_position(layer: Layer, number: int) -> int | None:
 def _binding(body: Body, entry: PortMap, position: int | None) -> PortBinding:
     kind: Literal["parameter", "result"] = "parameter" if entry.direction == "input" else "result"
     internal = entry.attributes.get("internal_layer_id", "")
-    target = body.by_id.get(internal)
-    if target is None or target.folded_type != kind:
-        seen = (
-            f"layer {internal} is {target.type}" if target else f"the body has no layer {internal}"
-        )
-        raise _faulty(
-            f"the port map refers to internal_layer_id {internal or '(none)'} as a {kind}, but "
-            f"{seen}",
-            f"the id of a {kind} layer of the body",
-            internal,
-        )
+    says = f"the port map refers to internal_layer_id {internal or '(none)'}"
+    _check_end(body, internal, kind, says)
     purpose = entry.attributes.get("purpose", "")
     if purpose not in ("", PURPOSES[entry.direction]):
         raise _faulty(

@@ -125,16 +125,13 @@ class Weights:
     @property
     def fault(self) -> str | None:
         """The reason why there are no bytes; None if there are bytes."""
-        if self.state == "ready":
-            return None
-        if self.state == "absent":
-            return "the model was read without its .bin"
         return {
+            "absent": "the model was read without its .bin",
             "missing": f"there is no '{self.path}', the .bin of the model",
             "empty": f"the .bin '{self.path}' is empty",
             "lfs": f"the .bin '{self.path}' is a Git-LFS pointer; run `git lfs pull`",
             "unreadable": f"the .bin '{self.path}' cannot be read: {self.detail}",
-        }[self.state]
+        }.get(self.state)
 
     @property
     def size(self) -> int:
@@ -390,13 +387,10 @@ class Constant(NamedTuple):
         """
         elements = array(self)
         if elements is None:
-            where = "" if self.weights is None or not self.weights.path else f" {self.weights.path}"
-            state = "absent" if self.weights is None else self.weights.state
-            raise ValueError(
-                f"the .bin{where} does not hold the {self.size} bytes at {self.offset}"
-                if state == "ready"
-                else f"the .bin{where} cannot be read ({state})"
-            )
+            weights = self.weights or Weights(None, None, "absent")
+            where = f"the .bin {weights.path}" if weights.path else "the .bin"
+            lacking = f"{where} does not hold the {self.size} bytes at {self.offset}"
+            raise ValueError(weights.fault or lacking)
         return elements
 
     @property

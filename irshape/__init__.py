@@ -65,8 +65,8 @@ if TYPE_CHECKING:
     from .inference.result import Refusal as Refusal
     from .inspection.inspection import Inspection as Inspection
     from .inspection.requirements import Requirements as Requirements
-    from .model.edges import Edge as Edge
     from .model.graph import Body as Body
+    from .model.graph import Edge as Edge
     from .model.graph import Layer as Layer
     from .model.graph import Model as Model
     from .model.ports import Port as Port
@@ -109,8 +109,7 @@ _MODULES = {
         "inference.result": "Inference Refusal",
         "inspection.inspection": "Inspection",
         "inspection.requirements": "Requirements",
-        "model.edges": "Edge",
-        "model.graph": "Body Layer Model",
+        "model.graph": "Body Edge Layer Model",
         "model.ports": "Port",
         "model.weights": "Constant Weights",
         "numbers.statistics": "Errors",

@@ -14,8 +14,7 @@ from pathlib import Path
 from ..execution.feeds import Fed, by_id
 from ..execution.session import ExecutionError, Session
 from ..inference.engine import infer
-from ..model.edges import Edge
-from ..model.graph import Body, Layer, Model
+from ..model.graph import Body, Edge, Layer, Model
 from ..model.ports import Port
 from ..model.wiring import OutputRef, wire
 from ..numpy_types import Array, element_type_of

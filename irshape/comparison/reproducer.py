@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from ..execution.inputs import existing_folder, npy_bytes
 from ..inference.engine import infer
-from ..model.edges import Edge
-from ..model.graph import Body, Layer, Model
+from ..model.graph import Body, Edge, Layer, Model
 from ..model.ids import is_number
 from ..model.names import port_name
 from ..model.ports import Port

@@ -16,9 +16,8 @@ from ..faults import Fault, Stated, Violation
 from ..inference.body_engine import BodyEngine
 from ..inference.ports import declared
 from ..inference.result import BodyResult
-from ..model.edges import Edge
 from ..model.format import Format
-from ..model.graph import PORT_MAPS, BackEdge, Body, Finding, Layer, Model, PortMap
+from ..model.graph import PORT_MAPS, BackEdge, Body, Edge, Finding, Layer, Model, PortMap
 from ..model.joined_buffers import Pieces
 from ..model.ports import Port
 from ..model.source import Source

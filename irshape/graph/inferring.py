@@ -13,8 +13,7 @@ from heapq import heappop, heappush
 from ..faults import Fault, Violation
 from ..inference.declarations import read_once
 from ..inference.result import BodyResult
-from ..model.edges import Edge
-from ..model.graph import Body, Layer
+from ..model.graph import Body, Edge, Layer
 from ..ops import registry
 from ..ops.declaration import AttributeFault, Operation
 from ..ops.infrastructure import check_assigned

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from ..faults import Fault
 from ..model.graph import Layer, Model
@@ -19,16 +20,15 @@ Sizes = Sequence["int | None"]
 """The sizes of an input, one for each axis; None for a dynamic dimension."""
 
 
-class SizeConflicts:
+class SizeConflicts(NamedTuple):
     """Contradictions between sizes, each with a sentence for a message."""
 
-    def __init__(self) -> None:
-        self.of_inputs: list[tuple[frozenset[int], str]] = []
-        """Contradicting sizes of inputs, each with a sentence such as `seq is 128 in input_ids, 64
-        in attention_mask`."""
-        self.of_layers: list[tuple[tuple[Layer, ...], str]] = []
-        """Contradictions between layers that hold for all sizes of the inputs, e.g. `Concat
-        'second' (line 8) needs n == 4, but Concat 'first' (line 7) needs n == 8`."""
+    of_inputs: Sequence[tuple[frozenset[int], str]] = ()
+    """Contradicting sizes of inputs, each with a sentence such as `seq is 128 in input_ids, 64 in
+    attention_mask`."""
+    of_layers: Sequence[tuple[tuple[Layer, ...], str]] = ()
+    """Contradictions between layers that hold for all sizes of the inputs, e.g. `Concat 'second'
+    (line 8) needs n == 4, but Concat 'first' (line 7) needs n == 8`."""
 
     def of(self, layer: Layer) -> list[str]:
         """Returns the sentences about contradictions in which a layer takes part."""
@@ -46,27 +46,18 @@ def sizes_of_inputs(inference: Inference) -> dict[str, Sizes]:
     return shapes
 
 
-def may_conflict(shapes: Mapping[str, Sizes]) -> bool:
-    """Whether sizes of inputs can contradict: several inputs, and a known size other than 1."""
-    known = any(size is not None and size != 1 for shape in shapes.values() for size in shape)
-    return known and len(shapes) > 1
-
-
 def size_conflicts(model: Model, shapes: Mapping[str, Sizes]) -> SizeConflicts:
     """Finds sizes of inputs that contradict each other or the conditions of layers.
 
     shapes: the sizes of the inputs, by layer id. Sizes of 1 are ignored, since they may broadcast.
     """
-    conflicts = SizeConflicts()
     if model.kind != "net" or len(model.net.layers) > MAX_LAYERS:
-        return conflicts
+        return SizeConflicts()
     wide = {id: PartialShape.of_rank(len(shape)) for id, shape in shapes.items()}
     result, sizes = infer_symbolic(model, wide, {})
-    if may_conflict(shapes):
-        broadcast = {expression.atom: number for expression, number in sizes.facts.one_or}
-        conflicts.of_inputs = _of_inputs(result, shapes, broadcast)
-    conflicts.of_layers = list(conflicts_of_layers(model, result, sizes))
-    return conflicts
+    broadcast = {expression.atom: number for expression, number in sizes.facts.one_or}
+    of_layers = list(conflicts_of_layers(model, result, sizes))
+    return SizeConflicts(_of_inputs(result, shapes, broadcast), of_layers)
 
 
 def conflicts_of_layers(

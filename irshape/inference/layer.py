@@ -107,9 +107,7 @@ def infer_operation(
         return LayerResult(_internal_error(operation, error))
     finally:
         NOTED.reset(before)
-    if faults or demands:
-        return LayerResult(tensors, faults, demands=frozenset(demands))
-    return LayerResult(tensors)
+    return LayerResult(tensors, faults, demands=frozenset(demands))
 
 
 def _of_ports(layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
@@ -170,12 +168,6 @@ def _questioned(
     return (*specified, *operation.check(*inputs, **around))
 
 
-def plugin_of(operation: type[Operation]) -> str | None:
-    """Returns `MODULE:CLASS` of a plugin's operation; None for an operation of irshape."""
-    package, _, _ = operation.__module__.partition(".")
-    return None if package == "irshape" else f"{module_of(operation)}:{operation.__name__}"
-
-
 def _check_returned(outputs: tuple[object, ...]) -> None:
     """Raises `TypeError` if the `infer` of a plugin returned something other than tensors."""
     for output in outputs:
@@ -195,14 +187,17 @@ def _internal_error(operation: Operation, error: Exception) -> Fault:
     if os.environ.get("IRSHAPE_DEBUG"):
         raise error
     kind = type(operation)
-    plugin = plugin_of(kind)
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    own = f"a bug in irshape's {kind.type_name()} of {kind.version_name()}: please report it with "
+    if operation.of_plugin:
+        failed = f"the plugin {module_of(kind)}:{kind.__name__}"
+        advice = bug_of_plugin(kind, error)
+    else:
+        failed, name = "irshape", f"{kind.type_name()} of {kind.version_name()}"
+        advice = f"a bug in irshape's {name}: please report it with this layer; "
+        advice += "IRSHAPE_DEBUG=1 shows where it happens"
     return fault(
-        f"{'irshape' if plugin is None else f'the plugin {plugin}'} failed on this layer ({text}); "
-        "irshape uses the types and shapes that its ports declare",
+        f"{failed} failed on this layer ({text}); irshape uses the types and shapes that its ports "
+        "declare",
         rule=INTERNAL_ERROR,
-        help=f"{own}this layer; IRSHAPE_DEBUG=1 shows where it happens"
-        if plugin is None
-        else bug_of_plugin(kind, error),
+        help=advice,
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import product
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..demands import Demand
 from ..faults import Fault
@@ -150,9 +150,6 @@ class BodyResult:
                 yield layers[at], known
 
 
-NO_DEMANDS: Final[frozenset[Demand]] = frozenset()
-
-
 class LayerResult(NamedTuple):
     """The result of inferring one layer, independent of its place in a model."""
 
@@ -164,7 +161,7 @@ class LayerResult(NamedTuple):
     """The results of the layer's bodies, by tag, such as `then_body`."""
     unsure: bool = False
     """Whether outputs may be less specific than they could be, as a value or type is not known."""
-    demands: frozenset[Demand] = NO_DEMANDS
+    demands: frozenset[Demand] = frozenset()
     """The conditions of the layer on dynamic dimensions of its inputs."""
 
 
@@ -290,7 +287,11 @@ class Inference:
         try:
             return self._outputs[layer]
         except KeyError:
-            raise KeyError(self._absent(layer)) from None
+            raise KeyError(
+                f"the model has no layer with the id '{layer}'; for names, use `tensor`"
+                if isinstance(layer, str)
+                else f"{layer!r} is neither a layer of the model nor the id of a layer as a string"
+            ) from None
 
     def tensor(self, name: str) -> Tensor:
         """Returns the inferred element type and shape of the output with a name.
@@ -300,12 +301,6 @@ class Inference:
         """
         body, position, port = OutputNames(self.result).find(name)
         return body.outputs[position][port]
-
-    def _absent(self, layer: object) -> str:
-        """Returns the message for a layer or an id that the inference does not contain."""
-        if not isinstance(layer, str):
-            return f"{layer!r} is neither a layer of the model nor the id of a layer as a string"
-        return f"the model has no layer with the id '{layer}'; for names, use `tensor`"
 
     @property
     def symbols(self) -> dict[str, NamedSize]:

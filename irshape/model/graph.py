@@ -13,7 +13,6 @@ from typing import Any, Literal, NamedTuple
 
 from ..faults import Fault
 from ..rule_ids import RuleId, Severity
-from .edges import Edge
 from .format import Format
 from .ports import Port
 from .source import Source
@@ -153,6 +152,23 @@ def folded_type(type: str) -> str:
     """Returns a type in lower case, and `constant` as `const`, as OpenVINO compares types."""
     folded = type.lower()
     return "const" if folded == "constant" else folded
+
+
+class Edge(NamedTuple):
+    """An edge from the output port of one layer to the input port of another. Layers and ports are
+    given by id."""
+
+    from_layer: str
+    from_port: str
+    to_layer: str
+    to_port: str
+    offset: int = -1
+    """The byte offset of the `<edge>` in the file; -1 if it is in no file."""
+
+    @property
+    def ends(self) -> tuple[str, str, str, str]:
+        """The ids of the producer, its output port, the consumer and its input port."""
+        return self[:4]
 
 
 class BackEdge(NamedTuple):

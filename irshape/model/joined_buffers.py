@@ -62,8 +62,7 @@ class Pieces:
 
     def release(self, offset: int, size: int) -> None:
         """Lets the system reclaim memory after a caller has read a mapped buffer."""
-        index = bisect_right(self._starts, offset) - 1
-        view = self._views[index] if index >= 0 else None
+        _, view = self._buffer(offset)
         if view is not None and isinstance(view.obj, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
             view.obj.madvise(mmap.MADV_DONTNEED)
 
@@ -122,24 +121,26 @@ class Pieces:
         views = zip(self._starts, self._views, strict=True)
         return [(start, len(view)) for start, view in views if view is not None]
 
+    def _buffer(self, offset: int) -> tuple[int, memoryview | None]:
+        """Returns the last buffer that begins at an address or before it, after its own address."""
+        index = bisect_right(self._starts, offset) - 1
+        return (self._starts[index], self._views[index]) if index >= 0 else (0, None)
+
     def holds(self, offset: int, size: int) -> bool:
         """Whether one buffer contains all `size` bytes at `offset`."""
         if not size:
             return 0 <= offset <= self._end
-        index = bisect_right(self._starts, offset) - 1
-        view = self._views[index] if index >= 0 else None
-        return view is not None and size > 0 and offset - self._starts[index] + size <= len(view)
+        start, view = self._buffer(offset)
+        return view is not None and size > 0 and offset - start + size <= len(view)
 
     def view(self, offset: int, size: int) -> memoryview:
         """Returns `size` bytes at `offset`. Raises `ValueError` unless one buffer has them all."""
         if not size:
             return memoryview(b"")
-        index = bisect_right(self._starts, offset) - 1
-        view = self._views[index] if index >= 0 else None
+        start, view = self._buffer(offset)
         if view is None or not self.holds(offset, size):
             raise ValueError(f"no buffer has {size} bytes at address {offset}")
-        start = offset - self._starts[index]
-        return view[start : start + size]
+        return view[offset - start : offset - start + size]
 
     def __getitem__(self, span: slice) -> bytes:
         """Returns the bytes from `start` to `stop`. The slice must have both."""

@@ -32,7 +32,7 @@ class Source:
         self._begin()
 
     def _begin(self) -> None:
-        """Clears the cached lines, columns and attributes."""
+        """Clears the caches of lines and columns."""
         self._counted = (0, 1)
         """An offset and its line, from which counting continues for a later offset."""
         self._column = (0, 0, 0)
@@ -78,20 +78,16 @@ class Source:
     def line(self, number: int) -> str:
         """Returns the text of a line, without its line break; empty for a line past the end."""
         if number != self._line[0]:
-            self._line = (number, self._read_line(number))
+            start = self._starts.get(number, 0)
+            if not start:
+                for _ in range(number - 1):
+                    start = self.data.find(b"\n", start) + 1
+                    if not start:
+                        return ""
+            end = self.data.find(b"\n", start)
+            raw = self.data[start : end if end >= 0 else len(self.data)]
+            self._line = (number, raw.decode(self.encoding, "replace").rstrip("\r"))
         return self._line[1]
-
-    def _read_line(self, number: int) -> str:
-        start = self._starts.get(number)
-        if start is None:
-            start = 0
-            for _ in range(number - 1):
-                start = self.data.find(b"\n", start) + 1
-                if not start:
-                    return ""
-        end = self.data.find(b"\n", start)
-        raw = self.data[start : end if end >= 0 else len(self.data)]
-        return raw.decode(self.encoding, "replace").rstrip("\r")
 
     def attribute(self, element: int, name: str) -> int:
         """Returns the offset of the attribute `name` in the element at offset `element`.

@@ -10,8 +10,7 @@ from itertools import repeat
 from operator import lt
 from typing import NamedTuple
 
-from .edges import Edge
-from .graph import Body, Layer
+from .graph import Body, Edge, Layer
 from .ids import lenient_id
 
 OutputRef = tuple[int, int]

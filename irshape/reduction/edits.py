@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 
-from ..model.edges import Edge
-from ..model.graph import Body, Layer
+from ..model.graph import Body, Edge, Layer
 from ..model.wiring import OutputRef, wire
 
 End = tuple[str, str]

@@ -8,8 +8,7 @@ from itertools import combinations
 from ..formats.ir.edits import Edit, element_end, set_attribute
 from ..inference.alternatives import Fit, arriving
 from ..inference.result import BodyResult
-from ..model.edges import Edge
-from ..model.graph import Finding, Layer
+from ..model.graph import Edge, Finding, Layer
 from ..model.ids import lenient_id
 from ..model.ports import Port
 from ..model.wiring import OutputRef

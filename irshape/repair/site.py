@@ -6,8 +6,7 @@ from functools import cached_property
 
 from ..inference.alternatives import Fit, fit_of, inputs_of
 from ..inference.result import BodyResult
-from ..model.edges import Edge
-from ..model.graph import Finding, Layer
+from ..model.graph import Edge, Finding, Layer
 from ..model.wiring import OutputRef
 from ..ops.declaration import Operation
 from ..ops.tensors import Tensor

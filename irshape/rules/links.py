@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from ..model.edges import Edge
-from ..model.graph import Body, Layer
+from ..model.graph import Body, Edge, Layer
 from ..model.ids import lenient_id, plain_id
 from ..model.ports import Port
 from ..model.wiring import Wiring

@@ -11,8 +11,7 @@ from functools import partial
 from typing import Unpack
 
 from ...faults import Fault, Stated
-from ...model.edges import Edge
-from ...model.graph import Body, Finding, Layer, Model
+from ...model.graph import Body, Edge, Finding, Layer, Model
 from ...model.ids import lenient_id, plain_id
 from ...model.ports import Port
 from ...model.source import Source

@@ -12,8 +12,7 @@ from __future__ import annotations
 import re
 from sys import intern
 
-from ...model.edges import Edge
-from ...model.graph import Body, Layer
+from ...model.graph import Body, Edge, Layer
 from .forms import ID, NAMES, OFFSET, SPACE, VALUE, form_of
 
 

@@ -14,8 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from ...inference.result import BodyResult, Inference
-from ...model.edges import Edge
-from ...model.graph import Body, Layer, Model
+from ...model.graph import Body, Edge, Layer, Model
 from ...model.ports import Port, PortElsewhere
 from ...model.source import Passage, Source
 from ...model.weights import Constant, Weights

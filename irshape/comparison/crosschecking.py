@@ -174,7 +174,7 @@ def compared(session: Session, fed: Fed, circumstances: Circumstances) -> Compar
 def _by_layers(
     outputs: Comparison, session: Session, fed: Fed, circumstances: Circumstances
 ) -> Comparison:
-    """Compares all layers, because an output differed, to find out why."""
+    """Compares all layers to find out why an output of the model differs."""
     try:
         options = {**circumstances.options, "layers": "all"}
         whole = compared(session, fed, circumstances._replace(options=options))

@@ -93,7 +93,7 @@ def crosscheck(
 
 
 def _inferred(model: Model, fed: Fed) -> Inference:
-    """Returns the inference of a model with given shapes of some inputs."""
+    """Returns the inferred types and shapes of a model, with given shapes of some inputs."""
     return infer(model, {layer: PartialShape(array.shape) for layer, array in fed.items()})
 
 

@@ -98,8 +98,8 @@ def _by_runtime(
 
 
 def _on_inputs(first: Model, second: Model, fed: Fed) -> Iterator[str]:
-    """Yields notes on the inputs: how the inputs of both models are paired, unless by name and with
-    equal shapes, and which shapes dynamic inputs had in the run."""
+    """Yields notes on inputs that are not paired by name, or whose order or shapes differ, and on
+    the shapes that dynamic inputs had in the run."""
     ran = []
     partners = {layer: other for layer, other, _ in paired_inputs(first, second)}
     theirs = [second.parameters.index(partners[layer]) for layer in first.parameters]
@@ -116,7 +116,7 @@ def _on_inputs(first: Model, second: Model, fed: Fed) -> Iterator[str]:
 
 
 def _handed(first: Model, second: Model, fed: Fed) -> Fed:
-    """Returns the inputs for the second model: those of the first, matched by tensor name, layer
+    """Returns the inputs for the second model: the first model's, matched by tensor name, layer
     name or order."""
     handed = {other: fed[layer] for layer, other, _ in paired_inputs(first, second)}
     for layer, given in handed.items():

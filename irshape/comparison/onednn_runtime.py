@@ -69,7 +69,7 @@ ATTRIBUTES = {
 """The numbers of the attributes in the C interface."""
 
 NEWER = {("SoftMax", "mode"): "none", ("GELU", "mode"): "gelu_erf"}
-"""Attributes that oneDNN 3.2 does not know. It can run an operation only with this value."""
+"""Attributes that oneDNN 3.2 does not have, with the only value that it can compute."""
 
 TYPES = {
     "f16": (1, "float16"),

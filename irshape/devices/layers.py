@@ -274,7 +274,7 @@ def _is_exact(tensor: Tensor) -> bool:
 
 def _is_size(result: BodyResult, index: int) -> bool:
     """Returns whether a layer computes the shape of a tensor and this shape is static, even if it
-    is too long for inference to know its value."""
+    is too long for shape inference to compute its value."""
     measured = result.inputs.get(index, (None,))[0]
     is_shape_of = result.body.layers[index].type == "ShapeOf"
     return is_shape_of and measured is not None and measured.shape.is_static

@@ -167,5 +167,5 @@ CHECKS: dict[str, Callable[[Inference, Cures, int | None], Shown]] = {
     "asymmetric-int4": _asymmetric_int4,
     "int8-weights": _int8_weights,
 }
-"""The checks of models as a whole, by their names in the tables. Each is called with the inference,
-the `Cures`, and the size of the largest buffer."""
+"""The checks of models as a whole, by their names in the tables. Each is called with the inferred
+types and shapes, the `Cures`, and the size of the largest buffer."""

@@ -301,7 +301,7 @@ class GraphLayer(_Part):
         """The graphs inside an If, Loop or TensorIterator, by tag: `body`, or `then_body` and
         `else_body`."""
         self.valued = False
-        """Whether inference computes the values of the outputs, because a shape needs them."""
+        """Whether shape inference computes the values of the outputs, because a shape uses them."""
         self._inputs: tuple[Input, ...] = ()
         self._outputs: tuple[Output, ...] = ()
 

@@ -20,7 +20,7 @@ def opened(graph: Structure, model: Model, result: BodyResult, engine: BodyEngin
     """Adds the layers of a model without errors to an empty graph. The model is not changed.
 
     The layers are made when the program first needs them, separately for each body.
-    engine: the inference engine of the model, which the graph continues to use.
+    engine: the object that inferred the model. The graph continues to use it.
     """
     for part in result.walk():
         for _, subject in part.observations:

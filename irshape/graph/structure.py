@@ -75,7 +75,7 @@ class Structure:
             self.bytes = Pieces()
             """The bytes of constants: the bytes of the file, then the added bytes."""
             self.store = Model(Source("<graph>", b""), name, format=FORMAT)
-            """A model with the weights, but no layers, from which inference reads constants."""
+            """A model with weights but no layers, where shape inference reads constants."""
             self.store.weights = Weights(None, self.bytes, "ready")
             self.engine = BodyEngine(self.store)
             self.changes = Changes()

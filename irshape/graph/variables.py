@@ -64,7 +64,7 @@ def _batch_of(graph: Editing, states: set[Output], named: str | None) -> Output 
 def _read(
     graph: Editing, name: str, old: Output, order: Output | None, batch: Output | None
 ) -> Output:
-    """Replaces an input by a ReadValue. Returns the output that now feeds its consumers."""
+    """Replaces an input by a ReadValue. Returns the output that now feeds the input's consumers."""
     read: Output = graph.add(
         "ReadValue",
         _initial(graph, old, batch),

@@ -248,7 +248,7 @@ class Workshop:
 
 
 def _exact(tensor: Tensor) -> Array | None:
-    """Returns the value of a tensor if inference knows it."""
+    """Returns the value of a tensor if shape inference determines it; otherwise None."""
     known = None if tensor.value is None else tensor.value.exact
     shape = tensor.shape.static
     if known is None or shape is None:

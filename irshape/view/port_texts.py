@@ -50,7 +50,7 @@ def as_declared(port: Port, tensor: Tensor) -> bool:
 
 
 def value_text(tensor: Tensor | None) -> str | None:
-    """Returns the value of a small tensor as text, if inference knows it; otherwise None."""
+    """Returns the value of a small tensor as text; None if shape inference does not know it."""
     if (
         tensor is None
         or tensor.value is None

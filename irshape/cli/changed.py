@@ -64,7 +64,7 @@ def changed_since(
 
 
 def in_git(files: Sequence[str]) -> list[str]:
-    """Returns the files, except untracked ones that git ignores. Keeps files in no repository."""
+    """Returns the files, except untracked files that git ignores. Keeps files in no repository."""
     tops = {file: _top_above(file) for file in files}
     known = {
         each
@@ -76,7 +76,7 @@ def in_git(files: Sequence[str]) -> list[str]:
 
 
 def _top_above(file: str) -> str | None:
-    """Returns the top folder of the repository that holds a file; None if none does."""
+    """Returns the top folder of the repository that contains a file; None if there is none."""
     folder = Path(os.path.realpath(os.path.dirname(file) or "."))
     return next((str(each) for each in (folder, *folder.parents) if (each / ".git").exists()), None)
 
@@ -99,7 +99,7 @@ def _commit_in(top: str, commit: str) -> str | None:
 
 
 def _data(file: str) -> frozenset[str]:
-    """Returns the real paths of the files that hold a model's weights."""
+    """Returns the real paths of the files with a model's weights."""
     if file.endswith(".onnx"):
         return external_files(file)
     return frozenset({os.path.realpath(f"{os.path.splitext(file)[0]}.bin")})

@@ -100,8 +100,8 @@ def _named_data(paths: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _without_onnx(files: list[str], folder: str) -> list[str]:
-    """Returns the files; without the ONNX models if the onnx package is missing. Then says on
-    stderr how many are skipped."""
+    """Returns the files. If the onnx package is missing, leaves out the ONNX models, and says on
+    stderr how many."""
     from importlib.util import find_spec
 
     onnx = [path for path in files if path.endswith(".onnx")]
@@ -145,7 +145,7 @@ def _behind(url: str) -> list[str]:
 
 
 def _may_hold_model(path: Path) -> bool:
-    """Returns whether a file may be a model, judged by its first bytes.
+    """Returns whether a file may be a model, as far as its first bytes show.
 
     Any .onnx may be a model, an .xml if it may be an IR or cannot be read, and a .json if it begins
     as a oneDNN graph.

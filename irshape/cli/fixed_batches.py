@@ -1,4 +1,4 @@
-"""Finds outputs whose batch size a constant fixes, whatever the batch size of the inputs is."""
+"""Finds outputs with a batch size that a constant fixes, although the inputs have another one."""
 
 from __future__ import annotations
 

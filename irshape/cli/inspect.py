@@ -44,7 +44,7 @@ SORTS = {
     type=click.Choice(list(SORTS)),
     default="multiply-adds",
     show_default=True,
-    help="What makes a layer expensive.",
+    help="Which cost to sort the layers by.",
 )
 @click.option(
     "--device",
@@ -55,7 +55,7 @@ SORTS = {
     "--context",
     type=Whole(1),
     metavar="TOKENS",
-    help="With --device: the number of tokens that states and KV caches hold.",
+    help="With --device: the number of tokens that states and KV caches contain.",
 )
 @form_option("text", "json", help="Output format. JSON has all layers, in file order.")
 @weights_option

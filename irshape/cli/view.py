@@ -92,7 +92,7 @@ def command(
       irshape view before.xml --beside after.xml
       irshape view model.xml --crosscheck result.json
 
-    Exit status: 0; 2 if a file cannot be opened, or is not the result of the command.
+    Exit status: 0; 2 if a file cannot be opened, or is not what the option expects.
     """
     if compare and not beside:
         raise click.UsageError("--compare needs --beside, which names the other model")

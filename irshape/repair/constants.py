@@ -42,8 +42,8 @@ def constants(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 
 
 def _values(sites: Sites, site: Site) -> Iterator[Candidate]:
-    """Yields values of a small constant with which the layer that it feeds would have the shapes
-    that its ports declare.
+    """Yields values of a small constant that would give the layer that it feeds the declared
+    shapes.
 
     Yields nothing if another value of an attribute would have the same effect.
     """

@@ -23,7 +23,7 @@ class Maker(NamedTuple):
     cheap: bool = False
     """Whether `changes` is fast, so that it runs even for many findings at one element."""
     of_layer: bool = False
-    """Whether findings of this origin depend only on the attributes and inputs of their layer."""
+    """Whether the findings depend only on the attributes and inputs of the layer they are about."""
 
 
 SUSPECTS: dict[Suspect, Maker] = {

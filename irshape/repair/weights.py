@@ -41,7 +41,9 @@ def cause_of(sites: Sites) -> Cause | None:
     if not explained:
         return None
     lengths = f"the .bin has {size} bytes, and the constants of this model end at byte {end}"
-    values = f"{counted(len(senseless), 'constant')} would hold numbers too large for sizes or axes"
+    values = (
+        f"{counted(len(senseless), 'constant')} would contain numbers too large for sizes or axes"
+    )
     if cut and not senseless:
         told = f"the .bin is cut off, or belongs to another model: {lengths}"
     else:

@@ -35,7 +35,7 @@ def operation_of(model: Model, layer: Layer) -> type[Operation] | None:
 
 
 def fitting_values(context: Context, layer: Layer) -> tuple[Alternative, ...]:
-    """Returns attribute values with which the layer's outputs would match its declared ports.
+    """Returns attribute values that would give a layer's outputs their declared types and shapes.
 
     Each `Alternative` changes one attribute. The best matches come first.
     """

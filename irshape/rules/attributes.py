@@ -31,7 +31,7 @@ class UnknownAttribute(Rule):
     ```
 
     ## How to fix it
-    Remove the attribute, or write its name in OpenVINO: see `irshape ops ReduceMean`.
+    Remove the attribute, or correct its name: see `irshape ops ReduceMean`.
 
     ## Use instead
     ```xml

@@ -271,7 +271,7 @@ class DuplicateValues(Rule):
 
     ## What it does
     Reports repeated axes and other repeated values where the specification requires unique ones. A
-    negative axis counts as the axis that it stands for.
+    negative axis counts as the same axis written as a positive number.
 
     ## Why it matters
     The specification forbids it: other implementations may reject it or compute something else.

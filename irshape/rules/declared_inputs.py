@@ -179,8 +179,8 @@ class ValueMismatch(Rule):
 
     ## What it does
     In a file that holds single layers instead of a network, a comment beside an input port can give
-    its value. The rule compares the number of its elements with the dimensions of the port, and
-    reports fractions where the input takes whole numbers.
+    its value. The rule compares the value's number of elements with the dimensions of the port. It
+    also reports a value with fractions if the input takes only whole numbers.
 
     ## Why it matters
     Either the value or the port is wrong, and so are the shapes that irshape infers from them.

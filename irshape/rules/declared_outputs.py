@@ -174,8 +174,8 @@ class OutputShapeMismatch(Rule):
 
     ## What it does
     Compares the `<dim>`s of every output port, also inside bodies, with the shape that follows from
-    the operation, its attributes and its inputs. irshape checks the layers after the port with its
-    declared shape, so that it reports one mistake once.
+    the operation, its attributes and its inputs. irshape infers the layers after the port from its
+    declared shape, so that one mistake causes one finding.
 
     ## Why it matters
     The file contradicts itself. Tools and people that trust the ports work with a wrong shape.

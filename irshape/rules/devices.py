@@ -1,4 +1,4 @@
-"""IR801 to IR803: layers and inputs with which a device (CPU, GPU, NPU) may refuse a model."""
+"""IR801 to IR803: layers and inputs because of which a device may refuse to compile a model."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class DanglingEdge(Rule):
     by position. An edge inside a body can name only layers of that body.
 
     ## Why it matters
-    The layer at the other end has no input, or the wrong one.
+    The layer at the other end of the edge lacks an input, or gets the wrong input.
 
     ## What OpenVINO does
     Rejects it with a message that names neither edge nor line: "Cannot create layer id:0 from
@@ -284,7 +284,7 @@ class Cycle(Rule):
     """Layers depend on each other in a cycle.
 
     ## What it does
-    Reports layers that depend on their own output, once for each body. The message lists the
+    Reports, once for each body, layers that depend on their own output. The message lists these
     layers.
 
     ## Why it matters

@@ -220,7 +220,7 @@ class ExportVocabulary(_ExportRule):
     ## What it does
     Compares the number of rows of the embedding table with the vocabulary of the tokenizer and the
     detokenizer, with the last axis of `logits`, and with `vocab_size` of config.json. A vocabulary
-    with more entries than rows is an error. More rows than entries are usual padding.
+    with more entries than rows is an error. More rows than entries are common padding.
 
     ## Why it matters
     For a token beyond the end of the table, the model reads other memory or stops. With the wrong

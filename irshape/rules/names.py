@@ -168,7 +168,7 @@ class UnassignedVariable(Rule):
     """A variable is read but never assigned.
 
     ## What it does
-    Reports a ReadValue whose `variable_id` no Assign in the model or its bodies has.
+    Reports a ReadValue if no Assign in the model or its bodies has the same `variable_id`.
 
     ## Why it matters
     The variable always keeps its initial value. If it should keep a state from one inference to the
@@ -221,8 +221,8 @@ class DuplicateTensorName(Rule):
     """Two tensors of a net have the same name.
 
     ## What it does
-    Reports an output port whose `names` contain a name of an earlier output port, and a Result
-    whose `output_names` do. Each body has its own names.
+    Reports an output port (`names`) or a Result (`output_names`) that uses a name of an earlier
+    output port. Each body has its own names.
 
     ## Why it matters
     Programs look up inputs and outputs by tensor name; which of the two they get is undefined.

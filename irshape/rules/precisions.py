@@ -40,7 +40,7 @@ class MissingPrecision(Rule):
 
     ## What OpenVINO does
     Rejects it with a byte offset: "node <port> is missing mandatory attribute: precision at offset
-    812". Ignores it on an input port.
+    812". Reads input ports without a precision.
 
     ## Example
     ```xml

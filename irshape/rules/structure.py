@@ -157,8 +157,8 @@ class MalformedDim(Rule):
     irshape cannot check the shape of the port, and readers interpret the dimension differently.
 
     ## What OpenVINO does
-    Rejects it in a port of a layer that it uses: "dimension (-2) in node dim must be greater or
-    equal to -1". It silently reads only the leading digits of `3x` or `2.5`.
+    Rejects it, except in layers that it drops: "dimension (-2) in node dim must be greater or equal
+    to -1". It silently reads only the leading digits of `3x` or `2.5`.
 
     ## Example
     ```xml

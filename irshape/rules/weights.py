@@ -383,7 +383,7 @@ class ConstantType(Rule):
 
     ## How to fix it
     If the bytes have the type that the ports declare, write it as `element_type`. If they have the
-    type in `element_type`, declare it in the ports; only this is a safe fix.
+    type in `element_type`, declare it in the ports, as `irshape fix` does.
 
     ## Use instead
     ```xml

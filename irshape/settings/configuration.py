@@ -118,7 +118,7 @@ def configuration_of(given: Configuration | str | os.PathLike[str] | None) -> Co
 
 
 SHARED = "pyproject.toml"
-"""The file that also holds the configuration of other tools."""
+"""The file that also contains the configuration of other tools."""
 
 
 def _table(path: str | os.PathLike[str]) -> Any:

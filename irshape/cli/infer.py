@@ -41,7 +41,9 @@ Marks = dict[tuple[str, ...], str]
 )
 @assume_option
 @click.option("--outputs", is_flag=True, help="Print only the outputs of the model.")
-@click.option("--constants", is_flag=True, help="Also list constants in the table. JSON has all.")
+@click.option(
+    "--constants", is_flag=True, help="Also list constants in the table. JSON always contains them."
+)
 @form_option("table", "json")
 @click.option(
     "-o",

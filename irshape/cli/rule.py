@@ -26,7 +26,7 @@ WIDTH = 100
 def command(code: str | None, every: bool, form: str) -> None:
     """Explain a rule, by code (IR201) or name (output-shape-mismatch).
 
-    Without one, all rules are listed.
+    Without a code or name, irshape lists all rules.
 
     Exit status: 0; 2 if there is no such rule.
     """

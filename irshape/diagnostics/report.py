@@ -214,7 +214,7 @@ def _whole(finding: Finding, source: Source) -> dict[str, Any]:
 
 
 def _row(diagnostic: Diagnostic) -> dict[str, Any]:
-    """Returns a diagnostic as an entry of `related` in another diagnostic: without the fields
+    """Returns a diagnostic as an entry of `related` in another diagnostic: without the fields in
     `LISTS`."""
     fields = diagnostic._asdict()
     return {name: value for name, value in fields.items() if name not in LISTS}

@@ -23,7 +23,7 @@ Candidate = tuple[Fit, Change]
 
 
 def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields other values for the attribute that a finding names; if it names none, for all."""
+    """Yields other values for the attribute that a finding names, or else for all attributes."""
     site = sites.of(finding.layer)
     operation = None if site is None else site.operation
     if site is None or operation is None:
@@ -51,7 +51,7 @@ def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 def _other_notation(
     sites: Sites, site: Site, attribute: Attribute, text: str
 ) -> Iterator[Candidate]:
-    """Yields other values for the attribute that a finding names, or else for all attributes."""
+    """Yields corrections of a malformed value: its numbers in valid notation, or a similar word."""
     try:
         attribute.read(text)
         return

@@ -47,7 +47,7 @@ class Change(NamedTuple):
     With a reason, the change is safe if OpenVINO refuses the file.
     """
     same_model: bool = False
-    """Whether OpenVINO reads the same model before and after."""
+    """Whether OpenVINO reads the same model before and after the change."""
     guess: bool = False
     """Whether other changes are equally likely. irshape then shows the change, but does not make
     it."""

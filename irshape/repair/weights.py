@@ -72,8 +72,8 @@ def _in_order(context: Context, size: int) -> bool:
 
 
 def _senseless(sites: Sites) -> set[Layer]:
-    """Returns the small integer constants with absurdly large numbers that feed a layer with an
-    error or a warning."""
+    """Returns the integer constants with few elements but absurdly large numbers that feed a layer
+    with an error or a warning."""
     context, wrong = sites.context, {each.layer for each in sites.graver}
     beyond_use = {
         layer

@@ -25,7 +25,7 @@ MOST_EXCHANGED = 16
 MOST_UNFED = 4
 """If more inputs than this have no edge, irshape proposes no edges: many were probably lost."""
 MOST_CYCLIC = 32
-"""In a cycle, irshape tries other outputs only for the inputs of the first layers, this many."""
+"""irshape tries other outputs for the inputs of at most this many layers of a cycle."""
 
 
 class Outputs:

@@ -211,7 +211,9 @@ FAULTS = {
     "auto_pad of banana": Fault(
         'IR304 2: "explicit", not banana', 'auto_pad="explicit"', '»auto_pad="banana"'
     ),
-    "strides of 0": Fault("IR304 2: 1, not 0", 'strides="1, 1"', '»strides="0,0"'),
+    "strides of 0": Fault(
+        "IR304 2: a number other than 0, not 0", 'strides="1, 1"', '»strides="0,0"'
+    ),
     # constraints
     "one input": Fault("IR402 4: 2, not 1", MEAN_IN, MEAN_IN.partition("\n")[0]),
     "axes of f32": Fault(

@@ -17,13 +17,6 @@ from .movement.broadcasting import wanted_dimensions
 from .tensors import Tensor
 
 
-def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[Fault]:
-    """Yields a fault for a known index that the table does not have; a default index may be -1."""
-    known = (index and index.known) or ()
-    if table.rank and not (name == "default_index" and known == (-1,)):
-        yield from doubted(between, known, 0, table.shape[0].high - 1, at=name)
-
-
 class EmbeddingLookup(Operation):
     """The base class of look-ups. Each row of the result is the sum or mean of rows of a table."""
 
@@ -47,8 +40,11 @@ class EmbeddingLookup(Operation):
         table, *others = inputs
         assert table is not None
         for declared, tensor in zip(self.operands[1:], others, strict=True):
-            if declared.name in ("indices", "default_index"):
-                yield from doubtful_index(table, declared.name, tensor)
+            known = (tensor and tensor.known) or ()
+            absent = declared.name == "default_index" and known == (-1,)
+            if declared.name in ("indices", "default_index") and table.rank and not absent:
+                limit = table.shape[0].high - 1
+                yield from doubted(between, known, 0, limit, at=declared.name)
 
     def bags(
         self,

@@ -25,12 +25,9 @@ _SINGLE_P = (
 """The coefficients of p. x·p(x²) also rises for x above 5.5, where its tanh is 1 in f32."""
 
 
-def erf(data: Array, out: Array | None = None) -> Array:
-    """Returns the error function of an array of f32 or f64, in its type.
-
-    out: an array for the result, which may be `data`.
-    """
-    return each(_erf_single if data.dtype == np.float32 else _by_number(math.erf), data, out)
+def erf(data: Array) -> Array:
+    """Returns the error function of an array of f32 or f64, in its type."""
+    return each(_erf_single if data.dtype == np.float32 else _by_number(math.erf), data)
 
 
 def gelu(data: Array) -> Array:

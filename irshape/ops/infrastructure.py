@@ -188,11 +188,10 @@ def _uninitialised(site: Site) -> bool:
 def _initial_value(site: Site) -> bool:
     """Returns whether a ReadValue's variable and initial value differ in shape or type."""
     given = site.inputs[0] if site.inputs else None
-    return given is not None and bool(site.outputs) and not _alike(given, site.outputs[0])
-
-
-def _alike(one: Tensor, other: Tensor) -> bool:
-    return one.shape == other.shape and one.element_type is other.element_type
+    if given is None or not site.outputs:
+        return False
+    held = site.outputs[0]
+    return given.shape != held.shape or given.element_type is not held.element_type
 
 
 class ReadValue_3(Operation):

@@ -252,9 +252,8 @@ class NormalizeL2(AlongAxes):
     eps_mode: str = attribute(Choice("add", "max"), default="add", required=True)
 
     def infer(self, data: Tensor, axes: Tensor) -> Tensor:
-        for axis in axes.known or ():
-            if data.rank is not None:
-                normalized_axis(axis, data.rank, at="axes")
+        if data.rank is not None:
+            counted_axes(axes.known or (), data.rank)
         return Tensor(data.element_type, data.shape)
 
     def evaluate(self, data: Array, axes: Array) -> Array:

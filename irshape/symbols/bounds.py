@@ -264,7 +264,8 @@ class Bounds(Facts):
         kept: list[Expression] = []
         for index, part in enumerate(parts):
             others = kept + parts[index + 1 :]
-            if not any(self._beats(function, other, part) for other in others):
+            wins = [(other, part) if function == "max" else (part, other) for other in others]
+            if not any(self.at_least(*pair) for pair in wins):
                 kept.append(part)
         if len(kept) == 1:
             return kept[0]
@@ -276,11 +277,6 @@ class Bounds(Facts):
             return common + self.extreme(function, tuple(part - common for part in kept))
         kept.sort(key=lambda part: (part.constant is None, str(part)))
         return self._called(Call(function, tuple(kept)))
-
-    def _beats(self, function: str, winner: Expression, loser: Expression) -> bool:
-        if function == "max":
-            return self.at_least(winner, loser)
-        return self.at_least(loser, winner)
 
 
 def _times(number: float, factor: float | Coefficient) -> float:

@@ -44,7 +44,7 @@ class GridSample(Operation):
         work = plain(data).astype(real)
         top, left = np.floor(y), np.floor(x)
         first, weigh = (
-            (0, linear_weights)
+            (0, lambda share: (1 - share, share))  # of the pixels before and after a point
             if self.mode == "bilinear"
             else (-1, lambda share: cubic_weights(share, CUBIC_A))
         )
@@ -90,8 +90,3 @@ class GridSample(Operation):
         period = max(2 * (size - 1), 1)
         whole = np.abs(whole) % period
         return np.where(whole >= size, period - whole, whole)
-
-
-def linear_weights(share: Array) -> tuple[Array, ...]:
-    """Returns the weights of the pixel before and the pixel after a point."""
-    return 1 - share, share

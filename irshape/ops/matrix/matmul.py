@@ -117,14 +117,9 @@ class MatMul(Operation):
         return narrowed(product(here, there), a)
 
     def arranged(self, index: int, array: Array) -> Array:
-        if index == 1 and self.transpose_b and array.ndim == 2:
-            return transposable(array)
-        return array
-
-
-def transposable(array: Array) -> Array:
-    """Returns a floating-point array in column-major order, in which its transpose is fast."""
-    return np.asfortranarray(array) if array.dtype.char in "fd" else array
+        """Returns floats of `b` in column-major order, so that BLAS is fast on their transpose."""
+        transposed = index == 1 and self.transpose_b and array.ndim == 2
+        return np.asfortranarray(array) if transposed and array.dtype.char in "fd" else array
 
 
 def product(a: Array, b: Array) -> Array:

@@ -27,7 +27,7 @@ from ..tensors import Tensor, Value
 from .padding import blank
 
 
-def from_start(indices: Array, size: int, at: str = "indices") -> Array:
+def from_start(indices: Array, size: int) -> Array:
     """Returns indices along an axis of this size, counted from the start.
 
     Raises `Violation` for an index beyond either end of the axis.
@@ -35,7 +35,7 @@ def from_start(indices: Array, size: int, at: str = "indices") -> Array:
     counted = indices.astype(np.int64)
     outside = (counted < -size) | (counted >= size)
     if outside.any():
-        between(counted[outside].tolist(), -size, size - 1, at=at)
+        between(counted[outside].tolist(), -size, size - 1, at="indices")
     return np.where(counted < 0, counted + size, counted)
 
 

@@ -61,7 +61,7 @@ class Judge:
     """Decides whether layers that differ for equal inputs are wrong on the device or only merged.
 
     compared: the function `crosschecking.compared`, which compares bodies. known: patterns of
-    layers that the device is known to merge. probes: the number of earlier runs.
+    layers that the device is known to merge. probes: the number of earlier runs on the device.
     """
 
     def __init__(
@@ -118,7 +118,8 @@ class Judge:
         return self.run
 
     def judge_one(self, suspect: Suspect) -> None:
-        """Explains a suspect or adds it to `accused`. If necessary, runs it alone on the device.
+        """Explains a suspected layer or adds it to `accused`. If necessary, runs only this layer on
+        the device.
 
         If the suspect is right when run alone and no consumer inherits its difference, the device
         merges the layer with its neighbours, and does not use its tensor. Assumes the same of

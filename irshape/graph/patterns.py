@@ -243,16 +243,16 @@ _Miss = Callable[[tuple[Output, Wanted, _Bound]], None]
 
 
 def _ignored(miss: object) -> None:
-    """A `_Miss` that does nothing."""
+    """Does nothing when an output does not match."""
 
 
 def _captured(bound: _Bound) -> dict[str, Output]:
-    """Returns the outputs that patterns with a name have matched, by this name."""
+    """Returns the outputs that have matched parts of the pattern with a name, by name."""
     return {wanted.name: output for wanted, output in bound.items() if wanted.name}
 
 
 def _named_layers(bound: _Bound) -> tuple[GraphLayer, ...]:
-    """Returns the layers that have matched a pattern with a type."""
+    """Returns the layers that have matched parts of the pattern with a type."""
     return tuple({output.layer: 0 for wanted, output in bound.items() if wanted.types})
 
 

@@ -164,7 +164,7 @@ def merged(
     if clash:
         raise GraphError(
             f"both models have a tensor '{prefix}{clash[0]}'",
-            help="give a prefix for the names of the second, as in prefix='second/'",
+            help="give a prefix for the second model's names, as in prefix='second/'",
             argument="prefix",
         )
     ends = [source for source in connections if whole.tensor(source) in whole.outputs]

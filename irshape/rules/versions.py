@@ -270,8 +270,9 @@ class CustomOperation(Rule):
                 if unknown.internal
                 else f"name it with --extension {layer.type}@{layer.version}, or in `extensions` "
                 "of the configuration, so that irshape uses its declared ports; to have its shapes "
-                "inferred, declare it in a class, and load the class with --plugin FILE.py or the "
-                "entry point group irshape.operations of a package",
+                f'inferred, declare it in a class with custom_version = "{layer.version}", and '
+                "load the class with --plugin FILE.py or the entry point group irshape.operations "
+                "of a package",
             )
         yield from cls._of_libraries(context)
         yield from cls._of_plugins(context)

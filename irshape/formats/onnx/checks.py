@@ -168,8 +168,11 @@ class UnknownOperator(Violation):
             actual=name,
             help=f"did you mean {close[0]}?"
             if close
-            else "if it is your own, declare it in a class, and load this with --plugin FILE.py; "
-            "until then, irshape uses the types and shapes that the file declares for its outputs",
+            else f'if it is your own, declare it in a class with custom_version = "{domain}", and '
+            f"load this with --plugin FILE.py, or name it with --extension {name}@{domain}; until "
+            "then, irshape uses the types and shapes that the file declares for its outputs"
+            if domain
+            else "convert the model again, or correct the name",
         )
 
 

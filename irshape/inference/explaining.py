@@ -235,6 +235,11 @@ class Reasons:
         layer, known = place.layer, self.expression(place)
         where = "axis" if place.kind == "dimension" else "element"
         at = f"{where} {place.at}"
+        if (
+            place.kind == "dimension"
+            and place.body.outputs[place.position][place.port].rank is None
+        ):
+            return f"rank, {self._rank(place.body, place.position)}"
         if layer.is_parameter:
             if place.body not in self.names.around:
                 return f"{at}, an input"
@@ -248,18 +253,13 @@ class Reasons:
             return f"{at}, {own}"
         if layer.is_constant:
             return f"{at}, a constant"
-        if (
-            place.kind == "dimension"
-            and place.body.outputs[place.position][place.port].rank is None
-        ):
-            return f"rank, {self._rank(place.body, place.position)}"
         if layer.type.lower() == "readvalue":
             return f"{at}, a state"
         if known is None and layer.folded_type == "if" and place.kind == "dimension":
             given = [
-                f"{tag} gives {dim}"
+                f"{tag} gives {size}"
                 for tag, inner in place.body.inner.get(place.position, {}).items()
-                if (dim := self._branch(inner, place)) is not None
+                if (size := self._branch(inner, place)) is not None
             ]
             return f"{at}, where " + " and ".join(given) if given else at
         if known is None:
@@ -309,6 +309,9 @@ class Reasons:
         known = self.expression(place)
         dim = place.dimension_in(place.body)
         if dim is None:
+            maker = self.maker(place)
+            if maker.layer.is_parameter and maker.body not in self.names.around:
+                return "input"
             return "data-dependent" if self.depends_on_data(place) else "lost"
         if dim.is_static:
             return "constant"
@@ -337,17 +340,15 @@ class Reasons:
             for source in body.wiring.sources[position]:
                 if source is not None and body.outputs[source[0]][source[1]].rank is None:
                     position = source[0]
-        first = steps[-1].layer
-        verdict: Verdict = "input" if first.is_parameter and not first.path else "data-dependent"
-        if self.is_declared(body, position):
-            verdict = "lost"
+        verdict = self.verdict(Place(body, position, 0, "dimension", 0))
         return Explanation(tensor, None, None, None, verdict, tuple(steps), None)
 
     def _rank(self, body: BodyResult, position: int) -> str:
         """Returns a phrase about the rank of the outputs, such as `has the rank of its input`."""
         layer = body.body.layers[position]
         if layer.is_parameter:
-            return "an input of any rank" if body not in self.names.around else "of any rank"
+            of_body = body in self.names.around
+            return "of any rank" if of_body else "an input of any rank; give it a shape"
         if self.is_declared(body, position):
             return "of the rank that its port declares"
         results = {
@@ -362,7 +363,7 @@ class Reasons:
         deciding = self._unknown_values(body, position)
         if deciding:
             return f"depends on the value of {deciding[0]}"
-        return "of a rank that irshape cannot infer"
+        return "depends on the sizes of its inputs"
 
     def _deciding(self, body: BodyResult, position: int) -> list[str]:
         """Returns texts for the inputs that decide the shapes of a layer without bodies: the inputs
@@ -389,14 +390,14 @@ class Reasons:
             if name in unknown and source is not None
         ]
 
-    def _branch(self, inner: BodyResult, place: Place) -> Dimension | None:
-        """Returns the dimension that the body `inner` of an If passes to the output at `place`."""
+    def _branch(self, inner: BodyResult, place: Place) -> Expression | Dimension | None:
+        """Returns the size that the body `inner` of an If passes to the output at `place`."""
         view = self.view(inner)
         for binding in () if view is None else view.outputs:
             if binding.external == place.port:
                 for result in self._result(inner, binding.internal):
                     if result.kind == "dimension" and result.at == place.at:
-                        return result.dimension_in(inner)
+                        return self.expression(result) or result.dimension_in(inner)
         return None
 
     def _result_ranks(self, inner: BodyResult) -> str:

@@ -71,6 +71,7 @@ def overview(inference: Inference) -> Overview:
         inference.model.path,
         refused=_refused(reasons) if every and fix is None else "",
         sizes=() if fix is None else tuple(_sizes(reasons)),
+        searched=bool(every),
     )
 
 

@@ -174,6 +174,8 @@ class Overview(NamedTuple):
     """A layer, and the sizes of inputs that it refuses, if no sizes suit every layer."""
     sizes: tuple[ProposedSize, ...] = ()
     """The sizes in `fix`, and whether a layer requires them."""
+    searched: bool = False
+    """Whether an input has a dimension for which sizes were searched."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the document that `irshape explain MODEL --format json` prints."""
@@ -217,13 +219,13 @@ class Overview(NamedTuple):
             lines.append(f"to bound all dimensions{but}: {self._edit(self.bind)}")
             lines += [f"  except {text}" for text in self.unbounded]
         elif self.unbounded:
-            lines.append("no shapes of the inputs bound these dimensions:")
+            lines.append("no proposed shapes of the inputs bound these dimensions:")
             lines += [f"  {text}" for text in self.unbounded]
         if self.fix is not None:
             but = " except as listed" if self.dynamic else ""
             lines.append(f"to make all dimensions static{but}: {self._edit(self.fix)}")
             lines += [f"  except {text}" for text in self.dynamic]
-        elif not self.obstacle and any(group.verdict == "input" for group in self.groups):
+        elif self.searched and not self.obstacle:
             such = f"; {self.refused}" if self.refused else ""
             lines.append(f"found no sizes of the inputs that every layer accepts{such}")
         lines += self._sizes()

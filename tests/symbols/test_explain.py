@@ -245,21 +245,36 @@ def test_a_dynamic_rank_leads_to_what_decides_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("rows", "other", "said"),
     [
-        (lambda b: op.unsqueeze(b, 0), ("then_body gives rank 2", "else_body gives rank 3")),
-        (lambda b: op.concat([b, b], 0), ("then_body gives 2", "else_body gives 4")),
+        (2, lambda b: op.unsqueeze(b, 0), ("then_body gives rank 2", "else_body gives rank 3")),
+        (2, lambda b: op.concat([b, b], 0), ("then_body gives 2", "else_body gives 4")),
+        ("?", lambda b: op.concat([b, b], 0), ("then_body gives x_0", "else_body gives 2*x_0")),
     ],
 )
-def test_branches_that_differ_are_told(other: Callable[[Any], Any], said: tuple[str, ...]) -> None:
+def test_branches_that_differ_are_told(
+    rows: int | str, other: Callable[[Any], Any], said: tuple[str, ...]
+) -> None:
     graph = irshape.Graph(name="branches")
     condition = graph.parameter("boolean", "[]", name="condition")
-    x = graph.parameter("f32", "[2,3]", name="x")
+    x = graph.parameter("f32", [rows, 3], name="x")
     graph.result(op.if_(condition, x, then_body=lambda b: b * 2, else_body=other), "y")
     inference = irshape.infer(graph.model(), symbols=True)
     (first, *_) = inference.overview().groups
     for text in (inference.explain("y")[0].chain[-1].reason, first.cause):
         assert all(part in text for part in said)
+
+
+@pytest.mark.parametrize(
+    ("shape", "verdict"), [("[...]", "input"), ("[1,4,?]", "lost")], ids=["input", "Squeeze"]
+)
+def test_the_overview_and_a_tensor_have_one_verdict_on_a_rank(shape: str, verdict: str) -> None:
+    graph = irshape.Graph()
+    graph.result(op.squeeze(graph.parameter("f32", shape, name="x")), "y")
+    inference = irshape.infer(graph.model(), symbols=True)
+    overview = inference.overview()
+    assert (overview.groups[0].verdict, inference.explain("y")[0].verdict) == (verdict, verdict)
+    assert "found no sizes" not in str(overview)
 
 
 @pytest.mark.parametrize(

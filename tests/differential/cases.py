@@ -1,8 +1,7 @@
 """The form of a case: one layer under test with its inputs, a row in a table.
 
-    from .cases import Case, case_id, const, data
-    from .compare import check
-    from .oracle import Oracle
+    from differential.cases import Case, const, data
+    from rows import against_openvino
 
     MOVING = data("f32", "1..8,?,4", run_shape=(2, 3, 4))
     CASES = [
@@ -10,9 +9,7 @@
         Case("ReduceMean", "opset1", {}, [MOVING, const("i64", [-1])]),
     ]
 
-    @pytest.mark.parametrize("case", CASES, ids=case_id)
-    def test_reduction(case: Case, oracle: Oracle) -> None:
-        check(case, oracle)
+    test_reduction = against_openvino(*CASES)
 
 - `data(type, shape)` is a Parameter ("1..10,3,?", "[2,3]", "..." for a dynamic rank, "" for a
   scalar). It is fed random values in [low, high), or `values` (an array, a nested list, or a

@@ -17,7 +17,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from typing import Any
 
-from differential.cases import Case, Input, Node, const, data
+import pytest
+from differential.cases import Case, Input, Node, case_id, const, data
+from differential.compare import check
+from differential.oracle import Oracle
 
 ONE_INPUT = re.compile(r"\s*(\w+)(?:\[([^]]*)\](?:@([\d,]*))?|\{([^}]*)\})")
 
@@ -40,6 +43,19 @@ def unrun(
 ) -> Case:
     """A case of types and shapes only."""
     return row(operation, attributes, *inputs, run=False, **rest)
+
+
+def against_openvino(*cases: Case) -> Callable[[Case, Oracle], None]:
+    """A test of a table: the shapes, refusals and values of each case are OpenVINO's.
+
+    test_shape = against_openvino(*SHAPE_OF, *RESHAPE)
+    """
+
+    @pytest.mark.parametrize("case", cases, ids=case_id)
+    def test(case: Case, oracle: Oracle) -> None:
+        check(case, oracle)
+
+    return test
 
 
 FIELDS = {each.name for each in fields(Case)}

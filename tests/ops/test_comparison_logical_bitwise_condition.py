@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from differential.cases import Case, case_id, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import names, row, unrun
+from differential.cases import Case, data
+from rows import against_openvino, names, row, unrun
 
 INF, NAN = float("inf"), float("nan")
 COMPARISONS = ["Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"]
@@ -285,15 +282,6 @@ SELECT = [
 ]
 SELECT[18].known = "explicit-broadcast"
 
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        *(row for operation in ALL for row in (*shapes(operation), *types(operation))),
-        *VALUES,
-        *SELECT,
-    ],
-    ids=case_id,
+test_against_openvino = against_openvino(
+    *(row for operation in ALL for row in (*shapes(operation), *types(operation))), *VALUES, *SELECT
 )
-def test_against_openvino(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)

@@ -6,22 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import Any, Union
 
 import numpy as np
-import pytest
 from differential.cases import (
     Blob,
     Case,
     Data,
     Input,
     Source,
-    case_id,
     const,
     data,
     xml_edges,
     xml_layer,
 )
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import row
+from rows import against_openvino, row
 
 Port = tuple[int, int]
 NUMPY = {"auto_broadcast": "numpy"}
@@ -735,7 +731,4 @@ ITERATOR = [
     iterator("loop-inside", loop_in_iterator, "f32[2,7,3]", outputs=1),
 ]
 
-
-@pytest.mark.parametrize("case", [*IF, *LOOP, *ITERATOR], ids=case_id)
-def test_control_flow(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_control_flow = against_openvino(*IF, *LOOP, *ITERATOR)

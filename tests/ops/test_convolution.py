@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential.cases import Case, Data, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import node, row, rows_of, unrun
+from differential.cases import Case, Data, const, data
+from rows import against_openvino, node, row, rows_of, unrun
 
 from irshape.ops.convolution import kernels
 from irshape.ops.convolution.forward import Convolution, GroupConvolution
@@ -592,12 +590,9 @@ DEFORMABLE = [
     deformed_1("f32[1,3,5,6] f32[1,36,3,4] f32[3,3,3,3]", deformable_group="2", run=False),
 ]
 
-
-@pytest.mark.parametrize(
-    "case", [*CONVOLUTION, *GROUPED, *BACK, *BACK_GROUPS, *BINARY, *DEFORMABLE], ids=case_id
+test_against_openvino = against_openvino(
+    *CONVOLUTION, *GROUPED, *BACK, *BACK_GROUPS, *BINARY, *DEFORMABLE
 )
-def test_against_openvino(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
 
 
 ANY_LAYOUT: dict[str, Any] = {

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import row, unrun
+from differential.cases import Case, data
+from rows import against_openvino, row, unrun
 
 from irshape.ops.declaration import Operation
 from irshape.ops.detection.multiclass import MatrixNms, MulticlassNms_9
@@ -245,10 +243,7 @@ MULTICLASS = [
     ),
 ]
 
-
-@pytest.mark.parametrize("case", BOTH + MATRIX + MULTICLASS, ids=case_id)
-def test_multiclass(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_multiclass = against_openvino(*BOTH, *MATRIX, *MULTICLASS)
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from differential.cases import Case, case_id, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import row, unrun, written
+from differential.cases import Case, data
+from rows import against_openvino, row, unrun, written
 
 CORNER, CENTER = "caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter.CENTER_SIZE"
 
@@ -202,22 +199,14 @@ VALUES = [
 VALUES += [
     detection(element_type="f16"),
     detection(count=200, classes=21, images=2, keep_top_k="100", confidence_threshold="0.8"),
+    row(
+        "DetectionOutput-8",
+        f"keep_top_k=4 nms_threshold=0.5 code_type={CORNER} confidence_threshold=0.1",
+        data("f32", "1,12", low=0, high=0),
+        data("f32", "1,6", [[0.1, 0.5, 0.1, 0.9, 0.1, 0.7]]),
+        data("f32", "1,2,15", [[[0, 0, 0, 1, 1, -1, 0, 0, 1, 1, 0, 2, 2, 3, 3], [0.1] * 15]]),
+        id="prior-boxes-end-at-image-minus-one",
+    ),
 ]
 
-
-@pytest.mark.parametrize("case", SHAPES + VALUES, ids=case_id)
-def test_detection_output(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
-
-
-ENDED = row(
-    "DetectionOutput-8",
-    f"keep_top_k=4 nms_threshold=0.5 code_type={CORNER} confidence_threshold=0.1",
-    data("f32", "1,12", low=0, high=0),
-    data("f32", "1,6", [[0.1, 0.5, 0.1, 0.9, 0.1, 0.7]]),
-    data("f32", "1,2,15", [[[0, 0, 0, 1, 1, -1, 0, 0, 1, 1, 0, 2, 2, 3, 3], [0.1] * 15]]),
-)
-
-
-def test_prior_boxes_end_at_image_minus_one(oracle: Oracle) -> None:
-    check(ENDED, oracle)
+test_detection_output = against_openvino(*SHAPES, *VALUES)

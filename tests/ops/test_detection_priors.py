@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-from differential.cases import Case, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import node, row, written
+from differential.cases import Case, const, data
+from rows import against_openvino, node, row, written
 
 image = data("f32", "1,3,..300,200..400", run_shape=(1, 3, 224, 300))
 feature = data("f32", "1,16,3..7,?", run_shape=(1, 16, 4, 5))
@@ -137,7 +134,4 @@ CLUSTERED = [
     clustered(size=data("i16", "..."), image=data("i64", "..."), run=False),
 ]
 
-
-@pytest.mark.parametrize("case", PRIORS + CLUSTERED, ids=case_id)
-def test_priors(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_priors = against_openvino(*PRIORS, *CLUSTERED)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from differential.cases import Case, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import row, unrun, written
+from differential.cases import Case, const, data
+from rows import against_openvino, row, unrun, written
 
 
 def scores_of(shape: tuple[int, ...]) -> object:
@@ -218,7 +215,4 @@ GENERATED = [
     generate_shapes(*FIT, types="bf16 bf16 bf16 bf16"),
 ]
 
-
-@pytest.mark.parametrize("case", PROPOSALS + GENERATED, ids=case_id)
-def test_proposals(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_proposals = against_openvino(*PROPOSALS, *GENERATED)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-from differential.cases import Case, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import row, unrun
+from differential.cases import Case, const, data
+from rows import against_openvino, row, unrun
 
 ROIS = [
     [0, 0, 12, 9],
@@ -417,7 +414,4 @@ DEFORMABLE = [
     deformable_shapes("2,12,9,8", "6,7"),
 ]
 
-
-@pytest.mark.parametrize("case", ALIGNED + POOLED + SENSITIVE + DEFORMABLE, ids=case_id)
-def test_regions(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_regions = against_openvino(*ALIGNED, *POOLED, *SENSITIVE, *DEFORMABLE)

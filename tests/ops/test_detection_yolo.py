@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-from differential.cases import Case, case_id, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import row, written
+from differential.cases import Case, data
+from rows import against_openvino, row, written
 
 
 def region(
@@ -93,7 +90,4 @@ CASES = [
     reorg("2,4,4,6", element_type="boolean", run=False),
 ]
 
-
-@pytest.mark.parametrize("case", CASES, ids=case_id)
-def test_yolo(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_yolo = against_openvino(*CASES)

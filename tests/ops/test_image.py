@@ -6,11 +6,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pytest
-from differential.cases import Case, Input, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import names, node, row, unrun
+from differential.cases import Case, Input, const, data
+from rows import against_openvino, names, node, row, unrun
 
 TRANSFORMATIONS = names(
     "half_pixel pytorch_half_pixel asymmetric tf_half_pixel_for_nn align_corners"
@@ -432,9 +429,4 @@ TO_NV12 = [
     to_nv12("RGBtoNV12", data("u8", "1,4,6,3"), version="opset16"),
 ]
 
-
-@pytest.mark.parametrize(
-    "case", [*VALUES, *SHAPES, *REFUSED, *GRID, *COLOURS, *TO_NV12], ids=case_id
-)
-def test_image(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_image = against_openvino(*VALUES, *SHAPES, *REFUSED, *GRID, *COLOURS, *TO_NV12)

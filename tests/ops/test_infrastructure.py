@@ -6,12 +6,9 @@ import re
 from typing import Any
 
 import numpy as np
-import pytest
 from differential import elements
-from differential.cases import Blob, Case, Node, case_id, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import PACKED, TYPES, node, row, unrun
+from differential.cases import Blob, Case, Node, data
+from rows import PACKED, TYPES, against_openvino, node, row, unrun
 
 INF, NAN = float("inf"), float("nan")
 Shape = tuple[int, ...] | None
@@ -332,9 +329,6 @@ NUMBERS = [
     ),
 ]
 
-
-@pytest.mark.parametrize(
-    "case", [*PARAMETER, *IDENTITY, *CONST, *RESULT, *READ, *ASSIGN, *NUMBERS], ids=case_id
+test_against_openvino = against_openvino(
+    *PARAMETER, *IDENTITY, *CONST, *RESULT, *READ, *ASSIGN, *NUMBERS
 )
-def test_against_openvino(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)

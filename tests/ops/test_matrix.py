@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from differential.cases import Case, Data, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import names, row, unrun
+from differential.cases import Case, Data, const, data
+from rows import against_openvino, names, row, unrun
 
 INF, NAN = float("inf"), float("nan")
 TEXT = {"string": "text-as-number"}
@@ -475,7 +472,4 @@ ATTENTION = [
     attention(Q, K, run=False),
 ]
 
-
-@pytest.mark.parametrize("case", [*MATMUL, *GROUPED, *EINSUM, *INVERSE, *ATTENTION], ids=case_id)
-def test_against_openvino(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_against_openvino = against_openvino(*MATMUL, *GROUPED, *EINSUM, *INVERSE, *ATTENTION)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from differential.cases import Case, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import PACKED, TYPES, node, row, unrun
+from differential.cases import Case, const, data
+from rows import PACKED, TYPES, against_openvino, node, row, unrun
 
 SIZES = node("ShapeOf-3", "output_type=i64", "f32[1..4,?,5]")
 
@@ -275,12 +272,9 @@ IN_A_SHAPE = [
     ),
 ]
 
-
-@pytest.mark.parametrize(
-    "case", [*TRANSPOSE, *REVERSE, *REVERSE_SEQUENCE, *ROLL, *SHUFFLE, *IN_A_SHAPE], ids=case_id
+test_arranging = against_openvino(
+    *TRANSPOSE, *REVERSE, *REVERSE_SEQUENCE, *ROLL, *SHUFFLE, *IN_A_SHAPE
 )
-def test_arranging(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
 
 
 def test_transpose_of_a_tensor_of_unknown_rank() -> None:

@@ -8,11 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
-from differential.cases import Case, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import PACKED, TYPES, row, written
+from differential.cases import Case, const, data
+from rows import PACKED, TYPES, against_openvino, row, written
 
 Shape = tuple[int, ...] | None
 
@@ -276,11 +273,6 @@ IMAGE = [
     row("Col2Im-14", {}, "f32[8,9] i64{[4, 4]} i64{[2, 2]}"),
 ]
 
-
-@pytest.mark.parametrize(
-    "case",
-    [*depths("DepthToSpace"), *depths("SpaceToDepth"), *BATCHES, *PATCHES, *IMAGE],
-    ids=case_id,
+test_blocks = against_openvino(
+    *depths("DepthToSpace"), *depths("SpaceToDepth"), *BATCHES, *PATCHES, *IMAGE
 )
-def test_blocks(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)

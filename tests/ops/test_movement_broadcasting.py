@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
-from differential.cases import Case, Data, Node, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import PACKED, TYPES, node, row, unrun
+from differential.cases import Case, Data, Node, const, data
+from rows import PACKED, TYPES, against_openvino, node, row, unrun
 
 SIZES = node("ShapeOf-3", "output_type=i64", "f32[1..4,?,5]")
 PATTERN = {"special_zero": "false"}
@@ -245,7 +242,4 @@ TILE = [
     row("Tile-1", {}, "f32[2,3]", data("i64", "0", []), known="empty-list-at-run-time"),
 ]
 
-
-@pytest.mark.parametrize("case", [*BROADCAST, *TILE], ids=case_id)
-def test_broadcasting(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_broadcasting = against_openvino(*BROADCAST, *TILE)

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
-from differential.cases import Case, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import PACKED, TYPES, node, row, unrun
+from differential.cases import Case, const, data
+from rows import PACKED, TYPES, against_openvino, node, row, unrun
 
 VERSIONS = ["opset1", "opset7", "opset8"]
 SIZES = node("ShapeOf-3", "output_type=i64", "f32[1..4,?,5]")
@@ -308,7 +305,4 @@ TREE = [
     row("GatherTree-1", {}, "f32[3,2,2] f32[3,2,2] f32[2]"),
 ]
 
-
-@pytest.mark.parametrize("case", [*GATHER, *ELEMENTS, *ND, *TREE], ids=case_id)
-def test_gathering(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_gathering = against_openvino(*GATHER, *ELEMENTS, *ND, *TREE)

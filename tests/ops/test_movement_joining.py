@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from differential.cases import Case, Const, Data, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import PACKED, TYPES, node, row, unrun
+from differential.cases import Case, Const, Data, const, data
+from rows import PACKED, TYPES, against_openvino, node, row, unrun
 
 SIZES = node("ShapeOf-3", "output_type=i64", "f32[1..4,?,5]")
 PATTERN = {"special_zero": "false"}
@@ -198,7 +195,4 @@ VARIADIC = [
     row("VariadicSplit-1", {}, "f32[6] i64{0}", outputs=2),
 ]
 
-
-@pytest.mark.parametrize("case", [*CONCAT, *SPLIT, *VARIADIC], ids=case_id)
-def test_joining(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_joining = against_openvino(*CONCAT, *SPLIT, *VARIADIC)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from differential.cases import Case, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import PACKED, TYPES, node, row, unrun
+from differential.cases import Case, const, data
+from rows import PACKED, TYPES, against_openvino, node, row, unrun
 
 VERSIONS = ["opset1", "opset12"]
 MODES = ["constant", "edge", "reflect", "symmetric"]
@@ -147,7 +144,4 @@ CASES += [
     )
 ]
 
-
-@pytest.mark.parametrize("case", CASES, ids=case_id)
-def test_padding(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_padding = against_openvino(*CASES)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from differential.cases import Case, Source, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import PACKED, TYPES, node, row, unrun
+from differential.cases import Case, Source, const, data
+from rows import PACKED, TYPES, against_openvino, node, row, unrun
 
 INF, NAN = float("inf"), float("nan")
 PATTERN = {"special_zero": "false"}
@@ -396,7 +393,4 @@ SLICED = [
     row("SliceScatter-14", {}, "f32[4] f32[2] i64{[0]} i64{[2]} i64{[1]}"),
 ]
 
-
-@pytest.mark.parametrize("case", [*UPDATE, *ND, *ELEMENTS, *SLICED], ids=case_id)
-def test_scattering(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_scattering = against_openvino(*UPDATE, *ND, *ELEMENTS, *SLICED)

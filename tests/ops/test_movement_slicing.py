@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
-from differential.cases import Case, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import PACKED, TYPES, node, row, unrun
+from differential.cases import Case, const, data
+from rows import PACKED, TYPES, against_openvino, node, row, unrun
 
 SIZES = node("ShapeOf-3", "output_type=i64", "f32[1..4,?,5]")
 PATTERN = {"special_zero": "false"}
@@ -318,10 +315,7 @@ SHRINKING = [
     for type, attributes in (("Slice-8", ""), ("StridedSlice-1", "begin_mask=0 end_mask=0"))
 ]
 
-
-@pytest.mark.parametrize("case", [*SLICE, *STRIDED, *SHRINKING], ids=case_id)
-def test_slicing(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_slicing = against_openvino(*SLICE, *STRIDED, *SHRINKING)
 
 
 def test_parts_of_an_axis_of_any_size() -> None:

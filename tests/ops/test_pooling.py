@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential.cases import Case, Data, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import names, node, row, rows_of, unrun
+from differential.cases import Case, Data, const, data
+from rows import against_openvino, names, node, row, rows_of, unrun
 
 from irshape.ops.convolution.backward import ConvolutionBackpropData
 from irshape.ops.pooling.average import AvgPool_1
@@ -415,21 +413,14 @@ INDEX = [
     ),
 ]
 
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        *(row for version in VERSIONS for row in base(*version)),
-        *AVERAGES,
-        *LARGEST,
-        *adaptive("AdaptiveAvgPool", 1, {}),
-        *adaptive("AdaptiveMaxPool", 2, {"index_element_type": "i32"}),
-        *INDEX,
-    ],
-    ids=case_id,
+test_against_openvino = against_openvino(
+    *(row for version in VERSIONS for row in base(*version)),
+    *AVERAGES,
+    *LARGEST,
+    *adaptive("AdaptiveAvgPool", 1, {}),
+    *adaptive("AdaptiveMaxPool", 2, {"index_element_type": "i32"}),
+    *INDEX,
 )
-def test_against_openvino(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
 
 
 def test_mean_of_integers_is_the_nearest() -> None:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
-from differential.cases import Case, Data, Input, case_id, const, data, node
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import row
+from differential.cases import Case, Data, Input, const, data, node
+from rows import against_openvino, row
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 FUNCTIONS = {"RNN": "tanh", "GRU": "sigmoid, tanh", "LSTM": "sigmoid, tanh, tanh"}
@@ -415,17 +412,10 @@ ONE_HOT = [
     one_hot(data("i32", "6", [-4, -5, -1, 0, 3, 4]), mode="normalize", version="opset16"),
 ]
 
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        *(case for pair in CELLS for case in cells(*pair)),
-        *LSTM_1,
-        *(case for name, _ in SEQUENCES for case in sequences(name)),
-        *GRU,
-        *ONE_HOT,
-    ],
-    ids=case_id,
+test_against_openvino = against_openvino(
+    *(case for pair in CELLS for case in cells(*pair)),
+    *LSTM_1,
+    *(case for name, _ in SEQUENCES for case in sequences(name)),
+    *GRU,
+    *ONE_HOT,
 )
-def test_against_openvino(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from differential.cases import Case, Const, Data, Node, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import PACKED, TYPES, node, row, unrun
+from differential.cases import Case, Const, Data, Node, const, data
+from rows import PACKED, TYPES, against_openvino, node, row, unrun
 
 PATTERN = {"special_zero": "false"}
 Shape = tuple[int, ...] | None
@@ -316,9 +313,4 @@ OF_INTERVALS = [
     )
 ]
 
-
-@pytest.mark.parametrize(
-    "case", [*SHAPE_OF, *RESHAPE, *SQUEEZE, *UNSQUEEZE, *OF_INTERVALS], ids=case_id
-)
-def test_shape(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_shape = against_openvino(*SHAPE_OF, *RESHAPE, *SQUEEZE, *UNSQUEEZE, *OF_INTERVALS)

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
-from differential.cases import Case, Input, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import node, row, unrun
+from differential.cases import Case, Input, const, data
+from rows import against_openvino, node, row, unrun
 
 BEST = {"axis": "-1", "mode": "max", "sort": "value", "index_element_type": "i64"}
 
@@ -290,7 +287,4 @@ SORTED = [
     searched(["f32[5] f32[2,3]"], {"output_type": "u8"}),
 ]
 
-
-@pytest.mark.parametrize("case", [*TOPK, *NONZERO, *UNIQUE, *BUCKETIZE, *SORTED], ids=case_id)
-def test_sort(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_sort = against_openvino(*TOPK, *NONZERO, *UNIQUE, *BUCKETIZE, *SORTED)

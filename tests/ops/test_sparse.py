@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
-from differential.cases import Case, Input, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
-from rows import node, row
+from differential.cases import Case, Input, const, data
+from rows import against_openvino, node, row
 
 
 def size_of(shape: str) -> Input:
@@ -112,7 +109,4 @@ FILLED = [
     fill([VALUES, "i32{[5, 6]}", const("i32", PLACES)]),
 ]
 
-
-@pytest.mark.parametrize("case", [*MAXIMA, *FILLED], ids=case_id)
-def test_sparse(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_sparse = against_openvino(*MAXIMA, *FILLED)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from differential.cases import Case, Input, case_id, const, data
-from differential.compare import check
-from differential.oracle import Oracle
+from differential.cases import Case, Input, const, data
+from rows import against_openvino
 
 ABCD = const("u8", list(b"abcd"))
 
@@ -54,7 +52,4 @@ CASES = [
     unpack([data("string", "2"), data("string", "2")]),
 ]
 
-
-@pytest.mark.parametrize("case", CASES, ids=case_id)
-def test_strings(case: Case, oracle: Oracle) -> None:
-    check(case, oracle)
+test_strings = against_openvino(*CASES)

@@ -147,9 +147,12 @@ def _ranges(arrays: dict[str, Any]) -> None:
     from ..numbers.statistics import range_of
     from ..numpy_types import element_type_of
 
-    width = max((len(name) for name in arrays), default=0)
-    for name, array in arrays.items():
-        echo(f"{name:<{min(width, 60)}}  {element_type_of(array)!s:<8} {range_of(array)}")
+    rows = [
+        (name, f"{element_type_of(array)!s:<7}", range_of(array)) for name, array in arrays.items()
+    ]
+    shrinking = {"name": 24, "range": 24}
+    for line in text_table(("name", "type", "range"), rows, shrinking=shrinking)[1:]:
+        echo(line)
 
 
 def _json(

@@ -309,7 +309,10 @@ def test_a_table_for_a_file_is_not_shortened(tmp_path: Path) -> None:
     assert "[2]" in shown
 
 
-@pytest.mark.parametrize("command", ["infer", "run --random --stats", "diff small.xml"])
+@pytest.mark.parametrize(
+    "command",
+    ["infer", "run --random --stats", "run --random --outputs all", "diff small.xml"],
+)
 def test_a_name_of_wide_characters_takes_two_columns_each(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,8 @@ from typing import Any, ClassVar, Final, Union, overload
 
 from .demands import note
 
+BLANKS: Final = " \t\n\r\v\f"
+"""What OpenVINO passes over beside a number. `str.strip` without it removes all Unicode spaces."""
 UNBOUNDED: Final = 2**63 - 1
 """The upper bound of a dimension without one. Arithmetic on bounds never exceeds it."""
 
@@ -264,7 +266,7 @@ def parse_dimension(text: str) -> Dimension:
     Raises `ValueError` also for an empty interval (`4..2`), which OpenVINO 2026.4 reads as `?`, and
     for a bound that exceeds int64, which OpenVINO reads as 0.
     """
-    text = text.strip()
+    text = text.strip(BLANKS)
     if text in ("?", "-1"):
         return DYNAMIC
     low, dots, high = text.partition("..")
@@ -343,9 +345,9 @@ class PartialShape:
 
         `...` means a dynamic rank, an empty text a scalar. Raises `ValueError`.
         """
-        inner = text.strip()
+        inner = text.strip(BLANKS)
         if inner.startswith("[") and inner.endswith("]"):
-            inner = inner[1:-1].strip()
+            inner = inner[1:-1].strip(BLANKS)
         if inner == "...":
             return DYNAMIC_SHAPE
         if not inner:

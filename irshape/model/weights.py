@@ -24,7 +24,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..element_types import ElementType
-from ..shapes import PartialShape
+from ..shapes import BLANKS, PartialShape
 from .joined_buffers import Pieces
 from .ranges import Ranges
 
@@ -314,7 +314,7 @@ def strings_fault(constant: Constant) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _sizes(text: str) -> tuple[int, ...]:
-    text = text.strip()
+    text = text.strip(BLANKS)
     if not (text.isascii() and "_" not in text and "+" not in text):
         raise ValueError(text)
     return tuple(map(int, text.split(","))) if text else ()

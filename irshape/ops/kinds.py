@@ -13,7 +13,7 @@ from math import inf, isnan
 from typing import Any, Final, NamedTuple
 
 from ..element_types import ElementType
-from ..shapes import PartialShape
+from ..shapes import BLANKS, PartialShape
 
 _NOTHING: Final = object()
 THE_DEFAULT: Final = object()
@@ -134,7 +134,7 @@ class Integer(Kind):
             if self.any_natural:
                 return number
         else:
-            stripped = text.strip()
+            stripped = text.strip(BLANKS)
             if not _WHOLE.fullmatch(stripped):
                 raise Malformed(self.describe())
             number = bounded(stripped)
@@ -252,7 +252,7 @@ class ListOf(Kind):
     def read(self, text: str) -> tuple[Any, ...]:
         if self.any_naturals and _NATURALS.fullmatch(text):
             return tuple(map(int, text.split(",")))
-        if not text.strip():
+        if not text.strip(BLANKS):
             return ()
         values = []
         known: dict[str, Any] = {}  # a long list repeats its items
@@ -260,7 +260,7 @@ class ListOf(Kind):
         for part in text.split(","):
             if part not in known:
                 try:
-                    known[part] = self.item.read(part.strip())
+                    known[part] = self.item.read(part.strip(BLANKS))
                     if not self.item.fits_in_list(known[part]):
                         raise Malformed(self.item.describe())
                 except Malformed as malformed:
@@ -364,7 +364,8 @@ def _as_openvino_reads(text: str) -> PartialShape | None:
     It reads an overflowing size and -2 as 0. It reads an empty interval and 1..-1 as `?`.
     """
     dims: list[str] = []
-    for part in map(str.strip, text.strip().strip("[]").split(",")):
+    for each in text.strip(BLANKS).strip("[]").split(","):
+        part = each.strip(BLANKS)
         low, dots, high = part.partition("..")
         if dots and high.strip() == "-1":
             dims.append("?")

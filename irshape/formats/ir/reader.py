@@ -447,7 +447,7 @@ class _Reader(Elements):
             )
         self.model.name = attributes.get("name", "")
         text = attributes.get("version", "")
-        as_openvino_reads_it = re.fullmatch(r"\s*\+?[0-9]{1,5}", text)
+        as_openvino_reads_it = re.fullmatch(r"\s*\+?[0-9]{1,5}", text, re.ASCII)
         version = int(text) if as_openvino_reads_it else -1
         self.model.version = version
         if version not in IR_VERSIONS:

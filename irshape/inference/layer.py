@@ -59,7 +59,7 @@ class LayerEngine:
             if not isinstance(result.outputs, Fault):
                 tensor = self.constant(layer, result.outputs[0])
                 # without a value, some shape is wider than it is meant to be
-                result = result._replace(outputs=(tensor,), unsure=tensor.value is None)
+                result = LayerResult((tensor,), unsure=tensor.value is None)
             self.constants[layer] = result
         return result
 
@@ -72,9 +72,7 @@ class LayerEngine:
             constant = Constant.of(layer.items, weights)
         except ValueError:
             return tensor
-        if constant.shape != shape or constant.element_type.kind == "string":
-            return tensor
-        numbers = small_values(constant)
+        numbers = small_values(constant) if constant.shape == shape else None
         return tensor if numbers is None else tensor.with_value(Value(numbers))
 
 

@@ -38,9 +38,9 @@ class Memory:
             if outputs.rule == INTERNAL_ERROR:
                 return
             outputs = ()
-        values = [tensor.value for tensor in (*inputs, *outputs) if tensor.value is not None]
-        if any(len(value) > _LONGEST for value in values):
-            return
+        for tensor in (*inputs, *outputs):
+            if tensor.value is not None and len(tensor.value.lower) > _LONGEST:
+                return
         if len(self.results) >= self._most:
             self.results.clear()
         self.results[key] = result

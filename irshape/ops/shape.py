@@ -195,10 +195,10 @@ class Reshape(Reinterpretation):
 
     def check(self, data: Tensor, pattern: Tensor) -> Iterator[Fault]:
         sizes, wanted = data.shape.static, pattern.known
-        if sizes is None or (wanted is not None and 0 not in wanted):  # `infer` has compared
-            return
-        result = self.infer(data, pattern).shape.static
-        if result is not None and prod(sizes) not in (0, prod(result)):
+        if sizes is None or wanted is None or not self.special_zero or -1 in wanted:
+            return  # `infer` has compared
+        result = [size or sizes[index] for index, size in enumerate(wanted)]
+        if prod(sizes) not in (0, prod(result)):
             message = (
                 f"`data` {data.shape} has {prod(sizes)} elements, "
                 f"but the result {listed(result)} has {prod(result)}; "
@@ -238,16 +238,18 @@ def _copied_or_given(dim: Dimension, data: PartialShape, index: int) -> Dimensio
 class _Product:
     """The product of some dimensions.
 
+    sizes: the static dimensions.
     fixed: the product of the static dimensions.
     all: the product of the dynamic dimensions, times `fixed` if the other side has another `fixed`.
     """
 
     def __init__(self, dims: Sequence[Dimension]) -> None:
+        self.sizes: list[int] = []
         self.fixed = 1
         self.all = ONE
         for dim in dims:
             if dim.low == dim.high:
-                self.fixed *= dim.low
+                self.sizes.append(dim.low)
             else:
                 self.all = dim if self.all is ONE else self.all * dim
 
@@ -258,14 +260,12 @@ def _cancelled(ours: list[Dimension], theirs: list[Dimension]) -> tuple[_Product
 
     The other static dimensions cancel too if their products are equal, as 3 * 4 and 12.
     """
-    rest = list(theirs)
-    left = []
-    for dim in ours:
-        if dim.low == dim.high and dim.low and dim in rest:
-            rest.remove(dim)
-        else:
-            left.append(dim)
-    total, known = _Product(left), _Product(rest)
+    total, known = _Product(ours), _Product(theirs)
+    for size in tuple(total.sizes):
+        if size and size in known.sizes:
+            total.sizes.remove(size)
+            known.sizes.remove(size)
+    total.fixed, known.fixed = prod(total.sizes), prod(known.sizes)
     if total.fixed != known.fixed:
         total.all, known.all = total.all * total.fixed, known.all * known.fixed
     return total, known

@@ -2,7 +2,7 @@
 
     row("ReduceMean-1", "keep_dims=true", "f32[2,3,4] i64{[1, -1]}")
     row("Abs-1", {}, "f32[?,3]@2,3", known="a-difference")
-    unrun("Reshape-1", {"special_zero": "false"}, "f32[...]", SIZES)
+    unrun("Reshape-1", {"special_zero": "false"}, "f32[...]", "i64[3]")
 
 An input is text or what `differential.cases` makes. `f32[1..4,?]` is a Parameter, `f32[1..4,?]@2,3`
 one that is fed in that shape, `i64{[1, 2]}` a Const of a list and `i64{1}` one of a scalar. Several
@@ -86,6 +86,26 @@ def node(
     return Node(*_named(operation), _attributes(attributes), list(sources(inputs)), outputs)
 
 
+def sizes_of(shape: str, element_type: str = "i64") -> Node:
+    """The sizes of a tensor as values: known, or within bounds."""
+    return node("ShapeOf-3", f"output_type={element_type}", f"f32[{shape}]")
+
+
+def size_of(shape: str, element_type: str = "i64") -> Node:
+    """The first size of a tensor as a scalar."""
+    return node("Gather-8", "batch_dims=0", sizes_of(shape, element_type), "i64{0} i64{0}")
+
+
+def list_of_size(shape: str) -> Node:
+    """The first size of a tensor as a list of one element."""
+    return node("Gather-8", "batch_dims=0", sizes_of(shape), "i64{[0]} i64{0}")
+
+
+def as_shape(sizes: Input, source: Input | str = "f32[?]", **rest: Any) -> Case:
+    """A Reshape to values, whose result shows what irshape and OpenVINO know of them."""
+    return unrun("Reshape-1", "special_zero=false", source, sizes, **rest)
+
+
 def names(text: str) -> list[str]:
     """Words, such as element types, of which a list would take a line each."""
     return text.split()
@@ -133,3 +153,6 @@ def _read(text: str) -> Iterator[Input]:
         else:
             yield data(element_type, shape)
         place = read.end()
+
+
+SIZES = sizes_of("1..4,?,5")

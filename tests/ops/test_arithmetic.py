@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from differential.cases import Case, const, data
-from rows import against_openvino, names, node, row, unrun
+from rows import against_openvino, as_shape, names, node, row, unrun
 
 INF, NAN = float("inf"), float("nan")
 BINARY = names("Add Subtract Multiply Divide Power Mod FloorMod Maximum Minimum SquaredDifference")
@@ -377,7 +377,7 @@ def quotient_as_shape(dividend: list[float]) -> Case:
         "Divide-1", "auto_broadcast=numpy m_pythondiv=true", const("f32", dividend), sizes
     )
     whole = node("Convert-1", "destination_type=i32", quotient)
-    return unrun("Reshape-1", "special_zero=false", source, whole, id=f"quotient-{dividend}")
+    return as_shape(whole, source, id=f"quotient-{dividend}")
 
 
 test_against_openvino = against_openvino(

@@ -6,17 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Union
 
 import numpy as np
-from differential.cases import (
-    Blob,
-    Case,
-    Data,
-    Input,
-    Source,
-    const,
-    data,
-    xml_edges,
-    xml_layer,
-)
+from differential.cases import Blob, Case, Data, Input, Source, const, data, xml_edges, xml_layer
 from rows import against_openvino, row
 
 Port = tuple[int, int]
@@ -33,15 +23,10 @@ class Graph:
         self.types: dict[Port, tuple[str, str]] = {}
 
     def parameter(self, type: str, shape: str) -> Port:
+        attributes = {"shape": shape, "element_type": type}
+        number = len(self.layers)
         self.layers.append(
-            xml_layer(
-                len(self.layers),
-                "Parameter",
-                "opset1",
-                {"shape": shape, "element_type": type},
-                [],
-                [(type, shape)],
-            )
+            xml_layer(number, "Parameter", "opset1", attributes, [], [(type, shape)])
         )
         return self.declared((type, shape), 0)
 
@@ -60,16 +45,9 @@ class Graph:
         extra: str = "",
     ) -> Port:
         number = len(self.layers)
+        inputs = [self.types[source] for source in sources]
         self.layers.append(
-            xml_layer(
-                number,
-                kind,
-                version,
-                attributes,
-                [self.types[source] for source in sources],
-                [(type, shape)],
-                extra=extra,
-            )
+            xml_layer(number, kind, version, attributes, inputs, [(type, shape)], extra=extra)
         )
         self.edges += [(*source, number, index) for index, source in enumerate(sources)]
         return self.declared((type, shape), len(sources))
@@ -105,13 +83,8 @@ def port_map(*lines: Line, tag: str = "port_map") -> str:
 
 
 def back_edges(*edges: tuple[int, int]) -> str:
-    return "\n".join(
-        [
-            "<back_edges>",
-            *(f'<edge from-layer="{a}" to-layer="{b}"/>' for a, b in edges),
-            "</back_edges>",
-        ]
-    )
+    lines = [f'<edge from-layer="{a}" to-layer="{b}"/>' for a, b in edges]
+    return "\n".join(["<back_edges>", *lines, "</back_edges>"])
 
 
 TRUE, FALSE = const("boolean", True), const("boolean", False)
@@ -177,12 +150,9 @@ def with_inputs(then_shape: str = "2,3", else_shape: str = "3,2") -> Callable[[B
         y = other.parameter("f32", else_shape)
         plain_too = other.result(y)
         turned = other.result(other.op("Exp", [y], else_shape))
-        first: list[Line] = [
-            ("input", 1, x[0], {}),
-            ("output", 0, relu, {}),
-            ("output", 1, plain, {}),
-        ]
+        first: list[Line] = [("output", 0, relu, {}), ("output", 1, plain, {})]
         second: list[Line] = [("output", 1, plain_too, {}), ("output", 0, turned, {})]
+        first.insert(0, ("input", 1, x[0], {}))
         return two_bodies(then, first, other, ("input", 2, y[0], {}), *second)
 
     return text
@@ -334,6 +304,10 @@ def stepping(
     return text
 
 
+def slicing(axis: int, shape: str = "2,3") -> Callable[[Blob], str]:
+    return stepping(shape, state=False, sliced={"axis": axis})
+
+
 def _grown(shape: str) -> str:
     first, _, rest = shape.partition(",")
     return (str(2 * int(first)) if first.isdigit() else "?") + ("," + rest if rest else "")
@@ -390,7 +364,7 @@ def replaced(into: str, to: str = "f32", axis: int | None = None) -> Callable[[B
     return text
 
 
-def sliced_and_state(blob: Blob) -> str:
+def with_slices(blob: Blob) -> str:
     """state + slice of the second input; outputs: the state, and the slices made longer."""
     graph = Graph(blob)
     state, part = graph.parameter("f32", "2,1"), graph.parameter("f32", "2,1")
@@ -449,6 +423,8 @@ def edited(old: str, new: str) -> Callable[[Blob], str]:
     return lambda blob: stepping()(blob).replace(old, new)
 
 
+BOUNDED, UNSTARTED = "loop-iterations-bounded", "loop-may-not-start"
+OTHER_TYPE = "iterator-parameter-type"
 ROW = data("f32", "1,3")  # the CPU plugin joins only parts of size 1
 
 ROW_BY_ROW, ABOVE_HALF = stepping("1,3", concat=ROWS), data("f32", "3", low=0.5)
@@ -457,6 +433,7 @@ UNUSED = (
     'element_type="f32"/><output><port id="0" precision="FP32"><dim>2</dim></port></output></layer>'
 )
 STARTS = data("boolean", "", np.array(True))
+ALL_ROWS, FROM_OUTSIDE = stepping(concat=ROWS), stepping("1,3", on="in 3", concat=ROWS)
 
 LOOP = [
     # the number of iterations
@@ -467,59 +444,27 @@ LOOP = [
     loop("concat-negative-axis", stepping(concat=COLUMNS), X, outputs=2, run=False),
     loop("concat-longer-parts", stepping("2,3", concat=ROWS), X, outputs=2, run=False),
     loop("concat-at-run-time", ROW_BY_ROW, ROW, count=counted(3), outputs=2),
-    loop(
-        "concat-condition-at-run-time",
-        ROW_BY_ROW,
-        ROW,
-        starts=STARTS,
-        outputs=2,
-        known="loop-may-not-start",
-    ),
+    loop("concat-starts-at-run-time", ROW_BY_ROW, ROW, starts=STARTS, outputs=2, known=UNSTARTED),
     loop("concat-scalar", stepping("", concat=ROWS), "f32[]", count=4, outputs=2),
     loop("concat-bad-axis", stepping(concat={"axis": 2}), count=4, outputs=2),
     loop("do-while", stepping("1,3", on=False, concat=ROWS), ROW, count=7, outputs=2),
-    loop("condition-from-outside", stepping("1,3", on="in 3", concat=ROWS), [ROW, TRUE], outputs=2),
-    loop(
-        "condition-from-outside-false",
-        stepping("1,3", on="in 3", concat=ROWS),
-        [ROW, FALSE],
-        outputs=2,
-    ),
-    loop(
-        "condition-from-outside-unknown",
-        stepping("1,3", on="in 3", concat=ROWS),
-        [ROW, STARTS],
-        outputs=2,
-        known="loop-iterations-bounded",
-    ),
+    loop("condition-from-outside", FROM_OUTSIDE, [ROW, TRUE], outputs=2),
+    loop("condition-from-outside-false", FROM_OUTSIDE, [ROW, FALSE], outputs=2),
+    loop("condition-from-outside-unknown", FROM_OUTSIDE, [ROW, STARTS], outputs=2, known=BOUNDED),
     loop("condition-is-the-first", stepping("1,3", on="in 1", concat=ROWS), ROW, outputs=2),
     loop("while", until_large, ABOVE_HALF, count=-1, outputs=3),
     loop("while-at-run-time", until_large, ABOVE_HALF, count=counted(-1), outputs=3),
-    loop(
-        "while-cut-short",
-        until_large,
-        ABOVE_HALF,
-        count=2,
-        outputs=3,
-        known="loop-iterations-bounded",
-    ),
-    loop("unknown-trip-count", stepping(concat=ROWS), count=data("i64", "?"), outputs=2, run=False),
+    loop("while-cut-short", until_large, ABOVE_HALF, count=2, outputs=3, known=BOUNDED),
+    loop("unknown-trip-count", ALL_ROWS, count=data("i64", "?"), outputs=2, run=False),
     # none
     loop("none-at-run-time", ROW_BY_ROW, ROW, count=counted(0), outputs=2),
-    loop("none-known", stepping(concat=ROWS), count=0, outputs=2, run=False),
-    loop(
-        "never-starts",
-        stepping(concat=ROWS),
-        starts=FALSE,
-        outputs=2,
-        run=False,
-        known="loop-may-not-start",
-    ),
+    loop("none-known", ALL_ROWS, count=0, outputs=2, run=False),
+    loop("never-starts", ALL_ROWS, starts=FALSE, outputs=2, run=False, known=UNSTARTED),
     loop("never-starts-growing", stepping(grow=True), starts=FALSE, run=False),
     # states
     loop("growing", stepping(grow=True)),
-    loop("growing-once", stepping(grow=True), count=1, known="loop-iterations-bounded"),
-    loop("growing-never", stepping(grow=True), count=0, run=False, known="loop-may-not-start"),
+    loop("growing-once", stepping(grow=True), count=1, known=BOUNDED),
+    loop("growing-never", stepping(grow=True), count=0, run=False, known=UNSTARTED),
     loop("growing-at-run-time", stepping("?,3", grow=True), count=counted(3)),
     loop("growing-interval", stepping("?,?", grow=True), "f32[2..4,?]", run=False),
     *(
@@ -545,7 +490,7 @@ LOOP = [
         "f32[2] f32[2]",
         outputs=2,
         run=False,
-        known="iterator-parameter-type",
+        known=OTHER_TYPE,
     ),
     loop(
         "one-iteration-widens-too",
@@ -553,23 +498,15 @@ LOOP = [
         "f32[2] f32[3]",
         count=1,
         outputs=2,
-        known="loop-iterations-bounded",
+        known=BOUNDED,
     ),
     # slices
-    loop("slices", sliced_and_state, "f32[2,1] f32[2,4]", count=4, outputs=2),
-    loop(
-        "slices-dynamic", sliced_and_state, "f32[2,1] f32[?,?]@2,4", count=4, outputs=2, run=False
-    ),
-    loop("slices-only", stepping("1,3", state=False, sliced=ROWS), count=2),
-    loop(
-        "slices-dynamic-rank",
-        stepping("...", state=False, sliced=ROWS),
-        "f32[...]",
-        count=2,
-        run=False,
-    ),
-    loop("slices-bad-axis", stepping(state=False, sliced={"axis": 5}), count=2),
-    loop("slices-negative-axis", stepping(state=False, sliced=COLUMNS), count=2),
+    loop("slices", with_slices, "f32[2,1] f32[2,4]", count=4, outputs=2),
+    loop("slices-dynamic", with_slices, "f32[2,1] f32[?,?]@2,4", count=4, outputs=2, run=False),
+    loop("slices-only", slicing(0, "1,3"), count=2),
+    loop("slices-dynamic-rank", slicing(0, "..."), "f32[...]", count=2, run=False),
+    loop("slices-bad-axis", slicing(5), count=2),
+    loop("slices-negative-axis", slicing(-1), count=2),
     # the number of the iteration
     loop("counter", stepping("1,3", counter=("i64", ""), concat=ROWS), ROW, outputs=2),
     loop("counter-vector", stepping(counter=("i32", "1"))),
@@ -592,7 +529,7 @@ LOOP = [
         edited('from-layer="3" to-layer="0"/>\n</back', 'from-layer="77" to-layer="0"/>\n</back'),
     ),
     loop(
-        "state-of-too-low-rank-at-first",
+        "state-of-too-low-rank",
         replaced("2,3,4", axis=2),
         [X, data("f32", "2,3,4")],
         outputs=2,
@@ -693,9 +630,7 @@ ITERATOR = [
     iterator("dynamic-axis", iterating(), ["f32[2,?,3]@2,5,3", S]),
     iterator("interval-axis", iterating(), ["f32[2,3..7,3]", S], run=False),
     iterator("dynamic-rank", iterating(shapes=("...", "2,1")), ["f32[...]", S], run=False),
-    iterator(
-        "other-axes-dynamic", iterating(shapes=("?,1,?", "2,1")), ["f32[?,7,1..3]", S], run=False
-    ),
+    iterator("other-axes", iterating(shapes=("?,1,?", "2,1")), ["f32[?,7,1..3]", S], run=False),
     iterator("two-slices", TWO_SLICES, "f32[2,5,3] f32[5,4]"),
     iterator("one-known-one-not", TWO_SLICES, "f32[2,7,3] f32[?,4]", run=False),
     iterator(
@@ -718,9 +653,7 @@ ITERATOR = [
         run=False,
         known="iterator-part-size",
     ),
-    iterator(
-        "other-type", iterating(), ["f16[2,7,3]", S], run=False, known="iterator-parameter-type"
-    ),
+    iterator("other-type", iterating(), ["f16[2,7,3]", S], run=False, known=OTHER_TYPE),
     iterator(
         "f16",
         iterating(types=("f16", "f16")),

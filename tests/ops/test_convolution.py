@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from differential.cases import Case, Data, const, data
-from rows import against_openvino, node, row, rows_of, unrun
+from rows import against_openvino, row, rows_of, sizes_of, unrun
 
 from irshape.ops.convolution import kernels
 from irshape.ops.convolution.forward import Convolution, GroupConvolution
@@ -278,7 +278,7 @@ def rows(operation: str, filters: str) -> list[Case]:
     shape = "2,4,4,5"
     lead = filters[: -len("3,2")]
     one = "1," * filters.count(",") + "2"
-    shape_of = node("ShapeOf-3", "output_type=i64", "f32[2..9,..5]")
+    shape_of = sizes_of("2..9,..5")
     return [
         *(row(f"{operation}-1", form, f32(shape), f32(filters)) for form in BACK_FORMS),
         *(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from differential.cases import Case, Input, const, data
-from rows import against_openvino, node, row
+from rows import against_openvino, row, size_of
 
 TABLE = data("f32", "5,2,3")
 INDICES = const("i64", [0, 2, 3, 4, 2, 0])
@@ -13,16 +13,6 @@ INDICES = const("i64", [0, 2, 3, 4, 2, 0])
 
 def ints(shape: str, element_type: str = "i64") -> Input:
     return data(element_type, shape)
-
-
-def size_of(shape: str) -> Input:
-    """The first dimension of a tensor, as a scalar."""
-    return node(
-        "Gather-8",
-        "batch_dims=0",
-        node("ShapeOf-3", "output_type=i64", f"f32[{shape}]"),
-        "i64{0} i64{0}",
-    )
 
 
 def offsets(inputs: list[Input], reduction: str | None = None, **options: Any) -> list[Case]:

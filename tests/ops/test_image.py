@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from differential.cases import Case, Input, const, data
-from rows import against_openvino, names, node, row, unrun
+from rows import against_openvino, names, row, sizes_of, unrun
 
 TRANSFORMATIONS = names(
     "half_pixel pytorch_half_pixel asymmetric tf_half_pixel_for_nn align_corners"
@@ -58,10 +58,6 @@ def scaled(shape: str, scales: list[float], axes: list[int], **attributes: str) 
         const("i64", axes),
     ]
     return interpolate(inputs, "opset4", shape_calculation_mode="scales", **attributes)
-
-
-def dimensions(shape: str) -> Input:
-    return node("ShapeOf-3", "output_type=i64", f"f32[{shape}]")
 
 
 VALUES = [
@@ -186,7 +182,7 @@ SHAPES = [
     interpolate(["f32[3,?] i64[2] i64[2]"], run=False),
     interpolate(["f32[3,?] i64[...] i64{[1]}"], run=False),
     interpolate(["dynamic[...] i64{[7, 8]} u64{[1, 0]}"], run=False),
-    interpolate(["f32[2..6,?,3]", dimensions("2..9,1..,7")], run=False),
+    interpolate(["f32[2..6,?,3]", sizes_of("2..9,1..,7")], run=False),
     interpolate(["f32[3,4] i64{[0, 7]}"], run=False),
     interpolate(["f32[3,4] i64{[1000000000000, 7]}"], run=False),
     interpolate(["f32[3,4] i64{[-1, 7]}"], run=False, known="interpolate-sizes"),

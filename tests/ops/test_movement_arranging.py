@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from differential.cases import Case, const, data
-from rows import PACKED, TYPES, against_openvino, node, row, unrun
-
-SIZES = node("ShapeOf-3", "output_type=i64", "f32[1..4,?,5]")
+from rows import PACKED, SIZES, TYPES, against_openvino, as_shape, node, row, unrun
 
 
 def transpose(
@@ -256,20 +254,8 @@ SHUFFLE = [
 
 IN_A_SHAPE = [
     unrun("Transpose-1", {}, "f32[...]", node("Transpose-1", {}, "i64{[2, 0, 1]} i64{[0]}")),
-    unrun(
-        "Reshape-1",
-        "special_zero=false",
-        "f32[...]",
-        node("Roll-7", {}, SIZES, "i64{[1]} i64{[0]}"),
-        known="sizes-moved",
-    ),
-    unrun(
-        "Reshape-1",
-        "special_zero=false",
-        "f32[...]",
-        node("Reverse-1", "mode=index", SIZES, "i64{[0]}"),
-        known="sizes-moved",
-    ),
+    as_shape(node("Roll-7", {}, SIZES, "i64{[1]} i64{[0]}"), "f32[...]", known="sizes-moved"),
+    as_shape(node("Reverse-1", "mode=index", SIZES, "i64{[0]}"), "f32[...]", known="sizes-moved"),
 ]
 
 test_arranging = against_openvino(

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 from differential.cases import Case, Data, Node, const, data
-from rows import PACKED, TYPES, against_openvino, node, row, unrun
+from rows import PACKED, SIZES, TYPES, against_openvino, as_shape, node, row
 
-SIZES = node("ShapeOf-3", "output_type=i64", "f32[1..4,?,5]")
-PATTERN = {"special_zero": "false"}
 Shape = tuple[int, ...] | None
 
 
@@ -172,19 +170,9 @@ BROADCAST = [
         expected=[[["a", "a"], ["", ""]]],
     ),
     row("Broadcast-3", "mode=numpy", data("u4", "1", [9]), "i64{[2]}", expected=[[9, 9]]),
-    unrun("Reshape-1", PATTERN, "f32[...]", node("Broadcast-3", "mode=numpy", "i64{[4]} i64{[3]}")),
-    unrun(
-        "Reshape-1",
-        PATTERN,
-        "f32[...]",
-        node("Broadcast-1", "mode=explicit", SIZES, "i64{[3]} i64{[0]}"),
-    ),
-    unrun(
-        "Reshape-1",
-        PATTERN,
-        "f32[...]",
-        node("Broadcast-3", "mode=bidirectional", SIZES, "i64{[3]}"),
-    ),
+    as_shape(node("Broadcast-3", "mode=numpy", "i64{[4]} i64{[3]}"), "f32[...]"),
+    as_shape(node("Broadcast-1", "mode=explicit", SIZES, "i64{[3]} i64{[0]}"), "f32[...]"),
+    as_shape(node("Broadcast-3", "mode=bidirectional", SIZES, "i64{[3]}"), "f32[...]"),
 ]
 
 
@@ -231,7 +219,7 @@ TILE = [
         run="alone",
         expected=[["a", "", "a", ""]],
     ),
-    unrun("Reshape-1", PATTERN, "f32[...]", node("Tile-1", {}, SIZES, "i64{[2]}")),
+    as_shape(node("Tile-1", {}, SIZES, "i64{[2]}"), "f32[...]"),
     tile("2,3", [2, -1], run=False, known="negative-size"),
     tile("2,3", [2, -3], run=False, known="negative-size"),
     tile("2,3", [[2, 1]]),

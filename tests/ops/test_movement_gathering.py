@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 from differential.cases import Case, const, data
-from rows import PACKED, TYPES, against_openvino, node, row, unrun
+from rows import PACKED, SIZES, TYPES, against_openvino, as_shape, node, row
 
 VERSIONS = ["opset1", "opset7", "opset8"]
-SIZES = node("ShapeOf-3", "output_type=i64", "f32[1..4,?,5]")
 Shape = tuple[int, ...] | None
 
 
@@ -77,12 +76,7 @@ def common(version: str) -> list[Case]:
         ),
         # known sizes and bounds of sizes
         *(
-            unrun(
-                "Reshape-1",
-                "special_zero=false",
-                "f32[?]",
-                node(f"Gather-{version}", {}, SIZES, f"i64{{{indices}}} i64{{0}}"),
-            )
+            as_shape(node(f"Gather-{version}", {}, SIZES, f"i64{{{indices}}} i64{{0}}"))
             for indices in ("[2, 0]", "[0, 3]", "[-1, -4]")  # 0 for those out of range
         ),
     ]
@@ -144,7 +138,7 @@ GATHER += [
         expected=[[-2, 448]],
     ),
     *(
-        unrun("Reshape-1", "special_zero=false", "f32[?]", sizes)
+        as_shape(sizes)
         for sizes in (
             node("Gather-8", {}, SIZES, "i64{[-1, -3]} i64{0}"),
             node("Gather-8", "batch_dims=-1", SIZES, "i64{[2, 0]} i64{0}"),

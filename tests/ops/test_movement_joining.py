@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from differential.cases import Case, Const, Data, const, data
-from rows import PACKED, TYPES, against_openvino, node, row, unrun
+from rows import PACKED, SIZES, TYPES, against_openvino, as_shape, node, row, unrun
 
-SIZES = node("ShapeOf-3", "output_type=i64", "f32[1..4,?,5]")
-PATTERN = {"special_zero": "false"}
 Shape = tuple[int, ...] | None
 
 
@@ -47,14 +45,8 @@ CONCAT = [
     ),
     unrun("Concat-1", "axis=0", "dynamic[2] f32[2]"),
     row("Concat-1", {}, "f32[2,3] f32[1,3]", known="missing-attribute"),
-    unrun("Reshape-1", PATTERN, "f32[?]", node("Concat-1", "axis=0", SIZES, "i64{[7]}")),
-    unrun(
-        "Reshape-1",
-        PATTERN,
-        "f32[?]",
-        node("Concat-1", "axis=0", "i64[1] i64{[7]}"),
-        known="sizes-partly-known",
-    ),
+    as_shape(node("Concat-1", "axis=0", SIZES, "i64{[7]}")),
+    as_shape(node("Concat-1", "axis=0", "i64[1] i64{[7]}"), known="sizes-partly-known"),
     # refusals
     concat(0, "2,3", "2,4"),
     concat(0, "2,3", "2,3,1"),
@@ -111,12 +103,7 @@ SPLIT = [
     split("6,2", 0, 3, index="u8"),
     *(split("2,2", 0, 2, t=t) for t in TYPES),
     *(split("2,2", 0, 2, t=t, run=False) for t in (*PACKED, "string", "dynamic")),
-    unrun(
-        "Reshape-1",
-        PATTERN,
-        "f32[?]",
-        (node("Split-1", "num_splits=3", SIZES, "i64{0}", outputs=3), 2),
-    ),
+    as_shape((node("Split-1", "num_splits=3", SIZES, "i64{0}", outputs=3), 2)),
     split("6,2", 0, 4),
     split("6,2", 2, 2),
     split("6,2", -3, 2),
@@ -172,12 +159,7 @@ VARIADIC = [
     variadic("6,2", 0, "...", 1, run=False),
     *(variadic("2,2", 0, [1, 1], t=t) for t in TYPES),
     *(variadic("2,2", 0, [1, 1], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
-    unrun(
-        "Reshape-1",
-        PATTERN,
-        "f32[?]",
-        (node("VariadicSplit-1", {}, SIZES, "i64{0} i64{[1, 2]}", outputs=2), 1),
-    ),
+    as_shape((node("VariadicSplit-1", {}, SIZES, "i64{0} i64{[1, 2]}", outputs=2), 1)),
     variadic("6,2", 0, [2, -1, 9], known="split-lengths"),
     variadic("..4,2", 0, [3, 3], known="split-lengths", run=False),
     variadic("5..,2", 0, [1, 2], known="split-lengths", run=False),

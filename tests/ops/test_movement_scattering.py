@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from differential.cases import Case, Source, const, data
-from rows import PACKED, TYPES, against_openvino, node, row, unrun
+from differential.cases import Case, const, data
+from rows import PACKED, SIZES, TYPES, against_openvino, as_shape, node, row, sizes_of, unrun
 
 INF, NAN = float("inf"), float("nan")
-PATTERN = {"special_zero": "false"}
 Shape = tuple[int, ...] | None
-
-
-def sizes(element_type: str, shape: str) -> Source:
-    return node("ShapeOf-3", f"output_type={element_type}", f"f32[{shape}]")  # type: ignore[return-value]
-
-
-SIZES = sizes("i64", "1..4,?,5")
 
 
 def whole(index: str, given: object, fed: Shape = None) -> object:
@@ -64,17 +56,12 @@ UPDATE = [
     update("4,3", [1], "4,1", "?", run=False),
     *(update("3,2", [1], "1,2", t=t) for t in TYPES),
     *(update("3,2", [1], "1,2", t=t, run=False) for t in (*PACKED, "string", "dynamic")),
-    unrun(
-        "Reshape-1",
-        PATTERN,
-        "f32[?]",
-        node("ScatterUpdate-3", {}, SIZES, "i64{[1]} i64{[7]} i64{0}"),
-    ),
+    as_shape(node("ScatterUpdate-3", {}, SIZES, "i64{[1]} i64{[7]} i64{0}")),
     unrun(
         "Broadcast-3",
         "mode=bidirectional",
         "f32[]",
-        node("ScatterUpdate-3", {}, sizes("i32", "1..4,?,?"), "i64{[1]} i32{[7]} i64{0}"),
+        node("ScatterUpdate-3", {}, sizes_of("1..4,?,?", "i32"), "i64{[1]} i32{[7]} i64{0}"),
     ),
     update("4,3", [1], "1,3", 2),
     update("4,3", [1], "1,3", -3),
@@ -142,12 +129,7 @@ def nd(version: str) -> list[Case]:
             run="alone",
             expected=[["a", "ü"]],
         ),
-        unrun(
-            "Reshape-1",
-            PATTERN,
-            "f32[?]",
-            node(f"ScatterNDUpdate-{version}", {}, SIZES, "i64{[[1]]} i64{[7]}"),
-        ),
+        as_shape(node(f"ScatterNDUpdate-{version}", {}, SIZES, "i64{[[1]]} i64{[7]}")),
         tuples(version, "4,3", indices=[[1, 1, 1]], updates="1"),
         tuples(version, "4,3", indices=[[1]], updates="3"),
         tuples(version, "4,3", indices=[[1]], updates="1,2"),
@@ -251,12 +233,7 @@ def by_element(version: str) -> list[Case]:
             elements(version, "3,2", indices=[[1, 0]], updates="1,2", t=t, run=False)
             for t in (*PACKED, "string", "dynamic")
         ),
-        unrun(
-            "Reshape-1",
-            PATTERN,
-            "f32[?]",
-            node(f"ScatterElementsUpdate-{version}", {}, SIZES, "i64{[1]} i64{[7]} i64{0}"),
-        ),
+        as_shape(node(f"ScatterElementsUpdate-{version}", {}, SIZES, "i64{[1]} i64{[7]} i64{0}")),
         elements(version, "4,3", indices=[[1]], updates="1,1", axis=2),
         elements(version, "4,3", indices=[[1]], updates="1,1", axis=-3),
         elements(version, "4,3", indices=[1], updates="1"),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from differential.cases import Case, Data, const, data
-from rows import against_openvino, names, node, row, rows_of, unrun
+from rows import against_openvino, names, row, rows_of, sizes_of, unrun
 
 from irshape.ops.convolution.backward import ConvolutionBackpropData
 from irshape.ops.pooling.average import AvgPool_1
@@ -356,8 +356,8 @@ def adaptive(operation: str, outputs: int, fixed: dict[str, str]) -> list[Case]:
         )  # type: ignore[arg-type]
 
     two = const("i64", [3, 2])
-    shape_of = node("ShapeOf-3", "output_type=i64", "f32[2..4,..5]")
-    longer = node("ShapeOf-3", "output_type=i64", "f32[2..4,?,5]")
+    shape_of = sizes_of("2..4,..5")
+    longer = sizes_of("2..4,?,5")
     return [
         *(
             case(f32("2,3,7,8"), const("i64", sizes))

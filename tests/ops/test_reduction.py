@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from differential.cases import Case, Data, const, data
-from rows import against_openvino, node, row, unrun
+from rows import against_openvino, node, row, sizes_of, unrun
 
 ARITHMETIC = [
     ("ReduceMean", "opset1"),
@@ -185,7 +185,7 @@ SPECIAL = [
 
 def of_sizes(operation: str, shape: str, axes: list[int]) -> Case:
     """A shape that is reduced from the sizes of another."""
-    sizes = node("ShapeOf-3", "output_type=i64", f"f32[{shape}]")
+    sizes = sizes_of(shape)
     reduced = node(f"{operation}-1", KEEP, sizes, const("i64", axes, (len(axes),)))
     inputs = [data("f32", "1"), reduced]
     dynamic = any(sign in shape for sign in "?.")

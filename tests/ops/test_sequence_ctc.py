@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from differential.cases import Case, Input, const, data
-from rows import against_openvino, node, row, unrun, written
+from rows import against_openvino, list_of_size, row, unrun, written
 
 Array = Any
 
-SHAPE = node("ShapeOf-3", "output_type=i64", "f32[2..10,3,?]")
-LIST_FROM_2_TO_10 = node("Gather-8", "batch_dims=0", SHAPE, "i64{[0]} i64{0}")
+LIST_FROM_2_TO_10 = list_of_size("2..10,3,?")
 
 
 def scores(*sequences: list[int], classes: int = 4) -> Array:

@@ -5,16 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from differential.cases import Case, Const, Data, Node, const, data
-from rows import PACKED, TYPES, against_openvino, node, row, unrun
+from rows import PACKED, TYPES, against_openvino, as_shape, node, row, sizes_of, unrun
 
 PATTERN = {"special_zero": "false"}
 Shape = tuple[int, ...] | None
-
-
-def sizes_of(shape: str, version: str = "opset3") -> Node:
-    return node(
-        f"ShapeOf-{version}", {} if version == "opset1" else {"output_type": "i64"}, f"f32[{shape}]"
-    )
 
 
 def shape_of(version: str) -> list[Case]:
@@ -47,13 +41,11 @@ SHAPE_OF = [
     ),
     row("ShapeOf-3", {}, "f32[2,3]"),
     *(
-        unrun(
-            "Reshape-1", PATTERN, "f32[?]", node("ShapeOf-3", f"output_type={t}", f"f32[{shape}]")
-        )
+        as_shape(sizes_of(shape, t))
         for t in ("i32", "i64")
         for shape in ("1..4,?,5", "2,..3000000000", "2147483647..,3")
     ),
-    unrun("Reshape-1", PATTERN, "f32[?]", sizes_of("1..4,?", "opset1")),
+    as_shape(node("ShapeOf-1", {}, "f32[1..4,?]")),
 ]
 
 
@@ -216,16 +208,13 @@ def squeezes(version: str) -> list[Case]:
         squeeze(version, "...", "...", run=False),
         *(squeeze(version, "1,3", [0], t=t) for t in (*TYPES, "string")),
         *(squeeze(version, "1,3", [0], t=t, run=False) for t in (*PACKED, "dynamic")),
-        unrun(
-            "Reshape-1",
-            PATTERN,
-            "f32[?]",
+        as_shape(
             node(
                 f"Squeeze-{version}",
                 {},
                 node("Unsqueeze-1", {}, sizes_of("1..4,?"), "i64{[0]}"),
                 "i64{[0]}",
-            ),
+            )
         ),
         squeeze(version, "1,3", [2]),
         squeeze(version, "1,3", [-3]),
@@ -279,13 +268,8 @@ UNSQUEEZE = [
     unsqueeze("2,3", "...", run=False),
     *(unsqueeze("2,3", [0], t=t) for t in (*TYPES, "string")),
     *(unsqueeze("2,3", [0], t=t, run=False) for t in (*PACKED, "dynamic")),
-    unrun(
-        "Reshape-1",
-        PATTERN,
-        "f32[?]",
-        node(
-            "Unsqueeze-1", {}, node("Gather-8", {}, sizes_of("1..4,?"), "i64{0} i64{0}"), "i64{0}"
-        ),
+    as_shape(
+        node("Unsqueeze-1", {}, node("Gather-8", {}, sizes_of("1..4,?"), "i64{0} i64{0}"), "i64{0}")
     ),
     unsqueeze("2,3", [3]),
     unsqueeze("2,3", [-4]),

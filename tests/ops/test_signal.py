@@ -8,17 +8,12 @@ import numpy as np
 import pytest
 from differential.cases import Case, Input, const, data, node
 from differential.engines import computed
-from rows import against_openvino, row
+from rows import against_openvino, list_of_size, row, size_of
 
 TRANSFORMS = ("DFT", "IDFT", "RDFT", "IRDFT")
 SINCE = {"DFT": "opset7", "IDFT": "opset7", "RDFT": "opset9", "IRDFT": "opset9"}
-SHAPE = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "2..10,3,?")])
-FROM_2_TO_10 = node(
-    "Gather", "opset8", {"batch_dims": "0"}, [SHAPE, const("i64", 0), const("i64", 0)]
-)
-LIST_FROM_2_TO_10 = node(
-    "Gather", "opset8", {"batch_dims": "0"}, [SHAPE, const("i64", [0]), const("i64", 0)]
-)
+FROM_2_TO_10 = size_of("2..10,3,?")
+LIST_FROM_2_TO_10 = list_of_size("2..10,3,?")
 
 
 def axes_of(numbers: Input | list[int]) -> Input:

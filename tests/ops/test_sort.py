@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from differential.cases import Case, Input, const, data
-from rows import against_openvino, node, row, unrun
+from rows import against_openvino, row, size_of, sizes_of, unrun
 
 BEST = {"axis": "-1", "mode": "max", "sort": "value", "index_element_type": "i64"}
 
@@ -18,16 +18,6 @@ def distinct(*shape: int) -> Any:
         return rng.permutation(int(np.prod(shape))).reshape(shape) - 7
 
     return shuffled
-
-
-def size_of(shape: str, output_type: str = "i64") -> Input:
-    """The first dimension of a tensor, as a scalar."""
-    return node(
-        "Gather-8",
-        "batch_dims=0",
-        node("ShapeOf-3", f"output_type={output_type}", f"f32[{shape}]"),
-        "i64{0} i64{0}",
-    )
 
 
 def topk(
@@ -128,7 +118,7 @@ NONZERO = [
     nonzero(["f32{3}"]),
     nonzero(["boolean{[0, 1, 1]}"]),
     nonzero(
-        [node("ShapeOf-3", "output_type=i64", "f32[2..5,?,0]")],
+        [sizes_of("2..5,?,0")],
         run=False,
         known="nonzero-of-bounds",
     ),

@@ -6,17 +6,7 @@ from typing import Any
 
 import numpy as np
 from differential.cases import Case, Input, const, data
-from rows import against_openvino, node, row
-
-
-def size_of(shape: str) -> Input:
-    """The first dimension of a tensor, as a scalar."""
-    return node(
-        "Gather-8",
-        "batch_dims=0",
-        node("ShapeOf-3", "output_type=i64", f"f32[{shape}]"),
-        "i64{0} i64{0}",
-    )
+from rows import against_openvino, row, size_of, sizes_of
 
 
 def segment_max(inputs: list[Input], fill_mode: str | None = "ZERO", **options: Any) -> Case:
@@ -91,7 +81,7 @@ FILLED = [
     fill(["f32[...] i32{[-3, 4]} i32[...] f32[...]"], run=False),
     fill(["string[4] i64{[5, 6]}", const("i64", PLACES), "string[]"], run=False),
     fill(
-        [VALUES, node("ShapeOf-3", "output_type=i32", "f32[2..6,4]"), "i32[4,2]", NINE],
+        [VALUES, sizes_of("2..6,4", "i32"), "i32[4,2]", NINE],
         run=False,
         known="sparse-bounded-rows",
     ),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from differential import elements
 from differential.cases import Case, Node, const, data
-from rows import against_openvino, node, row, unrun
+from rows import against_openvino, node, row, sizes_of, unrun
 
 INF, NAN = float("inf"), float("nan")
 NUMBERS = [name for name in elements.NAMES if name != "string"]
@@ -187,10 +187,6 @@ test_against_openvino = against_openvino(*PAIRS, *EXTREMES, *TYPES)
 # values that decide a shape: the result is the target of a Broadcast, which takes its bounds
 
 
-def shape_of(shape: str) -> Node:
-    return node("ShapeOf-3", "output_type=i64", f"f32[{shape}]")
-
-
 def op(type: str, *inputs: Any, version: str = "opset1", **attributes: str) -> Node:
     return node(f"{type}-{version}", attributes, *inputs)
 
@@ -208,55 +204,55 @@ def scaled(shape: str, factor: float, through: str, element_type: str = "f32") -
         "i64",
         op(
             through,
-            op("Multiply", to(element_type, shape_of(shape)), const(element_type, [factor])),
+            op("Multiply", to(element_type, sizes_of(shape)), const(element_type, [factor])),
             version="opset5" if through == "Round" else "opset1",
         ),
     )
 
 
 INTERVALS = "2..10,?,3..,..7"
-LESS_THAN_5 = op("Less", shape_of("4,9"), i64(5))
-NOT_4 = op("NotEqual", shape_of("4,9"), i64(4))
+LESS_THAN_5 = op("Less", sizes_of("4,9"), i64(5))
+NOT_4 = op("NotEqual", sizes_of("4,9"), i64(4))
 SAME = {
-    "add-static": op("Add", shape_of("2,3"), i64(1, 2)),
-    "add-both": op("Add", shape_of("2..10,3"), shape_of("1..3,5..6")),
-    "subtract": op("Subtract", shape_of("4..10,5"), i64(2)),
-    "subtract-to-zero": op("Maximum", op("Subtract", shape_of("2..10,?"), i64(3)), i64(0)),
-    "multiply": op("Multiply", shape_of("2..10,5,1..3"), i64(2, 1, 3)),
-    "multiply-shapes": op("Multiply", shape_of("2..4,3"), shape_of("1..2,3..5")),
-    "divide": op("Divide", shape_of("2..11,9"), i64(2)),
-    "mod-static": op("Mod", shape_of("11,9"), i64(4)),
-    "floor-mod-static": op("FloorMod", shape_of("11,9"), i64(4)),
-    "power": op("Power", shape_of("2..3,4"), i64(2)),
-    "negative-abs": op("Abs", op("Negative", shape_of("5,9"))),
-    "clamp": op("Clamp", shape_of("2..10,9"), min="3", max="7.5"),
-    "sign": op("Sign", shape_of("5,9")),
+    "add-static": op("Add", sizes_of("2,3"), i64(1, 2)),
+    "add-both": op("Add", sizes_of("2..10,3"), sizes_of("1..3,5..6")),
+    "subtract": op("Subtract", sizes_of("4..10,5"), i64(2)),
+    "subtract-to-zero": op("Maximum", op("Subtract", sizes_of("2..10,?"), i64(3)), i64(0)),
+    "multiply": op("Multiply", sizes_of("2..10,5,1..3"), i64(2, 1, 3)),
+    "multiply-shapes": op("Multiply", sizes_of("2..4,3"), sizes_of("1..2,3..5")),
+    "divide": op("Divide", sizes_of("2..11,9"), i64(2)),
+    "mod-static": op("Mod", sizes_of("11,9"), i64(4)),
+    "floor-mod-static": op("FloorMod", sizes_of("11,9"), i64(4)),
+    "power": op("Power", sizes_of("2..3,4"), i64(2)),
+    "negative-abs": op("Abs", op("Negative", sizes_of("5,9"))),
+    "clamp": op("Clamp", sizes_of("2..10,9"), min="3", max="7.5"),
+    "sign": op("Sign", sizes_of("5,9")),
     "rounds-as-f32": scaled("10,20,30", 0.7, "Floor"),
     "rounds-as-f16": scaled("10,20,30", 0.7, "Floor", "f16"),
     "round": scaled("3,5,7", 0.5, "Round"),
-    "through-i32": to("i64", to("i32", shape_of(INTERVALS))),
-    "select-known": op("Select", const("boolean", [True, False]), shape_of("2..10,9"), i64(7)),
-    "select-equal": op("Select", op("Equal", shape_of("4,9"), i64(4)), i64(1), shape_of("4,9")),
+    "through-i32": to("i64", to("i32", sizes_of(INTERVALS))),
+    "select-known": op("Select", const("boolean", [True, False]), sizes_of("2..10,9"), i64(7)),
+    "select-equal": op("Select", op("Equal", sizes_of("4,9"), i64(4)), i64(1), sizes_of("4,9")),
     "logical": op("Select", op("LogicalAnd", LESS_THAN_5, op("LogicalNot", NOT_4)), i64(1), i64(2)),
-    "pdpd": op("Add", shape_of("4,9"), i64(1), auto_broadcast="pdpd"),
+    "pdpd": op("Add", sizes_of("4,9"), i64(1), auto_broadcast="pdpd"),
 }
 TIGHTER = {
-    "add": op("Add", shape_of(INTERVALS), i64(1)),
-    "multiply-unbounded": op("Multiply", shape_of(INTERVALS), i64(2)),
-    "divide-unbounded": op("Divide", shape_of(INTERVALS), i64(2)),
-    "minimum": op("Minimum", shape_of(INTERVALS), i64(5)),
-    "maximum": op("Maximum", shape_of(INTERVALS), i64(5)),
-    "squared-difference": op("SquaredDifference", shape_of("5,9"), i64(2)),
-    "relu": op("ReLU", op("Subtract", shape_of("2..10,9"), i64(4))),
+    "add": op("Add", sizes_of(INTERVALS), i64(1)),
+    "multiply-unbounded": op("Multiply", sizes_of(INTERVALS), i64(2)),
+    "divide-unbounded": op("Divide", sizes_of(INTERVALS), i64(2)),
+    "minimum": op("Minimum", sizes_of(INTERVALS), i64(5)),
+    "maximum": op("Maximum", sizes_of(INTERVALS), i64(5)),
+    "squared-difference": op("SquaredDifference", sizes_of("5,9"), i64(2)),
+    "relu": op("ReLU", op("Subtract", sizes_of("2..10,9"), i64(4))),
     "half-floor": scaled("2..11,9,?", 0.5, "Floor"),
     "third-ceiling": scaled("2..11,9,?", 1 / 3, "Ceiling"),
-    "sqrt": to("i64", op("Sqrt", to("f32", shape_of("4..81,16")))),
-    "like": op("ConvertLike", op("Floor", to("f32", shape_of("2..11,9"))), i64(0)),
+    "sqrt": to("i64", op("Sqrt", to("f32", sizes_of("4..81,16")))),
+    "like": op("ConvertLike", op("Floor", to("f32", sizes_of("2..11,9"))), i64(0)),
     "select-compared": op(
-        "Select", op("Greater", shape_of("2..10,9"), i64(1)), shape_of("2..10,9"), i64(1)
+        "Select", op("Greater", sizes_of("2..10,9"), i64(1)), sizes_of("2..10,9"), i64(1)
     ),
-    "select-either": op("Select", op("Less", shape_of("2..10,9"), i64(5)), i64(3), i64(8)),
-    "bitwise": op("BitwiseAnd", shape_of("4,9"), i64(12), version="opset13"),
+    "select-either": op("Select", op("Less", sizes_of("2..10,9"), i64(5)), i64(3), i64(8)),
+    "bitwise": op("BitwiseAnd", sizes_of("4,9"), i64(12), version="opset13"),
 }
 """Those of which irshape knows narrower bounds than OpenVINO."""
 

@@ -94,10 +94,13 @@ def ends_of(context: Context) -> Iterator[End]:
 
 def _unnamed(context: Context) -> Iterator[End]:
     """Yields the inputs and outputs without a tensor name. Leaves out an output that an input feeds
-    directly, since the input is reported."""
-    for end in ends_of(context):
+    directly, since the input is reported. The names of such an output are also those of the input.
+    """
+    ends = list(ends_of(context))
+    named = {id(end.port) for end in ends if end.layer.output_names}
+    for end in ends:
         fed_by_an_input = end.producer.is_parameter and end.layer is not end.producer
-        if not (end.port.names or end.layer.output_names or fed_by_an_input):
+        if not (end.port.names or id(end.port) in named or fed_by_an_input):
             yield end
 
 

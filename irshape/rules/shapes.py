@@ -307,6 +307,8 @@ class HugeTensor(Rule):
                 )
 
 
+STRING_BITS = 256
+"""What OpenVINO takes for a string, beside its characters: a `std::string` of 32 bytes."""
 HUGE = 1 << 40
 """A tensor with at least this number of elements fits into no memory."""
 
@@ -317,14 +319,17 @@ def _any_huge(result: BodyResult) -> bool:
 
 
 def _most_bytes(tensor: Tensor, most: float = inf) -> int:
-    """Returns the most bytes that a tensor can take. An unbounded dimension counts as 1.
+    """Returns the most bytes that a tensor can take, without characters of strings. An unbounded
+    dimension counts as 1.
 
     most: an upper bound on the number of elements of the tensor.
     """
     if tensor.shape.dims is None:
         return 0
     sizes = [1 if dim.high == UNBOUNDED else dim.high for dim in tensor.shape.dims]
-    return int(min(prod(sizes), most)) * (tensor.element_type.bits or 0) // 8
+    kind = tensor.element_type
+    bits = STRING_BITS if kind.name == "string" else kind.bits
+    return (int(min(prod(sizes), most)) * bits + 7) // 8
 
 
 def _sized_by_names(context: Context) -> Iterator[tuple[Layer, Port, Tensor, int]]:

@@ -82,6 +82,9 @@ def test_the_largest_tensor_is_limited(limit: str, over: str, folder: Path) -> N
         (COLUMN, 6272 * 4, False),  # [b*s,1]
         (COLUMN, 6272 * 4 - 1, True),
         ("Add-1(f32[1..64,4] f32[1..50,4])", 900, True),  # 64 rows if the second has one
+        ("Squeeze-15(string[1,1000])", 31999, True),  # OpenVINO takes 32 bytes for each
+        ("Squeeze-15(string[1,1000])", 32000, False),
+        ("Squeeze-15(i4[1,3])", 1, True),
     ],
 )
 def test_the_largest_tensor_is_judged_by_named_sizes(

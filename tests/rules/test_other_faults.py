@@ -11,6 +11,7 @@ from network import LAYERS, Told, agrees, found, network, position, serious, une
 from test_faults import FAULTS
 from test_rule import OF_THE_FILE
 
+import irshape
 from irshape.diagnostics.report import Report
 from irshape.shapes import UNBOUNDED, Dimension
 
@@ -370,6 +371,13 @@ def test_no_tensor_has_a_name(tmp_path: Path) -> None:
         validate(network().replace(' names="x"', "").replace(' names="y"', ""), tmp_path), "IR125"
     )
     assert finding.message.startswith("no tensor of the model has a name")
+
+
+def test_the_names_of_a_result_are_those_of_the_input_that_feeds_it(tmp_path: Path) -> None:
+    graph = irshape.Graph()
+    graph.result(graph.parameter("f32", "[3]", name="x"), "y")
+    graph.save(tmp_path / "m.xml")
+    assert not found(irshape.validate(tmp_path / "m.xml"), "IR125")
 
 
 def test_ids_repeated_on_both_sides(tmp_path: Path) -> None:

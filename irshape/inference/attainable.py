@@ -23,12 +23,8 @@ def unknown_operands(operation: Operation, inputs: tuple[Tensor | None, ...]) ->
     return [
         operand.name
         for index, operand in operation.signature.valued
-        if index < len(inputs) and _value_unknown(inputs[index])
+        if index < len(inputs) and (tensor := inputs[index]) is not None and tensor.value is None
     ]
-
-
-def _value_unknown(tensor: Tensor | None) -> bool:
-    return tensor is not None and tensor.value is None
 
 
 def attainable(
@@ -44,7 +40,7 @@ def attainable(
     tried: list[int] = []
     choices: list[list[Tensor]] = []
     for index, _ in operation.signature.valued:
-        if index < len(inputs) and _value_unknown(inputs[index]):
+        if index < len(inputs) and inputs[index].value is None:
             values = _choices(operation.operands[index].name, inputs, index, declared)
             if values is not None:
                 tried.append(index)

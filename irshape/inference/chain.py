@@ -82,21 +82,16 @@ def _step(result: BodyResult, position: int, index: int) -> str:
     source = result.wiring.sources[position][index]
     assert source is not None
     producer, consumer = result.body.layers[source[0]], result.body.layers[position]
-    tensors = result.outputs[source[0]]
-    tensor = tensors[source[1]] if source[1] < len(tensors) else None
-    shape = tensor.shape if tensor is not None else "?"
-    value = ""
-    if tensor is not None and tensor.known is not None:
-        value = f" = {_short(str(list(tensor.known)))}"
-    place = f"input {index} of {consumer.type} '{consumer.name}'"
+    shape, value = "?", ""
+    for tensor in result.outputs[source[0]][source[1] :][:1]:
+        shape = str(tensor.shape)
+        if tensor.known is not None:
+            text = str(list(tensor.known))
+            value = f" = {text if len(text) <= 60 else text[:57] + '…'}"
+    says = f"{producer.label} has shape"
     if producer.is_constant:
-        label = f"constant '{producer.name}' (id {producer.id})"
-        return f"{place}: {label} of shape {shape}{value}"
-    return f"{place}: {producer.label} has shape {shape}{value}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "…"
+        says = f"constant '{producer.name}' (id {producer.id}) of shape"
+    return f"input {index} of {consumer.type} '{consumer.name}': {says} {shape}{value}"
 
 
 def _depends_on_input(result: BodyResult, position: int) -> bool:

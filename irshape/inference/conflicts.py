@@ -9,7 +9,7 @@ from ..faults import Fault
 from ..model.graph import Layer, Model
 from ..shapes import PartialShape
 from ..symbols.expressions import Atom, Expression, Symbol
-from .named_sizes import NamedSizes, contradiction, tensor_name
+from .named_sizes import NamedSizes, contradiction, located, tensor_name
 from .result import BodyResult, Inference
 from .symbolic import infer_symbolic
 
@@ -68,12 +68,10 @@ def conflicts_of_layers(
         for layer, subject in part.observations:
             conflict = sizes.facts.conflicts.get(layer)
             if isinstance(subject, Fault) and conflict is not None and conflict.earlier:
-                line = model.source.line_number(layer.offset)
                 sources = (each.source for each in conflict.earlier)
                 yield (
                     (layer, *(source for source in sources if isinstance(source, Layer))),
-                    f"{layer.type} '{layer.name}' (line {line}) needs "
-                    f"{contradiction(model, conflict)}",
+                    f"{located(model, layer)} needs {contradiction(model, conflict)}",
                 )
 
 

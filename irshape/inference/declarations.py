@@ -6,7 +6,6 @@ from functools import lru_cache
 
 from ..faults import Violation
 from ..model.graph import Layer, Model
-from ..model.ports import Port
 from ..ops import registry
 from ..ops.declaration import AttributeFault, Operation, check_inputs
 from ..rule_ids import INPUT_COUNT
@@ -97,12 +96,7 @@ def _misfits(declared: type[Operation], layer: Layer) -> tuple[int, ...]:
         return len(faults), int(violation.fault.rule == INPUT_COUNT), 1, 1
     tensors = outputs if isinstance(outputs, tuple) else (outputs,)
     contradicted = sum(
-        _contradicts(port, tensor.shape)
+        bool(port.dims) and not PartialShape(port.dims).compatible(tensor.shape)
         for port, tensor in zip(layer.outputs, tensors, strict=False)
     )
     return len(faults), 0, int(len(tensors) != len(layer.outputs)), contradicted
-
-
-def _contradicts(port: Port, shape: PartialShape) -> bool:
-    """Whether an output port declares dimensions that contradict the shape."""
-    return bool(port.dims) and not PartialShape(port.dims or ()).compatible(shape)

@@ -146,16 +146,19 @@ class NamedSizes:
                 yield f"{symbol.name} in {written_range(low, high)}"
 
 
+def located(model: Model, layer: Layer) -> str:
+    """Returns the type, name and line of a layer, e.g. `Concat 'first' (line 7)`."""
+    line = f" (line {model.source.line_number(layer.offset)})" if layer.offset >= 0 else ""
+    return f"{layer.type} '{layer.name}'{line}"
+
+
 def contradiction(model: Model, conflict: Conflict) -> str:
     """Returns a contradiction as text, e.g. `n == 4, but Concat 'first' (line 7) needs n == 8`."""
     demands = []
     for each in conflict.earlier:
         if isinstance(each.source, Layer):
-            place = ""
-            if each.source.offset >= 0:
-                place = f" (line {model.source.line_number(each.source.offset)})"
             verb = "probably needs" if each.assumed else "needs"
-            demands.append(f"{each.source.type} '{each.source.name}'{place} {verb} {each}")
+            demands.append(f"{located(model, each.source)} {verb} {each}")
         else:
             demands.append(f"{each} is assumed")
     return f"{conflict.constraint}, but {' and '.join(demands)}"

@@ -14,7 +14,7 @@ from ..symbols.expressions import Expression, Symbol
 from .bounding import Binding
 from .conflicts import conflicts_of_layers
 from .explaining import Place, Reasons, counterparts
-from .named_sizes import tensor_name, value_of
+from .named_sizes import located, tensor_name, value_of
 from .reasons import Group, Overview, ProposedSize, Verdict, spaced
 from .result import BodyResult
 
@@ -109,8 +109,7 @@ def _equating(reasons: Reasons, layer: Layer, axis: int) -> str:
                 origin = reasons.sizes.origin(symbol.name)
                 if origin is not None and origin.layer is layer and origin.axis == axis:
                     verb = "probably requires" if each.assumed else "requires"
-                    at = reasons.line(each.source)
-                    return f"{each.source.type} '{each.source.name}' (line {at}) {verb}"
+                    return f"{located(reasons.inference.model, each.source)} {verb}"
     return ""
 
 
@@ -121,7 +120,7 @@ def _refused(reasons: Reasons) -> str:
         return ""
     layer, shapes = refusal
     given = ", ".join(f"{name}={shape}" for name, shape in shapes.items())
-    return f"{layer.type} '{layer.name}' (line {reasons.line(layer)}) refuses {given}"
+    return f"{located(reasons.inference.model, layer)} refuses {given}"
 
 
 def _bounding(reasons: Reasons) -> Binding | None:
@@ -237,12 +236,11 @@ def _excludes(condition: Constraint, symbol: Symbol, size: int) -> bool:
 
 def _limiting(inference: Inference, layer: Layer, high: int) -> str:
     """Returns a text: the layer that limits a size, and the nearest constant of this size."""
-    place = inference.model.source.place
-    said = f"{layer.type} '{layer.name}' (line {place(layer.offset)[0]}) requires"
+    said = f"{located(inference.model, layer)} requires"
     body = next(each for each in inference.result.walk() if layer in each.body.layers)
     for constant, sizes in body.constants_before(layer):
         if high in sizes:
-            line = place(constant.offset)[0]
+            line = inference.model.source.line_number(constant.offset)
             given = ",".join(map(str, sizes))
             return f"{said}: constant '{constant.name}' (line {line}) is [{given}]"
     return said

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -196,10 +195,12 @@ class OutputNames:
                         return result, position, port
                 if layer.is_result and name in names_in(layer.output_names):
                     return result, position, 0
-            for (text, port), key in product(wanted, (_name, _id, _id_as_such, self.label_of)):
-                for result, position, _ in _layers(results):
-                    if port < len(result.outputs[position]) and key(result, position) == text:
-                        return result, position, port
+            for text, port in wanted:
+                id = text.removeprefix("id:")
+                for key, value in ((_name, text), (_id, id), (self.label_of, text)):
+                    for result, position, _ in _layers(results):
+                        if port < len(result.outputs[position]) and key(result, position) == value:
+                            return result, position, port
         layers = net.body.layers
         known = [text for layer in layers for port in layer.outputs for text in port.tensor_names]
         known += [layer.name for layer in layers]
@@ -222,10 +223,6 @@ def _layers(results: Iterable[BodyResult]) -> Iterator[tuple[BodyResult, int, La
 
 def _name(result: BodyResult, position: int) -> str:
     return result.body.layers[position].name
-
-
-def _id_as_such(result: BodyResult, position: int) -> str:
-    return f"id:{_id(result, position)}"
 
 
 def _id(result: BodyResult, position: int) -> str:

@@ -11,14 +11,16 @@ can stand in one text.
 
 from __future__ import annotations
 
+import math
 import re
 from ast import literal_eval
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
 import pytest
-from differential.cases import Case, Input, Node, case_id, const, data
+from differential.cases import Case, Data, Input, Node, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -109,6 +111,23 @@ def as_shape(sizes: Input, source: Input | str = "f32[?]", **rest: Any) -> Case:
 def names(text: str) -> list[str]:
     """Words, such as element types, of which a list would take a line each."""
     return text.split()
+
+
+def table(text: str) -> list[list[float]]:
+    """The rows of a matrix, such as `0 0 1 1; 0 0.1 1 1.1`."""
+    return [[float(number) for number in line.split()] for line in text.split(";")]
+
+
+def different(shape: Sequence[int]) -> Callable[[np.random.Generator], Any]:
+    """Values for `data`: from 0 to 1, no two of them equal, so that their order is certain."""
+    count = math.prod(shape)
+    return lambda rng: ((rng.permutation(count) + 1) / (count + 1)).reshape(shape)
+
+
+def parameters(shapes: Sequence[str], types: str = "f32") -> list[Data]:
+    """Parameters of these shapes; `types` is one element type for all, or one for each."""
+    each = names(types) if " " in types else [types] * len(shapes)
+    return [data(element_type, shape) for element_type, shape in zip(each, shapes, strict=True)]
 
 
 def written(text: str, **changed: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from differential.cases import Case, const, data
-from rows import against_openvino, written
+from rows import against_openvino, different, parameters, table, written
 
 PREFIX = "ExperimentalDetectron"
 
@@ -22,24 +22,6 @@ def case(
     return Case(PREFIX + type, version, attributes, inputs, outputs=outputs, **given)
 
 
-def parameters(shapes: tuple[str, ...], types: str) -> list[object]:
-    return [
-        data(element_type, shape)
-        for element_type, shape in zip(
-            (types.split() * 9)[: len(shapes)] if len(types.split()) == 1 else types.split(),
-            shapes,
-            strict=True,
-        )
-    ]
-
-
-def different(shape: tuple[int, ...]) -> object:
-    """Numbers from 0 to 1, no two of them equal."""
-    return lambda rng: ((rng.permutation(int(np.prod(shape))) + 1) / (np.prod(shape) + 1)).reshape(
-        shape
-    )
-
-
 def boxes(count: int, side: float = 40, least: float = 4) -> object:
     def make(rng: np.random.Generator) -> np.ndarray:
         corners = rng.random((count, 2)) * side
@@ -50,34 +32,28 @@ def boxes(count: int, side: float = 40, least: float = 4) -> object:
 
 # detection output
 
+DETECTION = (
+    "score_threshold=0.2 nms_threshold=0.4 max_delta_log_wh=1.5 post_nms_count=5"
+    " max_detections_per_image=7"
+)
+
 
 def output(
     count: int = 8,
     classes: int = 3,
     element_type: str = "f32",
     rois: object = None,
-    known: object = (),
-    run: object = True,
     **given: str,
 ) -> Case:
-    attributes = {
-        "score_threshold": "0.2",
-        "nms_threshold": "0.4",
-        "max_delta_log_wh": "1.5",
-        "num_classes": str(classes),
-        "post_nms_count": "5",
-        "max_detections_per_image": "7",
-        "deltas_weights": "10,10,5,5",
-        "class_agnostic_box_regression": "false",
-        **given,
-    }
+    more = f"num_classes={classes} deltas_weights=10,10,5,5 class_agnostic_box_regression=false"
+    attributes = written(f"{DETECTION} {more}", **given)
     inputs = [
         data(element_type, f"{count},4", rois or boxes(count)),
         data(element_type, f"{count},{classes * 4}", low=-3, high=9),
         data(element_type, f"{count},{classes}", different((count, classes))),
         const(element_type, [[60, 80, 1]]),
     ]
-    return case("DetectionOutput", attributes, inputs, outputs=3, known=known, run=run)
+    return case("DetectionOutput", attributes, inputs, outputs=3)
 
 
 def output_shapes(
@@ -88,28 +64,13 @@ def output_shapes(
     known: object = (),
     **given: str,
 ) -> Case:
-    attributes = {
-        "score_threshold": "0.2",
-        "nms_threshold": "0.4",
-        "max_delta_log_wh": "1.5",
-        "num_classes": "3",
-        "post_nms_count": "5",
-        "max_detections_per_image": "7",
-        "deltas_weights": "1,1,1,1",
-        **given,
-    }
+    attributes = written(f"{DETECTION} num_classes=3 deltas_weights=1,1,1,1", **given)
     attributes.pop(drop, None)
-    return case(
-        "DetectionOutput",
-        attributes,
-        parameters(shapes, types),
-        outputs=3,
-        version=version,
-        run=False,
-        known=known,
-    )
+    rest = {"outputs": 3, "version": version, "run": False, "known": known}
+    return case("DetectionOutput", attributes, parameters(shapes, types), **rest)
 
 
+FIT = ("8,4", "8,12", "8,3", "1,3")
 OUTPUT = [
     output(),
     output(max_detections_per_image="40"),
@@ -125,15 +86,11 @@ OUTPUT = [
     output(classes=1),
     output(20, 6, max_detections_per_image="30"),
     output(3, element_type="f16"),
-    output(
-        4,
-        rois=[[0, 0, 10, 10], [5, 5, 5, 9], [8, 8, 2, 2], [1, 0, 11, 10]],
-        max_detections_per_image="10",
-    ),
+    output(4, rois=table("0 0 10 10; 5 5 5 9; 8 8 2 2; 1 0 11 10"), max_detections_per_image="10"),
     *[
         output_shapes(*row, **given)
         for row, given in (
-            (("8,4", "8,12", "8,3", "1,3"), {}),
+            (FIT, {}),
             (("?,?", "?,12", "2..9,?", "?,?"), {}),
             (("...", "...", "...", "..."), {}),
             (("8,4", "...", "9,3", "..."), {}),
@@ -147,20 +104,17 @@ OUTPUT = [
             (("8,4", "12", "8,3", "1,3"), {}),
             (("8,4", "8,12", "8", "1,3"), {}),
             (("8,4", "8,12", "8,3", "3"), {}),
-            (("8,4", "8,12", "8,3", "1,3"), {"types": "f32 f16 f32 f32"}),
-            (("8,4", "8,12", "8,3", "1,3"), {"types": "i32"}),
-            (("8,4", "8,12", "8,3", "1,3"), {"types": "bf16"}),
-            (("8,4", "8,12", "8,3", "1,3"), {"max_detections_per_image": "-1"}),
-            (("8,4", "8,12", "8,3", "1,3"), {"max_detections_per_image": "0"}),
-            (("8,4", "8,12", "8,3", "1,3"), {"version": "experimental"}),
-            (("8,4", "8,12", "8,3", "1,3"), {"version": "extension"}),
-            (("8,4", "8,12", "8,3", "1,3"), {"version": "opset5"}),
-            (
-                ("8,4", "8,12", "8,3", "1,3"),
-                {"drop": "deltas_weights", "known": "missing-attribute"},
-            ),
+            (FIT, {"types": "f32 f16 f32 f32"}),
+            (FIT, {"types": "i32"}),
+            (FIT, {"types": "bf16"}),
+            (FIT, {"max_detections_per_image": "-1"}),
+            (FIT, {"max_detections_per_image": "0"}),
+            (FIT, {"version": "experimental"}),
+            (FIT, {"version": "extension"}),
+            (FIT, {"version": "opset5"}),
         )
     ],
+    output_shapes(*FIT, drop="deltas_weights", known="missing-attribute"),
 ]
 
 
@@ -223,7 +177,7 @@ PROPOSALS = [
 
 
 def grid(rows: int = 3, columns: int = 4, element_type: str = "f32", **given: str) -> Case:
-    attributes = {"flatten": "true", "h": "0", "w": "0", "stride_x": "0", "stride_y": "0", **given}
+    attributes = written("flatten=true h=0 w=0 stride_x=0 stride_y=0", **given)
     inputs = [
         data(element_type, "2,4", [[-8, -4, 8, 4], [-3, -5, 3, 5]]),
         data(element_type, f"1,5,{rows},{columns}"),
@@ -233,12 +187,8 @@ def grid(rows: int = 3, columns: int = 4, element_type: str = "f32", **given: st
 
 
 def grid_shapes(*shapes: str, types: str = "f32", **given: str) -> Case:
-    return case(
-        "PriorGridGenerator",
-        {"flatten": "true", "h": "0", "w": "0", "stride_x": "0", "stride_y": "0", **given},
-        parameters(shapes, types),
-        run=False,
-    )
+    attributes = written("flatten=true h=0 w=0 stride_x=0 stride_y=0", **given)
+    return case("PriorGridGenerator", attributes, parameters(shapes, types), run=False)
 
 
 GRID = [
@@ -288,14 +238,11 @@ ROIS = [
 ]
 
 
+EXTRACTOR = "output_size=3 sampling_ratio=2 pyramid_scales=4,8,16,32 aligned=false"
+
+
 def features(levels: int = 2, element_type: str = "f32", **given: str) -> Case:
-    attributes = {
-        "output_size": "3",
-        "sampling_ratio": "2",
-        "pyramid_scales": "4,8,16,32",
-        "aligned": "false",
-        **given,
-    }
+    attributes = written(EXTRACTOR, **given)
     inputs = [
         data(element_type, f"{len(ROIS)},4", ROIS),
         *[data(element_type, f"1,3,{24 // 2**level},{20 // 2**level}") for level in range(levels)],
@@ -303,20 +250,12 @@ def features(levels: int = 2, element_type: str = "f32", **given: str) -> Case:
     return case("ROIFeatureExtractor", attributes, inputs, outputs=2)
 
 
-def feature_shapes(
-    *shapes: str, types: str = "f32", version: str = "opset6", known: object = (), **given: str
-) -> Case:
-    return case(
-        "ROIFeatureExtractor",
-        written("output_size=3 sampling_ratio=2 pyramid_scales=4,8,16,32 aligned=false", **given),
-        parameters(shapes, types),
-        outputs=2,
-        version=version,
-        run=False,
-        known=known,
-    )
+def feature_shapes(*shapes: str, types: str = "f32", version: str = "opset6", **given: str) -> Case:
+    attributes, rest = written(EXTRACTOR, **given), {"outputs": 2, "version": version}
+    return case("ROIFeatureExtractor", attributes, parameters(shapes, types), run=False, **rest)
 
 
+OLD = written("distribute_rois_between_levels=1 image_id=0 preserve_rois_order=1")
 FEATURES = [
     features(),
     features(1),
@@ -341,15 +280,7 @@ FEATURES = [
             (("8,4", "2..,3,24,20"), {}),
             (("8,4", "1,3,24,20", "1,3,12,10"), {"types": "f32 f32 f16"}),
             (("8,4", "1,3,24,20"), {"types": "i8"}),
-            (
-                ("8,4", "1,3,24,20"),
-                {
-                    "version": "experimental",
-                    "distribute_rois_between_levels": "1",
-                    "image_id": "0",
-                    "preserve_rois_order": "1",
-                },
-            ),
+            (("8,4", "1,3,24,20"), {"version": "experimental", **OLD}),
             (("8,4",), {}),
             (("8,4", "1,3,24,20"), {"output_size": "-1"}),
         )
@@ -361,15 +292,9 @@ FEATURES = [
 
 
 def top(max_rois: str = "3", element_type: str = "f32", **given: Any) -> Case:
-    return case(
-        "TopKROIs",
-        {"max_rois": max_rois},
-        [
-            data(element_type, "6,4", boxes(6)),
-            data(element_type, "6", [0.3, 0.9, 0.1, 0.95, 0.5, 0.2]),
-        ],
-        **given,
-    )
+    scores = data(element_type, "6", [0.3, 0.9, 0.1, 0.95, 0.5, 0.2])
+    inputs = [data(element_type, "6,4", boxes(6)), scores]
+    return case("TopKROIs", {"max_rois": max_rois}, inputs, **given)
 
 
 def top_shapes(*shapes: str, types: str = "f32", max_rois: str = "3") -> Case:

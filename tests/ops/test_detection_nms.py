@@ -5,27 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from differential.cases import Case, Data, const, data
-from rows import against_openvino, row, unrun
+from rows import against_openvino, row, table, unrun
 
 from irshape.ops.detection.nms import NonMaxSuppression_9
 
-BOXES = [
-    [0, 0, 1, 1],
-    [0, 0.1, 1, 1.1],
-    [0, -0.1, 1, 0.9],
-    [0, 10, 1, 11],
-    [0, 10.1, 1, 11.1],
-    [0, 100, 1, 101],
-]
+BOXES = table("0 0 1 1; 0 0.1 1 1.1; 0 -0.1 1 0.9; 0 10 1 11; 0 10.1 1 11.1; 0 100 1 101")
 SCORES = [[0.9, 0.75, 0.6, 0.95, 0.5, 0.3], [0.3, 0.5, 0.95, 0.6, 0.75, 0.9]]
-UNORDERED = [
-    [1, 1, 0, 0],
-    [0, 1.1, 1, 0.1],
-    [1, -0.1, 0, 0.9],
-    [0, 11, 1, 10],
-    [1, 10.1, 0, 11.1],
-    [1, 101, 0, 100],
-]
+UNORDERED = table("1 1 0 0; 0 1.1 1 0.1; 1 -0.1 0 0.9; 0 11 1 10; 1 10.1 0 11.1; 1 101 0 100")
 CENTERED = [[(b[1] + b[3]) / 2, (b[0] + b[2]) / 2, b[3] - b[1], b[2] - b[0]] for b in BOXES]
 
 

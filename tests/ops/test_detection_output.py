@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from differential.cases import Case, data
-from rows import against_openvino, row, unrun, written
+from rows import against_openvino, parameters, row, unrun, written
 
+CHOICE = "keep_top_k=8 nms_threshold=0.4 normalized=true"
 CORNER, CENTER = "caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter.CENTER_SIZE"
 
 
@@ -22,16 +23,9 @@ def priors(batch: int, count: int, size: int, rows: int, scale: float = 1.0) -> 
             boxes = np.concatenate([np.zeros((batch, count, 1)), boxes], axis=2)
         boxes = boxes.reshape(batch, 1, -1)
         if rows == 2:
-            boxes = np.concatenate(
-                [
-                    boxes,
-                    np.pad(
-                        rng.uniform(0.1, 0.3, (batch, 1, count * 4)),
-                        ((0, 0), (0, 0), (0, count * (size - 4))),
-                    ),
-                ],
-                axis=1,
-            )
+            variances = rng.uniform(0.1, 0.3, (batch, 1, count * 4))
+            rest = np.zeros((batch, 1, count * (size - 4)))
+            boxes = np.concatenate([boxes, np.concatenate([variances, rest], axis=2)], axis=1)
         return boxes
 
     return data("f32", f"{batch},{rows},{count * size}", make)
@@ -44,18 +38,11 @@ def detection(
     classes: int = 3,
     prior_batch: int = 1,
     aux: bool = False,
-    known: object = (),
     element_type: str = "f32",
     **given: str,
 ) -> Case:
-    attributes = {
-        "keep_top_k": "8",
-        "nms_threshold": "0.4",
-        "confidence_threshold": "0.3",
-        "normalized": "true",
-        "code_type": CENTER,
-        **given,
-    }
+    text = f"{CHOICE} confidence_threshold=0.3 code_type={CENTER}"
+    attributes = written(text, **given)
     size = 4 if attributes["normalized"] == "true" else 5
     rows = 1 if attributes.get("variance_encoded_in_target") == "true" else 2
     places = 1 if attributes.get("share_location", "true") == "true" else classes
@@ -74,34 +61,15 @@ def detection(
         source.element_type = element_type
     if version == 1:
         attributes["num_classes"] = str(classes)
-    case = row(f"DetectionOutput-{version}", attributes, *inputs, known=known)
+    case = row(f"DetectionOutput-{version}", attributes, *inputs)
     case.id += f"-{images}x{count}x{classes}x{prior_batch}"
     return case
 
 
-def shapes(
-    version: int,
-    box_logits: str,
-    class_preds: str,
-    proposals: str,
-    *aux: str,
-    types: str = "f32 f32 f32 f32 f32",
-    **given: str,
-) -> Case:
-    attributes = {
-        "keep_top_k": "8",
-        "nms_threshold": "0.4",
-        "normalized": "true",
-        **({"num_classes": "3"} if version == 1 else {}),
-        **given,
-    }
-    inputs = [
-        data(element_type, shape)
-        for element_type, shape in zip(
-            types.split(), (box_logits, class_preds, proposals, *aux), strict=False
-        )
-    ]
-    return unrun(f"DetectionOutput-{version}", attributes, *inputs)
+def shapes(version: int, *given: str, types: str = "f32", **attributes: str) -> Case:
+    text = f"{CHOICE} num_classes=3" if version == 1 else CHOICE
+    inputs = parameters(given, types)
+    return unrun(f"DetectionOutput-{version}", written(text, **attributes), *inputs)
 
 
 SHAPES = [

@@ -9,6 +9,10 @@ image = data("f32", "1,3,..300,200..400", run_shape=(1, 3, 224, 300))
 feature = data("f32", "1,16,3..7,?", run_shape=(1, 16, 4, 5))
 
 
+def sides(*given: object) -> list[object]:
+    return [const("i64", list(side)) if isinstance(side, tuple) else side for side in given]
+
+
 def prior(
     version: int = 8,
     size: object = (2, 3),
@@ -17,12 +21,8 @@ def prior(
     run: object = True,
     **attributes: str,
 ) -> Case:
-    inputs = [
-        const("i64", list(side)) if isinstance(side, tuple) else side for side in (size, image)
-    ]
-    return row(
-        f"PriorBox-{version}", {"offset": "0.5", **attributes}, *inputs, known=known, run=run
-    )
+    attributes = {"offset": "0.5", **attributes}
+    return row(f"PriorBox-{version}", attributes, *sides(size, image), known=known, run=run)
 
 
 def clustered(
@@ -32,40 +32,19 @@ def clustered(
     run: object = True,
     **attributes: str,
 ) -> Case:
-    inputs = [
-        const("i64", list(side)) if isinstance(side, tuple) else side for side in (size, image)
-    ]
-    return row(
-        "PriorBoxClustered-1",
-        {"offset": "0.5", "width": "4,9,16", "height": "5,10,15", **attributes},
-        *inputs,
-        known=known,
-        run=run,
-    )
+    attributes = written("offset=0.5 width=4,9,16 height=5,10,15", **attributes)
+    return row("PriorBoxClustered-1", attributes, *sides(size, image), known=known, run=run)
 
 
 def spatial(of: object) -> object:
     """Height and width by ShapeOf and StridedSlice, as converters write it."""
-    slice_attributes = {
-        "begin_mask": "0",
-        "end_mask": "0",
-        "new_axis_mask": "0",
-        "shrink_axis_mask": "0",
-        "ellipsis_mask": "0",
-    }
-    return node(
-        "StridedSlice-1", slice_attributes, node("ShapeOf-3", {}, of), "i64{[2]} i64{[4]} i64{[1]}"
-    )
+    masks = "begin_mask=0 end_mask=0 new_axis_mask=0 shrink_axis_mask=0 ellipsis_mask=0"
+    return node("StridedSlice-1", masks, node("ShapeOf-3", {}, of), "i64{[2]} i64{[4]} i64{[1]}")
 
 
-SSD = {
-    "min_size": "16",
-    "max_size": "38.46",
-    "aspect_ratio": "2",
-    "flip": "true",
-    "variance": "0.1,0.1,0.2,0.2",
-    "step": "16",
-}
+SSD = written(
+    "min_size=16 max_size=38.46 aspect_ratio=2 flip=true variance=0.1,0.1,0.2,0.2 step=16"
+)
 PRIORS = [
     *[
         prior(v, **given)

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from differential.cases import Case, const, data
-from rows import against_openvino, row, unrun, written
+from rows import against_openvino, different, parameters, row, unrun, written
 
-
-def scores_of(shape: tuple[int, ...]) -> object:
-    """Different scores, so that their order is certain."""
-    return lambda rng: ((rng.permutation(int(np.prod(shape))) + 1) / (np.prod(shape) + 1)).reshape(
-        shape
-    )
+BOXES = "base_size=8 pre_nms_topn=30 post_nms_topn=6 nms_thresh=0.6 feat_stride=16 min_size=2"
 
 
 def proposal(
@@ -21,56 +16,24 @@ def proposal(
     columns: int = 4,
     info: object = (60, 80, 1),
     element_type: str = "f32",
-    known: object = (),
-    run: object = True,
     **given: str,
 ) -> Case:
-    attributes = {
-        "base_size": "8",
-        "pre_nms_topn": "30",
-        "post_nms_topn": "6",
-        "nms_thresh": "0.6",
-        "feat_stride": "16",
-        "min_size": "2",
-        "ratio": "0.5,1,2",
-        "scale": "1,2",
-        **given,
-    }
+    attributes = written(f"{BOXES} ratio=0.5,1,2 scale=1,2", **given)
     count = len(attributes["ratio"].split(",")) * len(attributes["scale"].split(","))
     shape = (images, 2 * count, rows, columns)
     inputs = [
-        data(element_type, ",".join(map(str, shape)), scores_of(shape)),
+        data(element_type, ",".join(map(str, shape)), different(shape)),
         data(element_type, f"{images},{4 * count},{rows},{columns}", low=-0.5, high=0.5),
         const(element_type, list(info)),
     ]
-    return row(
-        f"Proposal-{version}",
-        attributes,
-        *inputs,
-        outputs=1 if version == 1 else 2,
-        known=known,
-        run=run,
-    )
+    return row(f"Proposal-{version}", attributes, *inputs, outputs=1 if version == 1 else 2)
 
 
 def shapes(
-    version: int, probs: str, deltas: str, info: str = "3", types: str = "f32 f32 f32", **given: str
+    version: int, probs: str, deltas: str, info: str = "3", types: str = "f32", **given: str
 ) -> Case:
-    attributes = {
-        "base_size": "8",
-        "pre_nms_topn": "30",
-        "post_nms_topn": "6",
-        "nms_thresh": "0.6",
-        "feat_stride": "16",
-        "min_size": "2",
-        "ratio": "1",
-        "scale": "1",
-        **given,
-    }
-    inputs = [
-        data(element_type, shape)
-        for element_type, shape in zip(types.split(), (probs, deltas, info), strict=True)
-    ]
+    attributes = written(f"{BOXES} ratio=1 scale=1", **given)
+    inputs = parameters((probs, deltas, info), types)
     return unrun(f"Proposal-{version}", attributes, *inputs, outputs=1 if version == 1 else 2)
 
 
@@ -141,7 +104,6 @@ def generate(
     count: int = 2,
     info: object = (60, 80, 1),
     element_type: str = "f32",
-    known: object = (),
     **given: str,
 ) -> Case:
     attributes = written("min_size=3 nms_threshold=0.5 pre_nms_count=20 post_nms_count=7", **given)
@@ -157,20 +119,14 @@ def generate(
         const(element_type, [list(info)] * images),
         data(element_type, f"{rows},{columns},{count},4", anchors),
         data(element_type, f"{images},{4 * count},{rows},{columns}", low=-0.6, high=0.6),
-        data(element_type, ",".join(map(str, shape)), scores_of(shape)),
+        data(element_type, ",".join(map(str, shape)), different(shape)),
     ]
-    return row("GenerateProposals-9", attributes, *inputs, outputs=3, known=known)
+    return row("GenerateProposals-9", attributes, *inputs, outputs=3)
 
 
-def generate_shapes(
-    info: str, anchors: str, deltas: str, scores: str, types: str = "f32 f32 f32 f32", **given: str
-) -> Case:
+def generate_shapes(*shapes: str, types: str = "f32", **given: str) -> Case:
     attributes = written("min_size=3 nms_threshold=0.5 pre_nms_count=20 post_nms_count=7", **given)
-    inputs = [
-        data(element_type, shape)
-        for element_type, shape in zip(types.split(), (info, anchors, deltas, scores), strict=True)
-    ]
-    return unrun("GenerateProposals-9", attributes, *inputs, outputs=3)
+    return unrun("GenerateProposals-9", attributes, *parameters(shapes, types), outputs=3)
 
 
 FIT = ("2,3", "5,6,3,4", "2,12,5,6", "2,3,5,6")
@@ -212,7 +168,7 @@ GENERATED = [
     generate_shapes(*FIT, nms_eta="0.9"),
     generate_shapes(*FIT, roi_num_type="u8"),
     generate_shapes(*FIT, types="f16 f32 i8 f64"),
-    generate_shapes(*FIT, types="bf16 bf16 bf16 bf16"),
+    generate_shapes(*FIT, types="bf16"),
 ]
 
 test_proposals = against_openvino(*PROPOSALS, *GENERATED)

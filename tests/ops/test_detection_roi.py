@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from differential.cases import Case, const, data
-from rows import against_openvino, row, unrun
+from differential.cases import Case, data
+from rows import against_openvino, parameters, row, table, unrun, written
 
-ROIS = [
-    [0, 0, 12, 9],
-    [3.3, 1.7, 9.1, 14.2],
-    [-4, -3, 2, 3],
-    [10, 10, 40, 40],
-    [5, 5, 5.2, 5.1],
-    [30, 30, 34, 35],
-]
+ROIS = table("0 0 12 9; 3.3 1.7 9.1 14.2; -4 -3 2 3; 10 10 40 40; 5 5 5.2 5.1; 30 30 34 35")
 TURNED = [
     [6, 5, 8, 4, 0],
     [6, 5, 8, 4, 0.5],
@@ -39,68 +32,23 @@ PARTS = [
 ]
 
 
-def align(
-    version: int = 9,
-    rois: object = ROIS,
-    element_type: str = "f32",
-    known: object = (),
-    **given: str,
-) -> Case:
-    attributes = {
-        "pooled_h": "2",
-        "pooled_w": "3",
-        "sampling_ratio": "2",
-        "spatial_scale": "0.5",
-        "mode": "avg",
-        **given,
-    }
-    if version == 15:
-        rois = TURNED
-        del attributes["mode"]
-        attributes = {"clockwise_mode": "false", **attributes}
-    inputs = [
-        data(element_type, "2,3,9,8"),
-        data(element_type, f"6,{len(rois[0])}", rois),
-        const("i32", [0, 1, 1, 0, 1, 0]),
-    ]
-    return Case(
-        "ROIAlign" if version < 15 else "ROIAlignRotated",
-        f"opset{version}",
-        attributes,
-        inputs,
-        known=known,
-    )
+ALIGN = {3: "ROIAlign-3", 9: "ROIAlign-9", 15: "ROIAlignRotated-15"}
 
 
-def align_shapes(
-    version: int,
-    features: str,
-    rois: str,
-    indices: str,
-    types: str = "f32 f32 i32",
-    known: object = (),
-    **given: str,
-) -> Case:
-    attributes = {
-        "pooled_h": "2",
-        "pooled_w": "3",
-        "sampling_ratio": "2",
-        "spatial_scale": "0.5",
-        **({"mode": "avg"} if version < 15 else {"clockwise_mode": "false"}),
-        **given,
-    }
-    inputs = [
-        data(element_type, shape)
-        for element_type, shape in zip(types.split(), (features, rois, indices), strict=True)
-    ]
-    return Case(
-        "ROIAlign" if version < 15 else "ROIAlignRotated",
-        f"opset{version}",
-        attributes,
-        inputs,
-        run=False,
-        known=known,
-    )
+def align_attributes(version: int, given: dict[str, str]) -> dict[str, str]:
+    way = "mode=avg" if version < 15 else "clockwise_mode=false"
+    return written(f"pooled_h=2 pooled_w=3 sampling_ratio=2 spatial_scale=0.5 {way}", **given)
+
+
+def align(version: int = 9, element_type: str = "f32", **given: str) -> Case:
+    rois = ROIS if version < 15 else TURNED
+    regions = data(element_type, f"6,{len(rois[0])}", rois)
+    inputs = f"{element_type}[2,3,9,8]", regions, "i32{[0, 1, 1, 0, 1, 0]}"
+    return row(ALIGN[version], align_attributes(version, given), *inputs)
+
+
+def align_shapes(version: int, *shapes: str, types: str = "f32 f32 i32", **given: str) -> Case:
+    return unrun(ALIGN[version], align_attributes(version, given), *parameters(shapes, types))
 
 
 ALIGNED = [
@@ -180,43 +128,18 @@ def pooling(
     **given: str,
 ) -> Case:
     rois = rois or (BATCHED if method == "max" else PARTS)
-    attributes = {
-        "pooled_h": "2",
-        "pooled_w": "3",
-        "spatial_scale": "0.5",
-        "method": method,
-        **given,
-    }
-    return row(
-        "ROIPooling-2",
-        attributes,
-        f"{element_type}[{features}]",
-        data(element_type, f"{len(rois)},5", rois),
-    )
+    attributes = written(f"pooled_h=2 pooled_w=3 spatial_scale=0.5 method={method}", **given)
+    regions = data(element_type, f"{len(rois)},5", rois)
+    return row("ROIPooling-2", attributes, f"{element_type}[{features}]", regions)
 
 
 def pooling_shapes(
-    features: str,
-    rois: str,
-    types: str = "f32 f32",
-    known: object = (),
-    drop: tuple[str, ...] = (),
-    **given: str,
+    features: str, rois: str, types: str = "f32", drop: tuple[str, ...] = (), **given: str
 ) -> Case:
-    attributes = {"pooled_h": "2", "pooled_w": "3", "spatial_scale": "0.5", **given}
+    attributes = written("pooled_h=2 pooled_w=3 spatial_scale=0.5", **given)
     for name in drop:
         del attributes[name]
-    return unrun(
-        "ROIPooling-2",
-        attributes,
-        *(
-            [
-                data(element_type, shape)
-                for element_type, shape in zip(types.split(), (features, rois), strict=True)
-            ]
-        ),
-        known=known,
-    )
+    return unrun("ROIPooling-2", attributes, *parameters((features, rois), types))
 
 
 ENDED = [BATCHED[0], [-1, 0, 0, 0, 0], BATCHED[1], BATCHED[2]]
@@ -267,51 +190,26 @@ def sensitive(
     group: int = 2,
     output: int = 3,
     bins: tuple[int, int] = (2, 3),
-    images: int = 2,
     **given: str,
 ) -> Case:
-    rois = rois or (BATCHED if mode == "average" else PARTS)
-    channels = output * (group * group if mode == "average" else bins[0] * bins[1])
-    attributes = {
-        "output_dim": str(output),
-        "group_size": str(group),
-        "spatial_scale": "0.5" if mode == "average" else "1",
-        "mode": mode,
-        "spatial_bins_x": str(bins[0]),
-        "spatial_bins_y": str(bins[1]),
-        **given,
-    }
-    return row(
-        "PSROIPooling-1",
-        attributes,
-        data(element_type, f"{images},{channels},9,8"),
-        data(element_type, f"{len(rois)},5", rois),
-    )
+    whole = mode == "average"
+    rois = rois or (BATCHED if whole else PARTS)
+    channels = output * (group * group if whole else bins[0] * bins[1])
+    text = f"mode={mode} output_dim={output} group_size={group}"
+    text += f" spatial_scale={0.5 if whole else 1}"
+    text += f" spatial_bins_x={bins[0]} spatial_bins_y={bins[1]}"
+    regions = data(element_type, f"{len(rois)},5", rois)
+    features = f"{element_type}[2,{channels},9,8]"
+    return row("PSROIPooling-1", written(text, **given), features, regions)
 
 
 def sensitive_shapes(
-    features: str, rois: str, types: str = "f32 f32", drop: str = "", **given: str
+    features: str, rois: str, types: str = "f32", drop: str = "", **given: str
 ) -> Case:
-    attributes = {
-        "output_dim": "3",
-        "group_size": "2",
-        "spatial_scale": "0.5",
-        "mode": "average",
-        "spatial_bins_x": "1",
-        "spatial_bins_y": "1",
-        **given,
-    }
+    text = "mode=average output_dim=3 group_size=2 spatial_scale=0.5"
+    attributes = written(f"{text} spatial_bins_x=1 spatial_bins_y=1", **given)
     attributes.pop(drop, None)
-    return unrun(
-        "PSROIPooling-1",
-        attributes,
-        *(
-            [
-                data(element_type, shape)
-                for element_type, shape in zip(types.split(), (features, rois), strict=True)
-            ]
-        ),
-    )
+    return unrun("PSROIPooling-1", attributes, *parameters((features, rois), types))
 
 
 SENSITIVE = [
@@ -355,38 +253,23 @@ SENSITIVE = [
 
 
 def deformable(
-    rois: object = None,
+    rois: list[list[float]] = BATCHED,
     moved: int = 0,
     group: int = 2,
-    output: int = 4,
     part: int = 2,
     **given: str,
 ) -> Case:
-    rois = rois or BATCHED
-    attributes = {
-        "output_dim": str(output),
-        "group_size": str(group),
-        "spatial_scale": "0.5",
-        "part_size": str(part),
-        "spatial_bins_x": "2",
-        "spatial_bins_y": "3",
-        "trans_std": "0.4",
-        **given,
-    }
-    inputs = [
-        data("f32", f"2,{output * group * group},9,8"),
-        data("f32", f"{len(rois)},5", rois),
-    ] + ([data("f32", f"{len(rois)},{2 * moved},{part},{part}", low=-1, high=1)] if moved else [])
+    text = f"output_dim=4 group_size={group} spatial_scale=0.5 part_size={part}"
+    attributes = written(f"{text} spatial_bins_x=2 spatial_bins_y=3 trans_std=0.4", **given)
+    inputs = [f"f32[2,{4 * group * group},9,8]", data("f32", f"{len(rois)},5", rois)]
+    if moved:
+        inputs.append(data("f32", f"{len(rois)},{2 * moved},{part},{part}", low=-1, high=1))
     return row("DeformablePSROIPooling-1", attributes, *inputs)
 
 
-def deformable_shapes(*shapes: str, types: str = "f32 f32 f32", **given: str) -> Case:
-    attributes = {"output_dim": "3", "spatial_scale": "0.5", **given}
-    inputs = [
-        data(element_type, shape)
-        for element_type, shape in zip(types.split(), shapes, strict=False)
-    ]
-    return unrun("DeformablePSROIPooling-1", attributes, *inputs)
+def deformable_shapes(*shapes: str, types: str = "f32", **given: str) -> Case:
+    attributes = written("output_dim=3 spatial_scale=0.5", **given)
+    return unrun("DeformablePSROIPooling-1", attributes, *parameters(shapes, types))
 
 
 DEFORMABLE = [

@@ -104,6 +104,14 @@ def command(
     if hooks not in files:
         click.echo(f"irshape: '{hooks}' exists; add these hooks to its repos:", err=True)
         echo(hook, newline=False)
+    here = Path(folder).resolve()
+    top = next((each for each in (here, *here.parents) if (each / ".git").exists()), here)
+    if top != here:
+        click.echo(
+            f"irshape: pre-commit and irshape run in '{top}', where they do not find these files: "
+            "run `irshape init` there",
+            err=True,
+        )
     click.echo(
         "irshape: git runs the hooks after `pip install pre-commit` and `pre-commit install`",
         err=True,

@@ -411,6 +411,12 @@ def test_init_refuses(arguments: str, folder: Path) -> None:
     assert not Path("irshape.toml").exists()
 
 
+@pytest.mark.parametrize(("into", "told"), [(".", False), ("models", True)])
+def test_init_says_where_hooks_run(into: str, told: bool, folder: Path) -> None:
+    status, _, error = calling.call("init", into)
+    assert (status, f"run in '{folder.resolve()}'" in error) == (0, told)
+
+
 def test_every_comment_of_the_written_configuration_can_be_used(folder: Path) -> None:
     assert calling.call("init")[0] == 0
     text = Path("irshape.toml").read_text()

@@ -230,6 +230,7 @@ class OtherShapeInTarget(_DetailRule):
     static.
     """
 
+    trifling = True
     kind = "inferred"
     says = "OpenVINO {target} {consequence} for {what}; {right} and newer infer what irshape infers"
     advice = "raise the target to {right}, or make the shape static"

@@ -286,6 +286,7 @@ def test_another_shape_in_the_target_fails_no_gate(tmp_path: Path) -> None:
     gate = ("--target", "2023.3", "--select", "IR608", "--fail-level", "warning")
     assert "IR608" in reported(path, "2023.3", "IR608")
     assert said("validate", str(path), *gate)[0] == 0
+    assert '"ruleId"' not in said("validate", str(path), *gate, "--format", "sarif")[1]
 
 
 @pytest.mark.parametrize(("told", "layer"), TOLD, ids=[told for told, _ in TOLD])

@@ -47,7 +47,7 @@ def refuse_contrary_sizes(declared: Inference) -> None:
         -1 in tensor.shape.declared for part in declared.result.outputs for tensor in part
     ):
         result = BodyEngine(model).infer_body(model.net, {}, compare=False)
-        for layer, fault in contrary_sizes(model, result):
+        for layer, fault in contrary_sizes(Inference(model, result)):
             raise GraphError.of(fault, layer.type, layer.label)
 
 

@@ -11,22 +11,23 @@ from collections.abc import Iterator
 
 from ..demands import excludes
 from ..faults import Fault
-from ..model.graph import Layer, Model
-from .result import BodyResult
+from ..model.graph import Layer
+from .result import BodyResult, Inference
 
 MAX_LAYERS = 500
 
 
-def contrary_sizes(model: Model, result: BodyResult) -> Iterator[tuple[Layer, Fault]]:
+def contrary_sizes(plain: Inference) -> Iterator[tuple[Layer, Fault]]:
     """Yields the layers of a net that contradict other layers for all input sizes, and why.
 
-    result: the inference of the model without named sizes.
+    plain: the inference of the model without named sizes.
     """
+    model, result = plain.model, plain.result
     if model.kind != "net" or len(model.net.layers) > MAX_LAYERS or not _may_contradict(result):
         return
     from .symbolic import infer_symbolic
 
-    with_sizes, sizes = infer_symbolic(model, {}, {})
+    with_sizes, sizes = infer_symbolic(model, {}, {}, known=plain)
     for part in with_sizes.walk():
         for layer, subject in part.observations:
             conflict = sizes.facts.conflicts.get(layer)

@@ -261,7 +261,7 @@ class InputShapes(Rule):
         if context.settings.contracts:
             return  # BrokenContract reports these sizes by name
         before = {layer for layer, _ in context.observed(Fault)}
-        for layer, fault in contrary_sizes(context.model, context.inference.result):
+        for layer, fault in contrary_sizes(context.inference):
             if layer not in before:
                 yield context.placed(layer, fault)
 

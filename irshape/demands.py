@@ -25,8 +25,8 @@ WIDER: Demand = ("wider", 0)
 
 
 def note_wider() -> None:
-    """Records that OpenVINO infers a more specific shape than irshape, without good reason. A port
-    may declare OpenVINO's shape."""
+    """Records that OpenVINO's inference assumes more than it knows, so its shape is more specific
+    than irshape's. A port may declare OpenVINO's shape."""
     note(*WIDER)
 
 

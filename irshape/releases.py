@@ -84,8 +84,8 @@ Release = tuple[int, int]
 
 
 class Detail(NamedTuple):
-    """A property of a model that some releases refuse, ignore, do not run, or infer differently:
-    all releases from `since` until before `right`."""
+    """A property of a model that the releases from `since` to the last one before `right` refuse,
+    ignore, do not run, or infer differently."""
 
     right: Release
     """The first release that treats the property as the newest release does."""

@@ -42,11 +42,9 @@ from .result import Comparison, Row
 from .suspects import Given, Suspect
 
 SIMULATED_FACTOR = 4.0
-"""How far an output of the model may differ, as a multiple of a simulated error.
-
-If the device computes in f16 or bf16, the simulated error is the one that arises when irshape
-rounds every tensor to that precision. If the device computes f16 and bf16 in f32, it is the error
-that arises without any such rounding.
+"""The largest error of a model output that precision explains, as a multiple of a simulated error.
+If the device computes in f16 or bf16, irshape simulates the error by rounding every tensor to that
+precision. If the device computes in f32, irshape simulates it by rounding no tensor to f16 or bf16.
 """
 
 UNROUNDED = "computed in f32 throughout"
@@ -114,7 +112,7 @@ class CrosscheckRun(LayerwiseRun):
         self.suspects: list[Suspect] = []
         self.results: list[Array] = []
         self.unrounded: list[Array] = []
-        """The results without rounding to f16 or bf16, once they have been computed."""
+        """The results of a run without rounding to f16 or bf16; empty before this run."""
         self.unasked = unasked
         """Layers whose tensors were not requested from the device."""
         self._computed_unasked: dict[Layer, tuple[Array, ...]] = {}
@@ -257,7 +255,7 @@ class CrosscheckRun(LayerwiseRun):
 
     def tolerance_of(self, layer: Layer, *, alone: bool) -> Tolerance:
         """Returns the tolerance for the outputs of a layer. alone: whether irshape computes the
-        layer from the device's inputs. Then the tolerance covers only the layer's own rounding."""
+        layer from the device's inputs. If so, only the layer itself rounds."""
         rounded = self.rounded.given if alone else self.rounded.behind
         return self.tolerance._replace(rounded=rounded[layer])
 
@@ -272,8 +270,8 @@ class CrosscheckRun(LayerwiseRun):
     def reference_input(self, source: OutputRef, own: Array) -> Array:
         """Returns the device's value of an input.
 
-        Returns `own`, irshape's value, if the device returned no value, or a value of another shape
-        or type, from which it cannot have computed the layer.
+        Returns `own`, irshape's value, if the device returned no value, or a value that cannot be
+        the input because it has another shape or type.
         """
         theirs = self.theirs(self.layers[source[0]], source[1])
         if theirs is None or theirs.shape != own.shape or theirs.dtype != own.dtype:
@@ -384,7 +382,7 @@ class CrosscheckRun(LayerwiseRun):
             ):
                 reason = (
                     f"{how}, irshape's own result changes by up to {simulated.max_abs:.3g} here, "
-                    f"and the device's differs from it by {departs.max_abs:.3g}"
+                    f"and the device's result differs from irshape's by {departs.max_abs:.3g}"
                 )
                 self.rows[number] = row._replace(remark=Remark(Kind.PRECISION, reason))
 
@@ -393,7 +391,7 @@ class CrosscheckRun(LayerwiseRun):
         return decompressed_in_f32(self.session)
 
     def explained_as(self, kind: Kind) -> set[Layer]:
-        """Returns the layers that differ for equal inputs, with this kind of explanation."""
+        """Returns the layers that differ for equal inputs and have this kind of explanation."""
         return {
             row.layer
             for row in self.rows
@@ -406,8 +404,8 @@ class CrosscheckRun(LayerwiseRun):
 
         This run decompresses weights in f32. It uses the device's values of layers that differ for
         a known reason, e.g. of products that the device cuts to 16 bits. Outputs that then agree
-        are explained. Layers to blame keep irshape's values, so outputs that depend on them still
-        differ.
+        are explained. For layers to blame it uses irshape's values, so outputs that depend on these
+        layers still differ.
         """
         if not any(row.inherited for row in self.rows):
             return
@@ -477,8 +475,8 @@ class CrosscheckRun(LayerwiseRun):
     ) -> list[Array]:
         """Runs the model once more in another session. Returns its outputs; none if that fails.
 
-        numbers: the numbers of the rows that `explained` replaces. It is called with the row, the
-        inputs of the layer in this run, irshape's output and the device's output.
+        numbers: the numbers of the rows that `explained` replaces. `explained` is called with the
+        row, the inputs of the layer in this run, irshape's output and the device's output.
         """
         self.progress.begin(f"{self.where}{phase}", len(self.layers))
 
@@ -502,8 +500,8 @@ class CrosscheckRun(LayerwiseRun):
         return tuple(value for value in values if value is not None)
 
     def next_to_ties(self) -> set[Layer]:
-        """Returns the layers, such as FakeQuantize or Round, that turn small errors of their input
-        into a whole step, but are right for equal inputs; none if no output is so explained."""
+        """Returns the layers, such as FakeQuantize or Round, that are right for equal inputs, but
+        turn small input errors into a whole step. Returns none if this explains no output."""
         rows = [
             row
             for row in self.rows

@@ -51,7 +51,7 @@ class OpenVinoDevice:
         return runtime.ask(folder, request)
 
     def compiles(self, model: Model, device: str) -> str:
-        """Compiles a model on a device. Returns `compiles`, or the device's reason why it cannot.
+        """Compiles a model on a device. Returns `compiles` or, if that fails, the reason.
 
         Raises `RuntimeError` if OpenVINO is not installed.
         """

@@ -46,8 +46,7 @@ class Alone(NamedTuple):
     """A layer that was run alone on the device.
 
     outputs: irshape's outputs of the layer. theirs: the device's value of the suspected port, None
-    if it returned none.
-    right: whether `theirs` agrees with irshape's value.
+    if the device returned no value. right: whether `theirs` agrees with irshape's value.
     """
 
     cut: reproducer.Cut
@@ -85,7 +84,7 @@ class Judge:
         self.known = {*known, *self.merged_by_shape()}
         self.probes = run.circumstances.runs + probes
         self.accused: dict[int, tuple[Suspect, Alone | None]] = {}
-        """The unexplained suspects by row number, each with its run alone on the device or None."""
+        """The unexplained suspects by row number, each with its result when run alone, or None."""
         for suspect in run.suspects:
             if self.rows[suspect.number].own_verdict == "differs":
                 self.judge_one(suspect)
@@ -122,9 +121,9 @@ class Judge:
         the device.
 
         If the suspect is right when run alone and no consumer inherits its difference, the device
-        merges the layer with its neighbours, and does not use its tensor. Assumes the same of
-        layers with the same pattern: those with equal constants, and those between like producers
-        and consumers if no consumer differs.
+        merges the layer with its neighbours, and does not use its tensor. Later suspects of the
+        same pattern need no run: if no consumer differs, those with the same kinds of consumers;
+        otherwise those with equal constants.
         """
         row = self.rows[suspect.number]
         position = self.run.positions[row.layer]
@@ -159,8 +158,8 @@ class Judge:
             self.merged[position, row.port] = suspect
 
     def merged_by_shape(self) -> set[Hashable]:
-        """Returns the patterns of the layers that the device merges, as the shapes of its tensors
-        show. Leaves out layers with consumers that differ.
+        """Returns the patterns of layers that the device merges: their tensors have other shapes on
+        the device. Leaves out layers with consumers that differ.
         """
         known: set[Hashable] = set()
         for suspect in self.run.suspects:
@@ -302,10 +301,9 @@ class Judge:
                 )
 
     def behind(self, row: Row) -> Behind:
-        """Returns how the difference of an output affects its consumers.
-
-        "agrees": all consumers agree. "departs": some differ, but also for equal inputs.
-        "inherits": a consumer inherits the difference, or the output is an output of the model.
+        """Returns what the difference of an output does to its consumers. "agrees": all consumers
+        agree. "departs": consumers differ, but all of these even for equal inputs. "inherits": a
+        consumer inherits the difference, or the output is an output of the model.
         """
         if (row.layer, row.port) in self.run.comparison.outputs:
             return "inherits"

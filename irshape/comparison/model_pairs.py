@@ -43,8 +43,8 @@ class Pair(NamedTuple):
 
     @property
     def extent(self) -> str:
-        """Returns the largest error as text, e.g. for "differs by …". The error of a compressed
-        constant has its element type as unit."""
+        """Returns the largest error as text, e.g. for "differs by …". For compressed weights, the
+        error is in units of their element type."""
         name = self.second.attribute("element_type") if self.second.is_constant else None
         return self.errors.extent(f" in {name}" if name in CODES else "")
 
@@ -152,7 +152,7 @@ class ModelComparison:
 
     @property
     def compared(self) -> bool:
-        """Whether an output of the models with elements could be compared."""
+        """Whether at least one output of the models could be compared and is not empty."""
         return any(pair.second in self.outputs and not pair.empty for pair in self.pairs)
 
     @property
@@ -163,7 +163,7 @@ class ModelComparison:
 
     @property
     def ok(self) -> bool:
-        """Whether an output was compared, no output differs, and no layer does for equal inputs."""
+        """Whether an output was compared, no output differs, no layer differs for equal inputs."""
         return self.outputs_agree and self.blamed is None
 
     def worst(self, count: int = 5) -> list[Pair]:

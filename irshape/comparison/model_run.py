@@ -196,10 +196,9 @@ class ModelRun(LayerwiseRun):
     def corresponds(
         self, match: Match, computed: ComputedLayer, reference: Array, output: Array
     ) -> bool:
-        """Returns whether tensors with different values really are counterparts.
-
-        With different shapes, only outputs of the model are counterparts, and tensors from layers
-        of the same type with matching inputs.
+        """Returns whether tensors with different values really are counterparts. If their shapes
+        differ, they are only if they are outputs of the models, or if their layers have the same
+        type and matching inputs.
         """
         if match.is_output or reference.shape == output.shape:
             return True
@@ -405,8 +404,8 @@ class ModelRun(LayerwiseRun):
         )
 
     def harmless(self) -> set[int]:
-        """Returns the positions of the layers that compute shapes and of their constants, unless a
-        layer that depends on them differs even for equal inputs.
+        """Returns the positions of the layers that compute shapes, and of their constants. Leaves
+        out those that feed a layer that differs even for equal inputs.
 
         Two converters may compute the same shape in different ways, so these layers may differ.
         """

@@ -36,7 +36,7 @@ SATURATED = (
 
 
 class Difference(NamedTuple):
-    """An output of a layer that irshape and a device compute differently, in equal shapes."""
+    """An output that has the same shape but other values in irshape than on a device."""
 
     session: Session
     layer: Layer
@@ -224,7 +224,7 @@ def _level_at_a_tie(of: Difference) -> Remark | None:
 
 
 def _saturated_sums(of: Difference) -> Remark | None:
-    """Explains products of 8-bit integers whose sums the device cuts to 16 bits, without VNNI."""
+    """Explains sums of products of 8-bit integers that a device without VNNI cuts to 16 bits."""
     if of.port or of.tolerance.precision != "f32":
         return None
     cut = saturated(of.session, of.layer, of.inputs, of.mine)

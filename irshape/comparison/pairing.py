@@ -23,7 +23,7 @@ V = TypeVar("V")
 class Match(NamedTuple):
     """The tensor of the first model that corresponds to a given tensor of the second model.
 
-    source: the position of its layer in the first model, and the output port.
+    source: the position of the tensor's layer in the first model, and the output port.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Runs a part of a model on a device that cannot run all of it.
 
-An input without an element type in the IR gets the type of its array. Layers that the device may
-not support are removed. irshape computes their outputs, and the device gets them as inputs.
+Layers that the device may not support are removed. irshape computes their outputs, and the device
+gets them as inputs. If the IR gives an input no element type, the part uses that of its array.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ files."""
 def runnable_part(
     session: Session, fed: Fed, circumstances: Circumstances, refused: Answer
 ) -> tuple[Answer, int, list[str]] | None:
-    """Returns the answer of a device for the part of a model that it can run, the number of runs of
-    irshape and of the device, and notes on how the part differs from the model.
+    """Returns a device's answer for the part of a model that the device can run, the number of runs
+    in irshape and on the device, and notes on how the part differs from the model.
 
     Asks the device to run the model with inputs of known types, then without the layers that its
     message names, then without layers with bodies, until it returns values. If OpenVINO refuses the
@@ -117,8 +117,8 @@ def _layers(layers: list[Layer]) -> str:
 
 
 def _candidates(model: Model, refused: Answer, has_open_inputs: bool) -> Iterator[list[Layer]]:
-    """Yields groups of layers that the device may not support. The first group is empty if the
-    device may only need the element type of an input."""
+    """Yields groups of layers to leave out because the device may not support them. The first group
+    is empty if the element type of an input may be all that the device needs."""
     if refused.refused:
         yield from filter(None, [[layer for layer in model.net.layers if is_custom(layer)]])
         return

@@ -276,8 +276,8 @@ class Recording:
 
     def _fewer(self, question: Question) -> _Recorded | None:
         """Returns the recorded question about the whole model that requests all tensors of
-        `question`, and as few other tensors as possible. Does not compare the model of
-        `question`."""
+        `question`, and as few other tensors as possible. The caller ensures that `question` is
+        about this model."""
         unasked = {str(name) for name in question.options.get("unasked", ())}
         whole = self._questions[0].model
         answered = [

@@ -133,8 +133,8 @@ class Row(NamedTuple):
 
     @property
     def state(self) -> str:
-        """One word for both verdicts: `differs` or `explained` for the layer with the device's
-        inputs, `merged`, `inherited`, or else the verdict on the whole runs."""
+        """One word for both verdicts: that on the layer with the device's inputs if it is `differs`
+        or `explained`; `merged`; `inherited`; or else the verdict on the whole runs."""
         if self.own_verdict == "differs":
             return "differs"
         if self.value_verdict == "differs" and self.own_verdict == "explained":
@@ -256,8 +256,8 @@ class Comparison:
 
     @property
     def ok(self) -> bool:
-        """Whether everything was compared, and no output differs for equal inputs, nor an output of
-        the model in the whole run. Other tensors may inherit differences."""
+        """Whether everything was compared, no output differs for equal inputs, and no output of the
+        model differs in the whole run. Other tensors may inherit differences."""
         return self.first is None and not self.problems
 
     @property

@@ -49,8 +49,8 @@ def saturated(
     session: Session, layer: Layer, inputs: tuple[Array, ...], mine: Array
 ) -> tuple[Array, str] | None:
     """Computes a layer in which each sum of two products of quantized integers is cut to 16 bits.
-    Returns its output, and how many sums are cut. Returns None if the layer does not multiply such
-    integers, or no sum exceeds 16 bits. mine: irshape's output of the layer."""
+    Returns a pair: the output, and the number of cut sums as text; None if the layer does not
+    multiply such integers, or no sum exceeds 16 bits. mine: irshape's output of the layer."""
     kind = layer.folded_type
     if kind not in ("matmul", "scaleddotproductattention") or len(inputs) < 2:
         return None
@@ -80,7 +80,7 @@ def saturated(
 
 
 def _transposed(layer: Layer) -> tuple[bool, bool]:
-    """Returns whether a layer transposes its two operands. Attention transposes its keys."""
+    """Returns for each operand whether it is transposed. Attention transposes its keys."""
     declared = declaration_of(layer)
     if declared is None or layer.folded_type != "matmul":
         return False, True

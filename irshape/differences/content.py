@@ -56,7 +56,7 @@ class Side:
         self.constants = [self._constant(layer) for layer in self.layers]
         """The constant of each Const layer; None for other layers, and for faulty attributes."""
         self.fixed: dict[int, Hashable] = {}
-        """The layers that depend only on constants, each with some elements of such a constant."""
+        """Maps each layer that depends only on constants to some elements of one of them."""
         for position in self.order:
             sources = [source and source[0] for source in self.sources[position]]
             if self.layers[position].is_constant or (sources and self.fixed.keys() >= {*sources}):
@@ -77,8 +77,8 @@ class Side:
         return source is None or source[0] in self.fixed
 
     def identifies(self, position: int, level: int) -> bool:
-        """Whether the content of a layer identifies it, since few layers have the same content. A
-        constant of few elements is not identified."""
+        """Whether a layer can be recognized by its content, because few layers have equal content.
+        False for constants of few elements."""
         constant = self.constants[position]
         if level == EXACT:
             return constant is None or constant.elements > _FEW

@@ -238,8 +238,8 @@ class _Matching:
                     heappush(near, (0, near_pair))
 
     def _over(self, a: int, b: int, level: int) -> Iterator[tuple[int, tuple[int, int]]]:
-        """Yields pairs of layers that may match, from the producers of the matched layers `a` and
-        `b`: how many layers lie in between, and the positions of the pair."""
+        """Yields pairs of layers that may match, found before the matched layers `a` and `b`: the
+        number of layers in between, and the positions of both layers."""
         for one, other in zip(self.first.flow[a], self.second.flow[b], strict=False):
             if one is None or other is None:
                 continue
@@ -252,8 +252,8 @@ class _Matching:
     def _upstream(
         self, side: Side, start: int, taken: dict[int, int], level: int
     ) -> dict[int, tuple[int, int]]:
-        """Follows the first inputs back from a layer, up to a layer with a partner. Returns the
-        distance and the position of the first layer with each content on this path."""
+        """Follows the first inputs back from a layer, up to a layer with a partner. Maps each
+        content on this path to the distance and the position of the first layer with it."""
         reached: dict[int, tuple[int, int]] = {}
         at: int | None = start
         for distance in range(_DEPTH):
@@ -297,8 +297,8 @@ class _Matching:
 
 
 def _identities(side: Side, up: Sequence[int]) -> list[Hashable]:
-    """Returns a key for each layer: its id, its name and its label `up`. Many constants may be
-    equal, so the key of a constant also describes its consumers."""
+    """Returns a key for each layer: its id, its name, and its label in `up` (see `Side.upward`).
+    Many constants may be equal, so the key of a constant also describes its consumers."""
     return [
         (up[at], layer.id, layer.name, side.taken(at, up) if layer.is_constant else ())
         for at, layer in enumerate(side.layers)

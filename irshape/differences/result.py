@@ -74,7 +74,7 @@ class LayerDiff(NamedTuple):
 class Unmatched(NamedTuple):
     """A layer that the other model lacks, with its producers and consumers.
 
-    constant: whether it only decompresses or stores a constant that layers use in both models.
+    constant: whether the layer only stores or decompresses a constant that both models use.
     same_as: a layer of the other model that computes the same from the same inputs.
     """
 

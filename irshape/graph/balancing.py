@@ -95,8 +95,8 @@ def _places(graph: Editing) -> list[_Place]:
 
 
 def _in_order(graph: Editing, fixed: set[GraphLayer]) -> list[GraphLayer]:
-    """Returns the layers that compute something in topological order, each as late as its consumers
-    allow."""
+    """Returns the layers that compute something, in topological order: each layer comes shortly
+    before its first consumer."""
     order: dict[GraphLayer, None] = {}
     for end in graph.layers:
         waiting = [end] if end.raw.is_sink else []

@@ -152,7 +152,7 @@ class Building(Inferring):
         size: int,
         name: str | None = None,
     ) -> Output:
-        """Adds a constant of `size` bytes, which `parts` yields. Returns its output."""
+        """Adds a constant. The iterator `parts` yields its `size` bytes. Returns its output."""
         self.changes.keep(self.bytes, "mark")
         place = ("offset", str(self.bytes.add_parts(parts, size)), "size", str(size))
         items = ("element_type", kind.name, "shape", ", ".join(map(str, sizes)), *place)
@@ -298,7 +298,8 @@ class Building(Inferring):
 
 
 def _versions(type: str, opset: str | int | None) -> Sequence[type[Operation]]:
-    """Returns the versions of an operation that `add` tries, newest first. Raises `GraphError`."""
+    """Returns an operation's versions in the order in which `add` tries them. Raises
+    `GraphError`."""
     known = registry.versions(type)
     if opset is not None or not known:
         operation = version_of(type, 1 if opset is None else opset)
@@ -335,7 +336,7 @@ def unknown_attribute(operation: type[Operation], name: str) -> GraphError:
 
 
 def defaults(operation: type[Operation]) -> tuple[str, ...]:
-    """Returns the default attributes of a layer, computed once for each operation."""
+    """Returns the default values of an operation's attributes as texts, computed only once."""
     known = _DEFAULTS.get(operation)
     if known is None:
         known = _DEFAULTS[operation] = items_of(operation, {})

@@ -12,7 +12,7 @@ _ABSENT = object()
 
 
 class Ordered(dict[Any, int]):
-    """A dictionary sorted by its values, so that a restored key gets back its position."""
+    """A dictionary that `Changes` keeps sorted by value: a restored key gets its old position."""
 
     __slots__ = ()
 
@@ -30,14 +30,14 @@ class Changes:
         """For each change: the object, the attribute or key, and the value before the change."""
         self._marks: list[int] = []
         self.number = count(1).__next__
-        """Returns a higher number at each call: the number of a new key in an `Ordered`."""
+        """Returns a higher number at each call. A new key of an `Ordered` gets it as value."""
         self.deferred: dict[Any, dict[Any, None]] | None = None
         """During a `Graph.batch`: for each graph, the layers to infer at the end."""
         self.at_end: Callable[[], None] | None = None
         """Checks the graph at the end of the outermost block. An error undoes the block."""
 
     def start_behind(self, other: Changes) -> None:
-        """Makes `number` skip all numbers that another undo log has returned."""
+        """Makes `number` return only numbers above those that another undo log has returned."""
         self.number = count(max(self.number(), other.number())).__next__
 
     def set(self, item: Any, name: str, value: Any) -> None:

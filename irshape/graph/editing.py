@@ -233,8 +233,8 @@ class Editing(Building):
             self._detach(layer)
 
     def _remove_unneeded(self, layers: Iterable[GraphLayer], *, parameters: bool = False) -> int:
-        """Removes each of the given layers whose outputs no other layer, Result or Assign needs.
-        Returns the number of removed layers. parameters: whether Parameters may be removed."""
+        """Removes those of the given layers that no layer uses, except Results and Assigns. Returns
+        the number of removed layers. parameters: whether Parameters may be removed."""
         count = 0
         for layer in sorted(layers, key=by_rank, reverse=True):  # users before their producers
             if layer.is_taken or layer.raw.is_sink or layer not in self.content.layers:

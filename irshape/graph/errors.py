@@ -31,7 +31,7 @@ class Place(NamedTuple):
 def calling_line(inside: int = 1) -> tuple[str, int]:
     """Returns the file and number of the line that called irshape.
 
-    inside: how many of the innermost calls are certainly in irshape.
+    inside: the number of innermost calls to skip, because they are in irshape.
     """
     frame: FrameType | None = sys._getframe(inside)
     while frame is not None:

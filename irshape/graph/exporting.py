@@ -61,7 +61,7 @@ def _exported_body(graph: Structure, layout: Layout | None) -> BodyResult:
 
 
 def _is_as_loaded(node: GraphLayer) -> bool:
-    """Whether the file from which a layer was loaded still describes it completely."""
+    """Whether a layer and its tensors are still as the loaded file describes them."""
     if node.origin is not node.raw or node.bodies:
         return False
     for output in node._outputs:
@@ -114,9 +114,9 @@ def _port(port: Port, output: Output, names: str | None) -> Port:
 
 
 def _declared(output: Output) -> Tensor:
-    """Returns the element type and shape to write to the ports of a tensor: as inferred. But a port
-    that was loaded with a less specific declaration, e.g. `?` for an inferred 3, keeps its
-    declaration as long as the inferred type and shape do not change."""
+    """Returns the element type and shape that the ports of a tensor should declare: those that are
+    inferred. Exception: if a loaded port declares less, e.g. `?` for an inferred 3, it keeps its
+    declaration until the inferred shape changes."""
     tensor, loaded = output.tensor, output.loaded
     if loaded is None or loaded.shape != tensor.shape or output.layer.raw.is_parameter:
         return tensor

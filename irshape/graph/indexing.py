@@ -165,5 +165,5 @@ def _bound(bound: Any) -> Any:
 
 
 def _behind(bound: int) -> int:
-    """Returns the bound of a slice just after an element; `_END` for the last element."""
+    """Returns the index after `bound`, as the end of a slice; `_END` after the last element."""
     return _END if bound in (-1, _END) else bound + 1

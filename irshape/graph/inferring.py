@@ -90,7 +90,7 @@ class Inferring(Structure):
             tensors = self._inferred(layer)
             if len(tensors) < len(layer._outputs):
                 raise GraphError(
-                    f"{self.where(layer)}: this would give it {len(tensors)} "
+                    f"{self.where(layer)}: the change would give the layer {len(tensors)} "
                     f"outputs, but it has {len(layer._outputs)}"
                 )
             for output, tensor in zip(layer._outputs, tensors, strict=False):
@@ -156,8 +156,8 @@ class Inferring(Structure):
         ]
 
     def _know_value(self, layer: GraphLayer) -> None:
-        """Computes the values of a layer's outputs, and first of all outputs on which they depend,
-        as far as shape inference can."""
+        """Computes the values of a layer's outputs, as far as shape inference can. Computes the
+        outputs on which they depend first."""
         waiting = [layer]
         while waiting:
             at = waiting[-1]
@@ -226,7 +226,7 @@ class Inferring(Structure):
         return body
 
     def _take(self, result: BodyResult) -> None:
-        """Stores types and shapes that the layer with this body has inferred for the body.
+        """Stores the types and shapes that inference of the layer around this body found in it.
 
         Raises `GraphError`.
         """

@@ -58,7 +58,7 @@ class Output(_Part):
         self.tensor = tensor
         """The inferred element type and shape, and the value if a shape depends on it."""
         self.loaded: Tensor | None = None
-        """The tensor that irshape inferred when it loaded the output; None if it was added."""
+        """The tensor that irshape inferred when it loaded this output; None for an added output."""
         self._names: tuple[str, ...] = ()
         self.loaded_names: tuple[str, ...] | None = None
         """The names of the tensor in the IR from which it was loaded."""
@@ -191,8 +191,8 @@ def described(output: Output) -> str:
 
 
 def innermost(values: Iterable[Any], home: Any = None) -> Any:
-    """Returns the innermost graph that contains one of the given outputs and layers, which may be
-    inside lists and markers; None if there are none."""
+    """Returns the innermost graph that contains one of the given outputs or layers; None if none is
+    given. Also looks for them inside lists and markers."""
     for each in values:
         if isinstance(each, Output):
             graph = each.layer.graph
@@ -288,8 +288,8 @@ class GraphLayer(_Part):
         self.graph = graph
         """The `Graph` that contains this layer: the net, or a body of another layer."""
         self.raw = raw
-        """The layer as a file declares it: the object of the loaded model, until the layer
-        changes."""
+        """The layer as an IR declares it. Until the layer changes, this is the object of the loaded
+        model."""
         self.origin: Layer | None = None
         """The layer of the file from which this layer was loaded."""
         self._path, self._line = "", 0

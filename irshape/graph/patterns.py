@@ -308,7 +308,7 @@ def _misfit(output: Output, wanted: Wanted) -> str:
     if wanted.types and layer.operation.type_name() not in wanted.types:
         return f"{layer.label} is not of type {' or '.join(wanted.types)}"
     if wanted.types and output.index != wanted.index:
-        return f"the graph uses output {output.index} of {layer.label}, the pattern {wanted.index}"
+        return f"{output!r} is not output {wanted.index} of its layer, as the pattern wants"
     for name, value in wanted.attributes.items():
         if not _attribute_fits(layer, name, value):
             actual = layer.attributes.get(name)

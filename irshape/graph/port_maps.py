@@ -90,7 +90,7 @@ def numbered(ports: list[Port], count: int, first: int) -> list[Port]:
 
 @lru_cache(maxsize=1024)
 def new_ports(first: int, count: int) -> list[Port]:
-    """Returns ports without type or shape, numbered from `first`. Their layers share them."""
+    """Returns ports without type or shape, numbered from `first`. Several layers share them."""
     return [Port(str(at), None, None, -1) for at in range(first, first + count)]
 
 

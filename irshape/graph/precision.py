@@ -158,7 +158,7 @@ _SHAPE_INPUTS: Mapping[str, tuple[int, ...]] = {
     "TopK": (1,),
 }
 """The inputs of operations that decide shapes, such as the second input of Reshape. OpenVINO 2026.4
-compresses no constant that determines such an input, unless through a ShapeOf.
+compresses no constant that determines such an input. Exception: it does so through a ShapeOf.
 
 The list was measured with models in which an f32 constant is converted to i64 and feeds one input.
 """
@@ -244,8 +244,8 @@ def _unfit(constant: GraphLayer) -> bool:
 
 
 def _deciding_shapes(graph: Editing) -> set[GraphLayer]:
-    """Returns the layers that compute a shape, e.g. the second input of a Reshape, back to the
-    nearest ShapeOf. Leaves out the ShapeOf."""
+    """Returns the layers that compute shapes, such as the second input of a Reshape. Follows their
+    inputs back to the nearest ShapeOf, which is left out."""
     reached: set[GraphLayer] = set()
     waiting = [
         end.source.layer

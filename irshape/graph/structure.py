@@ -65,7 +65,7 @@ class Structure:
         self.source: Model | None = None
         """The model from which the graph was loaded."""
         self.rt_info_span: tuple[int, int] | None = None
-        """The span of the net's rt_info in `source`; a `Passage` if it is in another text."""
+        """The start and end of the net's rt_info in `source`, or a `Passage` of another text."""
         self.compact = False
         """Whether weights were stripped, so that a saved .bin must contain only the constants that
         the graph needs."""
@@ -75,7 +75,7 @@ class Structure:
             self.bytes = Pieces()
             """The bytes of constants: the bytes of the file, then the added bytes."""
             self.store = Model(Source("<graph>", b""), name, format=FORMAT)
-            """A model with weights but no layers, where shape inference reads constants."""
+            """A model without layers, from whose weights shape inference reads constants."""
             self.store.weights = Weights(None, self.bytes, "ready")
             self.engine = BodyEngine(self.store)
             self.changes = Changes()
@@ -230,7 +230,7 @@ class Structure:
         return [each for each in results if name in each.output_names] or results
 
     def claimed_names(self, source: Output, but: GraphLayer | None = None) -> set[str]:
-        """Returns the names that the Results of a tensor declare, except for the Result `but`."""
+        """Returns the names that the Results of a tensor declare. Ignores the Result `but`."""
         return {
             name
             for end in source._users
@@ -243,7 +243,7 @@ class Structure:
         names.
 
         Older releases of OpenVINO read no names from Results. The port therefore also declares the
-        names of the first Result, unless it is the port of a Parameter, which has names of its own.
+        names of the first Result. Exception: the port of a Parameter has its own names.
         """
         claimed = self.claimed_names(output)
         if not claimed:

@@ -235,8 +235,8 @@ def variables_of(graph: Editing) -> list[Variable]:
 
 
 def _part(graph: G, groups: list[set[GraphLayer]], number: int, fixed: Collection[GraphLayer]) -> G:
-    """Returns one part as a graph. Tensors that other parts make or use are its inputs or
-    outputs."""
+    """Returns one part as a graph. It has tensors of earlier parts as inputs, and outputs for the
+    later parts."""
     group = {layer for layer in groups[number] if not layer.raw.is_parameter and layer not in fixed}
     inside = [layer for layer in graph.layers if layer in group]
     crossing = feeding((each for each in inside if not each.raw.is_result), group.union(fixed))

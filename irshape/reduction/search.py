@@ -31,9 +31,9 @@ class Progress(NamedTuple):
 
 
 class Search:
-    """Holds the best model so far, which every candidate edits. Each step takes the first candidate
-    that has the property, even if several are tried at once. So the result does not depend on
-    `jobs`."""
+    """Holds the best model so far. Every candidate is an edit of this model. Each step takes the
+    first candidate that has the property, even if several are tried at once. So the result does not
+    depend on `jobs`."""
 
     def __init__(
         self,

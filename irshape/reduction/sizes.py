@@ -99,8 +99,8 @@ def _resized_array(array: Array, sizes: dict[int, int], values: bool) -> Array:
 
 
 def window(array: Array, sizes: tuple[int, ...]) -> Array:
-    """Returns a part of an array of at most these sizes that includes its element of largest
-    magnitude."""
+    """Returns a part of an array, with at most these sizes. The part includes the element of
+    largest magnitude."""
     if array.size == 0 or array.shape == sizes:
         return array
     with np.errstate(all="ignore"):

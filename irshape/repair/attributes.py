@@ -85,7 +85,7 @@ _BESIDE = {"pads_begin": "pads_end", "pads_end": "pads_begin"}
 
 
 def _cost(sites: Sites, layer: Layer, alternative: Alternative) -> float:
-    """Returns the cost of a value: lower if it is near the old value, usual, or the default."""
+    """Returns `Change.cost` for a value: less if it is near the old one, usual, or the default."""
     attribute, before, after, _ = alternative
     usual = sites.usual.get((layer.type, attribute.name, after), 0)
     cost = 2.0 - min(usual, 9) / 20
@@ -107,7 +107,7 @@ def _cost(sites: Sites, layer: Layer, alternative: Alternative) -> float:
 
 
 def _nearness(one: object, other: object) -> float | None:
-    """Returns the nearness of two integers or lists: 1 if equal, near 0 if far apart, or None."""
+    """Returns 1 for equal integers or lists, less the farther apart they are; None for others."""
     if isinstance(one, int) and isinstance(other, int):
         return 1 / (1 + abs(one - other))
     if isinstance(one, tuple) and isinstance(other, tuple) and one and len(one) == len(other):

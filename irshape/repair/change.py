@@ -40,7 +40,7 @@ class Change(NamedTuple):
     after: str | None
     """The new text; None if something is removed."""
     cost: float = 1.0
-    """How unlikely the change is, compared with changes that remove as many findings."""
+    """Of changes that remove as many findings, the one with the lowest cost is the likeliest."""
     decided: str = ""
     """The reason why no other change is possible; empty if others are possible.
 

@@ -1,4 +1,4 @@
-"""Proposes another type, shape, size or offset of a Const. Only shows changes of its values."""
+"""Proposes another type, shape, size or offset of a Const. Other values are only shown."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def constants(sites: Sites, finding: Finding) -> Iterator[Candidate]:
 
 
 def _values(sites: Sites, site: Site) -> Iterator[Candidate]:
-    """Yields values of a small constant that would give the layer that it feeds the declared
-    shapes.
+    """Yields values of a small constant with which the shapes of the layer that it feeds would be
+    as declared.
 
     Yields nothing if another value of an attribute would have the same effect.
     """

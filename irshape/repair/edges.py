@@ -54,8 +54,8 @@ class Outputs:
 
 
 def sources(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields changes that exchange two inputs. If there are none, yields changes that connect an
-    input to another output if its declaration differs from the output that feeds it."""
+    """Yields changes that exchange two inputs. If there are none, yields other outputs for each
+    input that declares another type or shape than the output that feeds it."""
     site = sites.of(finding.layer)
     if site is None:
         return
@@ -107,7 +107,7 @@ def _exchanges(sites: Sites, site: Site) -> Iterator[Candidate]:
 
 
 def _declares(port: Port, output: Port) -> bool:
-    """Returns whether all that an input port declares is the same as in an output port."""
+    """Returns whether an output port declares everything that an input port declares."""
     if port.precision is None:
         return port.dims in ((), output.dims)
     return port.precision == output.precision and port.dims == output.dims
@@ -123,8 +123,8 @@ def _edge_into(result: BodyResult, layer: Layer, port: Port) -> Edge | None:
 def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator[Candidate]:
     """Yields changes that connect an input to another output that declares the same type and shape.
 
-    No change closes a cycle. edge: the wrong edge into the input, or None. If it is given, an
-    output of another layer than this edge names must have its `from-port`, or be unused.
+    No change closes a cycle. edge: the wrong edge into the input, or None. With an edge, tries
+    outputs of other layers than its `from-layer` only if they are unused or have its `from-port`.
     """
     result, port = site.result, site.layer.inputs[index]
     layers, outputs = result.body.layers, sites.context.shared(Outputs, result)
@@ -183,7 +183,7 @@ def _fed_by(sites: Sites, site: Site, index: int, edge: Edge | None) -> Iterator
 
 
 def _behind(result: BodyResult, position: int) -> set[int]:
-    """Returns the positions of a layer and of the layers that depend on it, but not in a cycle."""
+    """Returns the positions of a layer and of layers outside cycles that depend on it."""
     behind, cyclic = {position}, result.wiring.cyclic
     for at in result.wiring.order:
         row = result.wiring.sources[at]

@@ -228,7 +228,7 @@ def _moved(finding: Finding, edited: Edited) -> Finding:
 
 
 def _kept(diagnosis: Diagnosis, how: _How, findings: list[Finding]) -> list[Finding]:
-    """Returns the findings to fix: the user's selection and `spared` leave out all others."""
+    """Returns the findings to fix: those that settings select, with codes not in `spared`."""
     selected = Filter(how.settings, diagnosis.context.model.source)
     return [each for each in findings if each.rule.code not in how.spared and selected.keep(each)]
 

@@ -198,7 +198,7 @@ class _Ports:
                     yield (layer, "output", port.id), (*mine, *others)
 
     def _input(self, consumer: Layer, port: Port, wanted: Declaration) -> tuple[Edit, ...]:
-        """Returns the edits that make an input port declare the output that feeds it."""
+        """Returns edits that give an input port the type and shape of the output that feeds it."""
         if consumer in self.doubted or (port.dims == () and port.precision is None):
             return ()  # the ports of the consumer are evidence, or the port declares nothing
         named = None if wanted.precision is None else ElementType.of_precision(wanted.precision)
@@ -242,8 +242,8 @@ def _spread(result: BodyResult, doubted: set[Layer]) -> set[int]:
 def wanted_of(port: Port, tensor: Tensor, *, sure: bool, whole: bool = False) -> Declaration:
     """Returns the dimensions and the precision that an output port should declare.
 
-    If the port declares less than irshape infers, e.g. -1 for 3, only `whole` changes it. Otherwise
-    it should declare the inferred tensor.
+    These are the inferred ones. A port that declares less than irshape infers, e.g. -1 for 3, is
+    changed only if `whole` is true.
     sure: whether the tensor is independent of declared ports. If not, the tensor may be less
     specific than intended, so only impossible sizes are replaced.
     """
@@ -264,7 +264,7 @@ def wanted_of(port: Port, tensor: Tensor, *, sure: bool, whole: bool = False) ->
 
 
 def _merged(dims: tuple[int, ...], shape: PartialShape) -> tuple[int, ...]:
-    """Returns declared dimensions. Replaces impossible dimensions by the inferred ones."""
+    """Returns declared dimensions, with the inferred dimension in place of each impossible one."""
     inferred = shape.declared
     if len(dims) != len(inferred):
         return inferred

@@ -66,7 +66,8 @@ class Proof:
         return of_layers
 
     def without_reading(self, change: Change, fit: Fit) -> Outcome | None:
-        """Returns the effect of a change if known without reading the file again, else None."""
+        """Returns the effect of a change; None if this is unknown without reading the file
+        again."""
         if change.same_model and change.settles is not None:
             return Outcome(change.settles)
         site = self.sites.of(change.layer)

@@ -68,7 +68,7 @@ class _Search:
         """Maps the `id` of a finding to the other findings that the same change removes."""
         self.done: set[int] = set()
         self.spared: set[Suspect] = set()
-        """The possible origins that the search leaves out."""
+        """The names in `Rule.suspects` for which the search proposes no changes."""
 
     def run(self) -> None:
         graver = self.sites.graver
@@ -165,7 +165,7 @@ class _Search:
 
     @cached_property
     def _violations(self) -> tuple[set[int], set[tuple[Layer, RuleId]]]:
-        """The `id()`s of the attribute faults because of which OpenVINO refuses the model. Also the
+        """Why OpenVINO refuses the model, as a pair: the `id()`s of attribute faults, and the
         layers that it refuses, each with the rule that reports the fault."""
         observed = self.sites.context.observed
         return (

@@ -129,8 +129,9 @@ def _costs(inference: Inference, numbering: Numbering) -> list[Overlay]:
 
 
 def _at_least_sizes(inference: Inference) -> tuple[Inference, str]:
-    """Returns the shapes inferred if each dynamic size of an input is its lower bound, at least 1,
-    and a sentence that says so. Without this, the costs of unbounded sizes would be unknown."""
+    """Returns a pair: the shapes inferred if each dynamic size of an input is its lower bound, at
+    least 1, and a sentence that says so. Without this, the costs of unbounded sizes would be
+    unknown."""
     model = inference.model
     shapes: dict[Layer, list[int]] = {}
     if model.kind == "net":

@@ -283,6 +283,23 @@ MISTAKES = {
         ValueError,
         "max_errors: expected a whole number",
     ),
+    "a release that does not exist": Given(
+        lambda path: irshape.validate(path, config=irshape.Configuration(target=(2024, 60))),
+        ValueError,
+        "there is no OpenVINO release '2024.60'",
+    ),
+    "an extension without a version": Given(
+        lambda path: irshape.validate(path, config=irshape.Configuration(extensions=("Foo@",))),
+        ValueError,
+        "'Foo@' is not an extension",
+    ),
+    "ignores of no rule": Given(
+        lambda path: irshape.validate(
+            path, config=irshape.Configuration(per_file_ignores=(("a/**", ("XX",)),))
+        ),
+        ValueError,
+        "there is no rule 'XX'",
+    ),
     "a release of texts": Given(
         lambda path: irshape.validate(path, config=irshape.Configuration(target=("2024", "6"))),
         ValueError,

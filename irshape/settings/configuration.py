@@ -114,6 +114,14 @@ def configuration_of(given: Configuration | str | os.PathLike[str] | None) -> Co
         value = getattr(given, name)
         if value != Configuration._field_defaults[name] and not fits(value):
             raise ConfigurationError(f"{name}: expected {form}, got {value!r}")
+    try:
+        extensions([*given.extensions])
+        if given.target is not None:
+            parse_release(".".join(map(str, given.target)))
+    except ValueError as problem:
+        raise ConfigurationError(str(problem)) from None
+    for pattern, selectors in given.per_file_ignores:
+        check_selectors(selectors, f'per_file_ignores "{pattern}"', given.custom)
     return given
 
 

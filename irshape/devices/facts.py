@@ -28,15 +28,15 @@ RELEASE = "2026.4.1"
 
 class Condition(NamedTuple):
     """A condition on a layer, such as `in0.type=f64|string` (the type of input 0 is f64 or string),
-    `in1.const!=yes` or `in0.rank>5`."""
+    `in1.const!=yes`, `in0.rank>5` or `in0.rank<=5`, which also holds for a dynamic rank."""
 
     key: str
-    relation: Literal["=", "!=", ">"]
+    relation: Literal["=", "!=", ">", "<="]
     values: frozenset[str]
 
     @classmethod
     def parse(cls, text: str) -> Condition:
-        for relation in ("!=", ">", "="):
+        for relation in ("!=", "<=", ">", "="):
             key, parted, values = text.partition(relation)
             if parted:
                 return cls(key, relation, frozenset(values.split("|")))
@@ -49,9 +49,9 @@ class Condition(NamedTuple):
         """Returns whether a layer meets the condition. value: returns the layer's value for a key,
         e.g. `in0.rank`."""
         text = value(self.key)
-        if self.relation == ">":
+        if self.relation in (">", "<="):
             (limit,) = self.values
-            return text.isdecimal() and int(text) > int(limit)
+            return (text.isdecimal() and int(text) > int(limit)) == (self.relation == ">")
         return (text in self.values) == (self.relation == "=")
 
 
@@ -120,6 +120,13 @@ def family_of(type_name: str, opset: str) -> str:
 @cache
 def _families() -> dict[str, str]:
     return {member: name for name, members in _rows("families") for member in members.split(" ")}
+
+
+@cache
+def unfolded() -> frozenset[str]:
+    """Returns the types of layers that OpenVINO does not fold, even if all inputs are constants.
+    `tests/measured/device_folding.py` writes their table."""
+    return frozenset(["Assign", "Result", *(row[0] for row in _rows("unfolded"))])
 
 
 def _lines(table: str) -> list[str]:

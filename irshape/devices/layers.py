@@ -14,10 +14,7 @@ from ..model.wiring import OutputRef
 from ..ops.declaration import Operation
 from ..ops.registry import declaration_of
 from ..ops.tensors import Tensor
-
-STATEFUL = frozenset(("ReadValue", "Assign", "RandomUniform", "Multinomial", "Parameter"))
-"""Types of layers that are never folded, even if all their inputs are constants."""
-
+from .facts import unfolded
 
 _SIZES = {-1: "?", 0: "0", 1: "1"}
 """The sizes that conditions distinguish; any other size is `many`."""
@@ -110,14 +107,14 @@ class DeviceLayer:
         Keys of a layer: `operation`, `opset` (that introduced the version), `inputs` (their
         number), `types` (the `.as` of all inputs; the same type in succession counts once), `mixed`
         (whether element types of inputs differ), `shapes` (whether their shapes differ: `same`,
-        `ranks`, `sizes` or `?`), `kept` (whether output 0 has the shape of input 0), `dims` (as
-        below, of the input whose shape is least known), `body` (whether the layer is inside a
-        body), `@axis` (an attribute as written, in small letters), `@axis.least` (the least of its
-        numbers: `negative`, `0`, `1` or `many`). Keys of an input or output, such as `in0` or
-        `out1`: `.type`, `.as` (the type with which plugins compute), `.kind`, `.rank`, `.dims`
-        (`static`, `bounded`, `unbounded`, or `rank` for a dynamic one), `.elements` (`0`, `1`,
-        `many`, `?`), and in the same way `.dim2` or `.dim-1` for one dimension. Inputs also have
-        `.const`, outputs `.used`.
+        `ranks`, `sizes` or `?`), `kept` (whether output 0 has the shape of input 0; `open` if only
+        output 0 is dynamic), `dims` (as below, of the input whose shape is least known), `body`
+        (whether the layer is inside a body), `@axis` (an attribute as written, in small letters),
+        `@axis.least` (the least of its numbers: `negative`, `0`, `1` or `many`). Keys of an input
+        or output, such as `in0` or `out1`: `.type`, `.as` (the type with which plugins compute),
+        `.kind`, `.rank`, `.dims` (`static`, `bounded`, `unbounded`, or `rank` for a dynamic one),
+        `.elements` (`0`, `1`, `many`, `?`), and in the same way `.dim2` or `.dim-1` for one
+        dimension. Inputs also have `.const`, outputs `.used`.
         """
         text = self._values.get(key)
         if text is None:
@@ -172,9 +169,9 @@ def _output(at: int, name: str, layer: DeviceLayer) -> str:
 
 def _kept(layer: DeviceLayer) -> str:
     ends = [*layer.inputs[:1], *layer.outputs[:1]]
-    if len(ends) < 2 or not all(each is not None and each.dims == "static" for each in ends):
-        return "?"
-    return "yes" if layer.kept else "no"
+    if len(ends) == 2 and all(each is not None and each.dims == "static" for each in ends):
+        return "yes" if layer.kept else "no"
+    return "open" if layer.outputs and layer.value("dims") == "static" else "?"
 
 
 def _shapes(layer: DeviceLayer) -> str:
@@ -253,7 +250,7 @@ def device_layers(result: BodyResult) -> Iterator[DeviceLayer]:
 def folded_layers(result: BodyResult) -> set[int]:
     """Returns the positions of the layers that OpenVINO folds for a device: constants, layers that
     depend only on constants (such as the decompression of weights), and layers that compute shapes
-    which are static or follow from bounds."""
+    which are static or follow from bounds; none of an operation that it cannot evaluate."""
     folded: set[int] = set()
     layers, sources, outputs = result.body.layers, result.wiring.sources, result.outputs
     for index in result.wiring.order:
@@ -261,7 +258,7 @@ def folded_layers(result: BodyResult) -> set[int]:
         if not row:
             if layer.type == "Const" or layer.is_constant:
                 folded.add(index)
-        elif outputs[index] and layer.type not in STATEFUL and layer.type != "Result":
+        elif outputs[index] and layer.type not in unfolded():
             of_constants = all(source is not None and source[0] in folded for source in row)
             if of_constants or all(map(_is_exact, outputs[index])) or _is_size(result, index):
                 folded.add(index)

@@ -19,6 +19,7 @@ _OF_LAYER = {
     "kept": {
         "yes": "output 0 of the shape of input 0",
         "no": "output 0 not of the shape of input 0",
+        "open": "only output 0 of dynamic shape",
         "?": "input 0 or output 0 of dynamic shape",
     },
     "mixed": {"yes": "inputs of different element types", "no": "inputs of one type"},
@@ -69,7 +70,7 @@ def _of_port(name: str, condition: Condition, values: list[str]) -> str:
     if name == "dims":
         return _negated(condition, " or ".join(_DIMS[value] for value in values if value))
     if name == "rank":
-        more = "more than " if condition.relation == ">" else ""
+        more = {">": "more than ", "<=": "at most "}.get(condition.relation, "")
         return _negated(condition, f"of rank {more}{text.replace('?', 'not known')}")
     if name == "elements":
         return f"with a count of elements {' or '.join(_SIZES.get(each, each) for each in values)}"

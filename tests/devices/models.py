@@ -119,6 +119,19 @@ def inverse(graph: Graph) -> object:
     return graph.add("Inverse", graph.parameter("f32", "[2,3,3]", name="x"), adjoint=False)
 
 
+@_model
+def inverse_of_constants(graph: Graph) -> object:
+    """OpenVINO cannot evaluate an Inverse, so a device gets it."""
+    return graph.add("Inverse", graph.constant(np.eye(2, dtype=np.float32)), adjoint=False)
+
+
+@_model
+def many_axes(graph: Graph) -> object:
+    """A tensor of more axes than any that a measured Tile has."""
+    repeats = graph.constant(np.array([2], np.int64))
+    return graph.add("Tile", graph.parameter("f32", "[1,1,1,1,1,1,1,2]", name="x"), repeats)
+
+
 def saved(name: str, folder: Path) -> Path:
     """A model by name, in a folder."""
     graph = Graph()

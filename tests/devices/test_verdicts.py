@@ -61,6 +61,8 @@ def test_every_fact_is_about_an_operation_of_openvino(device: str) -> None:
         ("compressed_weights", "clear", "clear", "likely Parameter Const"),
         ("convolution_of_integers", "clear", "clear", "clear"),
         ("inverse", "clear", "fails Inverse", "clear"),
+        ("inverse_of_constants", "clear", "fails Inverse", "clear"),
+        ("many_axes", "unknown", "unknown", "clear"),
     ],
 )
 def test_verdicts(tmp_path: Path, model: str, cpu: str, gpu: str, npu: str) -> None:
@@ -79,7 +81,14 @@ def test_verdicts(tmp_path: Path, model: str, cpu: str, gpu: str, npu: str) -> N
 
 @pytest.mark.parametrize(
     "model",
-    ["plain", "axes_of_an_input", "no_rank", "compressed_weights", "convolution_of_integers"],
+    [
+        "plain",
+        "axes_of_an_input",
+        "no_rank",
+        "compressed_weights",
+        "convolution_of_integers",
+        "inverse_of_constants",
+    ],
 )
 def test_the_cpu_says_so_too(tmp_path: Path, model: str) -> None:
     openvino = pytest.importorskip("openvino")
@@ -203,6 +212,9 @@ def test_tables(device: str) -> None:
         ("in0.type!=f64", "i32", True),
         ("in0.rank>5", "6", True),
         ("in0.rank>5", "?", False),
+        ("in0.rank<=5", "5", True),
+        ("in0.rank<=5", "6", False),
+        ("in0.rank<=5", "?", True),
         ("@mode=", "", True),
     ],
 )

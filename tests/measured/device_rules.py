@@ -432,7 +432,16 @@ def learn(
     return facts
 
 
-MEASURED = ("opset", "types", "kept", "in0.elements", "in1.elements", "out0.as", "out0.elements")
+MEASURED = (
+    "opset",
+    "types",
+    "kept",
+    "in0.elements",
+    "in1.as",
+    "in1.elements",
+    "out0.as",
+    "out0.elements",
+)
 """What must have been measured of an operation for a layer to be `clear`: not met values of these
 tell most often, in cross-validation, what a device refuses."""
 
@@ -478,7 +487,19 @@ def measured(family: str, group: Group, earlier: Earlier) -> Iterator[Fact]:
                 values |= earlier.get((name, key), frozenset())
                 if values - {""}:
                     conditions.append(Condition(key, "=", frozenset(values)))
+            conditions += measured_ranks(group)
             yield Fact(family, tuple(conditions), "clear", 0, int(working.sum()), "")
+
+
+def measured_ranks(group: Group) -> Iterator[Condition]:
+    """That the rank of a layer is not below or above those with which its family compiled."""
+    found = group.values.get("out0.rank", {})
+    texts = {text for text, those in found.items() if (those & group.working).any()}
+    ranks = [int(text) for text in texts if text.isdecimal()]
+    if ranks and "?" not in texts and min(ranks) > 1:
+        yield Condition("out0.rank", ">", frozenset((str(min(ranks) - 1),)))
+    if ranks:
+        yield Condition("out0.rank", "<=", frozenset((str(max(ranks)),)))
 
 
 def said(

@@ -50,8 +50,8 @@ PARTIAL_OPSETS: dict[int, frozenset[str]] = {17: frozenset(("Convert", "Paramete
 """Opsets that lack most operations of earlier opsets, each with the operations that it contains."""
 
 ABSENT: dict[int, frozenset[str]] = {2: frozenset(("RNNCell", "ShuffleChannels"))}
-"""Operations that an opset lacks, although earlier and later opsets have them. Measured: all
-releases refuse these operations in this opset."""
+"""Operations that an opset lacks, while earlier and later opsets have them. Measured: all releases
+refuse these operations in this opset."""
 
 
 def lacks(opset: int, type_name: str) -> bool:

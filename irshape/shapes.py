@@ -18,7 +18,7 @@ from .demands import note
 BLANKS: Final = " \t\n\r\v\f"
 """What OpenVINO passes over beside a number. `str.strip` without it removes all Unicode spaces."""
 UNBOUNDED: Final = 2**63 - 1
-"""The upper bound of a dimension without one. Arithmetic on bounds never exceeds it."""
+"""The `high` of a dimension without upper bound. Arithmetic on bounds never exceeds it."""
 
 INT64_MIN: Final = -(2**63)
 
@@ -39,8 +39,8 @@ class Dimension:
     low: int
     high: int
     symbolic: ClassVar[bool] = False
-    """Whether the dimension has an expression. If only one of two operands has an expression, its
-    class computes the result."""
+    """Whether the dimension has an expression. If only one of two operands has an expression, the
+    class of this operand computes the result."""
     expression: Any
     """The expression of a dimension that has one, e.g. `past + seq`."""
 
@@ -115,7 +115,7 @@ class Dimension:
         return self.low <= other.high and other.low <= self.high
 
     def agrees(self, other: Dimension) -> bool:
-        """Like `compatible`, but also records that the layer needs both sizes to be equal."""
+        """Does what `compatible` does, and records that the layer needs both sizes to be equal."""
         return self.merge(other) is not None
 
     def broadcast(self, other: Dimension) -> Dimension | None:
@@ -192,17 +192,17 @@ class Dimension:
     __rmul__ = __mul__
 
     def __floordiv__(self, divisor: int) -> Dimension:
-        """Returns the dimension of all `n // divisor` for sizes `n` of this one."""
+        """Returns the dimension of `n // divisor` for all `n` in this dimension."""
         high = UNBOUNDED if self.high == UNBOUNDED else self.high // divisor
         return Dimension(self.low // divisor, high)
 
     def ceil_div(self, divisor: int) -> Dimension:
-        """Returns the dimension of all `n / divisor`, rounded up, for sizes `n` of this one."""
+        """Returns the dimension of `n / divisor`, rounded up, for all `n` in this dimension."""
         high = UNBOUNDED if self.high == UNBOUNDED else -(-self.high // divisor)
         return Dimension(-(-self.low // divisor), high)
 
     def divided(self, divisor: int) -> Dimension | None:
-        """Returns the dimension of all `n` with `n * divisor` in this one; None if there are none.
+        """Returns the dimension of all `n` with `n * divisor` in this dimension; None without any.
 
         This is OpenVINO's `Dimension / int`.
         """
@@ -399,7 +399,7 @@ class PartialShape:
 
     @property
     def text(self) -> str:
-        """The text of the shape in the `shape` of a Parameter; see `parse`."""
+        """The shape as text, as the attribute `shape` of a Parameter contains it; see `parse`."""
         return str(self)[1:-1]
 
     @overload
@@ -423,7 +423,7 @@ class PartialShape:
         return iter(self.dims)
 
     def merge(self, other: PartialShape) -> PartialShape | None:
-        """Returns the intersection: a shape with the sizes that both allow; None if it is empty."""
+        """Returns a shape with the sizes that both shapes allow; None if there are none."""
         if self.rank is None or self is other:
             return other
         if other.rank is None or (self.declared == other.declared and -1 not in self.declared):
@@ -442,7 +442,7 @@ class PartialShape:
         )
 
     def agrees(self, other: PartialShape) -> bool:
-        """Like `compatible`, but also records that the layer needs both shapes to be equal."""
+        """Does what `compatible` does, and records that the layer needs both shapes to be equal."""
         return self.merge(other) is not None
 
     def encloses(self, other: PartialShape) -> bool:
@@ -472,7 +472,7 @@ class PartialShape:
         return PartialShape(dims)
 
     def union(self, other: PartialShape) -> PartialShape:
-        """Returns the smallest shape that contains both; of dynamic rank if their ranks differ."""
+        """Returns the smallest shape that encloses both shapes; of dynamic rank if ranks differ."""
         if self.dims is None or other.dims is None or len(self.dims) != len(other.dims):
             return DYNAMIC_SHAPE
         return PartialShape([a.union(b) for a, b in zip(self.dims, other.dims, strict=True)])

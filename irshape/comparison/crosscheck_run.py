@@ -255,7 +255,7 @@ class CrosscheckRun(LayerwiseRun):
 
     def tolerance_of(self, layer: Layer, *, alone: bool) -> Tolerance:
         """Returns the tolerance for the outputs of a layer. alone: whether irshape computes the
-        layer from the device's inputs. If so, only the layer itself rounds."""
+        layer from the device's inputs. If so, only rounding in the layer counts."""
         rounded = self.rounded.given if alone else self.rounded.behind
         return self.tolerance._replace(rounded=rounded[layer])
 
@@ -323,7 +323,7 @@ class CrosscheckRun(LayerwiseRun):
     def compared_values(
         self, row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array, *, alone: bool
     ) -> Row:
-        """Compares two values of an output. Returns its row with the result. alone: see
+        """Compares two values of an output. Returns the output's row with the result. alone: see
         `tolerance_of`."""
         tolerance = self.tolerance_of(row.layer, alone=alone)
         row = row.measured(inputs, mine, theirs, tolerance.difference)
@@ -403,9 +403,9 @@ class CrosscheckRun(LayerwiseRun):
         values.
 
         This run decompresses weights in f32. It uses the device's values of layers that differ for
-        a known reason, e.g. of products that the device cuts to 16 bits. Outputs that then agree
-        are explained. For layers to blame it uses irshape's values, so outputs that depend on these
-        layers still differ.
+        a known reason, e.g. of products that the device cuts to 16 bits. Outputs that agree in this
+        run are explained. For layers to blame it uses irshape's values, so outputs that depend on
+        these layers still differ.
         """
         if not any(row.inherited for row in self.rows):
             return
@@ -443,8 +443,8 @@ class CrosscheckRun(LayerwiseRun):
 
     def explain_unrounded(self) -> None:
         """Explains differences by another run that rounds nothing to f16 or bf16, if the device
-        computes in f32. Outputs that then agree are explained. Rounding may decide, for example,
-        which of two boxes with nearly equal scores is kept."""
+        computes in f32. Outputs that agree in this run are explained. Rounding may decide, for
+        example, which of two boxes with nearly equal scores is kept."""
         suspects = {
             suspect.number
             for suspect in self.suspects

@@ -54,9 +54,8 @@ def _is_replaceable(run: CrosscheckRun, layer: Layer) -> bool:
 
 
 def _without(run: CrosscheckRun, unasked: Sequence[Layer]) -> CrosscheckRun | None:
-    """Requests all tensors from the device, except the outputs of some layers.
-
-    Returns a run with the answer, still without comparisons; None if the device returns no values.
+    """Requests all tensors from the device, except the outputs of some layers. Returns a run with
+    the answer, in which nothing is compared yet; None if the device returns no values.
     """
     circumstances, session = run.circumstances, run.session
     plural = "s" * (len(unasked) > 1)

@@ -342,8 +342,7 @@ class Judge:
 
     def leads_on(self, row: Row, value: Array) -> bool:
         """Returns whether irshape, computing from `value`, gets the device's wrong result in a
-        later layer. If so, the device did compute with `value`, and may have merged the layers in
-        between."""
+        later layer. This shows that the device computes with `value`, perhaps in merged layers."""
         values = {(self.run.positions[row.layer], row.port): value}
         looked_at = (
             consumer

@@ -78,14 +78,14 @@ class ModelComparison:
         self.first = first
         self.second = second
         self.precision = precision
-        """The precision that only one of the two models has, such as f16: it sets the tolerance."""
+        """The precision, such as f16, that only one of the models has. It sets the tolerance."""
         self._own_tolerance = own_tolerance
         self.pairs: list[Pair] = []
         self.unmatched: tuple[list[str], list[str]] = ([], [])
-        """The layers of each model, except constants and computations of shapes, without a
-        counterpart in the other."""
+        """The layers of each model without a counterpart in the other model, except constants and
+        computations of shapes."""
         self.unpaired_outputs: tuple[list[str], list[str]] = ([], [])
-        """The names of the outputs of each model that have no counterpart in the other."""
+        """For each model, the names of its outputs without a counterpart in the other model."""
         self.altered: list[str] = []
         """The constants that differ between the models by more than rounding."""
         self.notes: list[str] = []
@@ -96,8 +96,8 @@ class ModelComparison:
         return f"<ModelComparison: {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
-        """Says what was compared, how many tensors differ, and which layer is to blame or, if none
-        is, differs first."""
+        """Says what was compared, how many tensors differ, and the layer to blame or, without one,
+        the first layer that differs."""
         if not self.compared:
             return f"{self.first.path} and {self.second.path}: nothing could be compared"
         head, *lines = self.counts()

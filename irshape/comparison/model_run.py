@@ -138,12 +138,12 @@ class ModelRun(LayerwiseRun):
             try:
                 pairs = self.compared_alone(computed, pairs, self.alone(computed)[1])
             except ExecutionError as problem:
-                text = f"B's layer does not take A's inputs: {problem}"
+                text = f"B's layer cannot be computed from A's inputs: {problem}"
                 pairs = [pair._replace(reason=pair.reason or text) for pair in pairs]
         self.comparison.pairs += pairs
 
     def compared_outputs(self, computed: ComputedLayer) -> list[Pair]:
-        """Returns a pair for each output of a layer that has a counterpart in the first model."""
+        """Returns a `Pair` for each output of a layer with a counterpart in the first model."""
         layer, position = computed.layer, computed.position
         self.fixed.add(layer, position, computed.sources, computed.outputs)
         pairs = []
@@ -196,9 +196,9 @@ class ModelRun(LayerwiseRun):
     def corresponds(
         self, match: Match, computed: ComputedLayer, reference: Array, output: Array
     ) -> bool:
-        """Returns whether tensors with different values really are counterparts. If their shapes
-        differ, they are only if they are outputs of the models, or if their layers have the same
-        type and matching inputs.
+        """Returns whether tensors with different values really are counterparts. Tensors of
+        different shapes are counterparts only if they are outputs of the models, or if their layers
+        have the same type and matching inputs.
         """
         if match.is_output or reference.shape == output.shape:
             return True
@@ -300,7 +300,7 @@ class ModelRun(LayerwiseRun):
         """Describes the constants of a layer that have other values in the first model.
 
         others: the outputs that feed the layer in the first model. If a constant has another
-        element type or no counterpart there, compares instead the input of the layer that is
+        element type or no counterpart in the first model, compares the layer's input that is
         computed from the constant.
         """
         altered: list[str] = []
@@ -407,7 +407,7 @@ class ModelRun(LayerwiseRun):
         """Returns the positions of the layers that compute shapes, and of their constants. Leaves
         out those that feed a layer that differs even for equal inputs.
 
-        Two converters may compute the same shape in different ways, so these layers may differ.
+        Two converters may compute a shape in different ways, so a difference in it is harmless.
         """
         harmful = {
             self.positions[pair.second]

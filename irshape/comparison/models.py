@@ -129,8 +129,8 @@ def _handed(first: Model, second: Model, fed: Fed) -> Fed:
 
 
 def coarser(first: Model, second: Model) -> str | None:
-    """Returns the lowest precision that occurs in only one of two models. Returns a key of
-    `model_run.COARSE`, such as f16; None if both have the same precisions.
+    """Returns the lowest precision that occurs in only one of two models, as a key of
+    `model_run.COARSE` such as f16; None if both models have the same precisions.
     """
     differing = _precisions(first) ^ _precisions(second)
     kinds = {kind for kind, _ in differing}

@@ -185,9 +185,9 @@ def _level_at_a_tie(of: Difference) -> Remark | None:
     """Explains a FakeQuantize that is one quantization level off where its input is near the middle
     between two levels.
 
-    There rounding errors decide which of the two levels the device picks. "Near" means at most four
-    roundings of the largest number involved, in the device's precision, and at most a quarter of a
-    level.
+    At such an input, rounding errors decide which of the two levels the device picks. "Near" means
+    at most four roundings of the largest number involved, in the device's precision, and at most a
+    quarter of a level.
     """
     if of.layer.folded_type != "fakequantize" or len(of.inputs) != 5 or not is_real(of.mine):
         return None
@@ -236,8 +236,8 @@ def _saturated_sums(of: Difference) -> Remark | None:
 
 def _standardized_levels(of: Difference) -> Remark | None:
     """Explains a normalization (MVN) that the device computes from the quantized integers of a
-    FakeQuantize. They are far larger than the numbers that they represent, so epsilon has almost no
-    effect.
+    FakeQuantize. These integers are far larger than the numbers that they represent, so epsilon has
+    almost no effect.
     Source: MVNTransformation of OpenVINO's low-precision transformations 2026.4.
     """
     if of.layer.folded_type not in ("groupnormalization", "mvn"):

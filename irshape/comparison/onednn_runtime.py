@@ -119,7 +119,7 @@ class Failed(Exception):
 class Library:
     """The oneDNN library. Each call raises `Failed` if its status is not success.
 
-    A call passes whole numbers as size_t, which an int parameter takes as well.
+    A call passes whole numbers as size_t, which also works for int parameters.
     """
 
     def __init__(self) -> None:

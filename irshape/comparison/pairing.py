@@ -59,9 +59,8 @@ def paired_inputs(first: Model, second: Model) -> list[tuple[Layer, Layer, Means
 
 
 def common_shapes(first: Model, second: Model) -> dict[Layer, PartialShape]:
-    """Returns the shapes of inputs of the first model that the second accepts too.
-
-    Leaves out inputs whose shapes contradict each other. Raises the errors of `paired_inputs`.
+    """Returns for each input of the first model the shape that both models allow. Leaves out inputs
+    whose shapes contradict each other. Raises the errors of `paired_inputs`.
     """
     shapes = {}
     for layer, other, _ in paired_inputs(first, second):

@@ -172,7 +172,7 @@ def serve(run: Callable[[Request, Path, Request, Callable[[], None]], None]) -> 
 
     run: called with the request, its folder, the answer to fill, and a function that saves the
     answer so far, in case the process crashes. The answer gets the text of an `ImportError` as
-    `absent`, and of any other error as `problem`.
+    `absent`, and the text of any other error as `problem`.
     """
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a runtime prints is no reply

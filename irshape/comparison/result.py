@@ -69,8 +69,8 @@ class Row(NamedTuple):
     ) -> Row:
         """Returns the row with the difference of two values. inputs: the inputs of the layer; if
         the values differ, the row gets their ranges. difference: a function that returns the
-        largest error, the tolerance there, and whether the values agree. types: whether the element
-        types must agree, too."""
+        largest error, the tolerance for this element, and whether the values agree. types: whether
+        the element types must agree, too."""
         row, remark = self, None
         if mine.shape == theirs.shape and (mine.dtype == theirs.dtype or not types):
             error, allowed, same = difference(mine, theirs)
@@ -133,8 +133,8 @@ class Row(NamedTuple):
 
     @property
     def state(self) -> str:
-        """One word for both verdicts: that on the layer with the device's inputs if it is `differs`
-        or `explained`; `merged`; `inherited`; or else the verdict on the whole runs."""
+        """One word for both verdicts: `differs`, `explained` or `merged` for the layer with the
+        device's inputs; `inherited`; or else the verdict on the whole runs."""
         if self.own_verdict == "differs":
             return "differs"
         if self.value_verdict == "differs" and self.own_verdict == "explained":

@@ -56,7 +56,7 @@ class Side:
         self.constants = [self._constant(layer) for layer in self.layers]
         """The constant of each Const layer; None for other layers, and for faulty attributes."""
         self.fixed: dict[int, Hashable] = {}
-        """Maps each layer that depends only on constants to some elements of one of them."""
+        """Maps each layer that depends only on constants to some elements of one constant."""
         for position in self.order:
             sources = [source and source[0] for source in self.sources[position]]
             if self.layers[position].is_constant or (sources and self.fixed.keys() >= {*sources}):
@@ -229,7 +229,7 @@ def digest(constant: Constant) -> bytes | None:
 
 def rounded(constant: Constant) -> bytes | None:
     """Returns a few elements of a large constant of reals, rounded to f16; None for other
-    constants. They are equal for a constant and the same constant compressed to f16."""
+    constants. A constant and its compression to f16 have equal elements here."""
     view, code = view_of(constant), _FLOATS.get(constant.element_type.name)
     count, size = constant.elements, constant.element_type.bits // 8
     if code is None or view is None or count <= _FEW or len(view) < count * size:
@@ -248,7 +248,7 @@ def view_of(constant: Constant) -> memoryview | bytes | None:
 
 
 def same_bytes(first: Constant, second: Constant) -> bool | None:
-    """Whether two constants have the same bytes; None if the bytes of one are not available."""
+    """Whether two constants have the same bytes; None if bytes of either are not available."""
     one, other = view_of(first), view_of(second)
     if one is None or other is None:
         return None

@@ -138,9 +138,9 @@ class _Matching:
                 self.pair(a, b)
 
     def by_name(self) -> None:
-        """Matches layers with the same type and name, unless their neighbours contradict the match.
-
-        For a generated name, such as `Constant_17`, the neighbours or the content must also agree.
+        """Matches layers with the same type and name, if their neighbours do not contradict the
+        match. For a generated name, such as `Constant_17`, the neighbours or the content must also
+        agree.
         """
         first, second = self.first, self.second
         kinds, others = first.content, second.content

@@ -114,8 +114,8 @@ def _in_order(graph: Editing, fixed: set[GraphLayer]) -> list[GraphLayer]:
 
 
 def _weights(layers: list[GraphLayer], fixed: set[GraphLayer]) -> dict[GraphLayer, int]:
-    """Returns the weight of each layer: the bytes of its constants, except those that an earlier
-    layer uses too. If the graph has no constants, every layer weighs 1."""
+    """Returns the weight of each layer: the bytes of its constants, except constants that an
+    earlier layer uses. If the graph has no constants, every layer weighs 1."""
     taken: set[GraphLayer] = set()
     weights: dict[GraphLayer, int] = {}
     for layer in layers:

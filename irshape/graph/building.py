@@ -39,7 +39,7 @@ class Building(Inferring):
         name: str | None = None,
         **attributes: Any,
     ) -> Any:
-        """Adds a layer. Returns its output, or a tuple of outputs if it has several or none.
+        """Adds a layer. Returns its output, or a tuple if the layer has several outputs or none.
 
         type: the type of the operation, such as `ReduceMean`.
         inputs: outputs of this graph, layers with one output, or arrays, numbers and strings.
@@ -349,7 +349,7 @@ _DEFAULTS: dict[type[Operation], tuple[str, ...]] = {}
 def items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple[str, ...]:
     """Returns attributes as texts for `<data>`, in the order in which the operation declares them.
 
-    Raises `GraphError` for an unknown attribute, a missing one, and a value that cannot be written.
+    Raises `GraphError` for an unknown or missing attribute, and for an unwritable value.
     """
     kind, names = operation.type_name(), operation.signature.python_names
     named: dict[str, Any] = {}

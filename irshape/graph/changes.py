@@ -34,7 +34,7 @@ class Changes:
         self.deferred: dict[Any, dict[Any, None]] | None = None
         """During a `Graph.batch`: for each graph, the layers to infer at the end."""
         self.at_end: Callable[[], None] | None = None
-        """Checks the graph at the end of the outermost block. An error undoes the block."""
+        """Checks the graph at the end of the outermost `with` block. An error undoes the block."""
 
     def start_behind(self, other: Changes) -> None:
         """Makes `number` return only numbers above those that another undo log has returned."""

@@ -27,7 +27,7 @@ class _InParts:
 
     @property
     def part(self) -> Mapping[str, int]:
-        """The attributes of this input in its port map entry, such as `axis`."""
+        """The attributes of the port map entry for this input, such as `axis`."""
         names = ("axis", "start", "end", "stride", "part_size")
         return {name: getattr(self, name) for name in names}
 

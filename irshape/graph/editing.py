@@ -386,8 +386,8 @@ class Editing(Building):
         return new
 
     def _substitute(self, old: Output, new: Output) -> None:
-        """Connects the consumers of a layer's only output to a new output, moves the names of the
-        tensor there, and removes the layer."""
+        """Connects the consumers of a layer's only output to a new output, moves the tensor names
+        to the new output, and removes the layer."""
         name = old.layer.name
         self._take_over(old, new)
         self._detach(old.layer)
@@ -424,7 +424,7 @@ class Editing(Building):
         return new
 
     def add_output(self, name: str | Output, as_name: str | None = None) -> GraphLayer:
-        """Makes a tensor an output of the graph, unless it is one already. as_name: a further name
+        """Makes a tensor an output of the graph if it is not one already. as_name: a further name
         for the output."""
         output = self.tensor(name)
         with self.changes:

@@ -204,7 +204,7 @@ def merge(
     prefix: str = "",
     name: str | None = None,
 ) -> Graph:
-    """Returns a graph that runs the first graph, then the second. Both stay unchanged.
+    """Returns a graph that runs the first graph, then the second. Both given graphs stay unchanged.
 
     connections: a dictionary from tensors of the first graph to the inputs of the second that they
     feed, as in `{"out": "in"}`. A connected tensor is no longer an output.

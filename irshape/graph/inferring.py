@@ -1,4 +1,4 @@
-"""Infers again the types and shapes of the layers that a change affects, and of no others.
+"""Infers again the types and shapes of only those layers that a change affects.
 
 Raises a `GraphError` if an operation refuses its inputs.
 """
@@ -44,9 +44,8 @@ class Inferring(Structure):
             self._settle_all(deferred)
 
     def _settle(self, dirty: Iterable[GraphLayer]) -> None:
-        """Infers layers again, and then the consumers of outputs that changed.
-
-        During a `batch`, does so only at the end of the batch. Raises `GraphError`.
+        """Infers layers again, then the consumers of outputs that changed. During a `batch`,
+        postpones this inference to the end of the batch. Raises `GraphError`.
         """
         deferred = self.changes.deferred
         layers = dict.fromkeys(dirty)
@@ -140,7 +139,8 @@ class Inferring(Structure):
         """Returns the Assigns without a ReadValue of their variable, in the net and its bodies.
 
         OpenVINO looks for the ReadValue among the layers of the same body on which a Result or an
-        Assign depends. It does not read a body if nothing depends on the layer that contains it.
+        Assign depends. OpenVINO does not read a body if nothing depends on the layer that contains
+        the body.
         """
         read = {
             (layer.graph, variable)

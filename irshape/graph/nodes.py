@@ -101,9 +101,8 @@ class Output(_Part):
     def replace_uses(self, new: Output, inputs: Iterable[Input] | None = None) -> None:
         """Connects `new` to every input that this output feeds, or only to the given `inputs`.
 
-        If this output feeds the layer of `new`, that connection stays, so that a layer can be
-        inserted after this output. Raises `GraphError`, also for an input that this output does not
-        feed.
+        If this output feeds the layer of `new`, this connection stays: a layer can be inserted
+        after this output. Raises `GraphError`, also for an input that this output does not feed.
         """
         ends = self.users if inputs is None else tuple(inputs)
         for end in ends:

@@ -58,7 +58,7 @@ def function_name(type_name: str) -> str:
 
 
 def types_by_name() -> dict[str, str]:
-    """Returns the type of the operation for each function name. Imports all operations."""
+    """Maps each function name to the type of its operation. Imports all operations."""
     return _by_function_name(registry.type_names())
 
 

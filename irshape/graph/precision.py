@@ -227,8 +227,8 @@ def _compressed(graph: Editing, kept: set[GraphLayer]) -> int:
 def _unfit(constant: GraphLayer) -> bool:
     """Whether f16 represents a constant badly, so that `save_model` does not compress it.
 
-    This is so if three quarters of the elements lie outside the range of f16 or would change by
-    more than 0.1 %, or if the only element would change by more than 0.01 %.
+    f16 is bad if three quarters of the elements lie outside its range or would change by more than
+    0.1 %, or if the only element would change by more than 0.01 %.
     """
     if constant.value is None:
         return True

@@ -1,7 +1,8 @@
 """Writes a changed graph by editing the text of the IR from which it was loaded.
 
 Unchanged parts keep their bytes: layers, comments, order, white space. If only the name, types or
-shapes of a layer changed, they are changed in its text. After other changes, it is written anew.
+shapes of a layer changed, they are changed in its text. After other changes, irshape writes it
+anew.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ _ENDS = {
     tag: re.compile(rb"(?:\s|<!--.*?-->)*+(</%s)" % tag.encode(), re.DOTALL)
     for tag in ("layers", "edges")
 }
-"""Matches the white space and comments behind the last layer or edge, and the start of the end tag
-behind them."""
+"""Matches the white space and comments behind the last layer or edge, and the start of the next end
+tag."""
 
 
 class NotSpliceable(Exception):

@@ -408,8 +408,8 @@ class Structure:
         self, source: Output, result: GraphLayer, moved: bool = False
     ) -> tuple[str, ...]:
         """Removes the names of a Result from the tensor that no longer feeds it. Returns these
-        names. moved: whether another tensor will feed the Result. If so, also removes names that
-        the port of the old tensor declares."""
+        names. moved: whether another tensor will feed the Result. If it will, also removes names
+        that the port of the old tensor declares."""
         own = names_in(result.raw.output_names)
         kept = set() if moved else {*source.layer.raw.outputs[source.index].tensor_names}
         if source.layer.raw.is_parameter:

@@ -81,7 +81,7 @@ def _read(
 
 
 def _initial(graph: Editing, state: Output, batch: Output | None) -> Output:
-    """Returns the initial value of a variable: zeros. Dynamic axes other than 0 have size 0."""
+    """Returns the initial value of a variable: zeros. Except axis 0, dynamic axes have size 0."""
     dims = state.shape.dims
     if dims is None:
         raise GraphError(f"{state!r} is of dynamic rank", help="reshape it first")

@@ -58,7 +58,7 @@ def unused(body: Body) -> set[str]:
 
 def without_dead(body: Body, before: Body, spared: Collection[str] = ()) -> Body:
     """Returns a body without the layers that an edit has made unused. before: the body before the
-    edit. Layers that were already unused in `before` stay, and so do layers in `spared`."""
+    edit. Layers in `spared`, and layers that were already unused in `before`, stay."""
     wiring = wire(body)
     stays = unused(before).union(spared)
     users = [len(each) for each in wiring.users]

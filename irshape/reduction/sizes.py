@@ -14,7 +14,7 @@ from .search import Search
 from .values import with_value
 
 SMALL = (1, 2, 3, 4, 8)
-"""The sizes that are tried in place of a larger one."""
+"""The sizes that are tried in place of a larger size."""
 
 MAX_LIST = 16
 """Constants with more elements than this are not taken for lists of sizes."""

@@ -23,7 +23,7 @@ Candidate = tuple[Fit, Change]
 
 
 def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields other values for the attribute that a finding names, or else for all attributes."""
+    """Yields other values for the attribute that a finding names; for all if it names none."""
     site = sites.of(finding.layer)
     operation = None if site is None else site.operation
     if site is None or operation is None:
@@ -117,7 +117,7 @@ def _nearness(one: object, other: object) -> float | None:
 
 
 def names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields changes that rename an attribute unknown to the operation, or else remove it."""
+    """Yields changes that rename an attribute unknown to its operation, or that remove it."""
     site, written = sites.of(finding.layer), finding.fault.at
     operation = None if site is None else site.operation
     if site is None or operation is None:

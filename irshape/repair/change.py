@@ -107,7 +107,7 @@ class Repairs(NamedTuple):
     """The result of the search for causes of the findings on a file."""
 
     findings: list[Finding]
-    """The findings to report. If one change removes several, the first lists the others."""
+    """The findings to report. If a change removes several, the first one lists all others."""
     causes: dict[int, list[Cause]]
     """Maps the `id` of each finding to at most three causes, likeliest first."""
     tried: dict[int, list[Trial]]

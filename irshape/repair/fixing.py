@@ -1,6 +1,6 @@
 """Implements `irshape fix`: applies safe changes, on request also unsafe ones, and fixes ports.
 
-After each round of changes, it reads and checks the text again, until no change is left.
+After each round of changes, `fix` reads and checks the text again, until no change is left.
 """
 
 from __future__ import annotations

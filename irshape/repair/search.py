@@ -135,7 +135,7 @@ class _Search:
 
     def _put(self, causes: list[Cause]) -> None:
         """Records causes, likeliest first, under one finding: the most severe that all causes
-        explain. Lists the other findings that the likeliest cause explains under this finding."""
+        explain. Lists with it the other findings that the likeliest cause explains."""
         explained = causes[0].explained
         everything = set(map(id, explained))
         for before in everything & self.under.keys():

@@ -71,7 +71,8 @@ def renoted(attribute: Attribute, text: str) -> str | None:
 
 
 def respelt(attribute: Attribute, text: str) -> str | None:
-    """Returns the only allowed word that is one letter off the text; None for none or several."""
+    """Returns the only allowed word that is one letter off the text; None if there is none or
+    several."""
     kind = attribute.kind
     if isinstance(kind, Choice):
         return only_word(text, kind.words)

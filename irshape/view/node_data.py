@@ -1,6 +1,6 @@
 """Reads values of layers and edges from other programs, in the formats of Model Explorer.
 
-Its JSON maps keys of nodes to values, with or without colours: `{"name": "latency", "results":
+The JSON maps keys of nodes to values, with or without colours: `{"name": "latency", "results":
 {"encoder/add": {"value": 0.3}}}`. One file may contain several graphs, each under its name. Edges
 are in a file `{"name": "order", "overlays": […]}`. An overlay is `{"name": "stream 1", "edges":
 [{"sourceNodeId": "a", "targetNodeId": "b", "label": "1"}]}`. See

@@ -164,8 +164,8 @@ def scope_of(name: str) -> tuple[str, ...]:
 
 
 def _paths(layers: Sequence[Layer], wiring: Wiring, shown: Sequence[bool]) -> list[tuple[str, ...]]:
-    """Returns the name prefixes of each layer. A layer without prefixes gets those that all its
-    consumers share, or those that all its producers share if these are more."""
+    """Returns the name prefixes of each layer. A layer without prefixes gets the prefixes that all
+    its consumers share, or those that all its producers share, whichever are more."""
     ends = [layer.is_parameter or layer.is_result for layer in layers]
     paths = [() if end else scope_of(layer.name) for layer, end in zip(layers, ends, strict=True)]
     bare = {

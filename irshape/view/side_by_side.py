@@ -50,8 +50,8 @@ def beside_document(
 
 
 def _changes(difference: ModelDiff, at: tuple[dict[Layer, int], dict[Layer, int]]) -> Iterator[Row]:
-    """Yields the changes that someone made to the model, then the changes that follow from these.
-    Leaves out constants that feed only layers without a partner."""
+    """Yields first the changes that someone made to the model, then the changes that result from
+    them. Leaves out constants that feed only layers without a partner."""
     rows = [
         [
             "inherited" if each.inherited else "changed",

@@ -150,8 +150,8 @@ def _ranges(arrays: dict[str, Any]) -> None:
     rows = [
         (name, f"{element_type_of(array)!s:<7}", range_of(array)) for name, array in arrays.items()
     ]
-    shrinking = {"name": 24, "range": 24}
-    for line in text_table(("name", "type", "range"), rows, shrinking=shrinking)[1:]:
+    shrinking = {"n": 24, "r": 24}
+    for line in text_table(("n", "t", "r"), rows, shrinking=shrinking)[1:]:  # without a head
         echo(line)
 
 

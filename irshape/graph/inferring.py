@@ -186,12 +186,9 @@ class Inferring(Structure):
         inputs = tuple([end._source.tensor for end in layer._inputs])
         if layer.bodies:
             self._write_bodies(layer)
-            result = self.engine.infer_around(raw, operation, inputs, compare=False)
-            for tag, body in layer.bodies.items():
-                if tag in result.inner:
-                    body._take(result.inner[tag])
-        else:
-            result = self.engine.infer(raw, operation, inputs, layer.valued)
+        result = self.engine.infer(raw, operation, inputs, layer.valued)
+        for tag, inner in result.inner.items():
+            layer.bodies[tag]._take(inner)
         if result.faults or isinstance(result.outputs, Fault):
             fault = result.outputs if isinstance(result.outputs, Fault) else result.faults[0]
             added = layer.place if layer in self.content.layers else None

@@ -62,15 +62,23 @@ class BodyEngine(LayerEngine):
         refused = next((each.fault for each in faulty if not each.silent), None)
         if refused is not None:
             return LayerResult(refused)
-        if operation.bodies:
-            return self.infer_around(layer, operation, inputs, compare=False)
         return self.infer(layer, operation, inputs, True)
 
-    def infer_around(
-        self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], *, compare: bool
+    def infer(
+        self,
+        layer: Layer,
+        operation: Operation,
+        inputs: tuple[Tensor, ...],
+        with_values: bool,
+        compare: bool = False,
     ) -> LayerResult:
-        """Infers a layer with bodies from its inputs; `infer_with_bodies` describes `compare`."""
-        return infer_with_bodies(layer, operation, inputs, self.infer_inner, compare=compare)
+        """Infers a layer, also one with bodies.
+
+        compare: compare the ports inside the bodies; see `infer_with_bodies`.
+        """
+        if operation.bodies:
+            return infer_with_bodies(layer, operation, inputs, self.infer_inner, compare=compare)
+        return super().infer(layer, operation, inputs, with_values)
 
     def forget_bodies(self) -> None:
         """Clears the cached results of bodies, and resets the count of inferred layers."""
@@ -142,8 +150,6 @@ class Walk:
         """The output ports whose declaration contradicts the inferred tensor."""
         self.looser: set[OutputRef] = set()
         """The output ports whose declaration is less specific than the inferred tensor."""
-        self.order = wiring.order
-        """The positions of the layers, producers first."""
         self.needed: set[int] = set()
         """The positions of the layers whose output values are needed."""
 
@@ -157,7 +163,7 @@ class Walk:
             for position, layer in enumerate(result.body.layers if parameters else ())
             if layer.id in parameters and layer.is_parameter
         }
-        for position in self.order:
+        for position in wiring.order:
             outputs[position] = self._infer_at(position, fed)
         result.doubtful = self.looser.union(self.contradicted)
 
@@ -230,11 +236,9 @@ class Walk:
                 result.believed.add(position)
         if fed is not None:
             return (fed if isinstance(fed, Tensor) else _of_shape(operation, fed),)
+        inferred = self.engine.infer(layer, operation, inputs, with_values, self.compare)
         if operation.bodies:
-            inferred = self.engine.infer_around(layer, operation, inputs, compare=self.compare)
             result.inner[position] = dict(inferred.inner)
-        else:
-            inferred = self.engine.infer(layer, operation, inputs, with_values)
         return self._noted(position, inferred)
 
     def _noted(self, position: int, inferred: LayerResult) -> tuple[Tensor, ...]:

@@ -50,12 +50,19 @@ class SymbolicEngine(BodyEngine):
         self._certain: dict[Body, bool] = {}
 
     def infer(
-        self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
+        self,
+        layer: Layer,
+        operation: Operation,
+        inputs: tuple[Tensor, ...],
+        with_values: bool,
+        compare: bool = False,
     ) -> LayerResult:
         facts = self.facts
         facts.source = layer
+        for tag, body in (layer.bodies or {}).items():
+            self._certain[body] = runs_surely(layer, operation, inputs, tag)
         self.memory = self._memories[facts.listening]  # what is remembered says nothing once more
-        result = super().infer(layer, operation, inputs, with_values)
+        result = super().infer(layer, operation, inputs, with_values, compare)
         variable = getattr(operation, "variable_id", None)
         if variable and not layer.path and layer.type.lower() == "readvalue":
             return self._of_variable(layer, str(variable), result)
@@ -73,14 +80,6 @@ class SymbolicEngine(BodyEngine):
             for axis, dim in enumerate(tensor.shape)
         ]
         return result._replace(outputs=(Tensor(tensor.element_type, PartialShape(dims)),))
-
-    def infer_around(
-        self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], *, compare: bool
-    ) -> LayerResult:
-        self.facts.source = layer
-        for tag, body in (layer.bodies or {}).items():
-            self._certain[body] = runs_surely(layer, operation, inputs, tag)
-        return super().infer_around(layer, operation, inputs, compare=compare)
 
     def infer_inner(
         self, body: Body, parameters: Mapping[str, Tensor], compare: bool

@@ -15,7 +15,7 @@ Places = dict[Layer, tuple[BodyResult, int]]
 
 
 def places(context: Context) -> Places:
-    """Maps each layer to the result of inferring its body, and to its index in this body."""
+    """Maps each layer to the inference result of the body around it, and its index in this body."""
     return {
         layer: (result, position)
         for result in context.results.values()

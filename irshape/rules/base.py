@@ -26,10 +26,10 @@ Suspect = Literal[
     "types",
     "versions",
 ]
-"""What can be wrong in a file with a finding, e.g. `edges`.
+"""A part of a file that may cause a finding, e.g. `edges`.
 
-A function of this name in `irshape/repair/` proposes changes of the file. Only `ports` has no
-function: declared ports are changed to the inferred types and shapes.
+A function of this name in `irshape/repair/` proposes changes of this part. Exception: `ports` has
+no function, since `irshape fix` writes the inferred types and shapes into the ports.
 """
 
 
@@ -38,7 +38,7 @@ _IDS = {
     for each in vars(rule_ids).values()
     if isinstance(each, RuleId)
 }
-"""The ids of irshape's own rules, by the names of their classes: `DuplicateId` is duplicate-id."""
+"""Maps the class name of each of irshape's own rules, e.g. `DuplicateId`, to the rule's id."""
 
 
 class Page(NamedTuple):
@@ -62,9 +62,9 @@ HEADINGS = (
 class Rule:
     """A rule: its code, its check, and its documentation.
 
-    A rule finds faults in `check`, or the file reader or shape inference reports faults under its
-    `id`, or both. `findings` yields all of these faults. A rule of irshape gets its `id` by the
-    name of its class; a plugin's rule sets `code`, `name` and `severity`. The docstring is the
+    `check` finds faults. The file reader and shape inference can also report faults under the `id`
+    of the rule. `findings` yields the faults from both. irshape's own rules get their `id` from the
+    class name; a plugin's rule sets `code`, `name` and `severity`. The docstring is the
     documentation: a sentence, then a `##` line and text for each of `HEADINGS`.
     """
 
@@ -77,27 +77,27 @@ class Rule:
     of_nets: ClassVar[bool] = False
     """Whether `check` runs only on networks, not on single layers copied from documentation."""
     fatal: ClassVar[bool] = False
-    """Whether a finding means that irshape could not check the file. Such a rule is reported even
-    if `--select` names only other rules; only a selector in `ignore` turns it off."""
+    """Whether a finding of this rule means that irshape could not check the file. irshape reports
+    the finding even if `--select` names only other rules; only a selector in `ignore` hides it."""
     trifling: ClassVar[bool] = False
     """Whether infos of this rule need no action. Formats for merge requests and dashboards omit
     them."""
     suspects: ClassVar[tuple[Suspect, ...]] = ()
-    """What may be wrong in a file with a finding. `validate` and `fix` try changes there."""
+    """The parts of a file that may cause the finding. `validate` and `fix` try changes of these."""
     refused: ClassVar[bool] = False
     """Whether OpenVINO refuses every file with an error of this rule.
 
-    Not needed for errors that operations report: irshape knows that OpenVINO refuses them.
+    Need not be set for errors that operations report: irshape knows that OpenVINO refuses these.
     """
     doubt: ClassVar[Literal["nothing", "layer", "wiring"]] = "nothing"
-    """The part of a model that may be wrong after an error of this rule. `irshape fix` does not
-    change ports that depend on this part.
+    """The part of a model that an error of this rule makes uncertain. `irshape fix` does not change
+    ports that depend on this part.
 
     `layer`: the outputs of the layer with the error. `wiring`: all edges.
     """
     stops_runs: ClassVar[bool] = False
-    """Whether an error of this rule can make computed values wrong: it affects types, shapes or
-    bytes.
+    """Whether an error of this rule can make computed values wrong, because the error affects
+    types, shapes or bytes.
 
     irshape does not compute a model with such an error, unless the user forces it.
     """

@@ -54,7 +54,7 @@ class Context:
         *,
         reasons: bool = True,
     ) -> None:
-        """reasons: whether messages explain what determines a shape. This is slower."""
+        """reasons: whether messages explain what determines a shape, which takes longer."""
         self.model = model
         self.inference = inference
         self.settings = settings
@@ -186,8 +186,8 @@ class Context:
     def reported(self) -> dict[RuleId, list[Finding]]:
         """The faults that the file reader and shape inference report, by rule.
 
-        For a node that the reader of another format, e.g. ONNX, refuses, leaves out the faults that
-        inference finds, since the node may lack inputs.
+        If the reader of another format, e.g. ONNX, refuses a node, the faults that inference finds
+        in this node are left out, since the node may lack inputs.
         """
         by_rule: dict[RuleId, list[Finding]] = {}
         for finding in self.model.findings:
@@ -207,10 +207,10 @@ class Context:
         return [each for each in self.observed(Fault) if each[1].rule == INPUT_SHAPES]
 
     def with_reasons(self, finding: Finding) -> Finding:
-        """Returns a finding. If a layer rejects its inputs, adds the contradicting sizes to the
-        message. Contradictions between inputs of the model are added only for the first such layer.
+        """Returns the finding. If its layer rejects its inputs, adds the contradicting sizes to the
+        message; for the first such layer, also contradictions between model inputs.
 
-        This takes a few times as long as inferring the model.
+        To find the sizes takes a few times as long as inferring the model.
         """
         misfits, layer = self._misfits, finding.layer
         if layer is None or not any(each[0] is layer for each in misfits):
@@ -260,9 +260,9 @@ class Context:
 
     @cached_property
     def torn(self) -> bool:
-        """Whether a <layers> or <edges> tag is repeated or misspelt, so that a part was not read.
+        """Whether irshape did not read some layers or edges: their tag is misspelt or repeated.
 
-        If so, no rule reports that something is missing.
+        If so, no rule reports a missing layer or edge.
         """
         return any(
             finding.rule in (MISSPELT_ELEMENT, REPEATED_ELEMENT)
@@ -289,7 +289,7 @@ class Context:
         """The Const layers whose `element_type` contradicts both their own port and a port that
         they feed.
 
-        irshape then assumes that the attribute is wrong, not the ports.
+        irshape assumes that such an attribute is wrong, and the ports right.
         """
         differing: dict[Layer, ElementType] = {
             layer: mismatch.declared.element_type

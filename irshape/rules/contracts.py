@@ -26,7 +26,7 @@ KINDS = ("unbounded", "dynamic", "lost", "data-dependent")
 
 
 class Statement(NamedTuple):
-    """What a contract requires of tensors: the dimensions `dims`, or no dimension of `kind`."""
+    """A requirement: tensors have the dimensions `dims`, or no dimension of the kind `kind`."""
 
     tensors: str
     """A pattern of tensor names, such as `state.*`."""
@@ -41,7 +41,7 @@ _NOTHING = r"nothing\s+is\s+(?P<kind>[a-z-]+)\s*"
 
 
 def statement(text: str) -> Statement:
-    """Returns the statement that a text expresses. Raises `ValueError` for a malformed text."""
+    """Parses a statement of a contract. Raises `ValueError` for a malformed text."""
     text = text.strip()
     match = re.fullmatch(_NOTHING, text) or re.fullmatch(_NONE_OF, text)
     if match is not None:

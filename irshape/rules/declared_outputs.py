@@ -41,7 +41,7 @@ class OutputDifference(NamedTuple):
     declared: Tensor
     inferred: Tensor
     unknown: str = ""
-    """Text that names inputs: their unknown values decide the shape of a single layer."""
+    """For a single layer: the inputs whose unknown values determine the shape, as text."""
 
     @property
     def where(self) -> tuple[str, str]:
@@ -97,10 +97,10 @@ def _shape_rule(difference: OutputDifference, unsure: bool) -> RuleId | None:
 def _without_values(
     context: Context, output: int, difference: OutputDifference
 ) -> tuple[RuleId | None, OutputDifference]:
-    """Returns the rule that a declared shape breaks in a layer whose shape depends on unknown
-    values, and the difference with the names of these values.
+    """Checks a declared shape that depends on unknown values of inputs. Returns a pair: the rule
+    that the declared shape breaks (or None), and the difference with the names of these inputs.
 
-    Tries all values that unknown axes, orders and target shapes can have.
+    Tries all values that inputs such as axes, orders and target shapes can have.
     """
     layer, given = difference.layer, difference.declared.shape
     result = context.inference.result
@@ -223,7 +223,7 @@ class OutputShapeMismatch(Rule):
 
 
 def _or_the_class(layer: Layer) -> str:
-    """Returns text that names the class of a custom operation, whose `infer` may be wrong."""
+    """For a custom operation, returns text that says that `infer` of its class may be wrong."""
     operation = registry.declaration_of(layer)
     if operation is None or operation.custom_version is None:
         return ""
@@ -231,8 +231,8 @@ def _or_the_class(layer: Layer) -> str:
 
 
 def _attributes(context: Context, layer: Layer, differences: int) -> str:
-    """Returns text such as ` with keep_dims=false`; empty for more than `MAX_EXPLAINED`
-    findings."""
+    """Returns text such as ` with keep_dims=false`, which names attributes that may be wrong. The
+    text is empty for more than `MAX_EXPLAINED` findings."""
     if not context.reasons or differences > MAX_EXPLAINED:
         return ""
     return context.shared(deciding_attributes, layer)
@@ -267,7 +267,7 @@ def _decided_by(context: Context, layer: Layer) -> str:
 
 
 def _reason(given: PartialShape, inferred: PartialShape) -> str:
-    """Returns text on how two shapes differ if only the rank or only one dimension differs."""
+    """Returns text about the rank or the only dimension that differs; empty if several differ."""
     if given.dims is None or inferred.dims is None:
         return ""
     if len(given.dims) != len(inferred.dims):

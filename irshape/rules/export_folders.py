@@ -26,14 +26,14 @@ CONFIGURATIONS = ("config.json", "generation_config.json", "model_index.json")
 
 
 class Member(NamedTuple):
-    """A model of an exported folder, with inferred types and shapes. name: its path there."""
+    """A model with its inferred types and shapes. name: its path in the exported folder."""
 
     name: str
     model: Model
     inference: Inference
 
     def inputs(self) -> dict[str, Tensor]:
-        """Maps every name of every input to its tensor."""
+        """Maps every name of every model input to the input's tensor."""
         named: dict[str, Tensor] = {}
         for layer in self.model.parameters:
             (tensor,) = self.inference.outputs(layer)
@@ -42,7 +42,7 @@ class Member(NamedTuple):
         return named
 
     def outputs(self) -> dict[str, Tensor]:
-        """Maps every name of every output to its tensor."""
+        """Maps every name of every model output to the output's tensor."""
         named: dict[str, Tensor] = {}
         result = self.inference.result
         layers = result.body.layers
@@ -114,14 +114,14 @@ def last_size(tensor: Tensor | None) -> int | None:
 
 
 def channels(tensor: Tensor | None) -> int | None:
-    """Returns the size of the channel axis: axis 1 at rank 4, else the last; None if unknown."""
+    """Returns the size of the channel axis (axis 1 for rank 4, else the last); None if unknown."""
     if tensor is None or len(tensor.shape.dims or ()) != 4:
         return last_size(tensor)
     return tensor.shape[1].low if tensor.shape[1].is_static else None
 
 
 def embedding_rows(member: Member) -> int | None:
-    """Returns the number of rows of the table with the embeddings of tokens; None if not found."""
+    """Returns the number of rows of the token embedding table; None if no table is found."""
     result = member.inference.result
     carried: set[int] = set()
     for position, layer in enumerate(result.body.layers):

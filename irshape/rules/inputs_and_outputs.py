@@ -93,8 +93,8 @@ def ends_of(context: Context) -> Iterator[End]:
 
 
 def _unnamed(context: Context) -> Iterator[End]:
-    """Yields the inputs and outputs without a tensor name. Leaves out an output that an input feeds
-    directly, since the input is reported. The names of such an output are also those of the input.
+    """Yields the model's inputs and outputs without a tensor name. Leaves out an output that an
+    input feeds directly: both have the same names, and the input is reported.
     """
     ends = list(ends_of(context))
     named = {id(end.port) for end in ends if end.layer.output_names}

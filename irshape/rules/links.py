@@ -26,7 +26,7 @@ class EdgeFault(NamedTuple):
     edge: Edge
     side: Side
     layer: Layer | None
-    """The layer that has no such port; None if the layer itself does not exist."""
+    """The layer without the port that the edge names; None if the edge names a missing layer."""
 
     @property
     def text(self) -> str:
@@ -43,7 +43,7 @@ class EdgeFault(NamedTuple):
 
     @property
     def ports(self) -> list[Port]:
-        """The ports of `layer` among which the edge should name one: its outputs or its inputs."""
+        """The ports that the edge could name: the outputs (`from`) or inputs (`to`) of `layer`."""
         if self.layer is None:
             return []
         return self.layer.outputs if self.side == "from" else self.layer.inputs
@@ -61,7 +61,7 @@ class EdgeFault(NamedTuple):
 
     @property
     def malformed(self) -> bool:
-        """Whether the id is malformed, e.g. `+1`; False for a valid id that nothing has."""
+        """Whether the id is malformed, e.g. `+1`; False for a valid id of no layer or port."""
         number = self.number
         if number is None or number == self.text:
             return number is None
@@ -136,8 +136,8 @@ class Links:
                 ]
 
     def _end(self, edge: Edge, side: Side, text: str, odd: bool) -> Layer | None:
-        """Returns the layer that one side of an edge names; None if no layer has this id. Then also
-        adds a fault, unless `odd`: some layers have faulty ids."""
+        """Returns the layer that one side of an edge names. If no layer has this id, adds a fault
+        and returns None. Exception: if some layers have faulty ids (`odd`), adds no fault."""
         layer = self.body.by_id.get(text)
         if layer is None and text:
             layer = self.body.by_id.get(lenient_id(text) or "")
@@ -158,7 +158,7 @@ class Links:
         return ids.index(loosely) if loosely in ids else None
 
     def unused(self) -> Iterator[tuple[Layer, int]]:
-        """Yields the last layer of each unused branch, and how many layers only this branch uses.
+        """Yields pairs: the last layer of an unused branch, and how many unused layers feed it.
 
         A layer is unused if no Result or Assign depends on it.
         """
@@ -170,14 +170,14 @@ class Links:
                 yield self.body.layers[position], self._use(position, used)
 
     def used(self) -> list[bool]:
-        """Returns for each layer whether a Result or an Assign depends on it, or it is one of
-        these. OpenVINO drops all other layers. If edges have faults, all layers count as used."""
+        """Returns for each layer whether OpenVINO keeps it: it is a Result or an Assign, or one of
+        these depends on it. If edges have faults, all layers count as used."""
         layers, wiring = self.body.layers, self.wiring
         sinks = {name for name in {layer.type for layer in layers} if name.lower() in SINKS}
         if not sinks or wiring.cyclic or self.unread or self.loose or self.missing:
             return [True] * len(layers)
         if all(layers[at].type in sinks for at in self._ends()):
-            # from every other layer, edges lead on until they reach one of these
+            # every other layer feeds some layer, so it feeds a sink in the end
             return [True] * len(layers)
         used = [layer.type in sinks for layer in layers]
         for position in reversed(wiring.order):

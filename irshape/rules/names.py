@@ -285,10 +285,10 @@ MOST_NAMES = 3
 def _names_given(
     context: Context, body: Body
 ) -> Iterator[tuple[str, Layer, Port, Layer, tuple[str, str] | None]]:
-    """Yields each tensor name, and the layer and port that produce the tensor. Then follows where
-    the file gives the name: a layer, and the direction and id of its port.
+    """Yields tuples: a tensor name, the layer and the port that produce the tensor, and the layer
+    and the port (direction and id) that declare the name.
 
-    A Result names its tensor in `output_names`, not at a port.
+    The last item is None if a Result declares the name, in its `output_names`.
     """
     for layer in body.layers:
         for port in layer.outputs:

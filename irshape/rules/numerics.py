@@ -220,10 +220,10 @@ class F16Subnormal(_ValuesRule):
 def _streams(
     context: Context, types: Collection[str]
 ) -> Iterator[tuple[Layer, Constant, Iterator[tuple[int, Array]]]]:
-    """Yields the constants of some element types, each with an iterator over pieces of its elements
-    and the positions of these pieces.
+    """Yields each constant of some element types: the layer, the constant, and an iterator over
+    pairs of a position and the elements from there on.
 
-    Of constants that share their bytes, yields only the first.
+    If several constants share their bytes, yields only the first one.
     """
     weights = context.model.weights
     if weights is None or weights.data is None:

@@ -26,7 +26,7 @@ class PluginError(ValueError):
 
 def plugin_rules(own: Iterable[type[Rule]] = ()) -> tuple[type[Rule], ...]:
     """Returns the rules of plugins. own: irshape's own rules. Raises `PluginError`, e.g. if a
-    plugin's rule has the name of one of them."""
+    plugin's rule has the name of a rule in `own`."""
     taken = {rule.name: rule.code for rule in own}
     rules = (*(_of_packages() if declares(ENTRY_POINT_GROUP) else ()), *_registered)
     for rule in rules:
@@ -150,7 +150,7 @@ def _check_rule(rule: object, entry: str, others: Iterable[type[Rule]]) -> None:
 def declares(group: str) -> bool:
     """Returns whether an installed package has entry points in a group.
 
-    It reads the files of entry points itself: much faster than `importlib.metadata`.
+    irshape reads the entry_points.txt files itself, which is much faster than `importlib.metadata`.
     """
     return any(f"[{group}]".encode() in text for text in entry_point_files())
 

@@ -308,7 +308,7 @@ class HugeTensor(Rule):
 
 
 STRING_BITS = 256
-"""What OpenVINO takes for a string, beside its characters: a `std::string` of 32 bytes."""
+"""The bits of memory for each string, without its characters: a `std::string` has 32 bytes."""
 HUGE = 1 << 40
 """A tensor with at least this number of elements fits into no memory."""
 
@@ -319,8 +319,8 @@ def _any_huge(result: BodyResult) -> bool:
 
 
 def _most_bytes(tensor: Tensor, most: float = inf) -> int:
-    """Returns the most bytes that a tensor can take, without characters of strings. An unbounded
-    dimension counts as 1.
+    """Returns the largest number of bytes that a tensor can take, without characters of strings. An
+    unbounded dimension counts as 1.
 
     most: an upper bound on the number of elements of the tensor.
     """
@@ -333,8 +333,8 @@ def _most_bytes(tensor: Tensor, most: float = inf) -> int:
 
 
 def _sized_by_names(context: Context) -> Iterator[tuple[Layer, Port, Tensor, int]]:
-    """Yields every output port, its tensor, and the most bytes that the tensor can take. Computes
-    them from the sizes of the inputs if possible, otherwise from the bounds of each dimension."""
+    """Yields every output port, its tensor, and the tensor's largest size in bytes. Computes the
+    size from the sizes of the inputs if possible, otherwise from the bounds of each dimension."""
     from ..inference.symbolic import infer_symbolic
     from ..symbols.expressions import TooLarge
 
@@ -449,7 +449,7 @@ class Reshape(NamedTuple):
     data: PartialShape
     pattern: tuple[int, ...]
     literal: int
-    """The first number of the target shape if it is the batch size; otherwise 0."""
+    """The first number of the target shape if this number is the batch size; otherwise 0."""
 
 
 def reshapes(context: Context) -> list[Reshape]:
@@ -483,9 +483,9 @@ def reshapes(context: Context) -> list[Reshape]:
 
 
 def _batches(result: BodyResult) -> list[frozenset[Dimension]]:
-    """Returns, for each layer, the first dimensions of the model inputs that its values come from.
+    """Returns for each layer the first dimensions of the model inputs from which it is computed.
 
-    Values computed only from sizes (ShapeOf) do not count.
+    Inputs of which the layer uses only the sizes (ShapeOf) do not count.
     """
     layers, sources = result.body.layers, result.wiring.sources
     types = {layer.type for layer in layers}

@@ -104,7 +104,7 @@ class _DetailRule(Rule):
     kind: ClassVar[Kind]
     says: ClassVar[str]
     advice: ClassVar[str]
-    """Templates: `says` of the message, `advice` of the advice. `check` fills in releases and
+    """`says` is a template of the message, `advice` of the help. `check` fills in releases and
     fields of a `Detail`."""
 
     @classmethod
@@ -245,8 +245,8 @@ def _reads(target: Release) -> str:
 
 
 def _nearest(layer: Layer, target: Release) -> tuple[bool, str | None]:
-    """Returns whether an older opset that the target reads has the same operation. Then returns the
-    newest opset in which the target has an operation of this type; None if there is none."""
+    """Returns a pair: whether an older opset that the target reads has the same operation, and the
+    newest opset in which the target has an operation of this type (None if there is none)."""
     from ..ops.registry import UnknownOperation, find, opsets, versions
     from ..releases import newest_opset
 

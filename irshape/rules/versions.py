@@ -82,8 +82,8 @@ class IrVersion(Rule):
 
 
 def _misspelt_types(context: Context) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yields each type, in lower case, that some layer writes with unusual capitals. Then follows
-    the right type for each spelling: `matmul` with `{"matmul": "MatMul"}`."""
+    """Yields pairs for the types that some layer writes with unusual capitals: the type in lower
+    case, and the right type of each spelling, e.g. `matmul` and `{"matmul": "MatMul"}`."""
     if not context.model.format.layers_as_written:
         return
     for folded, spellings in context.spellings.items():

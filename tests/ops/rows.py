@@ -14,9 +14,9 @@ from __future__ import annotations
 import math
 import re
 from ast import literal_eval
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 import pytest
@@ -24,22 +24,26 @@ from differential.cases import Case, Data, Input, Node, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
 
+Attributes = Union[Mapping[str, Union[str, None]], str, None]
 ONE_INPUT = re.compile(r"\s*(\w+)(?:\[([^]]*)\](?:@([\d,]*))?|\{([^}]*)\})")
 
 
 def row(
     operation: str,
-    attributes: dict[str, str] | str | None = None,
+    attributes: Attributes = None,
     *inputs: Input | str,
     **rest: Any,
 ) -> Case:
-    """A case of an operation version: `Softmax-8`, or `Softmax-opset8`."""
-    return Case(*_named(operation), _attributes(attributes), list(sources(inputs)), **rest)
+    """A case of an operation version: `Softmax-8`, or `Softmax-opset8`.
+
+    An attribute that is None is left out.
+    """
+    return Case(*_named(operation), attributes_of(attributes), list(sources(inputs)), **rest)
 
 
 def unrun(
     operation: str,
-    attributes: dict[str, str] | str | None = None,
+    attributes: Attributes = None,
     *inputs: Input | str,
     **rest: Any,
 ) -> Case:
@@ -64,28 +68,31 @@ FIELDS = {each.name for each in fields(Case)}
 
 
 def rows_of(
-    operation: str, attributes: Callable[..., dict[str, str]], **fixed: Any
+    operation: str, attributes: Callable[..., Mapping[str, str | None]] | str = "", **fixed: Any
 ) -> Callable[..., Case]:
     """What makes the rows of an operation whose attributes have defaults.
 
     `convolution("f32[1,2,5,5] f32[3,2,3,3]", strides="2,2", run=False)`
+
+    attributes: the text of the defaults, or what makes the attributes of those that are given.
     """
 
-    def made(*inputs: Input | str, **given: Any) -> Case:
+    def make(*inputs: Input | str, **given: Any) -> Case:
         rest = {name: given.pop(name) for name in FIELDS & given.keys()}
-        return row(operation, attributes(**given), *inputs, **fixed | rest)
+        made = written(attributes, **given) if isinstance(attributes, str) else attributes(**given)
+        return row(operation, made, *inputs, **fixed | rest)
 
-    return made
+    return make
 
 
 def node(
     operation: str,
-    attributes: dict[str, str] | str | None = None,
+    attributes: Attributes = None,
     *inputs: Input | str,
     outputs: int = 1,
 ) -> Node:
     """A further layer, to be used as an input."""
-    return Node(*_named(operation), _attributes(attributes), list(sources(inputs)), outputs)
+    return Node(*_named(operation), attributes_of(attributes), list(sources(inputs)), outputs)
 
 
 def sizes_of(shape: str, element_type: str = "i64") -> Node:
@@ -130,9 +137,9 @@ def parameters(shapes: Sequence[str], types: str = "f32") -> list[Data]:
     return [data(element_type, shape) for element_type, shape in zip(each, shapes, strict=True)]
 
 
-def written(text: str, **changed: str) -> dict[str, str]:
+def written(text: str, **changed: str | None) -> dict[str, str | None]:
     """Attributes such as `mode=avg pooled_h=2`, and those that differ."""
-    return dict(each.split("=", 1) for each in text.split()) | changed
+    return {**dict(each.split("=", 1) for each in text.split()), **changed}
 
 
 def _named(operation: str) -> tuple[str, str]:
@@ -140,8 +147,10 @@ def _named(operation: str) -> tuple[str, str]:
     return type, f"opset{opset.removeprefix('opset')}"
 
 
-def _attributes(given: dict[str, str] | str | None) -> dict[str, str]:
-    return written(given) if isinstance(given, str) else given or {}
+def attributes_of(given: Attributes) -> dict[str, str]:
+    """Those that are not None."""
+    attributes = written(given) if isinstance(given, str) else given or {}
+    return {name: text for name, text in attributes.items() if text is not None}
 
 
 TYPES = names("f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8 boolean")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from differential.cases import Case, const, data
-from rows import against_openvino, different, parameters, table, written
+from rows import against_openvino, attributes_of, different, parameters, table, written
 
 PREFIX = "ExperimentalDetectron"
 
@@ -19,7 +19,7 @@ def case(
     version: str = "opset6",
     **given: Any,
 ) -> Case:
-    return Case(PREFIX + type, version, attributes, inputs, outputs=outputs, **given)
+    return Case(PREFIX + type, version, attributes_of(attributes), inputs, outputs=outputs, **given)
 
 
 def boxes(count: int, side: float = 40, least: float = 4) -> object:
@@ -60,12 +60,10 @@ def output_shapes(
     *shapes: str,
     types: str = "f32",
     version: str = "opset6",
-    drop: str = "",
     known: object = (),
     **given: str,
 ) -> Case:
     attributes = written(f"{DETECTION} num_classes=3 deltas_weights=1,1,1,1", **given)
-    attributes.pop(drop, None)
     rest = {"outputs": 3, "version": version, "run": False, "known": known}
     return case("DetectionOutput", attributes, parameters(shapes, types), **rest)
 
@@ -114,7 +112,7 @@ OUTPUT = [
             (FIT, {"version": "opset5"}),
         )
     ],
-    output_shapes(*FIT, drop="deltas_weights", known="missing-attribute"),
+    output_shapes(*FIT, deltas_weights=None, known="missing-attribute"),
 ]
 
 

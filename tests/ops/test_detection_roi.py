@@ -133,12 +133,8 @@ def pooling(
     return row("ROIPooling-2", attributes, f"{element_type}[{features}]", regions)
 
 
-def pooling_shapes(
-    features: str, rois: str, types: str = "f32", drop: tuple[str, ...] = (), **given: str
-) -> Case:
+def pooling_shapes(features: str, rois: str, types: str = "f32", **given: str | None) -> Case:
     attributes = written("pooled_h=2 pooled_w=3 spatial_scale=0.5", **given)
-    for name in drop:
-        del attributes[name]
     return unrun("ROIPooling-2", attributes, *parameters((features, rois), types))
 
 
@@ -172,10 +168,10 @@ POOLED = [
     pooling_shapes("2,3,9,8", "6,5", pooled_h="0"),
     pooling_shapes("2,3,9,8", "6,5", spatial_scale="0"),
     pooling_shapes("2,3,9,8", "6,5", spatial_scale="-1"),
-    pooling_shapes("2,3,9,8", "6,5", drop=("spatial_scale",)),
-    pooling_shapes("2,3,9,8", "6,5", drop=("pooled_h",)),
-    pooling_shapes("2,3,9,8", "6,5", drop=("pooled_h", "pooled_w"), output_roi="4,5"),
-    pooling_shapes("2,3,9,8", "6,5", drop=("pooled_h",), output_roi="4,5"),
+    pooling_shapes("2,3,9,8", "6,5", spatial_scale=None),
+    pooling_shapes("2,3,9,8", "6,5", pooled_h=None),
+    pooling_shapes("2,3,9,8", "6,5", pooled_h=None, pooled_w=None, output_roi="4,5"),
+    pooling_shapes("2,3,9,8", "6,5", pooled_h=None, output_roi="4,5"),
     pooling_shapes("2,3,9,8", "6,5", output_roi="4"),
     pooling_shapes("2,3,9,8", "6,5", output_roi="4,5,6"),
     pooling_shapes("2,3,9,8", "6,5", output_roi="4,5", output_size="7,8"),
@@ -203,12 +199,9 @@ def sensitive(
     return row("PSROIPooling-1", written(text, **given), features, regions)
 
 
-def sensitive_shapes(
-    features: str, rois: str, types: str = "f32", drop: str = "", **given: str
-) -> Case:
+def sensitive_shapes(features: str, rois: str, types: str = "f32", **given: str | None) -> Case:
     text = "mode=average output_dim=3 group_size=2 spatial_scale=0.5"
     attributes = written(f"{text} spatial_bins_x=1 spatial_bins_y=1", **given)
-    attributes.pop(drop, None)
     return unrun("PSROIPooling-1", attributes, *parameters((features, rois), types))
 
 
@@ -239,10 +232,10 @@ SENSITIVE = [
     sensitive_shapes("2,12,9,8", "6,5", "f32 i8"),
     sensitive_shapes("2,12,9,8", "6,5", "f16 f64"),
     sensitive_shapes("2,12,9,8", "6,5", mode="Average"),
-    sensitive_shapes("2,12,9,8", "6,5", drop="mode"),
-    sensitive_shapes("2,12,9,8", "6,5", drop="output_dim"),
-    sensitive_shapes("2,12,9,8", "6,5", drop="group_size"),
-    sensitive_shapes("2,12,9,8", "6,5", drop="spatial_bins_x"),
+    sensitive_shapes("2,12,9,8", "6,5", mode=None),
+    sensitive_shapes("2,12,9,8", "6,5", output_dim=None),
+    sensitive_shapes("2,12,9,8", "6,5", group_size=None),
+    sensitive_shapes("2,12,9,8", "6,5", spatial_bins_x=None),
     sensitive_shapes("2,12,9,8", "6,5", group_size="0"),
     sensitive_shapes("2,12,9,8", "6,5", spatial_scale="0"),
     sensitive_shapes("2,12,9,8", "6,5", mode="bilinear", spatial_bins_x="0"),

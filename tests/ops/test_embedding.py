@@ -15,33 +15,21 @@ def ints(shape: str, element_type: str = "i64") -> Input:
     return data(element_type, shape)
 
 
+def of_bags(
+    form: str, inputs: list[Input], reduction: str | None, options: dict[str, Any]
+) -> list[Case]:
+    """EmbeddingBag…-15, and -Sum-3 where it is not about means."""
+    newer = row(f"EmbeddingBag{form}-15", {"reduction": reduction}, *inputs, **options)
+    older = row(f"EmbeddingBag{form}Sum-3", {}, *inputs, **options)
+    return [newer] if reduction == "mean" else [newer, older]
+
+
 def offsets(inputs: list[Input], reduction: str | None = None, **options: Any) -> list[Case]:
-    """EmbeddingBagOffsets-15, and -Sum-3 where it is not about means."""
-    newer = row(
-        "EmbeddingBagOffsets-15",
-        {} if reduction is None else {"reduction": reduction},
-        *inputs,
-        **options,
-    )
-    return (
-        [newer]
-        if reduction == "mean"
-        else [newer, row("EmbeddingBagOffsetsSum-3", {}, *inputs, **options)]
-    )
+    return of_bags("Offsets", inputs, reduction, options)
 
 
 def packed(inputs: list[Input], reduction: str | None = None, **options: Any) -> list[Case]:
-    newer = row(
-        "EmbeddingBagPacked-15",
-        {} if reduction is None else {"reduction": reduction},
-        *inputs,
-        **options,
-    )
-    return (
-        [newer]
-        if reduction == "mean"
-        else [newer, row("EmbeddingBagPackedSum-3", {}, *inputs, **options)]
-    )
+    return of_bags("Packed", inputs, reduction, options)
 
 
 def segments(inputs: list[Input], **options: Any) -> list[Case]:

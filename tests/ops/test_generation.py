@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from differential.cases import Case, Data, Input, const, data
-from rows import against_openvino, node, row
+from rows import against_openvino, node, row, rows_of, table
 
 BOUNDED = data("f32", "2..10,?")
 SHAPE = node("ShapeOf-3", "output_type=i64", BOUNDED)
@@ -36,9 +36,7 @@ def range_1(inputs: list[Input], **rest: Any) -> Case:
 
 
 def range_4(inputs: list[Input], output_type: str | None = "i64", **rest: Any) -> Case:
-    return row(
-        "Range-4", {} if output_type is None else {"output_type": output_type}, *inputs, **rest
-    )
+    return row("Range-4", {"output_type": output_type}, *inputs, **rest)
 
 
 RANGE = [
@@ -123,12 +121,7 @@ RANGE = [
 # Eye
 
 
-def eye(*inputs: Input, output_type: str | None = "f32", **rest: Any) -> Case:
-    return row(
-        "Eye-9", {} if output_type is None else {"output_type": output_type}, *list(inputs), **rest
-    )
-
-
+eye = rows_of("Eye-9", "output_type=f32")
 THREE, FOUR, ZERO = const("i64", 3), const("i64", 4), const("i64", 0)
 
 EYE = [
@@ -180,28 +173,9 @@ EYE = [
 # RandomUniform
 
 
-def uniform(
-    shape: Input, low: Input, high: Input, output_type: str = "f32", **changes: Any
-) -> Case:
-    rest = {
-        name: changes.pop(name)
-        for name in ("run", "known", "id", "atol", "rtol")
-        if name in changes
-    }
-    attributes = {
-        "output_type": output_type,
-        "global_seed": "150",
-        "op_seed": "10",
-        "alignment": "tensorflow",
-    } | changes
-    return row(
-        "RandomUniform-8",
-        {name: value for name, value in attributes.items() if value is not None},
-        shape,
-        low,
-        high,
-        **rest,
-    )
+uniform = rows_of(
+    "RandomUniform-8", "output_type=f32 global_seed=150 op_seed=10 alignment=tensorflow"
+)
 
 
 def drawn(
@@ -211,7 +185,7 @@ def drawn(
         const("i64", list(sizes)),
         const(type, low),
         const(type, high),
-        type,
+        output_type=type,
         alignment=alignment,
         **{"atol": 0, "rtol": 0, **rest},
     )
@@ -230,15 +204,7 @@ UNIFORM = [
     drawn("i64", -50, 5000, "tensorflow", known="i64-as-i32"),
     drawn("i64", -50, 5000, "pytorch"),
     *(
-        drawn(
-            "f32",
-            0,
-            1,
-            alignment,
-            sizes=(1500,),
-            global_seed=str(2**40 + 3),
-            op_seed=str(2**50 + 7),
-        )
+        drawn("f32", 0, 1, alignment, (1500,), global_seed=f"{2**40 + 3}", op_seed=f"{2**50 + 7}")
         for alignment in ("tensorflow", "pytorch")
     ),
     drawn("f32", 0, 1, "tensorflow", global_seed="0"),
@@ -248,8 +214,8 @@ UNIFORM = [
     uniform(data("i32", "2", [2, 2]), data("f32", "1", [0]), data("f32", "", 4), rtol=1e-6),
     uniform(SHAPE, F0, F1, run=False),
     *(
-        uniform(TWO_THREE, const(element_type, 0), const(element_type, 1), element_type, run=False)
-        for element_type in ("f16", "bf16", "f64")
+        uniform(TWO_THREE, *numbers(t, 0, 1), output_type=t, run=False)
+        for t in ("f16", "bf16", "f64")
     ),
     uniform(const("i64", np.array([], np.int64)), F0, F1, run=False),
     uniform(const("i64", [2**40, 2**20]), F0, F1, run=False),
@@ -271,9 +237,9 @@ UNIFORM = [
     uniform(TWO_THREE, const("f32", float("nan")), F1),
     uniform(TWO_THREE, F0, const("i64", 1)),
     uniform(TWO_THREE, const("i64", 0), const("i64", 5)),
-    uniform(TWO_THREE, const("u8", 0), const("u8", 5), "u8"),
+    uniform(TWO_THREE, const("u8", 0), const("u8", 5), output_type="u8"),
     uniform(TWO_THREE, data("dynamic", ""), F1),
-    uniform(TWO_THREE, F0, F1, None),
+    uniform(TWO_THREE, F0, F1, output_type=None),
     uniform(TWO_THREE, F0, F1, alignment="mock"),
     uniform(TWO_THREE, F0, F1, op_seed="zz"),
 ]
@@ -288,20 +254,15 @@ def test_random_uniform_of_the_specification() -> None:
     from irshape.ops.generation.random_uniform import RandomUniform
 
     def drawn(type: str, low: Any, high: Any, shape: tuple[int, ...]) -> Any:
-        return RandomUniform(
-            output_type=ElementType.of(type), global_seed=150, op_seed=10
-        ).evaluate(np.array(shape), low, high)
+        operation = RandomUniform(output_type=ElementType.of(type), global_seed=150, op_seed=10)
+        return operation.evaluate(np.array(shape), low, high)
 
     first = drawn("f32", np.float32(0), np.float32(1), (3, 3))
-    np.testing.assert_allclose(
-        first,
-        [
-            [0.7011236, 0.30539632, 0.93931055],
-            [0.9456035, 0.11694777, 0.50770056],
-            [0.5197197, 0.22727466, 0.991374],
-        ],
-        rtol=1e-6,
+    expected = table(
+        "0.7011236 0.30539632 0.93931055; 0.9456035 0.11694777 0.50770056;"
+        "0.5197197 0.22727466 0.991374"
     )
+    np.testing.assert_allclose(first, expected, rtol=1e-6)
     doubles = drawn("f64", np.float64(-2), np.float64(2), (2, 2))
     assert doubles.dtype == np.float64
     assert np.all((doubles >= -2) & (doubles < 2))
@@ -313,22 +274,14 @@ PROBS = data("f32", "2,5", [[0.1, 0.2, 0.3, 0.2, 0.2], [0.5, 0.1, 0.1, 0.2, 0.1]
 LOGS = data("f32", "2,5", np.log([[0.1, 0.2, 0.3, 0.2, 0.2], [0.5, 0.1, 0.1, 0.2, 0.1]]))
 
 
+from_five = rows_of(
+    "Multinomial-13",
+    "convert_type=i64 with_replacement=true log_probs=false global_seed=1 op_seed=2",
+)
+
+
 def multinomial(probs: Input, samples: Input = THREE, **changes: Any) -> Case:
-    rest = {name: changes.pop(name) for name in ("run", "known", "id") if name in changes}
-    attributes = {
-        "convert_type": "i64",
-        "with_replacement": "true",
-        "log_probs": "false",
-        "global_seed": "1",
-        "op_seed": "2",
-    } | changes
-    return row(
-        "Multinomial-13",
-        {name: value for name, value in attributes.items() if value is not None},
-        probs,
-        samples,
-        **rest,
-    )
+    return from_five(probs, samples, **changes)
 
 
 MULTINOMIAL = [

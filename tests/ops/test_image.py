@@ -367,15 +367,9 @@ def to_nv12(
     expected: Any = None,
     version: str = "opset17",
 ) -> Case:
-    attributes = {} if single_plane is None else {"single_plane": single_plane}
-    return row(
-        f"{operation}-{version}",
-        attributes,
-        image,
-        outputs=2 if single_plane == "false" else 1,
-        run=run,
-        expected=expected,
-    )
+    attributes, outputs = {"single_plane": single_plane}, 2 if single_plane == "false" else 1
+    rest = {"outputs": outputs, "run": run, "expected": expected}
+    return row(f"{operation}-{version}", attributes, image, **rest)
 
 
 RED_GREEN = [[[[255, 0, 0], [0, 255, 0]], [[255, 0, 0], [0, 255, 0]]]]

@@ -206,23 +206,14 @@ def image(
     t: str = "f32",
     index: str = "i64",
     known: str = "",
-    **attributes: str,
+    **attributes: str | None,
 ) -> Case:
     lists = [
         data(index, one) if isinstance(one, str) else const(index, one) for one in (size, kernel)
     ]
-    given = written("strides=1,1 dilations=1,1 pads_begin=0,0 pads_end=0,0") | attributes
+    given = written("strides=1,1 dilations=1,1 pads_begin=0,0 pads_end=0,0", **attributes)
     run = not (known or isinstance(size, str) or isinstance(kernel, str) or shape == "...")
-    case = row(
-        "Col2Im-15",
-        {name: text for name, text in given.items() if text != "absent"},
-        data(t, shape, run_shape=fed),
-        *lists,
-        run=run,
-        known=known,
-    )
-    case.id += "-absent" * ("absent" in given.values())
-    return case
+    return row("Col2Im-15", given, data(t, shape, run_shape=fed), *lists, run=run, known=known)
 
 
 IMAGE = [
@@ -251,7 +242,7 @@ IMAGE = [
     image(pads_begin="0,0,0", known="two-numbers"),
     image(pads_end="-1,-1", pads_begin="1,1", known="two-numbers"),
     *(
-        image(**{name: "absent"}, known="col2im-defaults")
+        image(**{name: None}, known="col2im-defaults")
         for name in ("strides", "dilations", "pads_begin", "pads_end")
     ),
     image("8"),

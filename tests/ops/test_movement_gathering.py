@@ -30,9 +30,8 @@ def gather(
     )
     along = data("i64", axis) if isinstance(axis, str) else const("i64", axis)
     attributes = {} if batch is None else {"batch_dims": str(batch)}
-    return row(
-        f"Gather-{version}", attributes, data(t, shape, run_shape=fed), where, along, **fields
-    )  # type: ignore[arg-type]
+    source = data(t, shape, run_shape=fed)
+    return row(f"Gather-{version}", attributes, source, where, along, **fields)  # type: ignore[arg-type]
 
 
 def common(version: str) -> list[Case]:
@@ -208,13 +207,9 @@ def tuples(
         if isinstance(indices, str)
         else const("i64", indices)
     )
-    return row(
-        f"GatherND-{version}",
-        {} if batch is None else {"batch_dims": str(batch)},
-        data(t, shape, run_shape=fed),
-        where,
-        **fields,
-    )  # type: ignore[arg-type]
+    attributes = {} if batch is None else {"batch_dims": str(batch)}
+    source = data(t, shape, run_shape=fed)
+    return row(f"GatherND-{version}", attributes, source, where, **fields)
 
 
 def nd(version: str) -> list[Case]:

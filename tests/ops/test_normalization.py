@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Union
+
 import numpy as np
 import pytest
 from differential.cases import Case, Data, const, data
-from rows import against_openvino, names, row, sizes_of, unrun
+from rows import against_openvino, names, row, sizes_of, unrun, written
 
 INF, NAN = float("inf"), float("nan")
 TEXT = {"string": "text-as-number"}
@@ -34,13 +36,7 @@ def batch(
         if version == "opset1"
         else [source, gamma, beta, mean, variance]
     )
-    return row(
-        f"BatchNormInference-{version}",
-        {} if epsilon is None else {"epsilon": epsilon},
-        *inputs,
-        run=run,
-        known=known,
-    )
+    return row(f"BatchNormInference-{version}", {"epsilon": epsilon}, *inputs, run=run, known=known)
 
 
 def positive(shape: str) -> Data:
@@ -110,10 +106,7 @@ def batches(version: str) -> list[Case]:
         *(
             batch(version, f32("2,3"), positive("3"), epsilon=epsilon, known=known)
             for epsilon, known in (
-                ("0", ""),
-                ("1", ""),
-                ("-0.1", ""),
-                ("small", ""),
+                *((text, "") for text in ("0", "1", "-0.1", "small")),
                 (None, "missing-attribute"),
             )
         ),
@@ -136,16 +129,17 @@ BATCH = [
 ]
 
 
+Changes = dict[str, Union[str, None]]
+
+
 def first(
-    across: str = "true", scale: str = "true", eps: str = "0.01", **more: str
-) -> dict[str, str]:
-    attributes = {"eps": eps, "across_channels": across, "normalize_variance": scale} | more
-    return {name: text for name, text in attributes.items() if text != "absent"}
+    across: str | None = "true", scale: str | None = "true", eps: str | None = "0.01", **more: str
+) -> Changes:
+    return {"eps": eps, "across_channels": across, "normalize_variance": scale, **more}
 
 
-def sixth(**changed: str) -> dict[str, str]:
-    attributes = {"eps": "0.01", "normalize_variance": "true", "eps_mode": "inside_sqrt"} | changed
-    return {name: text for name, text in attributes.items() if text != "absent"}
+def sixth(**changed: str | None) -> Changes:
+    return written("eps=0.01 normalize_variance=true eps_mode=inside_sqrt", **changed)
 
 
 MVN = [
@@ -169,9 +163,9 @@ MVN = [
         unrun("MVN-2", first(), f32(shape))
         for shape in ("?,3,4..9,5", "...", "", "2", "0,3,4", "2,3,1000000000000")
     ),
-    unrun("MVN-2", first(eps="absent"), "f32[2,3,4]", known="missing-attribute"),
-    unrun("MVN-2", first("absent"), "f32[2,3,4]", known="missing-attribute"),
-    unrun("MVN-2", first(scale="absent"), "f32[2,3,4]", known="missing-attribute"),
+    unrun("MVN-2", first(eps=None), "f32[2,3,4]", known="missing-attribute"),
+    unrun("MVN-2", first(None), "f32[2,3,4]", known="missing-attribute"),
+    unrun("MVN-2", first(scale=None), "f32[2,3,4]", known="missing-attribute"),
     row("MVN-2", first(eps="tiny"), "f32[2,3,4]"),
     unrun("MVN-2", first("maybe"), "f32[2,3,4]", known="boolean-text"),
     unrun("MVN-1", first(), "f32[2,3,4]"),
@@ -215,7 +209,7 @@ MVN = [
     unrun("MVN-6", sixth(), "f32[2,3,4] i64{[1, 1]}", known="duplicate-axes"),
     unrun("MVN-6", sixth(), "f32[2,3,4] i64{[1, -2]}", known="duplicate-axes"),
     *(
-        unrun("MVN-6", sixth(**{name: "absent"}), "f32[2,3,4] i64{[2]}", known="missing-attribute")
+        unrun("MVN-6", sixth(**{name: None}), "f32[2,3,4] i64{[2]}", known="missing-attribute")
         for name in ("eps", "eps_mode", "normalize_variance")
     ),
     row("MVN-6", sixth(eps_mode="max"), "f32[2,3,4] i64{[2]}"),
@@ -231,9 +225,8 @@ MVN = [
 ]
 
 
-def lrn(**changed: str) -> dict[str, str]:
-    attributes = {"alpha": "0.5", "beta": "0.75", "bias": "2", "size": "3"} | changed
-    return {name: text for name, text in attributes.items() if text != "absent"}
+def lrn(**changed: str | None) -> Changes:
+    return written("alpha=0.5 beta=0.75 bias=2 size=3", **changed)
 
 
 LRN = [
@@ -264,7 +257,7 @@ LRN = [
     unrun("LRN-1", lrn(), "f32[2,3,4] i64{[-1]}"),
     unrun("LRN-1", lrn(), "f32[2,3,4] i64{[1, 1]}", known="duplicate-axes"),
     *(
-        unrun("LRN-1", lrn(**{name: "absent"}), "f32[2,3,4] i64{[1]}", known="missing-attribute")
+        unrun("LRN-1", lrn(**{name: None}), "f32[2,3,4] i64{[1]}", known="missing-attribute")
         for name in ("alpha", "beta", "bias", "size")
     ),
     row("LRN-1", lrn(size="big"), "f32[2,3,4] i64{[1]}"),
@@ -274,8 +267,8 @@ LRN = [
 ]
 
 
-def euclid(eps: str = "0.01", mode: str = "add") -> dict[str, str]:
-    return {name: text for name, text in (("eps", eps), ("eps_mode", mode)) if text != "absent"}
+def euclid(eps: str | None = "0.01", mode: str | None = "add") -> Changes:
+    return {"eps": eps, "eps_mode": mode}
 
 
 EUCLID = [
@@ -313,7 +306,7 @@ EUCLID = [
     unrun("NormalizeL2-1", euclid(), "f32[2,3,4] i64{[1, 1]}", known="duplicate-axes"),
     *(
         unrun("NormalizeL2-1", euclid(**changed), "f32[2,3,4] i64{[1]}", known="missing-attribute")
-        for changed in ({"eps": "absent"}, {"mode": "absent"})
+        for changed in ({"eps": None}, {"mode": None})
     ),
     row("NormalizeL2-1", euclid(mode="min"), "f32[2,3,4] i64{[1]}"),
     row("NormalizeL2-1", euclid(), data("f32", "2,3", [[NAN, 1, 2], [1, 2, 3]]), "i64{[1]}"),
@@ -323,12 +316,8 @@ EUCLID = [
 ]
 
 
-def group(number: str = "2", epsilon: str = "0.01") -> dict[str, str]:
-    return {
-        name: text
-        for name, text in (("num_groups", number), ("epsilon", epsilon))
-        if text != "absent"
-    }
+def group(number: str | None = "2", epsilon: str | None = "0.01") -> Changes:
+    return {"num_groups": number, "epsilon": epsilon}
 
 
 GROUP = [
@@ -388,11 +377,11 @@ GROUP = [
     ),
     unrun(
         "GroupNormalization-12",
-        group(epsilon="absent"),
+        group(epsilon=None),
         "f32[2,4,3] f32[4] f32[4]",
         known="missing-attribute",
     ),
-    unrun("GroupNormalization-12", group("absent"), "f32[2,4,3] f32[4] f32[4]"),
+    unrun("GroupNormalization-12", group(None), "f32[2,4,3] f32[4] f32[4]"),
     row("GroupNormalization-11", group(), "f32[2,4,3] f32[4] f32[4]"),
     row("GroupNormalization-12", group(), "f32[2,4,3] f32[4]"),
 ]

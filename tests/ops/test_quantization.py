@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from differential.cases import Case, Data, const, data
 from rows import against_openvino, names, row
@@ -16,9 +18,9 @@ def f32(shape: str, run_shape: tuple[int, ...] | None = None) -> Data:
 
 def levels(
     number: str = "256", broadcast: str = "numpy", axis: str | None = None
-) -> dict[str, str]:
-    attributes = {"levels": number, "auto_broadcast": broadcast}
-    return attributes if axis is None else attributes | {"auto_broadcast.auto_broadcast_axis": axis}
+) -> dict[str, str | None]:
+    along = {"auto_broadcast.auto_broadcast_axis": axis}
+    return {"levels": number, "auto_broadcast": broadcast, **along}
 
 
 def limits(
@@ -33,7 +35,7 @@ def limits(
 
 def quantize(
     source: object,
-    attributes: dict[str, str],
+    attributes: dict[str, str | None],
     *four: object,
     run: bool = True,
     known: str = "",
@@ -201,17 +203,8 @@ SHAPES = [
 ]
 
 
-def convert(
-    source: object, *others: object, to: str = "f8e4m3", run: bool = True, known: str = ""
-) -> Case:
-    return row(
-        "FakeConvert-13",
-        {"destination_type": to} if to != "absent" else {},
-        source,
-        *others,
-        run=run,
-        known=known,
-    )  # type: ignore[list-item]
+def convert(source: object, *others: object, to: str | None = "f8e4m3", **rest: Any) -> Case:
+    return row("FakeConvert-13", {"destination_type": to}, source, *others, **rest)
 
 
 WIDE = data("f32", "4,5", low=-600, high=600)
@@ -276,7 +269,7 @@ CONVERT = [
     convert(f32("2,3"), f32("1"), data("f16", "1"), run=False),
     convert(data("dynamic", "2,3"), f32("1"), run=False),
     convert(f32("2,3"), data("dynamic", "1"), data("dynamic", "1"), run=False),
-    *(convert(f32("2,3"), f32("1"), to=to, run=False) for to in ("absent", "f16", "f8", "f8e8m0")),
+    *(convert(f32("2,3"), f32("1"), to=to, run=False) for to in (None, "f16", "f8", "f8e8m0")),
     convert(f32("2,3")),
     convert(f32("2,3"), f32("1"), f32("1"), f32("1")),
 ]

@@ -18,7 +18,7 @@ def family(operation: str) -> str:
     return operation.removesuffix("Cell").removesuffix("Sequence")
 
 
-def settings(operation: str, **changes: str | None) -> dict[str, str]:
+def settings(operation: str, **changes: str | None) -> dict[str, str | None]:
     """Attributes as OpenVINO writes them, some of them changed or (None) left out."""
     given: dict[str, str | None] = {
         "hidden_size": "3",
@@ -31,7 +31,7 @@ def settings(operation: str, **changes: str | None) -> dict[str, str]:
         given["linear_before_reset"] = "false"
     if operation.endswith("Sequence"):
         given["direction"] = "forward"
-    return {name: value for name, value in (given | changes).items() if value is not None}
+    return given | changes
 
 
 def cell(
@@ -61,11 +61,10 @@ def cell(
         data((types or {}).get(name, (types or {}).get("all", "f32")), shape, low=-1, high=1)
         for name, shape in forms.items()
     ]
-    return Case(
-        operation,
-        version,
+    return row(
+        f"{operation}-{version}",
         settings(operation, **changes),
-        inputs[: len(inputs) - drop],
+        *inputs[: len(inputs) - drop],
         outputs=2 if gates == 4 else 1,
         id=f"{operation}-{id}",
         run=run,

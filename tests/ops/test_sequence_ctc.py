@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from differential.cases import Case, Input, const, data
-from rows import against_openvino, list_of_size, row, unrun, written
+from rows import against_openvino, list_of_size, row, rows_of, unrun
 
 Array = Any
 
@@ -44,12 +44,7 @@ def greedy(
         if isinstance(mask, str)
         else mask,
     ]
-    return row(
-        "CTCGreedyDecoder-1",
-        {} if merge is None else {"ctc_merge_repeated": merge},
-        *given[:inputs],
-        **rest,
-    )
+    return row("CTCGreedyDecoder-1", {"ctc_merge_repeated": merge}, *given[:inputs], **rest)
 
 
 GREEDY = [
@@ -100,6 +95,13 @@ GREEDY = [
 # CTCGreedyDecoderSeqLen
 
 
+decoded = rows_of(
+    "CTCGreedyDecoderSeqLen-6",
+    "merge_repeated=true classes_index_type=i32 sequence_length_type=i32",
+    outputs=2,
+)
+
+
 def greedy_length(
     logits: Input | str = "2,5,4",
     length: Input | str = "2",
@@ -109,22 +111,12 @@ def greedy_length(
     inputs: int = 3,
     **changes: Any,
 ) -> Case:
-    rest = {name: changes.pop(name) for name in ("run", "known", "id") if name in changes}
-    attributes = (
-        written("merge_repeated=true classes_index_type=i32 sequence_length_type=i32") | changes
-    )
     given = [
         data(types[0], logits) if isinstance(logits, str) else logits,
         data(types[1], length, low=0, high=5) if isinstance(length, str) else length,
         *([] if blank is None else [blank]),
     ]
-    return row(
-        "CTCGreedyDecoderSeqLen-6",
-        {name: value for name, value in attributes.items() if value is not None},
-        *given[:inputs],
-        outputs=2,
-        **rest,
-    )
+    return decoded(*given[:inputs], **changes)
 
 
 GREEDY_LENGTH = [
@@ -190,6 +182,11 @@ GREEDY_LENGTH = [
 MODES = list(product(("false", "true"), repeat=3))
 
 
+lost = rows_of(
+    "CTCLoss-4", "preprocess_collapse_repeated=false ctc_merge_repeated=true unique=false"
+)
+
+
 def loss(
     logits: str = "2,5,4",
     given: str = "2",
@@ -203,14 +200,6 @@ def loss(
     **changes: Any,
 ) -> Case:
     """Of two sequences of 4 to 5 steps and 1 to 3 labels."""
-    rest = {
-        name: changes.pop(name)
-        for name in ("run", "known", "id", "atol", "rtol")
-        if name in changes
-    }
-    attributes = (
-        written("preprocess_collapse_repeated=false ctc_merge_repeated=true unique=false") | changes
-    )
     operands = [
         data(types[0], logits),
         data(types[1], given, values[0], low=4, high=5),
@@ -218,12 +207,7 @@ def loss(
         data(types[1], taken, values[2], low=1, high=3),
         *([] if blank is None else [blank]),
     ]
-    return row(
-        "CTCLoss-4",
-        {name: value for name, value in attributes.items() if value is not None},
-        *operands[:inputs],
-        **rest,
-    )
+    return lost(*operands[:inputs], **changes)
 
 
 REPEATED = [[0, 0, 1, 1, 0, 0], [2, 2, 2, 0, 1, 2]]

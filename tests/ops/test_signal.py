@@ -265,14 +265,8 @@ def stft(
     inputs: int = 4,
     **rest: Any,
 ) -> Case:
-    attributes = {} if transposed is None else {"transpose_frames": transposed}
-    return Case(
-        "STFT",
-        "opset15",
-        attributes,
-        [data(types[0], signal), data(types[1], window), size, step][:inputs],
-        **rest,
-    )
+    operands = [data(types[0], signal), data(types[1], window), size, step]
+    return row("STFT-15", {"transpose_frames": transposed}, *operands[:inputs], **rest)
 
 
 SHORT_TIME = [
@@ -352,20 +346,9 @@ def istft(
     **rest: Any,
 ) -> Case:
     given = {"center": center, "normalized": normalized}
-    operands = [
-        data(types[0], spectra),
-        data(types[1], window, low=0.5),
-        size,
-        step,
-        *([] if length is None else [length]),
-    ]
-    return Case(
-        "ISTFT",
-        "opset16",
-        {name: value for name, value in given.items() if value is not None},
-        operands[:inputs],
-        **rest,
-    )
+    operands = [data(types[0], spectra), data(types[1], window, low=0.5), size, step]
+    operands += [] if length is None else [length]
+    return row("ISTFT-16", given, *operands[:inputs], **rest)
 
 
 HANN = const("f32", np.hanning(9)[:8])

@@ -72,7 +72,7 @@ def _run(path: str) -> ModuleType:
     module = sys.modules[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:  # no file ends a check with status 0
         del sys.modules[name]
         raise PluginError(
             f"the plugin {path} cannot be loaded: {type(problem).__name__}: {problem}"

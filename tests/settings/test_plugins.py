@@ -116,6 +116,7 @@ def test_worker_processes_know_the_plugins(tmp_path: Path) -> None:
     [
         ("x = 1", "has no class derived from Operation or Rule"),
         ("raise OSError('no')", "cannot be loaded: OSError: no"),
+        ("raise SystemExit(0)", "cannot be loaded: SystemExit: 0"),
         (
             "from irshape.ops import Operation\nclass ReLU(Operation):\n    since = 1",
             "declared already",

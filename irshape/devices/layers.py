@@ -249,8 +249,8 @@ def device_layers(result: BodyResult) -> Iterator[DeviceLayer]:
 
 def folded_layers(result: BodyResult) -> set[int]:
     """Returns the positions of the layers that OpenVINO folds for a device: constants, layers that
-    depend only on constants (such as the decompression of weights), and layers that compute shapes
-    which are static or follow from bounds; none of an operation that it cannot evaluate."""
+    depend only on constants (e.g. the decompression of weights), and layers whose results shape
+    inference computes. Exception: layers of an operation that OpenVINO cannot evaluate."""
     folded: set[int] = set()
     layers, sources, outputs = result.body.layers, result.wiring.sources, result.outputs
     for index in result.wiring.order:
@@ -270,8 +270,8 @@ def _is_exact(tensor: Tensor) -> bool:
 
 
 def _is_size(result: BodyResult, index: int) -> bool:
-    """Returns whether a layer computes the shape of a tensor and this shape is static, even if it
-    is too long for shape inference to compute its value."""
+    """Returns whether a layer is a ShapeOf of a tensor of static shape. The shape may have too many
+    dimensions for shape inference to compute its value."""
     measured = result.inputs.get(index, (None,))[0]
     is_shape_of = result.body.layers[index].type == "ShapeOf"
     return is_shape_of and measured is not None and measured.shape.is_static

@@ -13,7 +13,7 @@ from ..ops.tensors import Tensor
 from .cures import Cure, Cures
 
 Shown = Iterator[tuple[Layer, str, Cure]]
-"""Layers at which to show an obstacle, each with the end of the reason, and the advice."""
+"""Layers at which to show an obstacle, each with a text to append to the reason, and advice."""
 
 
 def _inputs(inference: Inference) -> Iterator[tuple[Layer, Tensor]]:
@@ -37,8 +37,7 @@ def _untyped_input(inference: Inference, cures: Cures, _: int | None) -> Shown:
 
 
 def _inner_rank(inference: Inference, cures: Cures, _: int | None) -> Shown:
-    """Yields the first tensors of dynamic rank inside the model: layers compute them from tensors
-    of static rank."""
+    """Yields layers that compute a tensor of dynamic rank from tensors of static rank."""
     cure = Cure("turn the values that determine the rank, such as axes, into constants")
     for body in inference.result.walk():
         for position, outputs in enumerate(body.outputs):

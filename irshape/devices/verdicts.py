@@ -22,8 +22,8 @@ class Obstacle(NamedTuple):
 
     verdict: Verdict
     layer: Layer
-    """The layer that causes the obstacle. If the model as a whole causes it, a layer at which to
-    show it."""
+    """The layer that causes the obstacle. If the model as a whole causes the obstacle, the layer at
+    which irshape shows it."""
     reason: str
     source: str
     cure: Cure
@@ -197,7 +197,7 @@ def _candidates(facts: Facts, type_name: str, version: str) -> _Candidates:
 
 
 def _gravest(layer: DeviceLayer, candidates: _Candidates) -> Fact | None:
-    """Returns the most severe fact that holds for a layer; None if there is no obstacle."""
+    """Returns the most severe fact that applies to a layer; None if no obstacle is known."""
     value = layer.value
     reason = "no layer of this operation is known to compile"
     for conditions, fact in candidates:
@@ -218,8 +218,8 @@ def _gravest(layer: DeviceLayer, candidates: _Candidates) -> Fact | None:
 
 
 def _reason(fact: Fact) -> str:
-    """Returns the reason of a fact. If the conditions were found by comparing models, it also names
-    the layers and the number of models."""
+    """Returns the reason of a fact. If the conditions were found by comparing models, the reason
+    also names the layers and the number of models."""
     words = in_words(fact.conditions)
     if not fact.learned:
         return fact.reason

@@ -30,7 +30,7 @@ _OF_LAYER = {
         "?": "inputs of dynamic shapes",
     },
 }
-"""The words for values of keys of a layer."""
+"""Maps a key of a layer and its value to words, e.g. to `inputs of different ranks`."""
 
 
 def in_words(conditions: Iterable[Condition]) -> str:

@@ -561,7 +561,7 @@ class Operations:
         opset: Literal[3, "opset3", 4, "opset4", 5, "opset5", 6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """`data` broadcast to `target_shape`, or, in mode `bidirectional`, to their common shape.
+        """`data` broadcast to `target_shape`. In mode `bidirectional`, both shapes are broadcast.
         Specification: Broadcast-3.
 
         data: an input.
@@ -3212,7 +3212,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """`a` to the power of `b`. Integers wrap around, and lose their fraction if `b` is negative.
+        """`a` to the power of `b`. Integer results wrap around, and lose fractions (if `b` < 0).
         Specification: Power-1.
 
         a: an input.
@@ -3997,7 +3997,7 @@ class Operations:
     ) -> Output:
         """The maximum of each bin of a region, or one interpolated sample of the bin.
 
-        The regions end at one with batch item -1; the result is 0 from there on.
+        The result is 0 for the first region with batch item -1, and for all regions after it.
         Specification: ROIPooling-1.
 
         data: rank 4.
@@ -4035,7 +4035,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The nearest whole number. `mode` rounds halves to the even number or away from zero.
+        """The nearest whole number. `mode` selects whether halves go to even or away from zero.
         Specification: Round-5.
 
         data: an input.

@@ -100,8 +100,8 @@ def _counted(
 def repetitions(
     layer: Layer, operation: Operation, result: BodyResult, position: int
 ) -> dict[str, Dimension]:
-    """Returns how often a layer runs each of its bodies. Leaves out bodies for which this is
-    unknown."""
+    """Returns how often a layer runs each of its bodies. Leaves out bodies that run an unknown
+    number of times."""
 
     def view(tag: str, body: BodyResult) -> BodyView[Tensor]:
         results = {

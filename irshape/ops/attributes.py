@@ -40,7 +40,7 @@ class Attribute:
     def domain(self, text: str | None, declared: Declared) -> list[str]:
         """Returns other values of the attribute, as texts, for `irshape fix` to try.
 
-        text: the text in the file, if any. Values near this one come first.
+        text: the text in the file, if any. Values close to the value of this text come first.
         """
         try:
             current = self.default if text is None else self.read(text)

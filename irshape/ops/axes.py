@@ -50,8 +50,8 @@ def single(tensor: Tensor) -> int | None:
 
 
 def sizes_of(tensor: Tensor, at: str) -> list[Dimension]:
-    """Returns the elements of a tensor as dimensions; none if they are unknown. Raises `Violation`
-    for a negative size."""
+    """Returns the elements of a tensor as dimensions; an empty list if the value is unknown. Raises
+    `Violation` for a negative size."""
     value = tensor.value
     if value is None:
         return []
@@ -60,7 +60,7 @@ def sizes_of(tensor: Tensor, at: str) -> list[Dimension]:
 
 
 def single_size(tensor: Tensor, at: str) -> Dimension:
-    """Returns a tensor's only element as a dimension; `?` if unknown. Raises `Violation`."""
+    """Returns a tensor's only element as a dimension; `?` if unknown. Raises `Violation` if < 0."""
     sizes = sizes_of(tensor, at)
     return sizes[0] if len(sizes) == 1 else DYNAMIC
 
@@ -84,7 +84,7 @@ def require_single(tensor: Tensor, at: str = "axis") -> None:
 def repeated(
     axes: Sequence[int] | None, rank: int | None = None, at: str = "axes"
 ) -> Iterator[Fault]:
-    """Yields a fault, which OpenVINO accepts, for the first known axis that occurs twice."""
+    """Yields a fault for the first known axis that occurs twice. OpenVINO accepts such a layer."""
     return doubted(distinct, axes or (), rank=rank, at=at, rule=DUPLICATE_VALUES, accepted=True)
 
 

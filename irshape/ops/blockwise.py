@@ -73,7 +73,7 @@ def in_threads(work: Work, length: int, size: int) -> None:
 def in_blocks(work: Work, length: int, width: int = 1) -> None:
     """Calls `work(start, stop)` for parts of `range(length)` with about `BLOCK` elements each.
 
-    width: how many elements belong to each number of the range.
+    width: the number of elements to compute for each number of the range.
     """
     count = max(BLOCK // max(width, 1), 1)
 

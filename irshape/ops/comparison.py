@@ -30,7 +30,7 @@ def _equal(a: Expression, b: Expression, *, then: int) -> Expression | None:
 
 
 def _at_least(a: Expression, b: Expression, *, then: int) -> Expression | None:
-    """Returns `then` if `a >= b`, else `1 - then`, as an expression; None if there is none."""
+    """Returns an expression that is `then` if `a >= b`, else `1 - then`; None if none is known."""
     facts = a.facts
     if facts.at_least(a, b):
         return facts.number(then)
@@ -49,7 +49,7 @@ _DECIDED: Final[dict[str, Callable[[Expression, Expression], Expression | None]]
     "gt": lambda a, b: _at_least(b, a, then=0),
     "ge": lambda a, b: _at_least(a, b, then=1),
 }
-"""For a function of Python's `operator`, its result for expressions; None if undecided."""
+"""Maps comparisons of Python's `operator` to functions that compare two expressions."""
 
 
 class ElementwiseComparison(Binary):

@@ -1,8 +1,8 @@
 """Converts arrays to other element types as OpenVINO's Convert does (2026.4, x86).
 
-Also converts arrays to the types in which NumPy computes, with `plain`, and in which it computes
-sums of products, with `widened`: f16, bf16 and f8 are summed in f32 and rounded once. Integers wrap
-around. BLAS sums them in f64 if this is exact.
+`plain` converts arrays to types in which NumPy can compute. `widened` converts them to types for
+sums of products: f16, bf16 and f8 are summed in f32 and rounded once. Integers wrap around.
+Integers of up to 16 bits are summed in f64, where the sums are exact.
 
 In a conversion to a floating-point type, numbers are rounded to nearest, ties to even. Numbers that
 are too large become infinity. In f8e4m3 they become NaN; in f4e2m1, nf4 and f8e8m0, the largest
@@ -49,7 +49,7 @@ def is_plain(array: Array) -> bool:
 
 
 def plain(array: Array) -> Array:
-    """Returns the same numbers in a type in which NumPy computes.
+    """Returns the numbers of an array, in a type in which NumPy can compute.
 
     Floating-point types below 32 bits become f32; integers below 8 bits become i8 or u8.
     """

@@ -109,11 +109,11 @@ class Operation:
     written: ClassVar[int | None] = None
     """The opset that OpenVINO's writer names in layers of this version; None if it is `since`."""
     released: ClassVar[tuple[tuple[int, str], ...]] = ()
-    """Pairs of an opset and the first release that reads this operation in it, for operations that
-    came later than the opset (`releases.OPSETS`). Measured with OpenVINO."""
+    """Pairs of an opset and the first release that reads this operation in that opset, if OpenVINO
+    added the operation later than the opset (`releases.OPSETS`). Measured with OpenVINO."""
     released_types: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """Pairs of an element type and the first release that accepts it in an attribute, for types
-    that this release does not yet accept in ports. Measured with OpenVINO."""
+    """Pairs of an element type and the first release that accepts this type in an attribute, if
+    only later releases accept the type in ports. Measured with OpenVINO."""
     differs: ClassVar[tuple[Difference, ...]] = ()
     """How older releases treat the operation differently; see the module `differences`."""
     also_read: ClassVar[tuple[str, ...]] = ()
@@ -141,8 +141,8 @@ class Operation:
     leaves_nan_open: ClassVar[bool] = False
     """Whether the specification leaves the result undefined for inputs with NaN."""
     sums_up: ClassVar[Literal["sum", "mean"] | None] = None
-    """"sum" or "mean" if the result is that of `data` over `axes`, else None. A device may sum in
-    the element type of `data`, where the sum can wrap around."""
+    """"sum" or "mean" if the operation computes the sum or mean of `data` over `axes`, else None. A
+    device may sum in the element type of `data`, where the sum can wrap around."""
     decompresses: ClassVar[Literal["exactly", "rounding"] | None] = None
     """Whether the operation decompresses weights, and how: exactly, or with rounding."""
 

@@ -187,8 +187,8 @@ class Difference(NamedTuple):
     detail: Detail
     when: When
     hides: str = ""
-    """Layers, e.g. `EMPTY`, that the releases refuse. Because of this difference, they do not
-    recognise such layers from here on."""
+    """A fault, e.g. `EMPTY`, that the releases refuse elsewhere. Because of this difference, they
+    infer too little to detect the fault in this layer and in layers after it."""
 
 
 def facts(*differences: Difference) -> tuple[Difference, ...]:
@@ -234,7 +234,7 @@ CRASHES: Final = "crashes when it runs the layer"
 
 SQUEEZED: Final = "a Squeeze of an axis whose dimension is not 1"
 EMPTY: Final = "an input or output of the model with a dimension of 0"
-"""Layers that older releases refuse, if they infer enough to recognise such a layer."""
+"""Older releases refuse a model with such an input or output if they infer the dimension."""
 
 
 def dimensions(shape: PartialShape | None) -> tuple[Dimension, ...]:
@@ -272,7 +272,7 @@ def of_scalar(site: Site) -> bool:
 
 
 def lower_bounds(site: Site) -> bool:
-    """Returns whether an output has lower bounds that come from sizes without upper bounds.
+    """Returns whether a dimension gets its lower bound from a size without an upper bound.
 
     No OpenVINO release computes bounds of values without upper bounds.
     """

@@ -52,7 +52,7 @@ class Broadcasting(Operation):
     def merged(self, here: PartialShape, there: PartialShape, at: str, of: str) -> PartialShape:
         """Returns the shape of two inputs after broadcasting; raises `Violation` if none exists.
 
-        here, there: the shapes of the operands named `of` and `at`.
+        here: the shape of the operand `of`. there: the shape of the operand `at`.
         """
         if self.auto_broadcast == "numpy":
             merged = here.broadcast(there)
@@ -79,8 +79,8 @@ class Broadcasting(Operation):
         return PartialShape(dims)
 
     def trailing(self, here: int, there: int) -> tuple[int, ...]:
-        """Returns 1s to append to a shape of rank `there`, which align it with a shape of rank
-        `here`."""
+        """Returns the 1s to append to a shape of rank `there`, so that it aligns with a shape of
+        rank `here`."""
         return (
             (1,) * (here - there - self.axis)
             if self.auto_broadcast == "pdpd" and self.axis != -1

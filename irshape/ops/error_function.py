@@ -22,7 +22,7 @@ _SINGLE_P = (
     -1.252568378474487e-07,
     1.567261341084931e-09,
 )
-"""The coefficients of p. x·p(x²) also rises for x above 5.5, where its tanh is 1 in f32."""
+"""The coefficients of p. For x above 5.5, x·p(x²) keeps rising, and its tanh is 1 in f32."""
 
 
 def erf(data: Array) -> Array:

@@ -47,7 +47,7 @@ def _input_of(*names: str) -> When:
 
 
 def _overflow(site: Site) -> bool:
-    """Returns whether a dimension is written as a number that exceeds i64."""
+    """Returns whether the attribute `shape` has a dimension that does not fit into i64."""
     numbers = re.findall("[0-9]+", site.layer.attribute("shape") or "")
     return any(int(number[:40]) > UNBOUNDED for number in numbers)
 

@@ -1,8 +1,8 @@
 """Interval arithmetic in plain Python, for elementwise operations on small tensors.
 
-A bound equal to the lowest or highest int64 means "no bound". Computations replace it by infinity,
-and store it as that int64 again. At run time, elements lie within the bounds, unless an element
-without bounds overflows its type. A dimension never overflows.
+A bound equal to the lowest or highest int64 means "no bound". Computations use infinity in place of
+this number. At run time, elements lie within the bounds. Exception: an element without bounds can
+overflow its type. A dimension never overflows.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def widest(element_type: ElementType) -> Interval:
 
 
 def opened(number: Number) -> Number:
-    """Returns a bound, or infinity with its sign if it is a limit of int64: "no bound"."""
+    """Returns a bound. A limit of int64, i.e. "no bound", becomes infinity of the same sign."""
     return number if INT64_MIN < number < UNBOUNDED else math.copysign(math.inf, number)
 
 
@@ -99,10 +99,10 @@ def mapped(
 ) -> Value | None:
     """Returns the value of an elementwise operation; `operands` are tensors and aligned shapes.
 
-    exact: computes an element from known numbers; raises one of `UNDEFINED` if it cannot.
-    bounds: computes the bounds of an element from intervals; raises the same exceptions.
-    symbolic: computes an element from expressions, e.g. `2*batch`. Without it, or where it returns
-        None, elements have no expression.
+    exact: computes an element from known numbers, or raises one of `UNDEFINED`.
+    bounds: computes the bounds of an element from intervals, or raises one of `UNDEFINED`.
+    symbolic: computes an element from expressions, e.g. `2*batch`. An element for which this
+    function returns None has no expression.
     """
     target, element_type = output.shape.static, output.element_type
     if target is None or element_type.kind not in ("integer", "real", "boolean"):

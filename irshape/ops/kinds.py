@@ -174,8 +174,8 @@ _WORDS = ("inf", "-inf", "nan")
 class Real(Kind):
     """A number.
 
-    OpenVINO computes in f32, where a number beyond the range of f32 is infinite. In a list,
-    OpenVINO refuses such a number. "inf" is allowed, and the largest f64, which means "no limit".
+    OpenVINO converts the number to f32. Beyond the range of f32, the number becomes infinite; in a
+    list, OpenVINO refuses it. "inf" is allowed, and the largest f64, which means "no limit".
     """
 
     name = "float"

@@ -41,7 +41,7 @@ def standardized(
 ) -> Array:
     """Returns numbers minus their mean along `axes`; if `scale`, divided by the standard deviation.
 
-    inside: whether `eps` is added to the variance, before its square root; otherwise after it.
+    inside: whether `eps` is added to the variance. If not, `eps` is added to its square root.
     """
     result, lead = np.empty_like(numbers), numbers.ndim - len(axes)
     if axes != tuple(range(lead, numbers.ndim)) or not numbers.flags.c_contiguous or not lead:

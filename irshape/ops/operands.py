@@ -55,13 +55,13 @@ class Operand:
         same size in all operands. A number is the size that an axis must have. `"?"` is any size,
         `...` any number of axes.
     single: whether the input must be a scalar, or a list of one element.
-    like: the operand whose element type this input must have. With its own name, a variadic operand
-        has inputs of one type.
+    like: the operand whose element type this input must have. If a variadic operand names itself,
+    all its inputs must have the same type.
     known_type: whether OpenVINO refuses a dynamic element type.
     value: whether `infer` uses the value of the input, if it is known.
     packed: whether the value may have any integer type of fewer than 8 bits (`check_packed`).
     optional: whether the input may be absent.
-    variadic: whether the operand stands for this and all following inputs.
+    variadic: whether the operand declares this input and all inputs after it.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ def check_shapes(operands: Sequence[Operand], inputs: Sequence[Tensor]) -> None:
 def named_dimensions(operands: Sequence[Operand], inputs: Inputs) -> dict[str, Dimension]:
     """Returns the size of each axis with a name, e.g. `channels`, merged from all operands.
 
-    Operands with many axes come first, so that a contradiction is reported at an operand with few.
+    Operands with many axes come first, so that a contradiction is reported at one with few axes.
     Raises `Violation` if no size fits all operands, or if an axis cannot have its declared size.
     """
     dimensions: dict[str, Dimension] = {}

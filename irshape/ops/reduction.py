@@ -183,7 +183,7 @@ def _clipped(number: Number) -> Number:
 
 
 def _combined(value: Value, rule: Callable[..., Any], low: Number, high: Number) -> Value:
-    """Returns the sum or product of a list, given its bounds, with an expression if it has one."""
+    """Returns the sum or product of a list, with these bounds and, if known, an expression."""
     low, high = _clipped(low), _clipped(high)
     if value.expressions is None:
         return Value([low], [high])

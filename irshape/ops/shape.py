@@ -227,7 +227,7 @@ class Reshape(Reinterpretation):
 
 
 def _copied_or_given(dim: Dimension, data: PartialShape, index: int) -> Dimension:
-    """Returns a size in `pattern` and assumes that it is not 0, unless `data` has the same size."""
+    """Returns a size of `pattern`, assumed to be 1 or more if it differs from `data` at `index`."""
     from ..symbols.dimensions import positive
 
     if data.rank is not None and index < data.rank and data[index] == dim:
@@ -236,7 +236,7 @@ def _copied_or_given(dim: Dimension, data: PartialShape, index: int) -> Dimensio
 
 
 class _Product:
-    """The product of some dimensions.
+    """The product of the dimensions on one side of a Reshape.
 
     sizes: the static dimensions.
     fixed: the product of the static dimensions.
@@ -258,7 +258,7 @@ def _cancelled(ours: list[Dimension], theirs: list[Dimension]) -> tuple[_Product
     """Returns the products of the dimensions on both sides of a Reshape, e.g. `[N,3,4]` and
     `[M,12]`. A static dimension that both sides have, e.g. 3 in `[N,3]` and `[M,3]`, cancels.
 
-    The other static dimensions cancel too if their products are equal, as 3 * 4 and 12.
+    The other static dimensions cancel, too, if their products are equal, e.g. 3 * 4 and 12.
     """
     total, known = _Product(ours), _Product(theirs)
     for size in tuple(total.sizes):
@@ -300,7 +300,7 @@ def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
 
 
 def shown(tensor: Tensor) -> str:
-    """Returns the value of a small tensor as text, e.g. `[1, 2..5]`."""
+    """Returns a tensor's value as text, e.g. `[1, 2..5]`, or its shape if the value is unknown."""
     value = tensor.value
     if value is None:
         return f"of shape {tensor.shape}"

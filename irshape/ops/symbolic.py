@@ -40,7 +40,7 @@ def followed(
 ) -> Value:
     """Returns a value with these bounds, and with expressions that `rule` computes from `values`.
 
-    rule: computes the expression of an element from those of the operands' elements.
+    rule: computes the expression of an element from the expressions of the operands' elements.
     lower, upper: the bounds of the elements.
     """
     facts = facts_of(values)
@@ -138,7 +138,7 @@ def _from_front(index: Expression, size: Expression) -> Expression | None:
 
 
 def slice_of(dim: Dimension, start: Bounds, stop: Bounds, step: int, size: Dimension) -> Dimension:
-    """Returns `size`, the size of a slice of an axis, with an expression if there is one."""
+    """Returns the size of a slice of an axis: `size`, with an expression if one is known."""
     ends = [start.expression, stop.expression]
     known = [end for end in (*ends, dim.expression if dim.symbolic else None) if end is not None]
     facts = known[0].facts
@@ -174,7 +174,7 @@ def _end(bounds: Bounds, length: Expression, dim: Dimension) -> Expression | Non
 
 
 def padded_size(dim: Dimension, before: Bounds, after: Bounds, size: Dimension) -> Dimension:
-    """Returns `size`, the size of a padded axis, with an expression if there is one."""
+    """Returns the size of a padded axis: `size`, with an expression if one is known."""
     pads = [before.expression, after.expression]
     known = [pad for pad in (*pads, dim.expression if dim.symbolic else None) if pad is not None]
     facts = known[0].facts
@@ -187,8 +187,8 @@ def padded_size(dim: Dimension, before: Bounds, after: Bounds, size: Dimension) 
 
 
 def range_size(start: Tensor, stop: Tensor, step: Tensor, interval: Dimension) -> Dimension:
-    """Returns the length of a Range, as an expression if the step is a known integer and there is
-    one; otherwise returns `interval`."""
+    """Returns the length of a Range: `interval`, with an expression if the step is a known integer
+    and `start` and `stop` have expressions."""
     stride = step.value.exact if step.value is not None else None
     values = [tensor.value for tensor in (start, stop) if tensor.value is not None]
     facts = facts_of(values)

@@ -54,8 +54,8 @@ def _cut(number: Number) -> Number:
 def _whole(limits: tuple[int, int], number: Number) -> Number:
     """Returns a known number without its fraction.
 
-    Raises `OverflowError` for reals and limits of int64 that lie outside the limits, because their
-    result is uncertain. Other integers may lie outside; they wrap around later.
+    Raises `OverflowError` for a real number or a limit of int64 outside `limits`, because the
+    result is uncertain. Other integers outside `limits` wrap around later.
     """
     whole = int(number)
     if (not isinstance(number, int) or whole in (INT64_MIN, UNBOUNDED)) and not limits[

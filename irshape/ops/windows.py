@@ -141,7 +141,7 @@ def channels_last(data: Array) -> bool:
 
 
 def reached(frame: Frame, steps: Sequence[int]) -> Iterator[tuple[tuple[int, ...], list[slice]]]:
-    """Yields kernel positions, each with slices for the elements under it in all windows."""
+    """Yields each kernel position, with the slices that select its element in all windows."""
     for at in np.ndindex(*frame.kernel):
         yield (
             at,

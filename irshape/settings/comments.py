@@ -53,7 +53,7 @@ class Scope:
         self.codes.update(*(covers for _, _, covers in suppressions))
 
     def silences(self, code: str) -> bool:
-        """Returns whether the comments silence the findings of a code, and records it if so."""
+        """Returns whether the comments silence a code. If so, adds the code to `hits`."""
         if code not in self.codes:
             return False
         self.hits.add(code)
@@ -172,7 +172,7 @@ class Comments:
         return silenced
 
     def unused(self, enabled: frozenset[str] | None) -> Iterator[Finding]:
-        """Yields a finding for each selector that silences nothing although its rules run."""
+        """Yields a finding for each selector that silences nothing, if one of its rules runs."""
         asked = (
             enabled
             if enabled is not None

@@ -53,8 +53,8 @@ class Configuration(NamedTuple):
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> "Configuration":
-        """Returns the configuration in a file: in all of it, or in `[tool.irshape]` of a
-        pyproject.toml.
+        """Returns the configuration in a file. In a pyproject.toml, this is the table
+        `[tool.irshape]`.
 
         Raises `ConfigurationError`, and `OSError` if the file cannot be opened.
         """
@@ -69,8 +69,8 @@ class Configuration(NamedTuple):
     def find(start: str | os.PathLike[str] = ".") -> "Configuration":
         """Returns the configuration of the folder, or of the nearest parent folder that has one.
 
-        It is in an irshape.toml, or in a pyproject.toml with `[tool.irshape]`. Without a file, the
-        configuration has only defaults.
+        The configuration is in an irshape.toml, or in a pyproject.toml with `[tool.irshape]`.
+        Without such a file, all settings have their defaults.
         """
         folder = os.path.abspath(start)
         while True:
@@ -101,7 +101,7 @@ class Configuration(NamedTuple):
 
 
 def configuration_of(given: Configuration | str | os.PathLike[str] | None) -> Configuration:
-    """Returns the configuration that an argument means: an object, the path of a file, or None.
+    """Returns the configuration that an argument gives: an object, the path of a file, or None.
 
     Raises `ConfigurationError`, e.g. for an object with an unsuitable value in a field, and
     `OSError` if the file cannot be opened. The codes of selectors are checked where they are used.

@@ -62,8 +62,8 @@ def check_selectors(
 def similar_rule(name: str, custom: tuple[CustomRule, ...] = ()) -> str:
     """Returns `; did you mean X?` for a misspelt code or name of a rule, or an empty text.
 
-    Suggests no rule for a code such as IR199 that no rule has: the number does not hint at the
-    intended rule.
+    The text is also empty for a code such as IR199 that no rule has, because its number does not
+    hint at the intended rule.
     """
     from ..rules import all_rules
 

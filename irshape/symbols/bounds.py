@@ -38,7 +38,7 @@ class Bounds(Facts):
     def __init__(self) -> None:
         self.ranges: dict[Symbol, Range] = {}
         self.nonnegative: list[Expression] = []
-        """Expressions of several atoms that are known to be 0 or more, e.g. `seq - past`."""
+        """Sums and products that are known to be 0 or more, e.g. `seq - past`."""
         self.rewritten: dict[Call, Expression] = {}
         """Maps a division, minimum or maximum to a simpler expression that equals it."""
         self.multiples: dict[tuple[Expression, int], Constraint] = {}
@@ -133,7 +133,7 @@ class Bounds(Facts):
     def _proven_by(
         self, expression: Expression, call: Call, coefficient: Coefficient, depth: int
     ) -> bool:
-        """Whether an expression is 0 or more for all values that `call`, a part of it, can have."""
+        """Whether the expression is 0 or more for every possible value of `call`, a part of it."""
         rest = expression - Expression.of(call, self) * coefficient
         if call.function == "//":
             numerator, divisor = call.arguments
@@ -173,7 +173,7 @@ class Bounds(Facts):
         return self._called(Call("//", (numerator, divisor)))
 
     def _called(self, call: Call) -> Expression:
-        """Returns the expression that is known to equal a call, or else the call itself."""
+        """Returns a simpler expression that is known to equal a call, or the call itself."""
         return self.rewritten.get(call) or Expression.of(call, self)
 
     def _divided(self, numerator: Expression, divisor: int) -> Expression:

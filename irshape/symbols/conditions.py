@@ -28,7 +28,7 @@ class Conflict(NamedTuple):
 
     constraint: Constraint
     earlier: tuple[Constraint, ...]
-    """A shortest list of earlier conditions that contradict `constraint`; empty if shapes do."""
+    """The fewest earlier conditions that contradict `constraint`; empty if shapes contradict it."""
 
     @property
     def is_certain(self) -> bool:

@@ -233,7 +233,7 @@ def dimension(expression: Expression, interval: Dimension) -> Dimension:
 
 
 def counted(expression: Expression, size: Dimension) -> Dimension:
-    """Returns a dimension with an expression, assumed to be >= 0; `size` if it must be negative."""
+    """Returns a dimension with an expression, assumed to be >= 0; `size` if that is impossible."""
     facts = expression.facts
     if not expression.is_whole or not facts.assume_at_least(expression, facts.number(0)):
         return size
@@ -241,7 +241,7 @@ def counted(expression: Expression, size: Dimension) -> Dimension:
 
 
 def positive(size: Dimension) -> Dimension:
-    """Assumes that a dimension is 1 or more. If it cannot be, returns it without its expression."""
+    """Returns `size`, assumed to be 1 or more; without its expression if that is impossible."""
     assert isinstance(size, SymbolicDimension)
     facts = size.facts
     if facts.assume_at_least(size.expression, facts.number(1)):

@@ -83,7 +83,7 @@ class Call:
 
 Atom = Union[Symbol, Call]
 Monomial = tuple[Atom, ...]
-"""A product of atoms, sorted by their text; empty for the number 1."""
+"""A product of symbols and calls, sorted by their text; empty for the number 1."""
 Terms = dict[Monomial, Coefficient]
 
 
@@ -145,7 +145,7 @@ class Expression:
 
     @property
     def atom(self) -> Atom | None:
-        """The atom that the expression equals; None for a sum or a product."""
+        """The symbol or call (`seq // 2`) that the expression equals; None for a sum or product."""
         if len(self.terms) == 1:
             ((monomial, coefficient),) = self.terms.items()
             if coefficient == 1 and len(monomial) == 1:
@@ -159,7 +159,7 @@ class Expression:
 
     @property
     def atoms(self) -> Iterator[Atom]:
-        """The atoms of the expression, without the atoms in arguments of calls."""
+        """The symbols and calls in the expression, without those in arguments of calls."""
         for monomial in self.terms:
             yield from monomial
 
@@ -275,8 +275,8 @@ class Expression:
     ) -> Expression:
         """Returns the expression with symbols replaced by other expressions, in normal form.
 
-        replacement: the new expression for a symbol; None keeps the symbol. known: caches the
-        replacement of each atom, for nested expressions that share atoms.
+        replacement: the new expression for a symbol; None keeps the symbol. known: a cache of
+        replaced symbols and calls, which nested expressions can share.
         """
         known = {} if known is None else known
         total = Expression.number(0, self.facts)
@@ -305,8 +305,8 @@ class Expression:
     def evaluate(self, sizes: Mapping[str, int], known: dict[Atom, int] | None = None) -> int:
         """Returns the value of the expression, given a size for the name of each symbol.
 
-        known: caches the values of atoms. Raises `KeyError` for a symbol without a size, and
-        `ZeroDivisionError`.
+        known: a cache of the values of symbols and calls. Raises `KeyError` for a symbol without a
+        size, and `ZeroDivisionError`.
         """
         known = {} if known is None else known
         total: Coefficient = 0
@@ -339,7 +339,7 @@ class Expression:
 
 
 def symbols_of(atom: Atom) -> frozenset[Symbol]:
-    """Returns all symbols in an atom, including those in arguments of a call."""
+    """Returns a symbol itself, or all symbols in the arguments of a call."""
     if isinstance(atom, Symbol):
         return frozenset((atom,))
     return frozenset().union(*(argument.symbols for argument in atom.arguments))

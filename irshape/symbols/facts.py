@@ -27,7 +27,7 @@ class Facts(Bounds):
         super().__init__()
         self.symbols: dict[str, Symbol] = {}
         self.rejected: set[str] = set()
-        """The texts of assumptions that turned out to contradict the model."""
+        """The texts of assumptions that contradict the model, and so are not made again."""
         self.sure = False
         """Whether to assume no equality, so that the bounds hold for all sizes of the inputs."""
         self.replaced: dict[Symbol, Expression] = {}
@@ -43,9 +43,10 @@ class Facts(Bounds):
         """The source of new conditions: the layer that is being inferred, or another origin."""
         self.listening = True
         """Whether requirements narrow the ranges of sizes. False inside a body that may never run:
-        its requirements are only listed."""
+        the requirements of its layers are only listed."""
         self.inside: dict[Symbol, tuple[Expression, Constraint]] = {}
-        """For each symbol, what it equals if the current body, which may never run, runs."""
+        """Maps symbols to expressions that they equal if the current body is run (it may not
+        be)."""
 
     def symbol(
         self, name: str, low: float = 0, high: float = math.inf, axis: int | None = None
@@ -62,9 +63,9 @@ class Facts(Bounds):
     ) -> bool:
         """Records that two expressions are equal. Returns False if they cannot be equal.
 
-        Always records a requirement (not `assumed`). Records an assumption only if it replaces a
-        symbol by an expression with other symbols, such as `seq == past + 1`; with `pinned`, also
-        if it replaces a symbol by a number, such as `seq == 128`.
+        A requirement (without `assumed`) is always recorded. An assumption is recorded only if it
+        replaces a symbol by an expression with other symbols, such as `seq == past + 1`. With
+        `pinned`, an assumption such as `seq == 128` is recorded, too.
         """
         given = left, right
         left, right = self.resolved(left), self.resolved(right)
@@ -94,8 +95,8 @@ class Facts(Bounds):
         return True
 
     def _refused(self, left: Expression, right: Expression, *, assumed: bool) -> bool:
-        """Handles an equation that cannot hold: returns False, and records a contradiction unless
-        the equation was only `assumed`."""
+        """Returns False for an equation that cannot hold. If a layer requires the equation, i.e. it
+        is not `assumed`, records a contradiction."""
         if not assumed:
             self._contradict(left, "==", right)
         return False
@@ -103,7 +104,7 @@ class Facts(Bounds):
     def _put_in_place(
         self, symbol: Symbol, replacement: Expression, constraint: Constraint
     ) -> bool:
-        """Replaces a symbol by an expression, unless known facts exclude that they are equal."""
+        """Replaces a symbol by an expression. Returns False if facts exclude their equality."""
         least, most = self.ranges[symbol]
         low, high = self.range(replacement)
         if low > most or high < least or self._excluding(symbol, replacement) is not None:
@@ -119,8 +120,8 @@ class Facts(Bounds):
         return True
 
     def assume_divisible(self, whole: Expression, part: Expression) -> None:
-        """Assumes that the product `part` divides the product `whole`: two symbols that are sizes
-        of the same axis, one in `part` and one in `whole`, are then equal."""
+        """Assumes that the product `part` divides the product `whole`. If each contains a size of
+        the same axis, the two sizes are assumed to be equal."""
         whole, part = self.resolved(whole), self.resolved(part)
         if len(whole.terms) != 1 or len(part.terms) != 1:
             return
@@ -136,7 +137,7 @@ class Facts(Bounds):
                 return
 
     def _rewrite(self, difference: Expression, constraint: Constraint) -> None:
-        """Records an equation as a rule that replaces a call, the longest one in it."""
+        """Records an equation as a rule that replaces the longest call in the equation."""
         calls = [
             (len(monomial[0].text), monomial[0].text, monomial[0], coefficient)
             for monomial, coefficient in difference.terms.items()
@@ -225,7 +226,7 @@ class Facts(Bounds):
             self.forget()
 
     def _bound(self, atom: Atom, limit: float | Coefficient, sign: Coefficient) -> bool:
-        """Records that an atom is >= `limit` or, if `sign` < 0, <= it. False if it cannot."""
+        """Records `atom >= limit`, or `atom <= limit` if `sign` < 0. False if impossible."""
         if isinstance(atom, Symbol):
             low, high = self.ranges[atom]
             if sign > 0:
@@ -285,7 +286,7 @@ class Facts(Bounds):
             self.multiples.setdefault((expression, number), remainder)
 
     def resolved(self, expression: Expression) -> Expression:
-        """Returns the expression with each replaced symbol substituted by what it equals."""
+        """Returns the expression with symbols replaced by the expressions that they equal."""
         if not self.replaced or not any(s in self.replaced for s in expression.symbols):
             return expression
         return expression.substituted(self.replaced.get)
@@ -295,7 +296,7 @@ class Facts(Bounds):
     ) -> Expression:
         """Returns the expression, simplified with all facts known so far.
 
-        known: a cache of simplified atoms.
+        known: a cache of simplified symbols and calls.
         """
         return expression.substituted(self.replaced.get, known)
 
@@ -366,7 +367,7 @@ class Facts(Bounds):
         self.conflicts[self.source] = Conflict(constraint, earlier)
 
     def _excluding(self, symbol: Symbol, replacement: Expression) -> Constraint | None:
-        """Returns a requirement that a symbol cannot be this number; None if there is none."""
+        """Returns a requirement by which a symbol cannot be this number, or None."""
         if replacement.symbols:
             return None
         number = {symbol: replacement}.get
@@ -389,7 +390,7 @@ class Facts(Bounds):
         return None
 
     def _exclude_inside(self, symbol: Symbol, number: Expression, constraint: Constraint) -> None:
-        """Records a contradiction for each body that may never run and excludes this size."""
+        """Records a contradiction for each body that may never run and requires another size."""
         for each in self.constraints.values():
             if each.conditional and each.relation == "==":
                 difference = self.resolved(each.left - each.right)

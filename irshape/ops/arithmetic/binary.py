@@ -20,7 +20,7 @@ LARGEST_EXPONENT = 64
 
 
 def _is_positive(divisor: Expression) -> bool:
-    """Assumes that a divisor is positive, as it must not be 0. Returns False if it cannot be."""
+    """Returns whether a divisor can be positive. If so, assumes that it is 1 or more."""
     facts = divisor.facts
     return divisor.is_whole and facts.assume_at_least(divisor, facts.number(1))
 
@@ -164,13 +164,13 @@ class FloorMod(Division):
 
 
 def _below(size: Number, divisor: Interval) -> Number:
-    """Returns the largest absolute value that a remainder can have. `size` is the absolute value of
-    the divisor, and an integer remainder is at most `size - 1`."""
+    """Returns the largest absolute value of a remainder: `size`, the absolute value of the divisor,
+    or `size - 1` for integers."""
     return size - 1 if any(isinstance(bound, int) for bound in divisor) else size
 
 
 class Power(Binary):
-    """`a` to the power of `b`. Integers wrap around, and lose their fraction if `b` is negative."""
+    """`a` to the power of `b`. Integer results wrap around, and lose fractions (if `b` < 0)."""
 
     since = 1
 

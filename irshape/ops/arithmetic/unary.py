@@ -107,7 +107,7 @@ class Ceiling(WholeNumber):
 
 
 class Round(WholeNumber):
-    """The nearest whole number. `mode` rounds halves to the even number or away from zero."""
+    """The nearest whole number. `mode` selects whether halves go to even or away from zero."""
 
     since = 5
     data = operand(NUMERIC_OR_BOOLEAN)

@@ -61,7 +61,7 @@ class If(ControlFlow):
         return chosen is not None and view.tag == self.bodies[0 if chosen else 1]
 
     def either(self, index: int, then: Tensor, other: Tensor) -> Tensor:
-        """Returns the type of an output, and a shape that covers its shapes in both bodies."""
+        """Returns an output of the If. Its shape covers the shapes of both bodies' results."""
         element_type = other.element_type if then.element_type.is_dynamic else then.element_type
         fits = other.element_type in (element_type, DYNAMIC_TYPE)
         says = f"output {index} is {element_type} in one body, {other.element_type} in the other"

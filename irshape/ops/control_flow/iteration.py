@@ -67,7 +67,7 @@ class Iteration(ControlFlow):
         results: dict[str, Tensor],
         times: int,
     ) -> dict[str, Tensor]:
-        """Returns tensors of the body's results that are valid for every iteration.
+        """Returns the types and shapes of the body's results, valid for every iteration.
 
         A back edge may pass a dimension that the shape of its Parameter does not cover. This shape
         then becomes less specific, and the body is inferred again, until all shapes fit.
@@ -124,8 +124,8 @@ class Iteration(ControlFlow):
     ) -> tuple[Array, ...]:
         """Runs the body `count` times, or until its condition is false; returns the outputs.
 
-        Without iterations, the outputs are initial states, empty tensors, or zeros. A trial run,
-        for which no observer is called, determines their shapes.
+        Without iterations, the outputs are initial states, empty tensors, or zeros. Their shapes
+        come from a single run of the body, for which no observer is called.
         """
         initial: dict[str, Array] = fed(view, inputs)
         parameters, outputs = dict(initial), connected(view)
@@ -183,9 +183,9 @@ class Iteration(ControlFlow):
 
 
 def _widened(before: Dimension, brought: Dimension) -> Dimension:
-    """Returns a dimension that covers two sizes of a state: `before`, and `brought` by a back edge.
+    """Returns a dimension of a state that covers `before` and `brought`, the size from a back edge.
 
-    It is `before`, `before` without its expression, or `?`.
+    The result is `before`, without its expression if that does not cover `brought`, or `?`.
     """
     if before.encloses(brought):
         return before
@@ -196,7 +196,7 @@ def _widened(before: Dimension, brought: Dimension) -> Dimension:
 def part(array: Array, binding: PortBinding, iteration: int) -> Array:
     """Returns the slice of an input that an iteration gets.
 
-    The first slice begins at element `start`; if the stride is negative, it ends there.
+    The first slice begins at element `start` or, if the stride is negative, ends at this element.
     """
     axis, size = binding.axis or 0, array.shape[binding.axis or 0]
     start = binding.start + size if binding.start < 0 else binding.start

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _states(site: Site) -> bool:
-    """Returns whether a state has a dynamic dimension outside the body, but another one inside."""
+    """Returns whether a dynamic dimension of an initial state differs from that inside the body."""
     return any(
         state and one != other and one.is_dynamic
         for given, taken, state in site.entering
@@ -47,7 +47,7 @@ class Loop(Iteration):
     inputs = operand(ANY, value=True, packed=True, optional=True, variadic=True)
 
     def special(self, view: BodyView[Any]) -> tuple[str, PortBinding | None]:
-        """Returns the id of the condition's Result, and the iteration number's entry if any."""
+        """Returns the id of the condition's Result, and the iteration number's port map entry."""
         outputs = {binding.purpose: binding for binding in reversed(view.outputs)}
         inputs = {binding.purpose: binding for binding in reversed(view.inputs)}
         if "execution_condition" not in outputs:
@@ -124,7 +124,7 @@ class Loop(Iteration):
         results: dict[str, Tensor],
         given: tuple[Tensor, ...],
     ) -> bool | None:
-        """Returns the value of the body's condition if every iteration has the same, else None.
+        """Returns the body's condition if its value is the same in every iteration, else None.
 
         Such a condition comes from a constant of the body, or from an input of the Loop.
         """
@@ -161,7 +161,7 @@ class Loop(Iteration):
         """Returns the tensor of an output: the last result, or all results, concatenated.
 
         first: if the output is a state, its tensor before the first iteration.
-        never: whether the loop is known to run no iteration. OpenVINO then infers other shapes.
+        never: whether no iteration runs. As in OpenVINO, the shape must then cover an empty tensor.
         """
         shape = result.shape
         if binding.axis is None:

@@ -22,9 +22,10 @@ from .kernels import spread
 
 
 class BackwardConvolution(Convolving):
-    """The base class of transposed convolutions. Each pixel times `filters` is added to a window.
+    """The base class of transposed convolutions.
 
-    These windows lie in the result; strides, dilations and padding determine their positions.
+    Each pixel of `data`, multiplied by `filters`, is added to a window of the result. Strides,
+    dilations and padding determine the position of the window.
     """
 
     output_shape = operand(INTEGER, rank=1, value=True, optional=True)

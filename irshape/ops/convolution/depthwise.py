@@ -69,7 +69,7 @@ def _position_by_position(filters: Array) -> Array:
 
 
 def _pixels_in_a_row(count: int, channels: int) -> int:
-    """Returns how many of the `count` pixels in a line `einsum` multiplies as one row."""
+    """Returns how many pixels of a line (of `count` pixels) `einsum` multiplies as one row."""
     if channels >= _WIDE:
         return 1
     for width in range(min(count, _ROW // channels), 0, -1):

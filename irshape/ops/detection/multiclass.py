@@ -68,8 +68,8 @@ class DetectionSuppression(Operation):
     def collect(self, images: list[tuple[Array, Array]]) -> tuple[list[Array], Array, Array, Array]:
         """Returns the detections of several images. An image has boxes and scores for each class.
 
-        Four results: arrays of the image, class and box of each detection, in final order; the
-        scores; the same as rows [image, class, box]; and the number of detections of each image.
+        Four results: the images, classes and boxes of all detections, in final order; their scores;
+        rows [image, class, box]; and the number of detections in each image.
         """
         places = [np.empty((0, 3), np.int64)]
         scores = [np.empty(0, np.float32)]

@@ -81,8 +81,8 @@ class BoxSuppression(Operation):
     score_threshold = operand(ANY, rank=0, optional=True)
     sort_result_descending: bool = attribute(BOOLEAN, default=True)
     soft_within_threshold: ClassVar[bool] = False
-    """Whether `soft_nms_sigma` lowers only scores of boxes with an overlap up to `iou_threshold`,
-    and other overlapping boxes are dropped."""
+    """Whether `soft_nms_sigma` lowers only scores of boxes that overlap by up to `iou_threshold`.
+    Boxes that overlap by more are then dropped."""
 
     def select(
         self,

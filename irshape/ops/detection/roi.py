@@ -180,8 +180,8 @@ def pooled_regions(
 ) -> Array:
     """Returns each region [batch item, x1, y1, x2, y2] pooled to `shape`.
 
-    A region with batch item -1 ends the list, as in the result of Proposal; the result is 0 from
-    there on.
+    A region with batch item -1 ends the list, as in the result of Proposal. The result is 0 for
+    this region and for all regions after it.
     pool: returns a pooled region, from the feature maps, the coordinates of the region, and the
     elements of `others` for the region.
     """
@@ -205,7 +205,7 @@ def _output_sizes(site: Site) -> bool:
 class ROIPooling(Operation):
     """The maximum of each bin of a region, or one interpolated sample of the bin.
 
-    The regions end at one with batch item -1; the result is 0 from there on.
+    The result is 0 for the first region with batch item -1, and for all regions after it.
     """
 
     differs = facts(
@@ -290,7 +290,7 @@ def bin_edges(start: int, length: int, count: int, limit: int) -> list[tuple[int
 
 
 def spread(start: Array, end: Array, count: int, size: int) -> Array:
-    """Returns `count` evenly spaced points from `start` to `end`, fractions of a feature map."""
+    """Returns `count` evenly spaced coordinates from `start` to `end`, fractions of an axis."""
     last = np.float32(size - 1)
     if count == 1:
         return np.float32([np.float32(0.5) * (start + end) * last])

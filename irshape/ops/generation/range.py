@@ -78,7 +78,7 @@ class RangeBase(Operation):
     def size(self, bounds: list[tuple[Number, Number]] | None) -> Dimension:
         """Returns the number of elements, given bounds of the three inputs.
 
-        It grows with `stop - start` and falls with `step`, so its bounds follow from theirs.
+        It rises with `stop - start` and falls with `step`, so bounds of the inputs give its bounds.
         """
         if bounds is None:
             return DYNAMIC

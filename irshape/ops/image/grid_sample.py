@@ -68,7 +68,7 @@ class GridSample(Operation):
         return ((places + one) * places.dtype.type(size) - one) / two
 
     def pixels(self, data: Array, y: Array, x: Array) -> Array:
-        """Returns pixels at integer coordinates; outside the image, as `padding_mode` says."""
+        """Returns pixels at integer coordinates. `padding_mode` selects those outside the image."""
         rows, columns = self.inside(y, data.shape[2]), self.inside(x, data.shape[3])
         items = np.arange(len(data))[:, None, None]
         pixels = data[items, :, rows, columns].transpose(0, 3, 1, 2)

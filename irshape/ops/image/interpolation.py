@@ -48,7 +48,7 @@ Steps = list[tuple[int, int, float]]
 def scaled(dim: Dimension, scale: float) -> Dimension:
     """Returns a dimension times a scale, rounded down.
 
-    As in OpenVINO, the product is computed in f32, and 1e-6 is added to the scale before.
+    As in OpenVINO, 1e-6 is added to the scale, and the product is computed in f32.
     """
     if scale == 1:
         return dim
@@ -204,7 +204,7 @@ class InterpolateAttributes(Operation):
         return image
 
     def mixed(self, image: Array, steps: Steps) -> Array:
-        """Returns the image resized in the other modes, from the last axis to the first."""
+        """Resizes the image in a mode other than `nearest`, from the last axis to the first."""
         distinct([axis for axis, _, _ in steps], at="axes", rank=image.ndim)
         with_pillow = self.mode.endswith("pillow")
         data = numbers = plain(image)

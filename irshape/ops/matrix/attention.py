@@ -20,8 +20,8 @@ from ..lazy import Array, np
 from ..tensors import Tensor
 
 MAX_SCORES: Final = 1 << 19
-"""The number of scores that are computed at a time. Each pair of a query and a key has a score. If
-16 queries have more scores, they are computed together all the same."""
+"""The largest number of scores to compute at a time. Each pair of a query and a key has a score.
+Exception: at least 16 queries are computed at a time."""
 
 
 def _narrow_mask(site: Site) -> bool:
@@ -34,7 +34,7 @@ def _narrow_mask(site: Site) -> bool:
 
 
 def _wide_mask(site: Site) -> bool:
-    """Returns whether a mask has more rows than the query. With `causal`, the mask is ignored."""
+    """Returns whether a mask (used only without `causal`) has more rows than the query."""
     query, mask = dimensions(site.shape(0)), dimensions(site.shape(3))
     if site.attribute("causal") or len(query) < 2 or len(mask) < 2:
         return False
@@ -51,7 +51,7 @@ def _stored_keys(site: Site) -> bool:
 
 
 def _boolean_mask(site: Site) -> bool:
-    """Returns whether the CPU plugin runs an attention with a boolean mask undecomposed."""
+    """Returns whether an attention has a boolean mask and the CPU plugin does not decompose it."""
     shapes = [tensor.shape for tensor in site.inputs if tensor]
     return (
         site.type_name(3) == "boolean"
@@ -232,7 +232,7 @@ class ScaledDotProductAttention(Operation):
         mask: Array | None,
         sink: Array | None,
     ) -> Array:
-        """Returns the attention of scaled queries from position `start` on; `keys` transposed."""
+        """Returns the attention of scaled queries from position `start` on to transposed `keys`."""
         scores = np.matmul(query, keys)
         if self.causal:
             np.copyto(scores, -np.inf, where=~np.tri(*scores.shape[-2:], k=start, dtype=bool))
@@ -289,8 +289,8 @@ def _split(shape: PartialShape) -> tuple[PartialShape, Dimension, Dimension]:
 def _broadcast(
     axes: PartialShape, own: PartialShape, at: str, what: str = "batch axes"
 ) -> PartialShape:
-    """Returns the dimensions `axes`, broadcast with `own`, those of an input. Returns `axes` if the
-    rank of the input is unknown."""
+    """Returns `axes` broadcast with `own`, the dimensions of an input. Returns `axes` unchanged if
+    one of the ranks is unknown."""
     both = axes if axes.rank is None or own.rank is None else axes.broadcast(own)
     if both is None:
         says = f"`{at}` has {what} {own}, not compatible with {axes}"

@@ -22,7 +22,7 @@ ELLIPSIS: Final = "..."
 
 
 def _subscripts(site: Site) -> tuple[list[str], str, str]:
-    """Returns the subscripts of the inputs, the arrow if there is one, and that of the output."""
+    """Returns the inputs' subscripts, the arrow (empty if absent), and the output's subscript."""
     inputs, arrow, output = (site.attribute("equation") or "").replace(" ", "").partition("->")
     return inputs.split(","), arrow, output
 

@@ -89,7 +89,7 @@ class MatMul(Operation):
         return outputs[0].shape.size * inner
 
     def batch(self, here: tuple[Dimension, ...], there: tuple[Dimension, ...]) -> list[Dimension]:
-        """Returns the batch dimensions of the result. As in OpenVINO, intervals may be disjoint."""
+        """Returns the result's batch dimensions. As in OpenVINO, disjoint intervals become `?`."""
         result: list[Dimension] = []
         ones = (ONE,) * max(len(here), len(there))
         for axis, (left, right) in enumerate(
@@ -125,7 +125,7 @@ class MatMul(Operation):
 def product(a: Array, b: Array) -> Array:
     """Returns `np.matmul(a, b)`, as one product if `b` is a single matrix.
 
-    NumPy would multiply matrix by matrix, which takes several times longer for small ones.
+    NumPy would multiply matrix by matrix, which takes several times longer for small matrices.
     """
     if a.ndim < 3 or b.ndim < 2 or math.prod(b.shape[:-2]) != 1 or b.ndim > a.ndim or not a.size:
         return np.asarray(np.matmul(a, b))

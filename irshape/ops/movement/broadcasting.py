@@ -62,7 +62,7 @@ class Broadcast(Operation):
     axis: int = 0
 
     def mode_for(self, axes_mapping: object) -> str:
-        """Returns the mode with the input `axes_mapping`, or without it if it is None."""
+        """Returns the mode in effect, which can depend on whether `axes_mapping` is present."""
         return self.mode
 
     def infer(self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None) -> Tensor:
@@ -250,7 +250,7 @@ class Broadcast_1(Broadcast):
 
 
 class Broadcast_3(Broadcast):
-    """`data` broadcast to `target_shape`, or, in mode `bidirectional`, to their common shape."""
+    """`data` broadcast to `target_shape`. In mode `bidirectional`, both shapes are broadcast."""
 
     since = 3
     mode: str = attribute(

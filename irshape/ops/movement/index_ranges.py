@@ -15,7 +15,7 @@ INT32_MAX: Final = 2**31 - 1
 def bounds_of(tensor: Tensor) -> list[Bounds] | None:
     """Returns the bounds of each element of a tensor; None if its value is unknown.
 
-    The limits of i32, like those of i64, stand for an end of the axis.
+    In a tensor of i32, the limits of i32 stand for an end of the axis, as the limits of i64 do.
     """
     value = tensor.value
     if value is None:
@@ -49,7 +49,7 @@ class Run(NamedTuple):
     def of(size: int, start: int, stop: int, step: int) -> Run:
         """Returns the indices in `start:stop:step` of an axis of `size` elements.
 
-        Indices out of range are clamped. A backward slice never starts before the first element.
+        Indices out of range are clamped. A backward slice starts at an existing element.
         """
         first, last = start + size if start < 0 else start, stop + size if stop < 0 else stop
         if step > 0:

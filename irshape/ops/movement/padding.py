@@ -157,7 +157,7 @@ class Pad(Operation):
         return data
 
     def mirrored(self, index: Array, size: int) -> Array:
-        """Returns indices; those outside the axis are mirrored or clipped, as `pad_mode` says."""
+        """Mirrors or clips indices outside an axis, as `pad_mode` requires. Returns all indices."""
         if self.pad_mode == "reflect":
             index = np.where(index < 0, -index, index)
             index = np.where(index >= size, 2 * (size - 1) - index, index)

@@ -38,9 +38,9 @@ def _shared_type(data: Tensor, updates: Tensor) -> Tensor:
 def combined(
     data: Array, at: tuple[Array, ...], updates: Array, reduction: str, *, initial: bool = True
 ) -> Array:
-    """Returns `data` with each update in turn combined with the element that `at` selects.
+    """Returns `data` in which each update is combined with the element that `at` selects for it.
 
-    initial: whether the element of `data` is included. Otherwise only updates are combined.
+    initial: whether updates are combined with the element of `data`, or only with each other.
     """
     if reduction == "none":
         result = data.copy()

@@ -121,7 +121,7 @@ _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellips
 def _added_axes(site: Site) -> bool:
     """Returns whether a StridedSlice has more indices than axes, counting inserted axes.
 
-    One of these indices is then an ellipsis that stands for no axis.
+    In that case, one of the indices is an ellipsis that stands for no axis.
     """
     data, begin = site.shape(0), site.shape(1)
     if data is None or data.rank is None or begin is None or not begin.rank:
@@ -264,8 +264,8 @@ class StridedSlice(Operation):
             yield rest, None
 
     def ends(self, size: int, step: int, at: int) -> tuple[int | None, int | None]:
-        """Returns the `begin` and `end` that select the whole axis; None for one that no mask
-        replaces."""
+        """Returns a pair: the `begin` and the `end` of the whole axis. An item is None if
+        `begin_mask` or `end_mask` is 0, so that the index in the input applies."""
         front, behind = (0, size) if step > 0 else (size, -1 - size)
         return (
             front if self.marked("begin_mask", at) else None,

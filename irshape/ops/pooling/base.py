@@ -252,9 +252,9 @@ def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any)
 
 
 def lowest(dtype: np.dtype[Any]) -> Any:
-    """Returns the lowest number of a type. In OpenVINO, this is the maximum of no elements.
+    """Returns the lowest finite number of a type, with which MaxPool fills the padding.
 
-    It fills the padding. OpenVINO also returns it for windows that contain only NaN or -infinity.
+    As in OpenVINO, it is also the maximum of no elements, or of only NaN and -infinity.
     """
     if dtype.kind == "b":
         return False
@@ -264,7 +264,7 @@ def lowest(dtype: np.dtype[Any]) -> Any:
 def largest(
     area: Array, places: Array, axis: int, along: Along | Share, count: int
 ) -> tuple[Array, Array]:
-    """Returns the largest value of each window along an axis, and the `places` of these values."""
+    """Returns the largest value of each window along an axis, and its element of `places`."""
     before: tuple[Any, ...] = (slice(None),) * axis
     first = (*before, along.met(0, count))
     values, where_from = np.array(area[first]), np.array(places[first])

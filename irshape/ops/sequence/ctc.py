@@ -18,7 +18,7 @@ from ..tensors import Tensor
 
 I32 = ElementType.of("i32")
 NO_CLASS = -1
-"""The padding after a decoded sequence, and the best class if there are no classes."""
+"""Fills a row after its decoded sequence. Also the best class if there are no classes."""
 
 
 def outside(name: str, tensor: Tensor | None, most: int) -> Iterator[Fault]:
@@ -40,7 +40,7 @@ def decoded(classes: Array, lengths: Array, blank: int, *, merge: bool) -> tuple
 
 
 def packed(numbers: Array, kept: Array, rest: int) -> Array:
-    """Returns each row with its kept numbers first, followed by `rest`."""
+    """Moves the numbers that are `kept` to the start of each row, and fills the row with `rest`."""
     order = np.argsort(~kept, axis=1, kind="stable")
     ordered = np.take_along_axis(numbers, order, axis=1)
     return np.where(np.take_along_axis(kept, order, axis=1), ordered, rest)

@@ -66,7 +66,7 @@ class Recurrent(Operation):
         return [name for name in ("initial_hidden_state", "initial_cell_state") if name in named]
 
     def hidden(self, named: dict[str, Tensor], hidden: Dimension) -> Dimension:
-        """Returns the hidden size: `hidden`, from the states, merged with the sizes of the weights.
+        """Returns the hidden size, from the states (`hidden`) and the weights `W`, `R` and `B`.
 
         Raises `Violation` if the sizes contradict each other.
         """

@@ -201,7 +201,7 @@ class RealTransform(Transform):
     def last(self, dim: Dimension, *, full: bool) -> Dimension:
         """Returns the size that the last of `axes` has in the result.
 
-        dim: the signal size; if `full`, the size of the axis in `data`.
+        dim: the size of the axis in `data` if `full`, else the signal size.
         """
         raise NotImplementedError
 

@@ -97,9 +97,10 @@ def spans(pattern: Any, text: str) -> Iterator[tuple[int, int]]:
 
 
 def replaced(pattern: Any, text: str, replacement: str, *, everywhere: bool) -> str:
-    """Returns the result of `pcre2_substitute`; the unchanged text if openvino_tokenizers gives up.
+    """Returns the text with matches replaced, as by `pcre2_substitute`.
 
-    It gives up on a group that matched nothing, and on a result longer than the reserved memory.
+    As in openvino_tokenizers, the text stays unchanged if the replacement has a group that matched
+    nothing, or if the result is longer than the reserved memory.
     """
     first = pattern.search(text)
     if first is None:

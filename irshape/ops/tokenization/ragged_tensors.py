@@ -180,8 +180,8 @@ class RaggedToRagged(TokenizerOperation):
 class CombineSegments(TokenizerOperation):
     """Concatenates several ragged tensors row by row.
 
-    The last input has an id for each ragged tensor. The last three outputs are a ragged tensor with
-    an id for each element: that of the tensor from which the element comes.
+    The last input has an id for each ragged tensor. The last three outputs are a ragged tensor of
+    ids: for each element, the id of the tensor from which the element comes.
     """
 
     introduced = "2023.3"
@@ -244,7 +244,7 @@ class Truncate(TokenizerOperation):
         return tuple(outputs)
 
     def _segments(self, inputs: tuple[Tensor, ...]) -> int:
-        """Returns the number of ragged tensors, 1 or 2. The input after them is an i32 scalar."""
+        """Returns the number of ragged tensors, 1 or 2. An i32 scalar, the length, follows them."""
         for count in (1, 2):
             length = inputs[3 * count] if len(inputs) > 3 * count else None
             if length is not None and length.element_type is I32 and length.rank == 0:

@@ -221,7 +221,7 @@ class ContribStringSplit(StringOperation):
 class UTF8Validate(StringOperation):
     """Removes bytes that are not UTF-8 from strings, or replaces them by U+FFFD.
 
-    Unlike openvino_tokenizers, irshape does so for surrogates, too.
+    Unlike openvino_tokenizers, irshape also removes or replaces surrogates.
     """
 
     introduced = "2024.4"

@@ -9,7 +9,7 @@ from .charsmaps import character_size
 from .tries import Trie
 
 UNKNOWN_PENALTY = 10.0
-"""The difference between the lowest score in the vocabulary and the score of the unknown token."""
+"""The score of the unknown token is this much below the lowest score in the vocabulary."""
 
 
 class UnigramModel:

@@ -43,7 +43,7 @@ class ElementType:
     @staticmethod
     def of_precision(text: str) -> ElementType | None:
         """Returns the type that the `precision` of a port means (`FP32`, `I64`, `BOOL`, also
-        `f32`), or None."""
+        `f32`); else None."""
         return ElementType._by_precision.get(text)
 
     @property

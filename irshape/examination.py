@@ -24,7 +24,7 @@ class Examination(NamedTuple):
 def examine(model: Model, settings: Settings = PLAIN, *, reasons: bool = True) -> Examination:
     """Infers a model, runs the rules, and drops findings that settings or comments disable.
 
-    reasons: say in messages which layers determine a shape. This takes time.
+    reasons: whether messages say which layers determine a shape. This takes time.
     """
     with collection_paused(), extensions_known(settings.extensions):
         context = Context(model, infer(model, compare=True), settings, reasons=reasons)

@@ -126,8 +126,8 @@ class Fault(NamedTuple):
 
     @property
     def refuses(self) -> bool:
-        """Whether OpenVINO refuses to compute the layer because of the fault. It accepts repeated
-        values."""
+        """Whether OpenVINO refuses to compute the layer because of the fault. OpenVINO accepts
+        repeated values."""
         return self.rule != DUPLICATE_VALUES
 
     @property

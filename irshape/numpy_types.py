@@ -132,7 +132,7 @@ two bytes, and of high bits in the third byte."""
 
 
 def _shifts(bits: int, first_high: bool) -> list[int]:
-    """Returns the position of each element in a byte. `first_high`: begin at the highest bits."""
+    """Returns the position of each element in a byte. `first_high`: begin with the highest."""
     return list(range(0, 8, bits))[:: -1 if first_high else 1]
 
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final, Union, overload
 from .demands import note
 
 BLANKS: Final = " \t\n\r\v\f"
-"""What OpenVINO passes over beside a number. `str.strip` without it removes all Unicode spaces."""
+"""What OpenVINO skips around a number. `str.strip` alone would skip all Unicode spaces."""
 UNBOUNDED: Final = 2**63 - 1
 """The `high` of a dimension without upper bound. Arithmetic on bounds never exceeds it."""
 

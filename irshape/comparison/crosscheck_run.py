@@ -205,7 +205,7 @@ class CrosscheckRun(LayerwiseRun):
         return {layer for layer in quantizing if leaves_out(layer, self.limits_of(layer))}
 
     def limits_of(self, layer: Layer) -> list[Array]:
-        """Returns the limits (inputs 1 to 4) of a FakeQuantize that are constants."""
+        """Returns those limits (inputs 1 to 4) of a FakeQuantize that are constants."""
         sources = self.wiring.sources[self.positions[layer]][1:]
         limits = [self.layers[source[0]] for source in sources if source is not None]
         try:
@@ -285,7 +285,7 @@ class CrosscheckRun(LayerwiseRun):
         inputs: tuple[Array, ...],
         alone: tuple[Array, ...],
     ) -> None:
-        """Compares the device's output with irshape's output for the device's inputs."""
+        """Compares the device's output with what irshape computes from the device's inputs."""
         row = self.rows[number]
         theirs = self.theirs(computed.layer, row.port)
         assert theirs is not None

@@ -95,8 +95,8 @@ class ModelRun(LayerwiseRun):
             self.matched[self.positions[other], 0] = (self.layers_of_first.index(one), 0)
 
     def difference(self, first: Array, second: Array) -> tuple[float, bool]:
-        """Returns the error as a multiple of the tolerance, and whether all elements are within
-        it."""
+        """Returns the error as a multiple of the tolerance, and whether no error exceeds the
+        tolerance."""
         if first.shape != second.shape:
             return math.inf, False
         if first.dtype != second.dtype and first.dtype.kind != "O":

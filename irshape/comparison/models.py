@@ -116,8 +116,8 @@ def _on_inputs(first: Model, second: Model, fed: Fed) -> Iterator[str]:
 
 
 def _handed(first: Model, second: Model, fed: Fed) -> Fed:
-    """Returns the inputs for the second model: the first model's, matched by tensor name, layer
-    name or order."""
+    """Returns the inputs for the second model: those of the first model, matched by tensor name,
+    layer name or order."""
     handed = {other: fed[layer] for layer, other, _ in paired_inputs(first, second)}
     for layer, given in handed.items():
         wanted = layer.outputs[0].element_type if layer.outputs else None

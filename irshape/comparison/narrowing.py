@@ -46,7 +46,7 @@ class Difference(NamedTuple):
     theirs: Array
     tolerance: Tolerance
     alone: bool
-    """Whether irshape computed the layer from the device's inputs."""
+    """Whether irshape computed the layer from the device's values of its inputs."""
     weights: Callable[[], Mapping[Layer, tuple[Array, ...]]]
     """Returns the weights as `decompressed_in_f32` computes them."""
 
@@ -90,7 +90,7 @@ def _narrowed_inputs(of: Difference) -> Remark | None:
 def _narrowed_output(of: Difference) -> Remark | None:
     for _, narrow, reason in _habits([of.mine] if of.mine.dtype.kind in "iu" else []):
         if of.alike(_clipped(of.mine, narrow).astype(of.mine.dtype), of.theirs):
-            text = f"{reason}: numbers beyond its range become the nearest number in it"
+            text = f"{reason}: it clips numbers to the range of the second type"
             return Remark(Kind.NARROWING, text)
     return None
 
@@ -147,7 +147,7 @@ def _wrapped_sum(of: Difference) -> Remark | None:
 
 
 def _beyond_f16(of: Difference) -> Remark | None:
-    """Explains numbers beyond the range of f16, which the device turns into its largest number or
+    """Explains numbers beyond the range of f16. The device turns them into the largest f16 or
     infinity."""
     if of.tolerance.precision != "f16" or not is_real(of.mine):
         return None
@@ -350,9 +350,8 @@ _ROUNDING = {"f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
 
 
 def decompressed_in_f32(session: Session) -> dict[Layer, tuple[Array, ...]]:
-    """Returns the f32 weights of a model as if their whole decompression were computed in f32.
-
-    The IR rounds them to f16 or bf16 in between; the CPU plugin (2026.4) does not.
+    """Returns the f32 weights of a model, with the whole decompression computed in f32, as by the
+    CPU plugin (2026.4). The IR rounds intermediate values to f16 or bf16.
     """
     layers, wiring = session.model.net.layers, wire(session.model.net)
     values: dict[int, Array] = {}

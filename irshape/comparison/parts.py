@@ -163,7 +163,7 @@ def _without(
 
     Parameters replace the outputs of the removed layers, and Results consume their inputs.
     as_inferred: whether the new Parameters have the inferred shapes, which may be dynamic, as in
-    the whole model. Otherwise, they have the shapes of the arrays.
+    the whole model. Otherwise, the Parameters have the shapes of the arrays.
     """
     gone = set(layers)
     fresh = fresh_ids(model.net)
@@ -202,7 +202,7 @@ def _without(
 
 
 def _connections(model: Model) -> Iterator[tuple[Layer, Port, OutputRef]]:
-    """Yields each connected input of a layer in the net, with the layer."""
+    """Yields each layer of the net with each of its connected inputs."""
     for layer, sources in zip(model.net.layers, wire(model.net).sources, strict=True):
         for port, source in zip(layer.inputs, sources, strict=True):
             if source is not None:

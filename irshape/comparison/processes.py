@@ -105,7 +105,7 @@ class _Process:
         return self._process.poll() is not None
 
     def answers(self, request: str, timeout: float) -> bool:
-        """Sends a request and returns whether the process answers it. If not, the process has
+        """Sends a request and returns whether the process answers it. On False, the process has
         ended."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None

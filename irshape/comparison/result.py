@@ -97,7 +97,7 @@ class Row(NamedTuple):
 
     @property
     def own_verdict(self) -> Verdict:
-        """The verdict on the output of the layer, computed from the device's inputs."""
+        """The verdict on the output that irshape computes from the device's inputs."""
         return _verdict(self.own, self.own_remark)
 
     @property
@@ -217,7 +217,7 @@ class Comparison:
         run the model, or that irshape cannot evaluate a layer.
         """
         self.notes: list[str] = []
-        """Remarks besides the numbers, such as where the first NaN comes from."""
+        """Remarks about the whole comparison, such as where the first NaN comes from."""
         self.hint: str | None = None
         self.inside: Inside | None = None
         """The comparison of the bodies of the blamed layer, if it has any."""

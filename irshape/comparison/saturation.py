@@ -35,7 +35,7 @@ class Grid(NamedTuple):
     step: float
 
     def levels(self, values: Array) -> Array | None:
-        """Returns values as quantized integers from 0; None if some are not on the grid."""
+        """Returns values as quantized integers from 0; None if some values are not on the grid."""
         exact = (values.astype(np.float64) - self.low) / self.step
         levels = np.rint(exact)
         if not values.size or not bool(np.all(np.abs(exact - levels) <= OFF_GRID)):

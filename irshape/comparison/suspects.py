@@ -31,7 +31,7 @@ class Given(NamedTuple):
 
 
 class Suspect(NamedTuple):
-    """An output that differs even when its layer is computed from the device's inputs.
+    """An output that differs even if irshape computes its layer from the device's inputs.
 
     number: the number of its row. given: the inputs of its layer.
     """

@@ -68,7 +68,7 @@ class Side:
         """The outputs that feed each layer. Constants come last, because their position does not
         matter."""
         self.weighted: list[bool] = []
-        """Whether the layer is a constant large enough to identify it."""
+        """For each layer, whether it is or uses a constant large enough to identify it."""
         for position, layer in enumerate(self.layers):
             self._describe(position, layer)
         self.users = Wiring(self.flow, self.order, result.wiring.cyclic).users

@@ -79,7 +79,7 @@ class _Matching:
         self.origin[b] = a
 
     def pair_free(self, a: int, b: int) -> bool:
-        """Matches two layers if neither has a partner. Returns whether it did."""
+        """Matches two layers if neither has a partner. Returns whether they are now matched."""
         free = a not in self.partner and b not in self.origin
         if free:
             self.pair(a, b)

@@ -152,7 +152,7 @@ class Building(Inferring):
         size: int,
         name: str | None = None,
     ) -> Output:
-        """Adds a constant. The iterator `parts` yields its `size` bytes. Returns its output."""
+        """Adds a constant of `size` bytes from the iterator `parts`. Returns its output."""
         self.changes.keep(self.bytes, "mark")
         place = ("offset", str(self.bytes.add_parts(parts, size)), "size", str(size))
         items = ("element_type", kind.name, "shape", ", ".join(map(str, sizes)), *place)

@@ -16,7 +16,7 @@ from .errors import GraphError
 
 
 def checked(model: Model) -> tuple[BodyEngine, Inference]:
-    """Infers a model. Returns the `BodyEngine`, and the inferred types and shapes. Raises
+    """Infers a model. Returns a pair: the `BodyEngine`, and the inferred types and shapes. Raises
     `LoadError` with the diagnostics if the model has errors."""
     if model.kind == "layers":
         raise GraphError("single layers are not a graph; give a whole model")

@@ -60,7 +60,7 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
 
 
 def _own_array(value: Any) -> tuple[Array, ElementType]:
-    """Returns a value as an array, and its element type. Raises `GraphError`."""
+    """Returns a pair: a value as an array, and the element type. Raises `GraphError`."""
     try:
         array = np.asarray(value)
     except ValueError:

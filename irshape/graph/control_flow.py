@@ -50,7 +50,7 @@ class Carried(Marker):
 
 
 class Iteration:
-    """Marks an input of a Loop's body: the number of the iteration, from 0, as an i64 scalar."""
+    """Marks the input of a Loop's body for the number of the iteration: an i64 scalar from 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +234,7 @@ class _Body:
 
 
 def _argument_names(function: Callable[..., Any]) -> list[str]:
-    """Returns the names of a function's arguments, which the Parameters of its body get."""
+    """Returns the names of a function's arguments. The Parameters of a body get these names."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -290,7 +290,7 @@ class Editing(Building):
         return removed
 
     def _content(self, layer: GraphLayer) -> tuple[object, ...]:
-        """Returns a key of a layer: its operation, attributes, inputs and constant."""
+        """Returns a key, equal for equal layers: the operation, attributes, inputs and constant."""
         raw = layer.raw
         key: tuple[object, ...] = (
             raw.folded_type,
@@ -352,7 +352,7 @@ class Editing(Building):
                 self.content.by_id[id].set(shape=shape)
 
     def _input(self, name: str | Output | GraphLayer) -> Output:
-        """Returns an input of the graph. Raises `KeyError`, `GraphError`."""
+        """Returns the input that `name` stands for. Raises `KeyError`, `GraphError`."""
         output = self.tensor(name)
         if not output.layer.raw.is_parameter:
             raise GraphError(f"{output.layer.label} is not an input of the graph")

@@ -43,7 +43,7 @@ def calling_line(inside: int = 1) -> tuple[str, int]:
 
 
 def checked_name(name: object) -> str:
-    """Returns the name of a layer or tensor. Raises `GraphError` if an IR cannot contain the
+    """Returns `name`, for a layer or tensor. Raises `GraphError` if an IR cannot contain the
     name."""
     if not isinstance(name, str):
         raise GraphError(f"a name is a text, got {type(name).__name__}")

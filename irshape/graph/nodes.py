@@ -179,7 +179,7 @@ class Output(_Part):
 
 
 def feeding(layers: Iterable[GraphLayer], inside: Container[GraphLayer]) -> list[Output]:
-    """Returns the outputs of layers not in `inside` that feed `layers`, without duplicates."""
+    """Returns the outputs that feed `layers` from layers outside `inside`, without duplicates."""
     ends = (end for layer in layers for end in layer._inputs)
     return list(dict.fromkeys(end.source for end in ends if end.source.layer not in inside))
 
@@ -351,7 +351,7 @@ class GraphLayer(_Part):
 
     @property
     def output(self) -> Output:
-        """The only output. Raises `ValueError` for a layer with none or several."""
+        """The only output. Raises `ValueError` for a layer with no or several outputs."""
         if len(self._outputs) != 1:
             raise GraphError(
                 f"{self.label} has {len(self._outputs)} outputs; choose one: .outputs[0]"

@@ -247,12 +247,12 @@ def _ignored(miss: object) -> None:
 
 
 def _captured(bound: _Bound) -> dict[str, Output]:
-    """Returns the outputs that have matched parts of the pattern with a name, by name."""
+    """Returns the outputs that have matched named parts of the pattern, by these names."""
     return {wanted.name: output for wanted, output in bound.items() if wanted.name}
 
 
 def _named_layers(bound: _Bound) -> tuple[GraphLayer, ...]:
-    """Returns the layers that have matched parts of the pattern with a type."""
+    """Returns the layers that have matched parts of the pattern for which a type is given."""
     return tuple({output.layer: 0 for wanted, output in bound.items() if wanted.types})
 
 

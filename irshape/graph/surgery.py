@@ -196,7 +196,7 @@ def parts_of(graph: G, cuts: Sequence[Sequence[str | Output] | str | Output]) ->
 
 
 def _groups(graph: Editing, bounds: Sequence[Sequence[Output]]) -> list[set[GraphLayer]]:
-    """Returns the layers of each part. The Assign of a variable is in the part that reads it."""
+    """Returns the layers of each part. Each Assign is in the part that reads its variable."""
     variables = variables_of(graph)
     done: set[GraphLayer] = set()
     groups: list[set[GraphLayer]] = []

@@ -60,7 +60,7 @@ class Search:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def begin(self, candidate: Candidate) -> bool:
-        """Tries the whole model. Returns whether it has the property, and is now the best model."""
+        """Tries the whole model. Returns whether it has the property and is now the best model."""
         self._check_limits()
         return self._took(candidate, self._asked(candidate))
 
@@ -102,7 +102,7 @@ class Search:
         return self._pool.submit(self._predicate, candidate.model)
 
     def _took(self, candidate: Candidate, verdict: Future[bool]) -> bool:
-        """Tries a candidate. Returns whether it has the property, and is now the best model."""
+        """Tries a candidate. Returns whether it has the property and is now the best model."""
         answer = verdict.result()
         self.workshop.done.add(candidate.digest)
         if answer:

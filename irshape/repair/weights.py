@@ -22,8 +22,8 @@ MOST_ELEMENTS = 1024
 
 
 def cause_of(sites: Sites) -> Cause | None:
-    """Returns a cause, with the findings that it explains, if the .bin is cut off or of another
-    model."""
+    """Returns a cause, with the findings that it explains, if the .bin is cut off or another
+    model's."""
     context, graver = sites.context, sites.graver
     weights = context.model.weights
     if weights is None or weights.state != "ready" or len(context.constants) < 2:

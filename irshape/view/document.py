@@ -291,7 +291,7 @@ def _known(
     sure: bool,
     sizes: Expressions | None,
 ) -> list[Any]:
-    """Returns what the document says about an output: the fields of `OUTPUT`. A clash means that
+    """Returns what the document says about an output: the fields of `OUTPUT`. There is a clash if
     the declared and the inferred tensor do not agree."""
     port = Port("", precision, None, -1, dims)
     same = tensor is not None and as_declared(port, tensor)

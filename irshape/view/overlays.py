@@ -151,7 +151,7 @@ def _at_least_sizes(inference: Inference) -> tuple[Inference, str]:
 
 
 UNKNOWN = -1.0
-"""The number that stands for an unknown value. The page lists the layer last, without a colour."""
+"""The number that stands for an unknown value. The page lists such a layer last, without colour."""
 
 
 def _amount(size: Dimension) -> float:

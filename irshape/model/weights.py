@@ -194,7 +194,7 @@ def raw_bytes(constant: Constant) -> bytes | None:
         if constant.element_type.name == "string"
         else constant.element_type.byte_size(constant.elements)
     )
-    if weights is None or any(size < 0 for size in constant.shape):
+    if weights is None or min(constant.shape, default=0) < 0:
         return None
     return weights.bytes_at(constant.offset, needed)
 
@@ -271,7 +271,7 @@ def array(constant: Constant) -> np.ndarray | None:
     if (
         weights is None
         or weights.data is None
-        or any(size < 0 for size in constant.shape)
+        or min(constant.shape, default=0) < 0
         or not weights.holds(constant.offset, needed)
     ):
         return None

@@ -103,8 +103,8 @@ def without_ignored(file: FileReport, configuration: Configuration) -> FileRepor
 
 
 def _limited(files: list[FileReport], limit: int) -> tuple[list[FileReport], int]:
-    """Returns the files up to the last allowed error, and the number of findings cut off after
-    it."""
+    """Returns a pair: the files up to the last allowed error, and how many findings the last of
+    these files loses."""
     left = limit
     for position, file in enumerate(files):
         for at, diagnostic in enumerate(file.diagnostics, 1):

@@ -83,8 +83,8 @@ class Entry:
         self.weights = weights
 
     def get(self, shown: str) -> FileReport | None:
-        """Returns the stored report, with `shown` as its path; None if a file changed or none is
-        stored."""
+        """Returns the stored report if it is still valid, otherwise None. shown: the path for the
+        report."""
         try:
             data = json.loads(self.path.read_bytes())
             reads = data["reads"]

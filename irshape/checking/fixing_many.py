@@ -17,8 +17,8 @@ from ..settings.selection import ignored_in, settings
 from .processes import with_processes
 
 BATCH = 2
-"""The largest number of files that a process gets at once: it sends back their texts, which are
-large."""
+"""The largest number of files that a process gets at once. It is small, since the process returns
+the texts of these files."""
 
 
 class Task(NamedTuple):

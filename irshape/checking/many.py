@@ -191,8 +191,7 @@ def check(task: Task) -> FileReport:
 
 
 def _path_from(folder: str | None, path: str) -> str:
-    """Returns a path that is relative to a folder, joined with the folder. URLs and `-` stay
-    unchanged."""
+    """Joins a relative path with the folder on which it depends. URLs and `-` stay unchanged."""
     return path if not folder or path == "-" or is_url(path) else os.path.join(folder, path)
 
 
@@ -213,7 +212,7 @@ def died(task: Task) -> FileReport:
         task,
         INTERNAL_ERROR,
         "the process that checked this file died; the file has not been checked",
-        "check the file alone; unless memory ran out, please report it",
+        "check the file alone; if memory did not run out, please report this",
     )
 
 

@@ -37,8 +37,8 @@ def _collect(times: int) -> None:
 def _begin() -> None:
     """Sets up a worker process.
 
-    The garbage collector is off, and ignores the objects of the parent. The worker ends whenever
-    its parent ends, even after a crash.
+    Turns the garbage collector off, and lets it ignore the objects of the parent process. Ends the
+    worker whenever its parent ends, even after a crash.
     """
     from threading import Thread
 
@@ -58,7 +58,7 @@ def _end_with_parent() -> None:
 
 
 _batches = itertools.count(1)
-"""The numbers of the batches that run in a worker process."""
+"""Numbers the batches that this worker process runs."""
 
 
 def _several(work: Callable[[T], R], tasks: Sequence[T]) -> list[R]:

@@ -19,15 +19,15 @@ _OF_HOOKS = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON
 def changed_since(
     commit: str, files: Sequence[str], rules: Iterable[str] = ()
 ) -> tuple[list[str], list[str]]:
-    """Returns the models that are new or changed since a commit, and files that are not in git.
+    """Returns a pair: the models that are new or changed since a commit, and files that git lacks.
 
     A model also counts as changed if its .bin, its external data or a configuration file of its
-    exported folder (e.g. `config.json`) was changed, deleted or renamed. The files that are not in
-    git are new, neither added nor ignored, and a model in git needs them. Each file is compared in
-    the repository that contains it.
+    exported folder (e.g. `config.json`) was changed, deleted or renamed. The files that git lacks
+    are data of models in git; they were neither added nor ignored. Each file is compared in the
+    repository that contains it.
     rules: the configuration and plugin files. If one of them has changed, all models count as
-    changed. In a repository without commits, all files are new since HEAD. Raises `UsageError` if
-    git does not know the commit, or a file is in no repository.
+    changed. In a repository without commits, all files are new since HEAD. Raises `UsageError` for
+    a commit that git does not know, or a file in no repository.
     """
     if commit.startswith("-"):
         raise click.UsageError(f"--since takes a commit or a branch, got '{commit}'")
@@ -64,7 +64,7 @@ def changed_since(
 
 
 def in_git(files: Sequence[str]) -> list[str]:
-    """Returns the files, except untracked files that git ignores. Keeps files in no repository."""
+    """Returns the files, without those that git ignores. Keeps files that are in no repository."""
     tops = {file: _top_above(file) for file in files}
     known = {
         each
@@ -82,8 +82,8 @@ def _top_above(file: str) -> str | None:
 
 
 def _commit_in(top: str, commit: str) -> str | None:
-    """Returns the commit with which a repository is compared: for a submodule, the commit that its
-    superproject records, unless the working directory is in the submodule.
+    """Returns the commit with which to compare a repository: `commit`. Exception: for a submodule
+    without the working directory, the commit that the superproject records for the submodule.
 
     Returns None for a repository without commits, or if the superproject has no such submodule.
     """

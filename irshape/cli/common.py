@@ -130,7 +130,7 @@ def _inside(folder: str, suffixes: tuple[str, ...]) -> list[str]:
 
 
 def _behind(url: str) -> list[str]:
-    """Returns the URL if it names one file, else the URLs of all IRs in the folder or pattern."""
+    """Returns a URL if it names one file; for a folder or pattern, the URLs of the IRs in it."""
     if "*" not in url and os.path.splitext(without_credentials(url))[1]:
         return [url]
     from ..formats.remote import list_remote
@@ -364,10 +364,9 @@ def load_for_shapes(path: str, weights: str) -> Model:
 
 
 def load_among(path: str, paths: Sequence[str], statuses: set[int]) -> Model | None:
-    """Loads one of several models. If that fails, says why on stderr and returns None.
-
-    Adds the exit status of the failure to `statuses`. Raises `OSError` if the file cannot be opened
-    and is the only one of `paths`.
+    """Loads one of several models. If the model cannot be read, says why on stderr, adds the exit
+    status to `statuses`, and returns None. Raises `OSError` if the file cannot be opened and is the
+    only one of `paths`.
     """
     try:
         return load_or_exit(path)
@@ -390,8 +389,8 @@ def pairs(
     """Parses `NAME=VALUE` options into a dictionary.
 
     A name may contain `=`: `known` says whether the text before one of the `=` is a name. Raises
-    `UsageError` for a name given twice and for a malformed value.
-    ends: the names of the model's inputs or outputs. If there is only one, `NAME=` may be omitted.
+    `UsageError` for a name given twice and for a malformed value. ends: the names of the model's
+    inputs or outputs. If this is a single name, `NAME=` may be omitted.
     """
     named: dict[str, str] = {}
     for value in values:

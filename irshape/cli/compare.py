@@ -97,7 +97,7 @@ def command(
 
 
 def _refusing(problem: Exception, models: Sequence[Model]) -> str:
-    """Returns the path of the model with the layer that an error names; without one, both paths."""
+    """Returns the path of the model with the layer that an error names, or both paths."""
     layer = getattr(problem, "layer", None)
     owners = [model for model in models if any(each is layer for each in model.walk())]
     return ", ".join(model.path for model in owners or models)

@@ -36,7 +36,7 @@ HEAD = (
 
 
 def place(layer: Layer, port: int | None = None) -> str:
-    """Describes a layer and an output: `Add 'sum' (id 3/7) output 0` is in a body of layer 3."""
+    """Describes a layer and an output, e.g. `Add 'sum' (id 3/7) output 0` in a body of layer 3."""
     return plain(
         f"{layer.type} '{layer.name}' (id {'/'.join([*layer.path, layer.id])})"
         + ("" if port is None else f" output {port}")
@@ -44,7 +44,8 @@ def place(layer: Layer, port: int | None = None) -> str:
 
 
 def cell(layer: Layer, port: int) -> str:
-    """Describes an output in a table: id, type and name of its layer, and, if several, its port."""
+    """Describes an output in a table by its layer and, if the layer has several outputs, its
+    port."""
     index = f":{port}" if len(layer.outputs) > 1 else ""
     return plain(f"{'/'.join([*layer.path, layer.id])} {layer.type} '{layer.name}'{index}")
 
@@ -59,7 +60,7 @@ def in_words(state: str, errors: Errors) -> str:
 
 
 def row(errors: Errors, verdict: str, what: str) -> tuple[str, ...]:
-    """Returns a row of the table of errors. Different counts of NaN or infinity become `3/4`."""
+    """Returns a row of the table of errors. Unequal counts of NaN or infinity appear as `3/4`."""
     counts = [
         f"{pair[0]}" if pair[0] == pair[1] else f"{pair[0]}/{pair[1]}"
         for pair in (errors.nan, errors.inf)

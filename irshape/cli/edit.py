@@ -252,8 +252,8 @@ def _by_end(
     options: Mapping[str, Argument],
     find: Callable[[str], End],
 ) -> dict[End, dict[str, Any]]:
-    """Collects the values of several options. Maps each input or output, which `find` looks up by
-    name, to arguments of `Graph.preprocess` or `Graph.postprocess`."""
+    """Collects the values of several options. Maps each input or output to its arguments of
+    `Graph.preprocess` or `Graph.postprocess`. find: looks up an input or output by name."""
     wanted: dict[End, dict[str, Any]] = {}
     for flag, (argument, parse) in options.items():
         with refusals([flag]):
@@ -308,8 +308,8 @@ def _rename(graph: Graph, given: Given) -> None:
 class _Change:
     """An option of the command. usage: the option and, if it takes a value, its metavar.
 
-    applies: a function that makes the change. For an option that only modifies other options, the
-    names of their parameters.
+    applies: a function that makes the change; for an option that only modifies other options, the
+    names of the modified options' parameters.
     """
 
     def __init__(
@@ -352,7 +352,7 @@ _SECTIONS = {
         _Change(
             "--batch-from NAME",
             ("make_stateful",),
-            "With --make-stateful: an input with the batch size of the variables in axis 0.",
+            "With --make-stateful: name an input; axis 0 has the batch size of the variables.",
         ),
     ),
     "Shapes and values of inputs": (
@@ -364,12 +364,12 @@ _SECTIONS = {
         _Change(
             "--batch SIZE",
             _pin_batch,
-            "Set axis 0 of every input, such as 1 or 1..8.",
+            "Set the size of axis 0 of every input, such as 1 or 1..8.",
         ),
         _Change(
             "--seq SIZE",
             _pin_seq,
-            "Set axis 1 of every input where it is dynamic, such as 1..1024.",
+            "Set the size of axis 1 of every input that has a dynamic axis 1, such as 1..1024.",
         ),
         _Change(
             "--bind NAME=VALUE...",

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     "--unsafe-fixes",
     "unsafe",
     is_flag=True,
-    help="Also make, for each finding, the likeliest change of the model that OpenVINO reads.",
+    help="Also make the likeliest change for each other finding. It changes what OpenVINO reads.",
 )
 @fixing_options
 @weights_option
@@ -156,7 +156,7 @@ def _writer(
     alone: bool,
     weights: str,
 ) -> tuple[Writer | None, list[str]]:
-    """Returns a function that writes the fixes of one file, or None; and the files to fix.
+    """Returns a pair: a function that writes the fixes of one file (or None), and the files to fix.
 
     Raises `UsageError` if the output would overwrite an input.
     """
@@ -200,7 +200,7 @@ def _outcomes(files: list[str], wanted: Chosen, weights: str, *, unsafe: bool) -
 class _Result(NamedTuple):
     """What `fix` did to a file: the fixed findings, and the remaining errors and warnings.
 
-    changes: whether the text changes. unsafe: how many findings --unsafe-fixes corrects.
+    changes: whether the file's text changes. unsafe: how many findings --unsafe-fixes corrects.
     """
 
     path: str
@@ -291,14 +291,14 @@ class _Account:
 
 
 def _fixed(findings: list[Diagnostic]) -> str:
-    """Returns text such as `3 findings (1 info)`, with infos, which `validate` does not show."""
+    """Returns text such as `3 findings (1 info)`: it names infos, since `validate` hides them."""
     infos = sum(each.severity == "info" for each in findings)
     of_them = f" ({counted(infos, 'info')})" if infos else ""
     return f"{counted(len(findings), 'finding')}{of_them}"
 
 
 def _for_terminal(diff: str, colour: bool) -> str:
-    """Returns the diff; without control characters on a terminal, and coloured if `colour`."""
+    """Returns a diff; for a terminal, without control characters, and coloured if `colour`."""
     if not colour and not sys.stdout.isatty():
         return diff
     tones = {"-": "red", "+": "green", "@": "cyan"}

@@ -1,4 +1,4 @@
-"""Finds outputs with a batch size that a constant fixes, although the inputs have another one."""
+"""Finds outputs with a batch size from a constant, if the inputs have another batch size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def first_axes(graph: Graph) -> list[Dimension | None]:
 
 
 def kept_batches(graph: Graph, before: list[Dimension | None]) -> Iterator[str]:
-    """Yields a line for each output that kept its batch size although that of the inputs changed.
+    """Yields a line for each output whose batch size did not change with that of the inputs.
 
     before: `first_axes` of the graph before the change.
     """
@@ -54,8 +54,8 @@ def _fed(graph: Graph) -> set[GraphLayer]:
 def _holder(
     output: Output, batch: Dimension, fed: set[GraphLayer]
 ) -> tuple[GraphLayer, GraphLayer] | None:
-    """Returns the layer that replaces the batch size by a constant, and this constant. Of several
-    such layers, takes the nearest to the output. fed: the layers that may have a batch axis."""
+    """Returns a pair: the layer that replaces the batch size by a constant, and the constant. The
+    nearest such layer to the output counts. fed: the layers that can have a batch axis."""
     if output.layer not in fed or not _differs(output, batch):
         return None
     waiting, seen = deque([output.layer]), {output.layer}

@@ -90,7 +90,7 @@ def refusals(
 
     The exit status is 2 for an unknown name or an unreadable value, 1 if an operation refuses the
     change.
-    flags: the options that ask for the change. why: returns one more line for the message, or None.
+    flags: the options that ask for the change. why: returns a further line to print, or None.
     """
     from ..graph.errors import GraphError
 
@@ -120,11 +120,11 @@ _HELP = {
     "max_iterations": "give --max-iterations",
     "bypass": "name the input that replaces the layer, as LAYER:INPUT",
 }
-"""Maps arguments of Python functions to advice on the options that set them."""
+"""Maps arguments of methods of `Graph` to advice that names the matching options."""
 
 
 def _advised(problem: GraphError) -> str:
-    """Returns the message of an error. Its advice names options instead of Python arguments."""
+    """Returns the message of an error, with advice that names options, not Python arguments."""
     advice = _HELP.get(problem.argument or "")
     return str(problem) if advice is None else f"{problem.message}; {advice}"
 

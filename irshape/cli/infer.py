@@ -127,7 +127,7 @@ def command(
 def _conflicts(inference: Inference, layer: Layer | None) -> list[str]:
     """Describes inputs with a rank or sizes that contradict the file, other inputs, or a layer.
 
-    If an input has another rank than in the file, describes only such inputs.
+    If some inputs have another rank than in the file, describes only these inputs.
     """
     from ..inference.conflicts import size_conflicts, sizes_of_inputs
     from ..inference.engine import infer
@@ -161,8 +161,8 @@ def written_shape(output: dict[str, Any]) -> str:
 
 
 def _reasons(inference: Inference, verbose: bool, named: bool) -> list[str]:
-    """Says why layers do not fit their inputs: if `verbose`, for each layer with the chain of
-    layers before it, else for the first layer in a few lines."""
+    """Says why layers do not fit their inputs: only the first layer, in a few lines; with
+    `verbose`, each layer, with the chain of layers before it."""
     from ..inference.chain import refusal_in_brief, refusals
 
     layer = None if named else inference.refused[0].layer

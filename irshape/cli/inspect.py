@@ -134,7 +134,7 @@ def _memory(inspection: Inspection, device: str | None, context: int | None) -> 
 
 
 def _of_memory(memory: DeviceMemory) -> Iterator[str]:
-    """Returns the lines on the memory that the model needs on a device, as far as it is known."""
+    """Yields lines on the memory that the model needs on a device, as far as irshape knows it."""
     from ..inspection.device_memory import UNCOUNTED
 
     rows = [("weights, as stored", _bytes(memory.weights), "exact")]

@@ -44,7 +44,7 @@ def not_a_result(path: str, command: str) -> click.UsageError:
 
 
 def lay_over(subject: Subject, reader: Reader, result: Mapping[str, Any]) -> None:
-    """Adds the result of a run to a model's page. Raises `ValueError` if it is of another model."""
+    """Adds a run's result to a model's page. Raises `ValueError` for another model's result."""
     if subject.model is not None:
         subject.lay_over(reader(result, subject.numbering))
 
@@ -61,7 +61,7 @@ def write_view(output: str, *subjects: Subject, beside: dict[str, Any] | None = 
 
 
 def write_result(output: str, model: Model, reader: Reader, result: Mapping[str, Any]) -> None:
-    """Writes a model's page with the result of a run. Raises `ValueError` if they do not fit."""
+    """Writes a model's page with a run's result. Raises `ValueError` for another model's result."""
     from ..view.showing import Subject
 
     subject = Subject(model)

@@ -74,7 +74,7 @@ format_options = options(
 def destinations(
     forms: tuple[Form, ...], output_file: str | None, *, statistics: bool
 ) -> list[Form]:
-    """Returns each format with its file, None for stdout.
+    """Returns each format with its file, which is None for stdout.
 
     Raises `UsageError` if two formats would go to one place, or one does not support --statistics.
     """

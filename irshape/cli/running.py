@@ -85,7 +85,7 @@ def gathered(
 ) -> dict[Layer, Any]:
     """Returns an array for each Parameter, from files, values or random numbers.
 
-    random: draw missing inputs at random. fitting: shapes for inputs without one in `shapes`.
+    random: draw missing inputs at random. fitting: shapes of inputs that `shapes` does not name.
     Raises `UsageError`, and `ExecutionError` if the arrays would take more than `max_memory` bytes.
     """
     from ..element_types import DYNAMIC_TYPE

@@ -117,8 +117,8 @@ fixing_options = options(
     click.option(
         "--only-ir",
         is_flag=True,
-        help="Skip files that are not models, even if named. `validate` takes a data file as its "
-        "model, and the configuration or a plugin file as all models in git.",
+        help="Skip files that are not models, even if named. Instead of a data file, `validate` "
+        "checks its model; instead of the configuration or a plugin, all models in git.",
     ),
 )
 """The options of a command that fixes the selected findings."""

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     "--parts",
     type=Whole(2),
     metavar="N",
-    help="Let irshape choose the cuts: N parts of about equal weights, few tensors between them.",
+    help="Let irshape choose the cuts: N parts with weights of similar size, and few cut tensors.",
 )
 @click.option(
     "-o",

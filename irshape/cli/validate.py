@@ -134,10 +134,10 @@ def command(
 def _chosen_files(
     paths: tuple[str, ...], wanted: Chosen, since: str | None
 ) -> tuple[list[str], list[str]]:
-    """Returns the files to check, and new data files that are not in git.
+    """Returns a pair: the files to check, and new data files that git lacks.
 
-    With --only-ir, the path of the configuration or of a plugin means all models that git knows in
-    the folder of the configuration, by default the working directory.
+    If a path is the configuration or a plugin, --only-ir adds all models in git below the folder of
+    the configuration (without a configuration, the working directory).
     """
     from ..settings.plugin_files import loaded
 
@@ -159,10 +159,10 @@ def _chosen_files(
 
 
 def _expected(wanted: Chosen, paths: tuple[str, ...], ignores: Any) -> Configuration:
-    """Returns the settings, without patterns that may match none of the files.
+    """Returns the configuration, without the patterns that need not match any of the files.
 
-    If `paths` has a folder, all patterns must match; otherwise only `ignores` (--per-file-ignores),
-    and with --only-ir (in a hook) not even these.
+    If a folder is among `paths`, all patterns must match a file. Otherwise only the patterns of
+    --per-file-ignores (`ignores`) must; with --only-ir, i.e. in a hook, no pattern must.
     """
     if any(map(os.path.isdir, paths)):
         return wanted.configuration
@@ -209,8 +209,8 @@ def _validated(
 ) -> Finished:
     """Validates the files. With --update-baseline, also writes the baseline.
 
-    named: whether the command line names the files themselves, not a folder. Raises `ValueError`
-    for settings and values that do not fit, and `OSError` if the only named file cannot be opened.
+    named: whether the command line names files, not a folder. Raises `ValueError` for invalid
+    settings and values that fit no input, and `OSError` if the only named file cannot be opened.
     """
     from ..checking.request import Request
     from ..checking.validation import validate_all
@@ -242,7 +242,7 @@ def _validated(
 def useless_settings(
     configuration: Configuration, finished: Finished, files: list[str]
 ) -> Iterator[str]:
-    """Yields the patterns that match none of the files, and the ignores that hide no finding."""
+    """Yields notes on patterns that match no file, and on ignores that hide no finding."""
     from ..settings.patterns import matches
 
     lists = [("per-file-ignores", [each for each, _ in configuration.per_file_ignores])]

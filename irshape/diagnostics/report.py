@@ -87,8 +87,7 @@ class Diagnostic(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """A change that was tried for a finding, its cost (the lower, the likelier), and the
-    outcome."""
+    """A change that irshape tried for a finding. A change of lower cost is more probably right."""
 
     change: str
     cost: float
@@ -96,7 +95,7 @@ class Trial(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A finding, and the changes that irshape tried for it, likeliest first."""
+    """A finding, and the changes that irshape tried for it, the most probable first."""
 
     finding: Diagnostic
     trials: tuple[Trial, ...]
@@ -225,7 +224,7 @@ def filtered(
 ) -> list[Diagnostic]:
     """Returns the diagnostics for which `keep` is true. Also filters their related diagnostics.
 
-    If only related diagnostics remain, the first of them replaces the diagnostic.
+    If only related diagnostics of a diagnostic remain, the first of them replaces it.
     """
     kept: list[Diagnostic] = []
     for each in diagnostics:

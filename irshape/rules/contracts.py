@@ -256,7 +256,7 @@ def _unnamed(inference: Inference, required: Statement) -> str | None:
     lacking = [name for name in facts.symbols if name not in inference.sizes.facts.symbols]
     if not lacking:
         return None
-    return f"no input has a dimension '{lacking[0]}': name one so in `shapes` of the contract"
+    return f"no input has a dimension '{lacking[0]}': name one so, in `shapes` of the contract"
 
 
 def _has(reasons: Reasons, tensor: Tensor, kind: str) -> bool:

@@ -1,8 +1,8 @@
 """Renders JUnit XML: a suite for each file, a test case for each finding.
 
 A finding at or above the fail level is a failure. A finding below the fail level is a case that
-passes, with the message as its output. The document uses only elements and attributes of the
-strictest schema, the one of Jenkins' xUnit plugin.
+passes, with the message as its output. The document uses only elements and attributes of the schema
+of Jenkins' xUnit plugin, the strictest schema known.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .common import DEFAULTS, Options, layer_phrase, plain
 class Case(NamedTuple):
     """A test case.
 
-    text: the description of the finding. failure: the message and the type of a failed case.
+    text: the description of the finding. failure: message and type if the case fails, else None.
     """
 
     name: str

@@ -183,8 +183,8 @@ _VISIBLE = re.compile(r"\S")
 
 
 class Excerpt(NamedTuple):
-    """The line of the file at a finding: safe for a terminal, cut to `MAX_LINE`, and split at the
-    finding."""
+    """The line of a finding, split at its column: safe for a terminal, cut to `MAX_LINE`
+    characters."""
 
     before: str
     after: str
@@ -242,7 +242,7 @@ def most_severe(report: Report, limit: int) -> list[list[int]]:
 
 
 def from_root(path: str, options: Options) -> str:
-    """Returns the path relative to the checkout, with `/`; unchanged if it lies elsewhere."""
+    """Returns a path relative to the checkout, with `/`; unchanged if the file lies elsewhere."""
     if options.root is not None and path != "<stdin>":
         inside = os.path.relpath(os.path.abspath(path), options.root)
         if (
@@ -256,9 +256,8 @@ def from_root(path: str, options: Options) -> str:
 
 
 def fingerprints(report: Report, options: Options) -> list[list[str]]:
-    """Returns a fingerprint for each finding of each file. It stays the same when lines move.
-
-    It is a digest of file, rule, layer and port. Findings that share these are numbered.
+    """Returns a fingerprint for each finding of each file. A fingerprint stays the same when lines
+    move: it is a digest of file, rule, layer and port. Findings with the same digest are numbered.
     """
     import json
     from hashlib import sha256

@@ -18,7 +18,7 @@ Shapes = tuple[tuple[int, ...], ...]
 _MOST_SETS = 16
 """The number of accepted sets of sizes after which `Admission` forgets them all."""
 _SETS_OF_A_SERIES = 4
-"""After this many checks, sizes up to twice as large are accepted without inferring shapes."""
+"""After this many checks, sizes up to twice the largest checked ones need no check."""
 
 
 class Admission:
@@ -43,8 +43,8 @@ class Admission:
     def check(self, fed: Mapping[str, Array], state: Mapping[str, Array], max_memory: int) -> None:
         """Checks that every layer accepts these sizes, within the memory limit.
 
-        A decoder has new sizes for each token. So after a few checks, sizes up to twice as large
-        are accepted without a check if memory is plentiful.
+        A decoder has new sizes for each token. So after a few checks, sizes up to twice the largest
+        checked ones are accepted without a check if memory is plentiful.
         Raises `ExecutionError` that names the layer and its dimensions.
         """
         key = tuple([array.shape for array in fed.values()])

@@ -103,8 +103,8 @@ class LayerKernels:
 
 def _judged(operation: Operation, inputs: tuple[Array, ...]) -> int:
     """Returns the least number of bytes of the outputs. Raises `Violation` for input values that
-    the operation refuses, or that the specification forbids although OpenVINO accepts them, except
-    for duplicates (e.g. of axes)."""
+    the operation or the specification refuses. Exception: repeated values, e.g. of axes, that only
+    the specification refuses."""
     valued = check_inputs(operation, valued_inputs(operation, inputs))
     inferred = operation.infer(*valued)
     if type(operation).check is not Operation.check:

@@ -14,12 +14,12 @@ from .plan import COMPUTED, Prepared, without
 
 _RANDOM = ("randomuniform", "multinomial")
 _KEPT_SHARE = 4
-"""Kept outputs may take this fraction of `max_memory`: a quarter."""
+"""`max_memory` divided by this number is the memory that kept outputs may take."""
 
 
 class Keeper:
-    """Runs the net of a model. From the second run on, outputs that depend only on constants are
-    not computed again: they are computed once before the second run."""
+    """Runs the net of a model. Before the second run, computes the outputs that depend only on
+    constants, and uses them in all later runs."""
 
     def __init__(self, net: Body, interpreter: Interpreter, admission: Admission) -> None:
         self._net = net

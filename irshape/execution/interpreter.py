@@ -49,8 +49,8 @@ class Run:
 
 class Interpreter:
     """Computes bodies and single layers. `current`: the run in progress.
-    max_memory: how many bytes outputs may take whose sizes depend on values; also, how many bytes
-    the results of all iterations of a body may take.
+    max_memory: how many bytes may be taken by outputs whose sizes depend on values, and by the
+    results of all iterations of a body.
     max_iterations: how often the body of one layer may run in one run of the model.
     replaced: a function that returns outputs to use instead of computing a layer.
     """
@@ -145,8 +145,8 @@ class Interpreter:
         parameters: Mapping[str, Array],
         observed: bool,
     ) -> tuple[Array, ...]:
-        """Returns the outputs of a layer: a constant, a Parameter, replaced or computed outputs;
-        rounds them if the session rounds."""
+        """Returns the outputs of a layer: a constant, the array of a Parameter, outputs from
+        `replaced`, or computed outputs. Rounds them if the session rounds."""
         outputs: tuple[Array, ...]
         if step.kind == CONSTANT:
             return (self.constants[layer],)

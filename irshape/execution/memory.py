@@ -64,8 +64,8 @@ def peak_memory(
     result: BodyResult, bytes_of: Callable[[Tensor], int] = least_bytes
 ) -> tuple[int, Layer | None]:
     """Returns the largest total size, in bytes, of the tensors in memory at one time, and the layer
-    that runs at this time. bytes_of: returns the size of a tensor, `least_bytes` or `most_bytes`.
-    Does not count constants mapped from the .bin, and temporary memory of layers."""
+    that runs at this time. bytes_of: the function for a tensor's size, `least_bytes` or
+    `most_bytes`. Constants mapped from the .bin and temporary memory of layers are left out."""
     layers, wiring = result.body.layers, result.wiring
     last: dict[int, int] = {}
     for turn, position in enumerate(wiring.order):

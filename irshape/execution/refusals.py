@@ -21,7 +21,7 @@ MAX_SHAPES = 8
 
 
 def with_values(operation: Operation, inputs: Sequence[Array]) -> list[Array]:
-    """Returns the inputs of an operation that decide, by their values, what is inferred for it."""
+    """Returns the inputs of an operation whose values are needed to infer its outputs."""
     return [
         inputs[index]
         for index, _ in operation.signature.valued

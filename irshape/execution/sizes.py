@@ -50,9 +50,9 @@ class Fitter:
     ) -> Refusal | None:
         """Returns the first layer of the net that refuses the sizes; None if all accept them.
 
-        Leaves refusals that do not depend on sizes, or that are in bodies, to the run. Sizes also
-        count as refused if an output gets another rank than its port declares, e.g. of a Squeeze of
-        a dynamic axis that gets another size than 1.
+        Ignores refusals that do not depend on sizes, and refusals in bodies: the run reports them.
+        Sizes also count as refused if an output gets another rank than its port declares, e.g. of a
+        Squeeze of a dynamic axis that gets another size than 1.
         """
         inferred = result or self.infer(sizes)
         refused, changed = _refused(inferred), _of_other_rank(inferred)

@@ -26,8 +26,8 @@ Content = bytes | Iterable[Piece]
 
 
 def write_atomically(path: Path, data: Content) -> None:
-    """Writes a temporary file beside the target, then renames it to the target. Raises `OSError`;
-    then no file is left behind."""
+    """Writes a temporary file beside the target, then renames it to the target. If this raises
+    `OSError`, no temporary file is left behind."""
     write_together({path: data})
 
 
@@ -35,9 +35,10 @@ def write_together(files: Mapping[Path, Content]) -> None:
     """Writes temporary files beside the targets, and renames them when all are written.
 
     The last file, such as an .xml, refers to the other files. Its old version is moved away first,
-    its new version is put in place last: a killed process never leaves it beside files of another
-    version. Temporary files of killed processes are removed. If this raises `OSError`, nothing has
-    changed. The target of a link is replaced, not the link. A device or pipe is written directly.
+    and its new version is put in place last: even if the process is killed, the last file never
+    refers to other versions. Temporary files of killed processes are removed. If this raises
+    `OSError`, nothing has changed. A link stays; its target is replaced. A device or pipe is
+    written directly.
     """
     written: dict[str, str] = {}
     former: dict[str, str] = {}

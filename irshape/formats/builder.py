@@ -51,7 +51,7 @@ class NodeOutput:
 
     @property
     def known(self) -> tuple[int, ...] | None:
-        """The elements as integers if all are known; else None."""
+        """The tensor's elements as integers; None if an element is not known."""
         return self.tensor.known
 
 
@@ -216,7 +216,7 @@ class Builder:
     ) -> NodeOutput:
         """Gives an output of the current node its tensor name, and its declared type and shape.
 
-        The port keeps the names that it has; the name of a model output comes first. Adds an
+        A port with tensor names keeps them; the name of a model output comes first. Adds an
         Identity for the name only if the declarations differ, or if an input, a constant or a model
         output would become another model output: OpenVINO before 2025.0 does not know Identity.
         first: whether this is the first output of the node, which gives the layer its name.
@@ -314,7 +314,7 @@ class Builder:
         self.place(Fault(rule, message, **facts), layer)
 
     def place(self, fault: Fault, layer: Layer | None = None) -> None:
-        """Records a fault as a finding about the attribute `fault.at`, or else the current node."""
+        """Records a fault as a finding at the attribute `fault.at`, or else at the current node."""
         source = self.model.source
         offset = source.attribute(self.offset, fault.at) if fault.at else self.offset
         self.model.findings.append(Finding(fault, offset, layer))
@@ -340,7 +340,7 @@ def completed(said: Tensor, inferred: Tensor) -> Tensor:
 
 
 def _declare_all(result: BodyResult) -> None:
-    """Sets the types and shapes of the output ports in a body to the inferred ones."""
+    """Gives the output ports in a body and its inner bodies the inferred types and shapes."""
     for position, layer in enumerate(result.body.layers):
         for port, tensor in zip(layer.outputs, result.outputs[position], strict=False):
             declare(port, tensor)
@@ -349,9 +349,9 @@ def _declare_all(result: BodyResult) -> None:
 
 
 def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
-    """Removes unused layers from a body and its inner bodies. Returns the new ids by old ids.
+    """Removes unused layers from a body and its inner bodies. Returns the new layer ids by old ids.
 
-    Input ports get the types and shapes of the outputs that feed them.
+    Each input port then declares the type and shape of the output that feeds it.
     """
     feeding: dict[str, list[str]] = {}
     for edge in body.edges:
@@ -402,7 +402,7 @@ def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
 def _name_apart(layers: list[Layer]) -> None:
     """Appends numbers to repeated names of layers, which OpenVINO before 2024.1 refuses.
 
-    If names repeat, a layer with tensor names keeps its name. The names of Results do not change.
+    Of layers with one name, a layer with tensor names keeps it. The names of Results never change.
     """
     numbers: dict[str, int] = {}
     for layer in sorted(layers, key=lambda each: not any(port.names for port in each.outputs)):
@@ -417,7 +417,7 @@ def _name_apart(layers: list[Layer]) -> None:
 def shape_and_bytes(
     values: Any, kind: ElementType, shape: tuple[int, ...] | None = None
 ) -> tuple[tuple[int, ...], bytes]:
-    """Returns the shape and bytes of a constant with these numbers, in `shape` if it is given."""
+    """Returns the shape and bytes of a constant with these numbers. shape: replaces their shape."""
     plain = number_bytes(values, kind)
     if plain is not None and (shape is None or math.prod(shape) == math.prod(plain[0])):
         return (plain[0] if shape is None else shape), plain[1]

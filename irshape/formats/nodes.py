@@ -103,7 +103,7 @@ class SourceNode:
         return self.gathered(self.shape_of(value), axis)
 
     def counted(self, size: NodeOutput, element_type: str = "i64") -> NodeOutput:
-        """Returns the numbers 0, 1, … below a size."""
+        """Returns a list of the numbers from 0 to `size` - 1."""
         return self.add(
             "Range",
             self.numbers(0),
@@ -116,7 +116,7 @@ class SourceNode:
     def rank(self, value: NodeOutput, what: str = "") -> int:
         """Returns the rank of a value. Raises `Violation` if the rank is dynamic.
 
-        what: when the node needs the rank, for the message: `over all spatial axes`.
+        what: when the node needs the rank, as words in the message, e.g. `over all spatial axes`.
         """
         if value.rank is None:
             raise unknown(f"{self.kind} {what}".rstrip(), "the rank of its input is", INPUT_RANK)

@@ -29,7 +29,7 @@ class Fit(IntEnum):
     REFUSED = 0
     """The operation refuses the layer, or a declared port contradicts the inferred tensor."""
     OPEN = 1
-    """No port contradicts inference, but a port is less specific, or inference fails."""
+    """No port contradicts inference, but a port is less specific, or inference is unsure."""
     EXACT = 2
     """All ports declare exactly the inferred tensors."""
 
@@ -45,7 +45,7 @@ class Alternative(NamedTuple):
 
 
 def arriving(result: BodyResult, source: OutputRef) -> Tensor:
-    """Returns the inferred tensor of an output port, or a declared tensor that differs from it."""
+    """Returns the declared tensor of an output port if inference differs, else the inferred one."""
     producer, port = source
     outputs = result.outputs[producer]
     if source in result.doubtful or port >= len(outputs):
@@ -99,7 +99,7 @@ def alternatives(
     inputs: tuple[Tensor | None, ...],
     names: frozenset[str] = frozenset(),
 ) -> Iterator[Alternative]:
-    """Yields attribute values with which a layer fits its ports. Each changes only one attribute.
+    """Yields changes of one attribute of a layer with which the layer fits its ports.
 
     names: the attributes to change; all of them if empty.
     """
@@ -118,7 +118,7 @@ def alternatives(
 
 
 def declared_by(layer: Layer) -> Declared:
-    """Returns the sizes that a layer's ports declare, and its output ports' types and shapes."""
+    """Returns the sizes in a layer's ports, and the types and shapes of its output ports."""
     ports = (*layer.inputs, *layer.outputs)
     types = dict.fromkeys(port.element_type for port in layer.outputs if port.element_type)
     return Declared(

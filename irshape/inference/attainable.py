@@ -1,4 +1,4 @@
-"""Decides whether some value of an unknown input, such as axes, gives the declared shape."""
+"""Decides whether a declared shape is possible for some value of an unknown input, e.g. axes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Values = tuple[int, ...]
 
 
 def unknown_operands(operation: Operation, inputs: tuple[Tensor | None, ...]) -> list[str]:
-    """Returns the names of the inputs whose values decide the result but are not known."""
+    """Returns the names of the inputs whose unknown values decide the inferred tensors."""
     return [
         operand.name
         for index, operand in operation.signature.valued
@@ -30,7 +30,7 @@ def unknown_operands(operation: Operation, inputs: tuple[Tensor | None, ...]) ->
 def attainable(
     operation: Operation, inputs: tuple[Tensor, ...], output: int, declared: PartialShape
 ) -> bool | None:
-    """Whether an output can have a shape compatible with `declared` for some unknown inputs.
+    """Whether some values of the unknown inputs give an output a shape compatible with `declared`.
 
     Tries values only for axes, orders and shapes, since these inputs have few possible values.
     Returns None if there is no such input, or if there are too many values to try.
@@ -62,8 +62,8 @@ def attainable(
 def _choices(
     name: str, inputs: tuple[Tensor, ...], at: int, declared: PartialShape
 ) -> list[Tensor] | None:
-    """Returns the tensors that the input at position `at` could be, one for each possible value;
-    None if more than `MAX_VALUES` are possible, or if the input lists no axes, order or shape."""
+    """Returns the input at position `at` with each value that it can have. Returns None if more
+    than `MAX_VALUES` are possible, or if the input is not a list of axes, an order or a shape."""
     rank = max((tensor.rank or 0 for tensor in inputs[:at]), default=0)
     static, wanted = inputs[at].shape.static, declared.static
     values: Iterator[tuple[Values, Values]]  # each with its shape

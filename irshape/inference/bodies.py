@@ -32,7 +32,7 @@ def infer_with_bodies(
 ) -> LayerResult:
     """Infers a layer with bodies. Its operation may infer each body several times.
 
-    compare: after the last time, compare the ports in the bodies with the inferred tensors.
+    compare: compare the ports in the bodies with the tensors that were inferred last.
     """
     inner: dict[str, BodyResult] = {}
     fed: dict[str, dict[str, Tensor]] = {}
@@ -78,12 +78,12 @@ def runs_surely(layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], 
 
 
 def _unsure(result: BodyResult) -> bool:
-    """Whether a Result of a body may depend on a declared shape in place of an inferred one."""
+    """Whether a Result of a body may depend on a declared shape, not only on inferred shapes."""
     return any(result.body.layers[position].is_result for position in result.unsure)
 
 
 def as_declared(body: Body) -> BodyResult:
-    """Returns the tensors that the ports of a body declare, if it cannot be inferred."""
+    """Returns a result for a body that cannot be inferred: the tensors that its ports declare."""
     result = BodyResult(body, wire(body))
     result.outputs = [declared_outputs(layer) for layer in body.layers]
     result.believed = set(range(len(body.layers)))
@@ -97,7 +97,7 @@ def _never(parameters: dict[str, Any]) -> dict[str, Any]:
 def bind(
     layer: Layer, tag: str, run: Callable[[dict[str, T]], dict[str, T]] = _never
 ) -> BodyView[T]:
-    """Resolves a port map: pairs the body's inputs and outputs with positions in the outer layer.
+    """Resolves a port map: pairs a body's Parameters and Results with positions in the outer layer.
 
     run: a function that infers the body; not needed if the caller only reads the port map. Raises
     `Violation` if the port map names a port or a layer that does not exist.

@@ -28,8 +28,8 @@ from .result import BodyResult, Inference, LayerResult, Mismatch, Observation, O
 
 _WITHOUT_OUTPUTS = ("result", "assign")
 MAX_WORK = 1_000_000
-"""The maximum number of layers to infer in inner bodies, repeated runs included. Beyond it, the
-inference of the bodies counts as endless."""
+"""The maximum number of layers to infer in inner bodies, repeated runs included. If a model needs
+more, the layer with the bodies is refused."""
 
 
 class BodyEngine(LayerEngine):
@@ -52,8 +52,8 @@ class BodyEngine(LayerEngine):
     def infer_layer(self, layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
         """Infers one layer from its inputs, with the values of its outputs if they are known.
 
-        If OpenVINO refuses an attribute, returns the fault of the attribute. Does not return
-        attribute faults that OpenVINO accepts. Raises `UnknownOperation`.
+        If OpenVINO refuses an attribute, the result is the fault of the attribute. Attribute faults
+        that OpenVINO accepts are ignored. Raises `UnknownOperation`.
         """
         declaration = self.declarations.of(layer)
         if isinstance(declaration, UnknownOperation):
@@ -195,7 +195,7 @@ class Walk:
         return tensors
 
     def _inputs(self, position: int, row: list[OutputRef | None]) -> tuple[Tensor, ...]:
-        """Returns the tensor of each connected input of a layer; `repeated` may replace it."""
+        """Returns the tensor of each connected input of a layer, in doubt as `repeated` does."""
         result, contradicted = self.result, self.contradicted
         layers = result.body.layers
         inputs: list[Tensor] = []
@@ -220,7 +220,7 @@ class Walk:
         with_values: bool,
         fed: PartialShape | Tensor | None = None,
     ) -> tuple[Tensor, ...]:
-        """Infers one layer. `fed`: the shape or tensor that replaces a Parameter's own."""
+        """Infers one layer. `fed`: the shape or tensor that replaces a Parameter's declared one."""
         declaration, result = self.declarations[position], self.result
         if isinstance(declaration, UnknownOperation):
             return self._pass_over(position)
@@ -242,8 +242,7 @@ class Walk:
         return self._noted(position, inferred)
 
     def _noted(self, position: int, inferred: LayerResult) -> tuple[Tensor, ...]:
-        """Records the faults of an inferred layer and its conditions on dimensions; returns its
-        outputs."""
+        """Records the faults of a layer and its conditions on dimensions. Returns its outputs."""
         result, tensors = self.result, inferred.outputs
         layer = result.body.layers[position]
         if inferred.faults:
@@ -280,7 +279,7 @@ class Walk:
     ) -> None:
         """Records each output port of a layer that declares another tensor than inferred.
 
-        tensors: the inferred tensors. passed_on: the tensors that consumers get, if different.
+        tensors: the inferred tensors. passed_on: the tensors for consumers, if they are others.
         """
         layer = self.result.body.layers[position]
         for mismatch in mismatches(layer, tensors):
@@ -297,9 +296,9 @@ class Walk:
                 self.contradicted[position, index] = dims, mismatch.declared
 
     def _compare_parameter(self, position: int, fed: Tensor) -> None:
-        """Compares the attributes of a Parameter with its port, and with the tensor `fed`.
+        """Compares the type and shape in a Parameter's attributes with its port and with `fed`.
 
-        `fed` replaces the declared tensor: OpenVINO silently overwrites the attributes with it.
+        `fed` is the tensor with which OpenVINO silently overwrites the attributes.
         """
         declaration = self.declarations[position]
         if isinstance(declaration, UnknownOperation):
@@ -381,7 +380,7 @@ def needed_values(
 
 
 def declarations_of(inference: Inference) -> Declarations:
-    """Returns the declarations that an inference has read, or else new ones for its model."""
+    """Returns the operations that an inference has read, or else an empty `Declarations`."""
     known = inference.engine
     return known.declarations if isinstance(known, BodyEngine) else Declarations(inference.model)
 
@@ -392,7 +391,7 @@ def _of_shape(operation: Operation, shape: PartialShape) -> Tensor:
 
 
 def _may_fit(fault: Fault) -> bool:
-    """Whether a layer refuses a shape although it is compatible with the expected shape."""
+    """Whether a fault is about a shape that is compatible with the expected shape."""
     expected, actual = fault.expected, fault.actual
     shapes = isinstance(expected, PartialShape) and isinstance(actual, PartialShape)
     return shapes and bool(expected.compatible(actual))

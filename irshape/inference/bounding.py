@@ -156,7 +156,7 @@ class Proposals:
         return {layer: shape_of(known, shape, sizes) for layer, known, shape in self._inputs()}
 
     def _within(self, shapes: Mapping[Layer, PartialShape]) -> bool:
-        """Whether these shapes lie within the inputs' intervals, as [3] in [1..8]."""
+        """Whether these sizes lie within the ranges of the inputs' dimensions, e.g. 3 in 1..8."""
         return all(
             dim.contains(size.low)
             for layer, _, shape in self._inputs()
@@ -175,7 +175,7 @@ class Proposals:
         return taken
 
     def _inputs(self) -> Iterator[tuple[Layer, tuple[Expression | None, ...], PartialShape]]:
-        """Yields each input of known rank, the expressions of its dimensions, and its shape."""
+        """Yields each input of known rank, with its dimensions as expressions, and its shape."""
         for layer in self.inference.model.parameters:
             if not self.inference.outputs(layer):
                 continue  # a Parameter without a port
@@ -185,7 +185,7 @@ class Proposals:
                 yield layer, known, shape
 
     def _shapes(self, ranges: Ranges, *, filled: bool) -> dict[Layer, PartialShape]:
-        """Returns the new shape of each input that these ranges of symbols change."""
+        """Returns the new shapes of the inputs that change if symbols have only these ranges."""
         facts = self.sizes.facts
         before = dict(facts.ranges)
         facts.ranges.update(ranges)
@@ -235,7 +235,7 @@ class Proposals:
 
     def _requiring(self, name: str, fitting: Sizes) -> Layer | None:
         """Returns a layer that requires the size of a symbol: it refuses half, double or triple the
-        size. None if one of these sizes fits, or if the size is 1, which may broadcast."""
+        size. Returns None if one of these fits, or if the size is 1, which may broadcast."""
         size, refusing = fitting[name], None
         for other in (2 * size, 3 * size, size // 2) if size > 1 else ():
             shapes = self._sized({**fitting, name: other})
@@ -256,7 +256,7 @@ class Proposals:
 
 
 def _interval(size: Expression, dim: Dimension, *, filled: bool) -> Dimension:
-    """Returns the interval of an expression from its symbols' ranges. `filled`: exclude size 0."""
+    """Returns the range of an expression from its symbols' ranges. `filled`: exclude size 0."""
     facts = size.facts
     low, high = facts.range(size)
     most = UNBOUNDED if high == math.inf else int(high)

@@ -36,11 +36,9 @@ def contrary_sizes(plain: Inference) -> Iterator[tuple[Layer, Fault]]:
 
 
 def _may_contradict(result: BodyResult) -> bool:
-    """Whether conditions of layers contradict if all of them are about one dimension.
-
-    They do if two layers with different inputs or outputs require a size (`==`), or if a required
-    size breaks another condition, such as `% 8`.
-    """
+    """Whether conditions of layers would contradict if they all were about one dimension. They
+    would if two layers with different inputs or outputs require a size (`==`), or if a required
+    size breaks another condition, such as `% 8`."""
     alike = {
         (demands, part.inputs.get(position), part.outputs[position])
         for part in result.walk()

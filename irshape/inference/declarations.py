@@ -16,7 +16,7 @@ Read = tuple[Operation, tuple[AttributeFault, ...]]
 """An operation with its parsed attributes, and the faults of the attributes."""
 
 Declaration = Read | registry.UnknownOperation
-"""An operation with its attributes and their faults; or why the operation is not known."""
+"""An operation with its attributes and their faults, or the error for an unknown operation."""
 
 
 class Declarations:
@@ -51,7 +51,7 @@ class Declarations:
 
 
 def read_once(operation: type[Operation], items: tuple[str, ...]) -> Read:
-    """Returns an operation with its attributes, one object for layers with equal attributes."""
+    """Returns an operation with its attributes. Layers with equal attributes share one object."""
     if len(items) == 8 and _lies_anywhere(items):
         items = (*items[:4], "offset", "0", "size", "0")
     return _read(operation, items)  # type: ignore[arg-type]

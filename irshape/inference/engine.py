@@ -63,8 +63,8 @@ def infer(
 
 
 def _believes_ports(result: BodyResult) -> bool:
-    """Whether some port declares a more specific tensor than inferred, so that its consumers may
-    have been inferred from the port, and no port contradicts inference."""
+    """Whether no port contradicts inference, but some port declares a more specific tensor than
+    inferred. Consumers may then have been inferred from the declared tensor."""
     differing = [
         each.subject
         for part in result.walk()
@@ -75,7 +75,7 @@ def _believes_ports(result: BodyResult) -> bool:
 
 
 def _add_refusals(result: BodyResult, plain: BodyResult) -> None:
-    """Adds to `result` the layers that only refuse their inputs if declared ports are ignored.
+    """Adds to `result` the layers that refuse their inputs only if declared ports are ignored.
 
     plain: the result of an inference that, like OpenVINO, ignored the declared ports.
     """

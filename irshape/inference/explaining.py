@@ -44,7 +44,7 @@ class Place(NamedTuple):
         return self.body.body.layers[self.position]
 
     def dimension_in(self, body: BodyResult | None) -> Dimension | None:
-        """Returns this dimension in another inference of the body; None if there is none."""
+        """Returns this dimension in another inference of the body; None if it is not there."""
         outputs = () if body is None else body.outputs[self.position]
         dims = outputs[self.port].shape.dims if self.port < len(outputs) else None
         return None if dims is None or self.at >= len(dims) else dims[self.at]
@@ -144,8 +144,8 @@ class Reasons:
                 return
 
     def passed_on(self, place: Place) -> Place | None:
-        """Returns the input dimension or element that equals `place`, so that the layer only passes
-        it on; None if the layer computes `place`."""
+        """Returns the dimension or element of an input that the layer passes on as `place`; None if
+        the layer computes `place` itself."""
         own = self.expression(place)
         if own is None:
             if self.is_declared(place.body, place.position):
@@ -282,7 +282,7 @@ class Reasons:
 
     def is_declared(self, body: BodyResult, position: int) -> bool:
         """Whether the outputs of a layer are only what its ports declare: irshape cannot infer its
-        operation, or the layer does not fit its inputs or attributes."""
+        operation, or the layer refuses its inputs or attributes."""
         declaration = declarations_of(self.inference).of(body.body.layers[position])
         if isinstance(declaration, UnknownOperation) or declaration[0].opaque:
             return True
@@ -366,8 +366,9 @@ class Reasons:
         return "depends on the sizes of its inputs"
 
     def _deciding(self, body: BodyResult, position: int) -> list[str]:
-        """Returns texts for the inputs that decide the shapes of a layer without bodies: the inputs
-        that inference needs values of or, if there are none, all that are not constant."""
+        """Returns a text for each input that decides the shapes of a layer without bodies: inputs
+        whose unknown values inference needs or, if there are none, all inputs that are not
+        constant."""
         if position in body.inner:
             return []
         layers = [body.body.layers[each[0]] for each in body.wiring.sources[position] if each]
@@ -391,7 +392,7 @@ class Reasons:
         ]
 
     def _branch(self, inner: BodyResult, place: Place) -> Expression | Dimension | None:
-        """Returns the size that the body `inner` of an If passes to the output at `place`."""
+        """Returns the size at `place` in an If's output, as the body `inner` of the If gives it."""
         view = self.view(inner)
         for binding in () if view is None else view.outputs:
             if binding.external == place.port:
@@ -446,7 +447,7 @@ def _places(body: BodyResult, position: int, port: int) -> Iterator[Place]:
 
 
 def counterparts(one: BodyResult, other: BodyResult) -> dict[BodyResult, BodyResult]:
-    """Maps each body's result in the inference `one` to its result in `other`."""
+    """Maps the result of each body in `one` to the result of the same body in `other`."""
     pairs = {one: other}
     for position, bodies in one.inner.items():
         for tag, inner in bodies.items():

@@ -1,4 +1,4 @@
-"""If a layer refuses the given sizes of inputs, finds sizes that fit a constant of the model."""
+"""Finds input sizes that fit a constant of a model in which a layer refuses the given sizes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ MAX_TRIES = 24
 def fitting_size(inference: Inference, refused: Layer) -> str | None:
     """Returns a sentence about the nearest constant that contradicts the given sizes of inputs.
 
-    Looks for a size that the constant allows (see `_candidates`): in place of an input's size, the
-    layer accepts it and no further layer refuses it, but some layer refuses the next larger size.
+    Looks for a size that the constant allows (see `_candidates`): with this size in an input, the
+    layer accepts its inputs and no further layer refuses, but some layer refuses a larger size.
     """
     model = inference.model
     body = inference.result
@@ -76,7 +76,7 @@ def _candidates(
 
     Candidates are the sizes in the constant, and the input sizes that become these sizes on the way
     to the layer, e.g. by strides. A size may also be the number of patches of a square image, with
-    or without a class token. The layer notices a larger input only if it grows by the step.
+    or without a class token. The sizes at the layer only grow if the input grows by the step.
     """
     at = body.body.layers.index(refused)
     reached = {
@@ -96,6 +96,6 @@ def _candidates(
 
 
 def _with_sides(sizes: set[int]) -> set[int]:
-    """Returns sizes, and the square root of each size that is a square number, or 1 larger."""
+    """Returns these sizes, and n for each size that is n * n or n * n + 1."""
     squares = {count for each in sizes for count in (each, each - 1) if count > 1}
     return sizes | {isqrt(count) for count in squares if isqrt(count) ** 2 == count}

@@ -82,10 +82,10 @@ def _evaluated(
     *,
     upper: bool,
 ) -> list[_Elements | None] | None:
-    """Returns the elements of the outputs, from the lower or the upper bounds of the inputs.
+    """Returns the elements of each output, from the lower or the upper bounds of the inputs.
 
-    In place of an output with too many elements, returns None. Returns None if the outputs cannot
-    be computed. moved: the inputs whose elements the operation only moves.
+    An output with too many elements gets None. Returns None if the outputs cannot be computed.
+    moved: the inputs whose elements the operation only moves.
     """
     import numpy as np
 
@@ -119,10 +119,10 @@ def _evaluated(
 
 
 def _array(tensor: Tensor, upper: bool, *, bounds: bool) -> Any:
-    """Returns the lower or upper bounds of a tensor of static shape as an array, within int64.
+    """Returns the lower or upper bounds of a tensor of static shape as an array.
 
-    bounds: return integers as int64, where they cannot overflow the element type. A missing bound
-    is the smallest or largest int64.
+    bounds: return integers as int64, where they cannot overflow the element type. A bound that is
+    missing or outside int64 becomes the smallest or largest int64.
     """
     import numpy as np
 

@@ -14,7 +14,7 @@ from ..symbols.expressions import Expression, Symbol
 from .named_sizes import NamedSizes, value_of
 
 SERIES = (2, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024, 1)
-"""Sizes to try for all symbols except those of axis 0, first for all at once, then one by one."""
+"""Sizes to try, first one size for all axes but axis 0, then one size for a single symbol."""
 GRID = (64, 32, 128, 224, 16, 256, 8, 4, 512, 1024, 3, 2, 1)
 """Sizes that `candidates` tries for all axes except axis 0, which gets size 1 or 2."""
 LARGEST_TABLE = 8192
@@ -22,7 +22,7 @@ LARGEST_TABLE = 8192
 LONGEST = 200
 """The longest expression, in characters, for which sizes are tried one by one."""
 DRAWN = 20
-"""How many more choices of sizes `candidates` tries after those of `grid`."""
+"""How many sets of sizes `candidates` adds to those of `grid`."""
 DRAWS = ((1, 12), (1, 12), (1, 12), (1, 40), (1, 4), (2, 6), (4, 6), (8, 6), (32, 6))
 """For random sizes: pairs of a step and a number N. A size is drawn from the first N + 1 multiples
 of the step that the lower bound allows; on axis 0, the step is 1."""
@@ -34,7 +34,7 @@ Sizes = dict[str, int]
 
 
 def candidates(sizes: NamedSizes) -> Iterator[Sizes]:
-    """Yields sizes that break no known condition, beginning with batch 1 and sizes in constants."""
+    """Yields sizes of the symbols that break no known condition; the first have batch 1."""
     yield from (each for each in grid(sizes) if not any(sizes.broken(each)))
     for number in range(DRAWN):
         drawn = sizes_for(sizes, random.Random(number) if number else None)
@@ -45,7 +45,7 @@ def candidates(sizes: NamedSizes) -> Iterator[Sizes]:
 def grid(
     sizes: NamedSizes, series: Sequence[int] = GRID, batches: Sequence[int] = (1, 2)
 ) -> Iterator[Sizes]:
-    """Yields a size for each symbol, from `series` or constants. A layer may refuse these sizes.
+    """Yields a size for each symbol: from `series`, or as layers require. A layer may refuse them.
 
     batches: the sizes of axis 0 to try with each size of the other axes.
     """
@@ -105,7 +105,7 @@ def _fitting(expression: Expression, number: int, sizes: Iterable[int]) -> int |
 
 
 def _equal_sizes(expression: Expression, size: int) -> Sizes:
-    """Returns this size for each symbol of an expression; 1 for a batch beside other symbols."""
+    """Returns `size` for each symbol of an expression, but 1 for a batch beside other symbols."""
     sizes = {symbol.name: size for symbol in expression.symbols if symbol.axis}
     batch = 1 if sizes else size
     return sizes | {symbol.name: batch for symbol in expression.symbols if not symbol.axis}

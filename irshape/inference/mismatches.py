@@ -60,9 +60,9 @@ def repeated(
 ) -> Tensor:
     """Returns the tensor that an input gets from an output port that contradicts inference.
 
-    If the input port repeats the port's `dims`, this is the declared tensor: the port's fault is
-    reported once, not again for the consumer. Otherwise, and if the declaration is merely less
-    specific, it is the inferred tensor.
+    If the input port declares the same `dims`, returns the declared tensor: the fault is reported
+    once, for the output port. Otherwise, or if the declaration is only less specific, returns the
+    inferred tensor.
     """
     repeats = port.dims == dims and not contradicting.shape.encloses(inferred.shape)
     shape = contradicting.shape if repeats else inferred.shape

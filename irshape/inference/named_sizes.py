@@ -36,14 +36,14 @@ class NamedSizes:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self.origins: dict[str, list[Origin]] = {}
-        """The axes that each symbol is the size of; also for replaced symbols."""
+        """The axes whose size each symbol is, also if the symbol equals an expression of others."""
         self._names: dict[tuple[str, Origin], str] = {}
         self._mentions: dict[str, Origin] = {}
 
     def name_of(self, wanted: str, origin: Origin) -> str:
         """Returns a name for the symbol of an axis: `wanted` as an identifier.
 
-        If `wanted` is just `TENSOR_AXIS`, and another axis has the name, a number follows.
+        If `wanted` is only `TENSOR_AXIS`, and another axis has this name, a number is appended.
         """
         known = self._names.get((wanted, origin))
         if known is not None:
@@ -59,7 +59,7 @@ class NamedSizes:
         return name
 
     def mention(self, expression: Expression, origin: Origin) -> None:
-        """Records where the user gave an expression as a size: the origin of its symbols."""
+        """Records the axis whose size the user gave as an expression, as origin of its symbols."""
         for symbol in expression.symbols:
             self._mentions.setdefault(symbol.name, origin)
 
@@ -69,7 +69,7 @@ class NamedSizes:
 
     @property
     def symbols(self) -> Iterator[Symbol]:
-        """The symbols that do not equal an expression of others, in the order of the inputs."""
+        """The symbols that equal no expression of other symbols, in the order of the inputs."""
         for symbol in self.facts.symbols.values():
             if symbol not in self.facts.replaced:
                 yield symbol
@@ -120,7 +120,7 @@ class NamedSizes:
         return result
 
     def empty(self, sizes: Mapping[str, int]) -> int:
-        """Counts the symbols that equal an expression of others and would be 0 with these sizes."""
+        """Counts the symbols that equal an expression of others and are 0 with these sizes."""
         return sum(not value_of(size, sizes, 1) for size in self.facts.replaced.values())
 
     def broken(self, sizes: Mapping[str, int]) -> Iterator[str]:

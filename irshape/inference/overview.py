@@ -89,7 +89,7 @@ def _sizes(reasons: Reasons) -> Iterator[ProposedSize]:
 
 
 def _equal(reasons: Reasons, layer: Layer, axis: int, size: Expression) -> str:
-    """Returns a text, e.g. `past[2] + seq`, for a size that other dimensions decide; else empty."""
+    """Returns the size of a dimension that others decide, as `past[2] + seq`; else empty."""
     others: dict[str, str] = {}
     for name in (symbol.name for symbol in size.symbols):
         origin = reasons.sizes.origin(name)
@@ -102,7 +102,7 @@ def _equal(reasons: Reasons, layer: Layer, axis: int, size: Expression) -> str:
 
 
 def _equating(reasons: Reasons, layer: Layer, axis: int) -> str:
-    """Names the layer that requires a dimension of an input to equal another one; else empty."""
+    """Names the layer that requires an input's dimension to equal another one; empty if none."""
     for each in reasons.inference.constraints:
         if each.relation == "==" and isinstance(each.source, Layer):
             for symbol in each.left.symbols | each.right.symbols:
@@ -224,7 +224,7 @@ def limits(inference: Inference) -> Iterator[tuple[Symbol, str, int, str]]:
 
 
 def _excludes(condition: Constraint, symbol: Symbol, size: int) -> bool:
-    """Whether a layer's condition on `symbol`, and on no other symbol, excludes a size."""
+    """Whether a layer's condition concerns only `symbol`, and excludes this size of it."""
     left, right = condition.left, condition.right
     if condition.assumed or condition.conditional or left.symbols | right.symbols != {symbol}:
         return False

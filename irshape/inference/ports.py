@@ -37,7 +37,7 @@ def input_tensors(layer: Layer, operands: tuple[Operand, ...]) -> tuple[Tensor, 
     """Returns the tensors that the input ports of a single layer declare, with their values.
 
     An input without `precision` gets the usual type of its operand: i64 for sizes, axes and
-    indices, f32 for scales, or the type of the input that the operand must have the type of. If its
+    indices, f32 for scales, or the type of another input that must have the same type. If its
     operand has no usual type, its type is dynamic.
     """
     last = operands[-1] if operands and operands[-1].variadic else None

@@ -88,7 +88,7 @@ class BodyResult:
         self.faulty: set[int] = set()
         """The layers that refuse their inputs, or that have faulty attributes."""
         self.believed: set[int] = set()
-        """Layers whose outputs are declared ones, or may be less specific than possible."""
+        """Layers whose outputs are declared tensors, or may be less specific than possible."""
         self.doubtful: set[OutputRef] = set()
         """The output ports whose declarations differ from the inferred types and shapes."""
 
@@ -309,7 +309,7 @@ class Inference:
     def constraints(self) -> list[Constraint]:
         """The conditions that layers set on the sizes of symbols; expressions assume that all hold.
 
-        The model itself does not require conditions with `assumed`, and conditions with
+        The model does not require a condition with `assumed`. It requires a condition with
         `conditional` only if a certain body runs.
         """
         return list(self.sizes.facts.constraints.values())
@@ -324,8 +324,8 @@ class Inference:
     def expressions(self, layer: Layer | str) -> tuple[Expressions | None, ...]:
         """Returns the dimensions of a layer's outputs as expressions of symbols.
 
-        layer: the layer, or its id in the net. For each output, the result has an expression for
-        each dimension, with None for a dimension that depends on data; None for a dynamic rank.
+        layer: the layer, or its id in the net. Each output has None for a dynamic rank, or else an
+        expression for each dimension, with None for a dimension that depends on data.
         """
         assert self.sizes
         return self._expressions[layer]
@@ -339,7 +339,7 @@ class Inference:
         return self._by_layer(lambda result: result.expressions or ())
 
     def _by_layer(self, rows: Callable[[BodyResult], Iterable[T]]) -> dict[Layer | str, T]:
-        """Maps each layer, and each layer id of the net, to its item in the result of `rows`."""
+        """Maps each layer, and each layer id of the net, to its item in what `rows` returns."""
         known: dict[Layer | str, T] = {
             layer: row
             for result in self.result.walk()

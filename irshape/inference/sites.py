@@ -16,7 +16,7 @@ from .result import BodyResult, Inference
 
 
 def details(site: Site, kind: Kind) -> Iterator[Detail]:
-    """Yields differences of older releases in a layer, of one kind: e.g. what they refuse."""
+    """Yields the differences of one kind between releases for a layer, e.g. what some refuse."""
     if site.operation is not None:
         for difference in site.operation.differs:
             if difference.kind == kind and difference.when(site):
@@ -51,7 +51,7 @@ def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
 def _entering(
     layer: Layer, inputs: tuple[Tensor | None, ...], bodies: Mapping[str, BodyResult]
 ) -> Iterator[tuple[Tensor, Tensor, bool]]:
-    """Yields the outer and inner tensor of each unsliced body input, and if it is a state.
+    """Yields for each body input that is not sliced: outer and inner tensor, and if it is a state.
 
     A state is a Parameter that a back edge updates. Skips faulty port maps, which a rule reports.
     """

@@ -69,7 +69,7 @@ class SymbolicEngine(BodyEngine):
         return result
 
     def _of_variable(self, layer: Layer, variable: str, result: LayerResult) -> LayerResult:
-        """Returns the tensor of a variable. Its dynamic dimensions get symbols of their own."""
+        """Returns the result of a ReadValue with a new symbol for each dynamic dimension."""
         if isinstance(result.outputs, Fault) or result.outputs[0].shape.dims is None:
             return result
         tensor = result.outputs[0]
@@ -231,7 +231,7 @@ def _declared_shape(engine: BodyEngine, parameter: Layer) -> PartialShape | None
 
 
 def _is_expression(text: str, names: set[str] | None) -> bool:
-    """Whether a dimension's name is an expression, e.g. `seq+1`, of only `names` (None: of any)."""
+    """Whether a dimension's name is an expression, e.g. `seq+1`. names: its symbols; None: any."""
     if text.isidentifier():
         return False
     facts = Facts()
@@ -263,7 +263,7 @@ def assume(facts: Facts, text: str) -> None:
 
 
 def _name_sources(result: BodyResult, sizes: NamedSizes, model: Model) -> None:
-    """Adds to the message of each refusal the layers whose conditions contradict it."""
+    """Adds to each refusal's message the conditions of other layers that contradict the layer."""
     for part in dict.fromkeys(result.walk()):  # the runs of a body may share one result
         for index, (layer, subject) in enumerate(part.observations):
             conflict = sizes.facts.conflicts.get(layer)
@@ -329,10 +329,10 @@ def _strip(result: BodyResult, sizes: NamedSizes) -> None:
 def _find_doubtful(
     result: BodyResult, doubtful: dict[BodyResult, set[int]], *, whole: bool
 ) -> bool:
-    """Collects the layers that depend on a faulty layer, whose expressions may be wrong.
+    """Collects the layers that are faulty or depend on a faulty layer.
 
-    whole: all layers of the body depend on a faulty layer.
-    Returns whether at least one layer of the body does.
+    whole: all layers of the body depend on a faulty layer. Returns whether at least one layer of
+    the body was collected. The expressions of collected layers may be wrong.
     """
     wiring = result.wiring.sources
     positions = doubtful[result] = set(range(len(wiring))) if whole else set()

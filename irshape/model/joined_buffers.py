@@ -122,7 +122,7 @@ class Pieces:
         return [(start, len(view)) for start, view in views if view is not None]
 
     def _buffer(self, offset: int) -> tuple[int, memoryview | None]:
-        """Returns the last buffer that begins at an address or before it, after its own address."""
+        """Returns the address and bytes of the last buffer that begins at or before an address."""
         index = bisect_right(self._starts, offset) - 1
         return (self._starts[index], self._views[index]) if index >= 0 else (0, None)
 

@@ -34,7 +34,7 @@ class Source:
     def _begin(self) -> None:
         """Clears the caches of lines and columns."""
         self._counted = (0, 1)
-        """An offset and its line, from which counting continues for a later offset."""
+        """The last offset and its line, from which the lines of other offsets are counted."""
         self._column = (0, 0, 0)
         """The start of a line, an offset in the line, and the number of characters between them.
 

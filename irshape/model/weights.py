@@ -336,7 +336,7 @@ def _number(text: str) -> int:
 
 
 def moved_to(offset: int, items: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns the attributes of a Const, with `offset` as their `offset`."""
+    """Returns the attributes of a Const with another `offset`."""
     at = items.index("offset") + 1
     return items if items[at] == str(offset) else (*items[:at], str(offset), *items[at + 1 :])
 

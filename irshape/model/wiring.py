@@ -111,8 +111,8 @@ def wire(body: Body) -> Wiring:
 
 
 def _positions(layers: list[Layer], edges: list[Edge]) -> tuple[list[int], list[int], bool]:
-    """Returns the positions of the producer and of the consumer of each edge, -1 for a missing
-    layer. Also returns whether all layers exist and all ids are unique."""
+    """Returns the position of each edge's producer and of each edge's consumer, -1 for a missing
+    layer, and whether all layers exist and all ids are unique."""
     ids = [layer.id for layer in layers]
     texts = [edge.from_layer for edge in edges], [edge.to_layer for edge in edges]
     positions = dict(zip(reversed(ids), range(len(ids) - 1, -1, -1), strict=True))

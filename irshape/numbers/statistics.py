@@ -115,9 +115,9 @@ def distance(one: Array, other: Array) -> Array:
 
 
 class _PartErrors(NamedTuple):
-    """The share of a part of two arrays in their `Errors`. elements: how many elements are finite
-    in both. position: the position of the largest absolute error. filled: how many elements have a
-    relative error. scales: the largest magnitude in each array."""
+    """The errors of one part of two arrays, which are combined into `Errors`. elements: how many
+    elements are finite in both. position: the position of the largest absolute error. filled: how
+    many elements have a relative error. scales: the largest magnitude in each array."""
 
     nan: tuple[int, int]
     inf: tuple[int, int]

@@ -128,7 +128,7 @@ class Document:
 def element_offsets(
     data: bytes, numbers: Collection[int], encoding: str | None = None
 ) -> dict[int, int]:
-    """Returns the byte offset of each element in `numbers`; the document's first is 0."""
+    """Returns the byte offset of each element in `numbers`. The first element is number 0."""
     wanted = set(numbers)
     offsets: dict[int, int] = {}
     number = -1

@@ -18,7 +18,7 @@ _IN_PORT = re.compile(
     rb"|(?P<dim><dim\b[^<>]*?(?:/>|>\s*+(?P<text>[^<]*?)\s*</dim\s*>))",
     re.DOTALL,
 )
-"""Matches a dimension in a port, the end of the port, and text that could hide a dimension."""
+"""Matches a dimension in a port, the end of the port, and other markup in it, e.g. a comment."""
 _SPACE = b" \t\r\n"
 _NAME = re.compile(rb"</?([A-Za-z_][\w.-]*)")
 
@@ -153,8 +153,8 @@ def set_attribute(
 ) -> Edit | None:
     """Returns the edit that sets an attribute of an element.
 
-    If the element lacks the attribute, the edit adds it, but only if `after` is given: behind the
-    attribute `after` or, if that is missing too, behind the element's name. Otherwise returns None.
+    If the element lacks the attribute, the edit adds it behind the attribute `after` or, if that is
+    missing too, behind the element's name. Without `after`, returns None instead.
     """
     quote, place = b'"', -1
     for attribute, _, start, end in source.attributes(element):

@@ -197,10 +197,10 @@ class Repaired:
     def goes_on(
         self, name: str, start: int, end: int, ended: tuple[_Element, int, int] | None
     ) -> bool:
-        """Merges two `<input>` or two `<output>`, of which one directly follows or contains the
-        other.
+        """Merges an `<input>` or `<output>` with the previous one of this name if it directly
+        follows it or lies in it.
 
-        Some documents have an `<input>` for each port. Returns whether it merged two.
+        Some documents have an `<input>` for each port. Returns whether two were merged.
         """
         if ended is not None and ended[0].name == name:
             self.plain[ended[1] : ended[2]] = b" " * (ended[2] - ended[1])

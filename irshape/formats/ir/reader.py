@@ -464,8 +464,8 @@ class _Reader(Elements):
         return "net"
 
     def check_header(self, net: int) -> None:
-        """Reports a `version` of which OpenVINO sees only a part, in the first bytes of the
-        file."""
+        """Reports a `version` that goes past the first bytes of the file, the only ones in which
+        OpenVINO looks for it."""
         if net > HEADER_BYTES or self.source.raw is not None:
             return
         for name, start, _, end in self.source.attributes(net):

@@ -30,7 +30,7 @@ _INDENT = "\t"
 def write(model: Model, path: str | os.PathLike[str], inference: Inference | None = None) -> None:
     """Writes the .xml and, if the bytes of the constants are available, the .bin beside it.
 
-    inference: ports then declare the inferred types and shapes, Parameters the inferred shapes.
+    inference: ports then declare the inferred types and shapes, and Parameters the inferred shapes.
     Raises `OSError`; `ValueError` for single layers, a path that does not end in .xml, or missing
     bytes.
     """
@@ -59,7 +59,8 @@ class Layout:
         """Maps the old offset and size of each byte range to its new offset, in file order."""
         self._end = 0
         self._chunks: list[tuple[int, int]] = []
-        """The offset and size of each needed byte range, in order; overlapping ones joined."""
+        """The offset and size of each needed byte range, in order, with overlapping ranges
+        joined."""
         behind = -1
         for offset, size in sorted(needed):
             if offset < behind:

@@ -300,7 +300,7 @@ class _Reader:
         return {each.id for (_, entry), row in rows if entry["kind"] in _ENDS for each in row}
 
     def order(self, producers: dict[int, int]) -> list[int]:
-        """Returns the numbers of the operations in topological order.
+        """Returns the positions of the operations in topological order.
 
         Reports operations on a cycle. Omits these operations, and all that depend on them.
         """
@@ -438,7 +438,8 @@ class _Reader:
         return at if at >= 0 else start
 
     def compare(self, tensor: LogicalTensor) -> None:
-        """Reports a logical tensor with another type or shape than at its first place."""
+        """Reports a logical tensor whose type or shape differs from its first mention in the
+        graph."""
         first = self.first[tensor.id]
         if first is tensor:
             return

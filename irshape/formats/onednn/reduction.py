@@ -11,8 +11,8 @@ KINDS = ("ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "Reduce
 
 
 def _reduce(node: GraphOperation) -> Outputs:
-    """Converts a reduction over the axes in the attribute or in the second input. Exactly one of
-    both must be given."""
+    """Converts a reduction over the axes in the attribute or in the second input. A node must have
+    either the attribute or the input."""
     x = node.x
     listed = node["axes"]
     if len(node.inputs) == 2:

@@ -31,8 +31,8 @@ _REMARKS = ("doc_string", "metadata_props", "producer_name", "producer_version")
 
 
 def listed(graph: Any) -> tuple[bytes, list[int]]:
-    """Returns a listing of an ONNX graph, so that findings have lines: an XML tag on each line,
-    first the nodes, then the inputs. Also returns the offset of each line in the listing."""
+    """Returns a pair: a listing of an ONNX graph, with an XML tag on each line, first the nodes,
+    then the inputs; and the offset of each line. The listing gives findings a line."""
     lines = [_line_of(node) for node in graph.node]
     lines += [_line("input", [("name", info.name)]) for info in graph.input]
     return b"".join(lines), [0, *accumulate(map(len, lines))]
@@ -141,7 +141,7 @@ def python_value(attribute: Any) -> Any:
 
 
 def function_body(operator: Any, proto: Any, inputs: list[NodeOutput | None]) -> Any | None:
-    """Returns the ONNX function that defines an operator by other operators; None if none does."""
+    """Returns the ONNX function that defines an operator by other operators; None without one."""
     package = onnx()
     if operator.has_function:
         return operator.function_body
@@ -178,7 +178,7 @@ def _type_proto(value: NodeOutput) -> Any:
 
 
 def kind_in_words(type_proto: Any) -> str:
-    """Returns the name of an input's type that OpenVINO has no tensors of."""
+    """Names the type of an ONNX input for which OpenVINO has no tensors, e.g. `sequence`."""
     kind = type_proto.WhichOneof("value")
     if kind != "tensor_type":
         return str(kind or "type that is not given").replace("_type", "")

@@ -59,7 +59,7 @@ def external_files(path: str) -> frozenset[str]:
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
-    """Returns the number encoded at `position`, and the offset after it; -1 if it is incomplete."""
+    """Returns the number encoded at `position`, or -1 if it is cut off, and the offset after it."""
     number = 0
     for shift in range(0, 70, 7):
         if position >= len(data):

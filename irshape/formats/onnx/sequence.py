@@ -14,11 +14,8 @@ GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 
 
 def _parts(node: Node) -> tuple[list[NodeOutput], dict[str, Any], bool]:
-    """Returns the inputs, with the batch as first axis, and the attributes for OpenVINO's
-    operation.
-
-    Also returns whether the batch is the first axis in the ONNX node too (`layout` 1).
-    """
+    """Returns the inputs, with the batch as first axis; the attributes for OpenVINO's operation;
+    and whether the batch is the first axis in the ONNX node too (`layout` 1)."""
     x, w, r = node.need(0), node.need(1), node.need(2)
     batch_first = bool(node["layout"])
     hidden, directions = node["hidden_size"], 2 if node["direction"] == "bidirectional" else 1

@@ -206,7 +206,8 @@ def _listed(attributes: dict[str, Any], name: str, length: int) -> list[int]:
 
 
 def _state(info: Any, value: NodeOutput) -> tuple[str, Tensor]:
-    """Returns a state's name and declared tensor; a dynamic shape if the element types differ."""
+    """Returns a state's name and declared tensor; if the type is not that of `value`, of any
+    shape."""
     said = declared(info.type)
     if said is None or said.element_type is not value.element_type:
         said = Tensor(value.element_type, DYNAMIC_SHAPE)

@@ -107,8 +107,8 @@ def _on_inputs(first: Model, second: Model, fed: Fed) -> Iterator[str]:
     for layer, other, means in paired_inputs(first, second):
         own, its = (PartialShape.of(each.attribute("shape") or "") for each in (layer, other))
         if means == "position" or own != its:
-            order = ", paired by order" if means == "position" else ""
-            yield f"input '{layer.name}' {own} of A is '{other.name}' {its} of B{order}"
+            order = " by order" if means == "position" else ""
+            yield f"input '{layer.name}' {own} of A is paired with '{other.name}' {its} of B{order}"
         if not (own.is_static and its.is_static):
             ran.append(f"{layer.name}={PartialShape(fed[layer].shape)}")
     if ran:

@@ -190,7 +190,7 @@ class _Body:
             stacked = isinstance(value, Stacked)
             if stacked and at < len(states):
                 raise GraphError(
-                    f"{self.layer.type}: the new value of the state '{states[at].name}' is stacked",
+                    f"{self.layer.type}: the state '{states[at].name}' gets a stacked value",
                     help="return first the new value of each state, then the stacked values",
                 )
             source = self.graph.as_output(value.value if stacked else value)
@@ -215,9 +215,7 @@ class _Body:
             dims = list(shape.dims)
             axis = part["axis"]
             if not -len(dims) <= axis < len(dims):
-                raise GraphError(
-                    f"{self.layer.type}: axis {axis} of {end.source!r} cannot be sliced"
-                )
+                raise GraphError(f"{self.layer.type}: {end.source!r} has no axis {axis} to slice")
             part = {**part, "axis": axis % len(dims)}
             dims[axis] = type(dims[axis])(part["part_size"])
             shape = PartialShape(tuple(dims))

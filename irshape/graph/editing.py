@@ -121,7 +121,7 @@ class Editing(Building):
             )
         if layer.raw.is_parameter and self.owner is not None:
             raise GraphError(
-                f"{self.where(layer)}: its type and shape follow from the tensor that feeds it",
+                f"{self.where(layer)} gets its type and shape from the tensor that feeds it",
                 help="change this tensor",
             )
         operation = type(layer.operation)
@@ -376,7 +376,8 @@ class Editing(Building):
                 )
             if any(edge.to_layer == layer.id for edge in self.back_edges):
                 raise GraphError(
-                    f"{self.where(layer)} gets its value from the previous iteration (a back edge)"
+                    f"{self.where(layer)} cannot be bound: each iteration gets its value from the "
+                    "previous iteration (a back edge)"
                 )
             if self.owner is None:
                 self._substitute(old, new)
@@ -404,7 +405,7 @@ class Editing(Building):
             return old
         asked = name if isinstance(name, str) else (old.names or (old.layer.name,))[0]
         if self.owner is not None:
-            raise GraphError(f"{self.where(old.layer)} is in a body; cut a tensor of the net")
+            raise GraphError(f"{self.where(old.layer)} is in a body; only the net can be cut")
         with self.changes:
             before = self._reachable([old.layer])
             new = self._replace_by_parameter(old, asked)

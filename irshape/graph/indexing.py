@@ -89,7 +89,7 @@ def _without_ellipsis(output: Output, items: list[Any]) -> list[Any]:
     rank = output.shape.rank
     if rank is not None and count > rank:
         raise GraphError(
-            f"{output!r} has {rank} axes, but the index is for {count}",
+            f"{output!r} has {rank} axes, but the index has entries for {count}",
             expected=str(rank),
             actual=str(count),
         )

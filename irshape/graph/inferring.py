@@ -120,7 +120,7 @@ class Inferring(Structure):
             raise GraphError(
                 f"{assign.graph.where(assign)}: the variable '{variable_of(assign)}' has no "
                 "ReadValue in the same body on which a Result or an Assign depends",
-                help=f"connect it, or remove the Assign first (variables that are read: {known})",
+                help=f"connect one, or remove the Assign first (variables that are read: {known})",
             )
         for variable, assigns in by_variable(self.states, "assign").items():
             for assign in assigns:

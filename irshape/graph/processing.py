@@ -104,7 +104,7 @@ def _check_conversion(before: ElementType, after: ElementType) -> None:
     """Raises `GraphError` for element types between which no Convert computes values."""
     for each in (before, after):
         if before is not after and (each.name == "string" or each.is_dynamic):
-            message = f"nothing converts {before} to {after}"
+            message = f"no operation converts {before} to {after}"
             raise GraphError(message, argument="element_type")
 
 

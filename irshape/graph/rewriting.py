@@ -99,7 +99,7 @@ def _replaced(
         if check:
             prove(home, match, new, rule.name, seed, rtol)
         if new.element_type is not old.element_type:
-            raise GraphError(f"{rule.name}: {old!r} would become {new!r}")
+            raise GraphError(f"{rule.name}: {new!r} has another element type than {old!r}")
         outside = [user for user in users if user.layer is not new.layer]
         home.replace_uses(old, new, outside)
     return len(home) != before or bool(outside)

@@ -194,9 +194,9 @@ a scale without an end | edit m.xml --scale x=1e999 | 1 | --scale: the scale inf
 a mean that is no number | edit m.xml --mean x={} | 1 | --mean: the mean {} is neither
 a scale that is nothing | edit m.xml --scale x=null | 2 | --scale: 'null' is not a value
 a mean of truth | edit m.xml --mean x=[true,false,true] | 1 | is neither a number nor
-an input of strings | edit m.xml --input-type x=string | 1 | nothing converts string to f32
-an output of strings | edit tail.xml --output-type string | 1 | nothing converts f32 to string
-an input of any type | edit m.xml --input-type x=dynamic | 1 | nothing converts dynamic to f32
+an input of strings | edit m.xml --input-type x=string | 1 | no operation converts string to f32
+an output of strings | edit tail.xml --output-type string | 1 | no operation converts f32 to string
+an input of any type | edit m.xml --input-type x=dynamic | 1 | no operation converts dynamic to f32
 a mean of other channels | edit m.xml --input-type x=u8 --mean x=1,2 --scale x=2 | 1
     | irshape: --mean: 2 numbers for the channels
 an element type that is none | edit m.xml --input-type x=f99 | 2

@@ -145,7 +145,7 @@ def test_outputs_are_compared_by_identity_and_not_iterated() -> None:
         (lambda x: op.relu(3), GraphError, "no input is an output of a graph"),
         (lambda x: op.reduce_meen(x, 0), AttributeError, "reduce_mean"),
         (lambda x: op.reduce_mean(x, 1, keepdims=True), GraphError, "keep_dims"),
-        (lambda x: x[0, 0, 0, 0], GraphError, "has 3 axes, but the index is for 4"),
+        (lambda x: x[0, 0, 0, 0], GraphError, "has 3 axes, but the index has entries for 4"),
         (lambda x: x[..., ...], GraphError, "one ellipsis"),
         (lambda x: x[True], TypeError, "truth value"),
         (lambda x: x[0.5], TypeError, "indexed by float64"),
@@ -333,7 +333,7 @@ def test_bodies_in_bodies(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("attempt", "message"),
     [
-        (lambda x: op.loop(3, True, op.carried(x), body=op.stacked), "is stacked"),
+        (lambda x: op.loop(3, True, op.carried(x), body=op.stacked), "gets a stacked value"),
         (lambda x: op.loop(3, True, op.carried(x), body=lambda v: ()), "0 values for 1 states"),
         (lambda x: op.loop(3, True, x), "`body` is missing"),
         (lambda x: op.loop(x, body=lambda v: v), "trip_count"),

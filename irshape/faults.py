@@ -241,7 +241,7 @@ def module_of(declared: type) -> str:
     return os.path.basename(path) if module.startswith(PLUGIN_FILE) else module
 
 
-def bug_of_plugin(declared: type, error: Exception) -> str:
+def bug_of_plugin(declared: type, error: BaseException) -> str:
     """Returns advice about a plugin's operation or rule that raised an exception, with the line in
     its file."""
     path = getattr(sys.modules.get(declared.__module__), "__file__", None)

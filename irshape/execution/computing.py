@@ -131,7 +131,7 @@ def _as_inferred(
         computed = kernel(*map(_read_only, inputs), **context)
     except (ExecutionError, Violation, MemoryError, NotImplementedError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         reason = f"`evaluate` fails with {type(error).__name__}: {error}"
         raise ExecutionError(f"{reason}; {bug_of_plugin(type(operation), error)}", layer) from error
     outputs = computed if isinstance(computed, tuple) else (computed,)

@@ -101,7 +101,7 @@ def infer_operation(
             tensors = _with_values(operation, operands, tensors)
     except Violation as violation:
         return LayerResult(violation.fault)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return LayerResult(_internal_error(operation, error))
     finally:
         NOTED.reset(before)
@@ -177,7 +177,7 @@ def _check_returned(outputs: tuple[object, ...]) -> None:
             raise TypeError(f"infer must return a Tensor or a tuple of them, not {output!r}")
 
 
-def _internal_error(operation: Operation, error: Exception) -> Fault:
+def _internal_error(operation: Operation, error: BaseException) -> Fault:
     """Returns the fault of a layer for an exception that the code of its operation raised.
 
     If IRSHAPE_DEBUG is set, raises the exception instead.

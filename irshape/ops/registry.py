@@ -233,7 +233,7 @@ def _of_packages() -> tuple[type[Operation], ...]:
     ):
         try:
             cls = entry.load()
-        except Exception as problem:
+        except (Exception, SystemExit) as problem:
             raise ValueError(
                 f"the plugin {entry.value} cannot be loaded: {type(problem).__name__}: {problem}"
             ) from None

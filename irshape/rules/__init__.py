@@ -136,7 +136,7 @@ def _of_plugin(rule: type[Rule], context: Context) -> list[Finding]:
         for finding in rule.findings(context):
             _check_finding(finding)
             reported.append(finding)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if os.environ.get("IRSHAPE_DEBUG"):
             raise
         plugin = f"{module_of(rule)}:{rule.__name__}"

@@ -108,7 +108,7 @@ def _of_packages() -> tuple[type[Rule], ...]:
     for entry in sorted(entries, key=lambda entry: (entry.name, entry.value)):
         try:
             rule = entry.load()
-        except Exception as problem:
+        except (Exception, SystemExit) as problem:
             raise PluginError(
                 f"the plugin {entry.value} cannot be loaded: {type(problem).__name__}: {problem}"
             ) from None

@@ -402,3 +402,21 @@ def test_a_plugin_and_an_extension_for_one_operation_agree(tmp_path: Path) -> No
     path = str(model(tmp_path))
     assert said("validate", "--plugin", str(plugin), "--extension", "Scaled", path)[0] == 0
     assert said("infer", "--plugin", str(plugin), "--extension", "Scaled@extension", path)[0] == 0
+
+
+def test_an_operation_that_ends_python_is_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("IRSHAPE_DEBUG", raising=False)
+
+    @irshape.register
+    class Scaled(Operation):
+        """Ends Python."""
+
+        data = operand(REAL)
+
+        def infer(self, data: Tensor) -> Tensor:
+            raise SystemExit(0)
+
+    status, output = said("validate", str(model(tmp_path)))
+    assert (status, "IR011" in output) == (1, True)

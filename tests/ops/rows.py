@@ -28,12 +28,7 @@ Attributes = Union[Mapping[str, Union[str, None]], str, None]
 ONE_INPUT = re.compile(r"\s*(\w+)(?:\[([^]]*)\](?:@([\d,]*))?|\{([^}]*)\})")
 
 
-def row(
-    operation: str,
-    attributes: Attributes = None,
-    *inputs: Input | str,
-    **rest: Any,
-) -> Case:
+def row(operation: str, attributes: Attributes = None, *inputs: Input | str, **rest: Any) -> Case:
     """A case of an operation version: `Softmax-8`, or `Softmax-opset8`.
 
     An attribute that is None is left out.
@@ -41,12 +36,7 @@ def row(
     return Case(*_named(operation), attributes_of(attributes), list(sources(inputs)), **rest)
 
 
-def unrun(
-    operation: str,
-    attributes: Attributes = None,
-    *inputs: Input | str,
-    **rest: Any,
-) -> Case:
+def unrun(operation: str, attributes: Attributes = None, *inputs: Input | str, **rest: Any) -> Case:
     """A case of types and shapes only."""
     return row(operation, attributes, *inputs, run=False, **rest)
 
@@ -86,10 +76,7 @@ def rows_of(
 
 
 def node(
-    operation: str,
-    attributes: Attributes = None,
-    *inputs: Input | str,
-    outputs: int = 1,
+    operation: str, attributes: Attributes = None, *inputs: Input | str, outputs: int = 1
 ) -> Node:
     """A further layer, to be used as an input."""
     return Node(*_named(operation), attributes_of(attributes), list(sources(inputs)), outputs)

@@ -18,14 +18,8 @@ def along(axis: int) -> dict[str, str]:
 
 
 def pair(operation: str, element_type: str, a: list[float], b: list[float], **fields: Any) -> Case:
-    attributes = fields.pop("attributes", {})
-    return row(
-        f"{operation}-1",
-        attributes,
-        data(element_type, str(len(a)), a),
-        data(element_type, str(len(b)), b),
-        **fields,
-    )  # type: ignore[arg-type]
+    inputs = [data(element_type, str(len(values)), values) for values in (a, b)]
+    return row(f"{operation}-1", fields.pop("attributes", {}), *inputs, **fields)
 
 
 def positive(shape: str, run_shape: tuple[int, ...] | None = None) -> object:
@@ -95,6 +89,8 @@ NARROW = {("SquaredDifference", "u8"), ("SquaredDifference", "i8")}
 A = [7.0, -7.0, 7.0, -7.0, 7.5, -7.5, 0.25, -0.0, INF, -INF, 1.0]
 B = [2.0, 2.0, -2.0, -2.0, 2.5, 2.0, -4.0, 1.0, 2.0, 3.0, INF]
 I = [7, -7, 7, -7, 6, -6, 0, 1, -1, 100]  # noqa: E741
+SATURATED, OF_BYTES = "narrow-integers-saturate", "squared-difference-of-bytes"
+DIVIDED = "divide-towards-zero"
 J = [2, 2, -2, -2, 3, 3, 5, -5, -3, 100]
 
 VALUES = [
@@ -116,16 +112,9 @@ VALUES = [
     # what does not fit wraps around
     pair("Add", "i32", [2**31 - 1, -(2**31)], [1, -1]),
     pair("Multiply", "i32", [2**31 - 1, 65536], [2, 65536]),
-    pair("Add", "u8", [200, 255], [100, 1], known="narrow-integers-saturate", expected=[[44, 0]]),
-    pair("Subtract", "u8", [1, 0], [2, 255], known="narrow-integers-saturate", expected=[[255, 1]]),
-    pair(
-        "Multiply",
-        "i8",
-        [100, -128],
-        [2, -1],
-        known="narrow-integers-saturate",
-        expected=[[-56, -128]],
-    ),
+    pair("Add", "u8", [200, 255], [100, 1], known=SATURATED, expected=[[44, 0]]),
+    pair("Subtract", "u8", [1, 0], [2, 255], known=SATURATED, expected=[[255, 1]]),
+    pair("Multiply", "i8", [100, -128], [2, -1], known=SATURATED, expected=[[-56, -128]]),
     pair(
         "Add",
         "i64",
@@ -136,33 +125,12 @@ VALUES = [
     ),
     pair("Add", "u4", [9, 15], [9, 15]),
     pair("Multiply", "i4", [7, -8], [7, -8]),
-    pair(
-        "SquaredDifference",
-        "u8",
-        [7, 2],
-        [2, 7],
-        known="squared-difference-of-bytes",
-        expected=[[25, 25]],
-    ),
-    pair(
-        "SquaredDifference",
-        "i8",
-        [-7, 2],
-        [2, 7],
-        known="squared-difference-of-bytes",
-        expected=[[81, 25]],
-    ),
+    pair("SquaredDifference", "u8", [7, 2], [2, 7], known=OF_BYTES, expected=[[25, 25]]),
+    pair("SquaredDifference", "i8", [-7, 2], [2, 7], known=OF_BYTES, expected=[[81, 25]]),
     # division and powers of integers
     pair("Divide", "i32", [7, 6, 0, 100, 2**31 - 1], [2, 3, 5, 100, 2**31 - 1]),
-    pair(
-        "Divide",
-        "i32",
-        I,
-        J,
-        known="divide-towards-zero",
-        expected=[[3, -4, -4, 3, 2, -2, 0, -1, 0, 1]],
-    ),
-    pair("Divide", "i32", I, J, attributes={"m_pythondiv": "true"}, known="divide-towards-zero"),
+    pair("Divide", "i32", I, J, known=DIVIDED, expected=[[3, -4, -4, 3, 2, -2, 0, -1, 0, 1]]),
+    pair("Divide", "i32", I, J, attributes={"m_pythondiv": "true"}, known=DIVIDED),
     pair("Divide", "i32", I, J, attributes={"m_pythondiv": "false"}),
     pair("Divide", "u8", [7, 200], [2, 3]),
     pair("Divide", "f32", [1, -1, 0], [0, 0, 0]),

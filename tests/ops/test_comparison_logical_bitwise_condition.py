@@ -93,6 +93,7 @@ def two(
     )  # type: ignore[arg-type]
 
 
+INFINITE = data("f32", "4", [1.0, INF, -INF, NAN])
 VALUES = [
     *(two(operation, "opset1", t="f32", a=A, b=B) for operation in COMPARISONS),
     *(two(operation, "opset1", t="f16", a=A, b=B) for operation in COMPARISONS),
@@ -142,13 +143,7 @@ VALUES = [
         for operation in ("BitwiseAnd", "BitwiseOr", "BitwiseXor")
     ),
     *(
-        two(
-            operation,
-            "opset13",
-            t="boolean",
-            a=[True, True, False, False],
-            b=[True, False, True, False],
-        )
+        two(operation, "opset13", t="boolean", a=[1, 1, 0, 0], b=[1, 0, 1, 0])
         for operation in ("BitwiseAnd", "BitwiseOr", "BitwiseXor")
     ),
     two(
@@ -189,20 +184,11 @@ VALUES = [
         for t in ("f32", "f16", "bf16")
     ),
     *(
-        row(
-            "IsInf-10",
-            f"detect_negative={negative} detect_positive={positive}",
-            data("f32", "4", [1.0, INF, -INF, NAN]),
-        )
+        row("IsInf-10", f"detect_negative={negative} detect_positive={positive}", INFINITE)
         for negative in ("true", "false")
         for positive in ("true", "false")
     ),
-    row(
-        "IsInf-10",
-        "detect_positive=perhaps",
-        data("f32", "4", [1.0, INF, -INF, NAN]),
-        known="boolean-text",
-    ),
+    row("IsInf-10", "detect_positive=perhaps", INFINITE, known="boolean-text"),
     *(
         row(f"{operation}-10", {}, data("f32", shape, run_shape=run_shape))
         for operation in ("IsNaN", "IsInf", "IsFinite")

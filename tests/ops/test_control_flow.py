@@ -492,14 +492,7 @@ LOOP = [
         run=False,
         known=OTHER_TYPE,
     ),
-    loop(
-        "one-iteration-widens-too",
-        replaced("3"),
-        "f32[2] f32[3]",
-        count=1,
-        outputs=2,
-        known=BOUNDED,
-    ),
+    loop("one-iteration-widens", replaced("3"), "f32[2] f32[3]", count=1, outputs=2, known=BOUNDED),
     # slices
     loop("slices", with_slices, "f32[2,1] f32[2,4]", count=4, outputs=2),
     loop("slices-dynamic", with_slices, "f32[2,1] f32[?,?]@2,4", count=4, outputs=2, run=False),
@@ -528,12 +521,7 @@ LOOP = [
         "no-such-result",
         edited('from-layer="3" to-layer="0"/>\n</back', 'from-layer="77" to-layer="0"/>\n</back'),
     ),
-    loop(
-        "state-of-too-low-rank",
-        replaced("2,3,4", axis=2),
-        [X, data("f32", "2,3,4")],
-        outputs=2,
-    ),
+    loop("state-of-too-low-rank", replaced("2,3,4", axis=2), [X, data("f32", "2,3,4")], outputs=2),
     loop("no-external-port", edited('input external_port_id="2"', "input")),
 ]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from differential.cases import Case, Data, const, data
-from rows import against_openvino, row, rows_of, sizes_of, unrun
+from rows import against_openvino, row, rows_of, sizes_of, unrun, written
 
 from irshape.ops.convolution import kernels
 from irshape.ops.convolution.forward import Convolution, GroupConvolution
@@ -33,6 +33,7 @@ def attributes(axes: int = 2, **changed: str | None) -> dict[str, str | None]:
     return {**lists, "auto_pad": "explicit", **changed}
 
 
+NO_SIZES = written("strides= dilations= pads_begin= pads_end= output_padding=")
 grouped = rows_of("GroupConvolution-1", attributes)
 convolution = rows_of("Convolution-1", attributes)
 
@@ -310,22 +311,8 @@ def rows(operation: str, filters: str) -> list[Case]:
         backward(f32(shape), "f32[...]"),
         backward("f32[...] f32[...]"),
         backward("f32[...] f32[...] i64{[6, 7]}"),
-        backward(
-            "f32[...] f32[...]",
-            strides="",
-            dilations="",
-            pads_begin="",
-            pads_end="",
-            output_padding="",
-        ),
-        backward(
-            "f32[...] f32[...] i64{[6, 7, 8]}",
-            strides="",
-            dilations="",
-            pads_begin="",
-            pads_end="",
-            output_padding="",
-        ),
+        backward("f32[...] f32[...]", **NO_SIZES),
+        backward("f32[...] f32[...] i64{[6, 7, 8]}", **NO_SIZES),
         backward("f32[?,4,4,5]", f32(filters), i32_list, run=False),
         *(
             backward(f32(a), f32(b), f"i32[{length}]", run=False, known="list-of-unknown-length")
@@ -337,15 +324,7 @@ def rows(operation: str, filters: str) -> list[Case]:
                 ("...", "...", "?"),
             )
         ),
-        backward(
-            "f32[...] f32[...] i32[?]",
-            strides="",
-            dilations="",
-            pads_begin="",
-            pads_end="",
-            output_padding="",
-            run=False,
-        ),
+        backward("f32[...] f32[...] i32[?]", **NO_SIZES, run=False),
         backward("f32[?,4,?,5]", f32(filters), shape_of, run=False),
         backward("f32[1,4,1000000000000,5]", f32(filters), run=False),
         backward("f32[0,4,4,5]", f32(filters), run=False),
@@ -471,12 +450,7 @@ def deformed(
 
 THREE = "f32[1,2,5,6] f32[1,18,3,4] f32[4,2,3,3]"
 WEIGHTS = data("f32", "1,9,3,4", low=0, high=1)
-WIDE: dict[str, Any] = {
-    "strides": "2,1",
-    "dilations": "1,2",
-    "pads_begin": "1,2",
-    "pads_end": "1,2",
-}
+WIDE: dict[str, Any] = written("strides=2,1 dilations=1,2 pads_begin=1,2 pads_end=1,2")
 RUN = [
     deformed(),
     deformed(reach=6.0),
@@ -489,6 +463,7 @@ RUN = [
     deformed("1,2,5,6", "1,12,5,6", "4,2,2,3", auto_pad="same_upper"),
     deformed("1,2,5,6", "1,12,3,3", "4,2,2,3", auto_pad="same_lower", strides="2,2"),
 ]
+PADDED = {"bilinear_interpolation_pad": "true"}
 DEFORMABLE = [
     *(first for first, _ in RUN),
     *(second for _, second in RUN),
@@ -497,16 +472,8 @@ DEFORMABLE = [
         for form in ({}, {"bilinear_interpolation_pad": "true"})
         for reach in (1.5, 8.0)
     ),
-    deformed_8(
-        "f32[1,2,5,6]", moves("1,18,3,4", 4), "f32[4,2,3,3]", bilinear_interpolation_pad="true"
-    ),
-    deformed_1(
-        "f32[1,2,5,6]",
-        moves("1,18,3,4"),
-        "f32[4,2,3,3]",
-        bilinear_interpolation_pad="true",
-        run=False,
-    ),
+    deformed_8("f32[1,2,5,6]", moves("1,18,3,4", 4), "f32[4,2,3,3]", **PADDED),
+    deformed_1("f32[1,2,5,6]", moves("1,18,3,4"), "f32[4,2,3,3]", **PADDED, run=False),
     *(
         unrun(
             f"DeformableConvolution-{version}", deformable(), f32(shape), f32(moved), f32(filters)

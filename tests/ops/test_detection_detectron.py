@@ -39,11 +39,7 @@ DETECTION = (
 
 
 def output(
-    count: int = 8,
-    classes: int = 3,
-    element_type: str = "f32",
-    rois: object = None,
-    **given: str,
+    count: int = 8, classes: int = 3, element_type: str = "f32", rois: object = None, **given: str
 ) -> Case:
     more = f"num_classes={classes} deltas_weights=10,10,5,5 class_agnostic_box_regression=false"
     attributes = written(f"{DETECTION} {more}", **given)
@@ -57,11 +53,7 @@ def output(
 
 
 def output_shapes(
-    *shapes: str,
-    types: str = "f32",
-    version: str = "opset6",
-    known: object = (),
-    **given: str,
+    *shapes: str, types: str = "f32", version: str = "opset6", known: object = (), **given: str
 ) -> Case:
     attributes = written(f"{DETECTION} num_classes=3 deltas_weights=1,1,1,1", **given)
     rest = {"outputs": 3, "version": version, "run": False, "known": known}

@@ -246,11 +246,7 @@ SENSITIVE = [
 
 
 def deformable(
-    rois: list[list[float]] = BATCHED,
-    moved: int = 0,
-    group: int = 2,
-    part: int = 2,
-    **given: str,
+    rois: list[list[float]] = BATCHED, moved: int = 0, group: int = 2, part: int = 2, **given: str
 ) -> Case:
     text = f"output_dim=4 group_size={group} spatial_scale=0.5 part_size={part}"
     attributes = written(f"{text} spatial_bins_x=2 spatial_bins_y=3 trans_std=0.4", **given)

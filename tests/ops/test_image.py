@@ -51,14 +51,13 @@ def sized(
 
 def scaled(shape: str, scales: list[float], axes: list[int], **attributes: str) -> Case:
     """Interpolate-4 by scales."""
-    inputs = [
-        f"f32[{shape}]",
-        const("i64", [1] * len(axes)),
-        const("f32", scales),
-        const("i64", axes),
-    ]
+    ones = const("i64", [1] * len(axes))
+    inputs = [f"f32[{shape}]", ones, const("f32", scales), const("i64", axes)]
     return interpolate(inputs, "opset4", shape_calculation_mode="scales", **attributes)
 
+
+BY_SCALES = {"shape_calculation_mode": "scales"}
+SMOOTH = {"mode": "linear", "antialias": "true"}
 
 VALUES = [
     *(
@@ -79,31 +78,15 @@ VALUES = [
         for c, m in product(TRANSFORMATIONS, ("nearest", "linear", "cubic"))
     ),
     *(
-        sized(
-            "1,2,4,6,5",
-            [3, 9, 2],
-            [2, 3, 4],
-            coordinate_transformation_mode=c,
-            mode="linear",
-            antialias="true",
-        )
+        sized("1,2,4,6,5", [3, 9, 2], [2, 3, 4], coordinate_transformation_mode=c, **SMOOTH)
         for c in TRANSFORMATIONS
     ),
     *(
         sized("1,2,4,6,5", [5, 3, 7], [2, 3, 4], mode=m)
         for m in ("nearest", "linear", "linear_onnx")
     ),
-    sized(
-        "1,2,6,4", [3, 2], [2, 3], mode="linear", antialias="true", known="interpolate-antialias"
-    ),
-    sized(
-        "1,2,4,6,5",
-        [8, 9, 8],
-        [2, 3, 4],
-        mode="linear",
-        antialias="true",
-        known="interpolate-antialias",
-    ),
+    sized("1,2,6,4", [3, 2], [2, 3], known="interpolate-antialias", **SMOOTH),
+    sized("1,2,4,6,5", [8, 9, 8], [2, 3, 4], known="interpolate-antialias", **SMOOTH),
     *(
         sized("1,2,6,4", sizes, [2, 3], mode=m, cube_coeff=a)
         for m, a in (("bilinear_pillow", "-0.75"), ("bicubic_pillow", "-0.5"))
@@ -129,12 +112,8 @@ VALUES = [
     sized("6,4", [3, 7], [0, 1], mode="linear_onnx"),
     sized("6,4", [3, 7], [0, 1], mode="cubic"),
     interpolate(["f32[1,2,6,4] i32{[1, 2, 3, 7]}"], mode="linear_onnx"),
-    interpolate(
-        ["f32[1,2,6,4] f32{[1, 1, 0.5, 2]}"], mode="cubic", shape_calculation_mode="scales"
-    ),
-    interpolate(
-        ["f32[1,2,6,4] f16{[0.5, 2]} i32{[2, 3]}"], mode="linear", shape_calculation_mode="scales"
-    ),
+    interpolate(["f32[1,2,6,4] f32{[1, 1, 0.5, 2]}"], mode="cubic", **BY_SCALES),
+    interpolate(["f32[1,2,6,4] f16{[0.5, 2]} i32{[2, 3]}"], mode="linear", **BY_SCALES),
     interpolate(["f32[?,2,?,4]@1,2,6,4 u64{[3, 7]} u32{[2, 3]}"], mode="linear"),
     # padding
     *(
@@ -145,15 +124,10 @@ VALUES = [
     scaled("1,2,6,4", [0.5, 1.5], [2, 3], mode="linear_onnx", pads_begin="0,0,1,1"),
     # Interpolate-1
     *(
-        row(
-            "Interpolate-1",
-            f"axes=2,3 mode={m} align_corners={c}",
-            "f32[1,2,6,4]",
-            const("i64", sizes),
-        )
+        row("Interpolate-1", f"axes=2,3 mode={m} align_corners={c}", f"f32[1,2,6,4] i64{sizes}")
         for m in ("nearest", "linear", "cubic")
         for c in ("true", "false")
-        for sizes in ([3, 7], [11, 2])
+        for sizes in ("{[3, 7]}", "{[11, 2]}")
     ),
     row("Interpolate-1", "axes=2 mode=linear align_corners=false", "f32[1,2,6] i32{[4]}"),
     row(
@@ -165,7 +139,7 @@ VALUES = [
     row("Interpolate-2", "axes=2,3 mode=linear antialias=0", "f16[1,2,?,4]@1,2,6,4 i64{[3, 7]}"),
 ]
 
-BY_SCALES = {"shape_calculation_mode": "scales"}
+SIZES_UNCHECKED = {"run": False, "known": "interpolate-sizes"}
 
 SHAPES = [
     interpolate(["f32[1..8,?,4,5] f32{[2.5, 0.3]} i64{[0, 2]}"], run=False, **BY_SCALES),
@@ -185,26 +159,16 @@ SHAPES = [
     interpolate(["f32[2..6,?,3]", sizes_of("2..9,1..,7")], run=False),
     interpolate(["f32[3,4] i64{[0, 7]}"], run=False),
     interpolate(["f32[3,4] i64{[1000000000000, 7]}"], run=False),
-    interpolate(["f32[3,4] i64{[-1, 7]}"], run=False, known="interpolate-sizes"),
-    interpolate(["f32[3,4] i64{[-5, 7]}"], run=False, known="interpolate-sizes"),
-    interpolate(["f32[3,4] i64{[5, 7, 9]}"], run=False, known="interpolate-sizes"),
-    interpolate(["f32[3,4] f32{[-2.5, 1]}"], run=False, known="interpolate-sizes", **BY_SCALES),
+    interpolate(["f32[3,4] i64{[-1, 7]}"], **SIZES_UNCHECKED),
+    interpolate(["f32[3,4] i64{[-5, 7]}"], **SIZES_UNCHECKED),
+    interpolate(["f32[3,4] i64{[5, 7, 9]}"], **SIZES_UNCHECKED),
+    interpolate(["f32[3,4] f32{[-2.5, 1]}"], **SIZES_UNCHECKED, **BY_SCALES),
     interpolate(["f32[3,4] f32{[1e+30, 1]}"], run=False, **BY_SCALES),
-    interpolate(
-        ["f32[0,4]", const("f32", [np.inf, np.nan])],
-        run=False,
-        known="interpolate-sizes",
-        **BY_SCALES,
-    ),
+    interpolate(["f32[0,4]", const("f32", [np.inf, np.nan])], **SIZES_UNCHECKED, **BY_SCALES),
     interpolate(["f32[3,4] i64{[5, 7]} i64{[1, 1]}"], run=False, known="duplicate-axes"),
     interpolate(["f32[3,4] i64{[1, 2]} f32{1}"], "opset4", run=False),
     interpolate(["f32[3,4] i64{[]} f16{[1.0, 2]}"], "opset4", run=False, **BY_SCALES),
-    unrun(
-        "Interpolate-1",
-        "axes=0,1 mode=nearest",
-        "f32[3,4,?] u8{[7, 8, 9]}",
-        known="interpolate-sizes",
-    ),
+    row("Interpolate-1", "axes=0,1 mode=nearest", "f32[3,4,?] u8{[7, 8, 9]}", **SIZES_UNCHECKED),
     unrun("Interpolate-1", "axes=0,1 mode=nearest", "f32[3,?] dynamic[2]"),
     unrun("Interpolate-1", "axes=0,5 mode=nearest", "boolean[...] i64{[7, 8]}"),
     unrun("Interpolate-1", "axes=0 mode=zzz", "f32[3,4] i64{[7]}", known="interpolate-mode"),
@@ -400,15 +364,10 @@ TO_NV12 = [
         expected=[np.full((1, 2, 2, 1), 16.0), np.full((1, 1, 1, 2), 128.0)],
     ),
     *(
-        to_nv12(operation, data(t, shape), single)
+        to_nv12(operation, image, single)
         for operation in ("RGBtoNV12", "BGRtoNV12")
         for single in (None, "true", "false")
-        for t, shape in (
-            ("u8", "1,4,6,3"),
-            ("f16", "1..2,1..8,3..7,?"),
-            ("f32", "?,2..,?,3"),
-            ("dynamic", "..."),
-        )
+        for image in ("u8[1,4,6,3]", "f16[1..2,1..8,3..7,?]", "f32[?,2..,?,3]", "dynamic[...]")
     ),
     # refused
     *(

@@ -75,10 +75,7 @@ PARAMETER = [
 IDENTITY = [
     *(row("Identity-16", {}, f"{t}[2,3]") for t in TYPES),
     *(unrun("Identity-16", {}, f"{t}[2,3]") for t in (*PACKED, "string", "dynamic")),
-    *(
-        row("Identity-16", {}, data("f32", shape, run_shape=fed))
-        for shape, fed in (("", None), ("0,2", None), ("1..4,?", (2, 3)))
-    ),
+    *(row("Identity-16", {}, f"f32{shape}") for shape in ("[]", "[0,2]", "[1..4,?]@2,3")),
     unrun("Identity-16", {}, "f32[...]"),
     row("Identity-16", {}, data("string", "2", ["a", ""]), run="alone", expected=[["a", ""]]),
     as_shape(node("Identity-16", {}, "i64{[2, -1]}"), known="sizes-moved"),
@@ -177,14 +174,8 @@ CONST = [
 
 RESULT = [
     *(
-        row("Result-1", {}, data("f32", shape, run_shape=fed), outputs=0, id=f"Result-{shape}")
-        for shape, fed in (
-            ("2,3", None),
-            ("1..4,?", (2, 3)),
-            ("...", None),
-            ("", None),
-            ("0,2", None),
-        )
+        row("Result-1", {}, f"f32{shape}", outputs=0, id=f"Result-{shape}")
+        for shape in ("[2,3]", "[1..4,?]@2,3", "[...]", "[]", "[0,2]")
     ),
     unrun("Result-1", {}, "f32[2] f32[2]", id="Result-two-inputs"),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from differential.cases import Case, Data, const, data
-from rows import against_openvino, names, row, unrun
+from rows import against_openvino, names, row, table, unrun
 
 INF, NAN = float("inf"), float("nan")
 TEXT = {"string": "text-as-number"}
@@ -202,13 +202,7 @@ def test_rows_of_groups() -> None:
 
 
 def einsum(equation: str, *shapes: str, run: bool = True, known: str = "") -> Case:
-    return row(
-        "Einsum-7",
-        {"equation": equation},
-        *([f32(shape) for shape in shapes]),
-        run=run,
-        known=known,
-    )
+    return row("Einsum-7", {"equation": equation}, *map(f32, shapes), run=run, known=known)
 
 
 EINSUM = [
@@ -386,18 +380,8 @@ ATTENTION = [
     attention(Q, K, V, f32("1,1,1,5")),
     attention(Q, K, V, f32("3,5"), const("f32", 0.3)),
     attention(Q, K, V, f32("3,5"), const("f32", [0.3])),
-    attention(
-        Q,
-        K,
-        V,
-        const("boolean", np.array([[1, 1, 0, 1, 1], [0, 0, 0, 0, 0], [0, 1, 1, 1, 1]], bool)),
-    ),
-    attention(
-        Q,
-        K,
-        V,
-        const("f32", np.array([[0, 0, -INF, 0, 0], [1, 0, 2, 0, -1], [0, -INF, -INF, -INF, -INF]])),
-    ),
+    attention(Q, K, V, const("boolean", table("1 1 0 1 1; 0 0 0 0 0; 0 1 1 1 1"))),
+    attention(Q, K, V, const("f32", table("0 0 -inf 0 0; 1 0 2 0 -1; 0 -inf -inf -inf -inf"))),
     attention(Q, K, V, f32("3,5"), const("f32", 0.3), f32("1,2,1,1")),
     attention(Q, K, V, f32("3,5"), const("f32", 0.3), f32("2,2,3,1")),
     attention(f32("1,2,6,4"), f32("1,2,3,4"), f32("1,2,3,4"), causal="true"),

@@ -129,9 +129,8 @@ def sequence(
 ) -> Case:
     given = data(index, lengths) if isinstance(lengths, str) else const(index, lengths)
     attributes = {"batch_axis": str(batch), "seq_axis": str(along)}
-    return row(
-        "ReverseSequence-1", attributes, data(t, shape, run_shape=run_shape), given, **fields
-    )  # type: ignore[arg-type]
+    source = data(t, shape, run_shape=run_shape)
+    return row("ReverseSequence-1", attributes, source, given, **fields)  # type: ignore[arg-type]
 
 
 REVERSE_SEQUENCE = [
@@ -223,12 +222,8 @@ def shuffle(
     t: str = "f32",
     **fields: Any,
 ) -> Case:
-    return row(
-        "ShuffleChannels-1",
-        f"axis={axis} group={group}",
-        data(t, shape, run_shape=run_shape),
-        **fields,
-    )  # type: ignore[arg-type]
+    source = data(t, shape, run_shape=run_shape)
+    return row("ShuffleChannels-1", f"axis={axis} group={group}", source, **fields)
 
 
 SHUFFLE = [

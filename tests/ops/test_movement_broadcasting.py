@@ -35,22 +35,17 @@ def broadcast(
     return row(f"Broadcast-{version}", attributes, *inputs, **fields)  # type: ignore[arg-type]
 
 
+EMPTY = np.zeros((0, 3))
+
+
 def numpy(version: str) -> list[Case]:
-    unused = [0, 1] if version == "opset1" else None
+    unused, layer = [0, 1] if version == "opset1" else None, f"Broadcast-{version}"
     return [
         broadcast(version, "numpy", "3,1", target=[2, 3, 4], axes=unused),
         broadcast(version, "numpy", "", target=[2, 3], axes=unused),
         broadcast(version, "numpy", "", target=[], axes=unused, run=False),
         broadcast(version, "numpy", "1", target=[0, 2], axes=unused),
-        broadcast(
-            version,
-            "numpy",
-            "0,1",
-            target=[0, 3],
-            axes=unused,
-            run="alone",
-            expected=[np.zeros((0, 3))],
-        ),
+        broadcast(version, "numpy", "0,1", [0, 3], unused, run="alone", expected=[EMPTY]),
         broadcast(version, "numpy", "3,4", target=[3, 4], axes=unused),
         broadcast(version, "numpy", "?,..4", target=[2, 3, 4], axes=unused, fed=(3, 4)),
         broadcast(version, "numpy", "...", target=[2, 3], axes=unused, fed=(3,), run=False),
@@ -71,16 +66,9 @@ def numpy(version: str) -> list[Case]:
         broadcast(version, "numpy", "1", [2, -2], unused, run=False, known="negative-size"),
         broadcast(version, "numpy", "1", target=2, axes=unused),
         broadcast(version, "numpy", "1", target=[[2]], axes=unused),
-        row(
-            f"Broadcast-{version}",
-            "mode=numpy",
-            "f32[1] f32{[2.0]}",
-            id=f"Broadcast-{version}-real-target",
-        ),
-        row(
-            f"Broadcast-{version}", "mode=anyhow", "f32[1] i64{[2]}", id=f"Broadcast-{version}-mode"
-        ),
-        row(f"Broadcast-{version}", "mode=numpy", "f32[1]", id=f"Broadcast-{version}-one-input"),
+        row(layer, "mode=numpy", "f32[1] f32{[2.0]}", id=f"{layer}-real-target"),
+        row(layer, "mode=anyhow", "f32[1] i64{[2]}", id=f"{layer}-mode"),
+        row(layer, "mode=numpy", "f32[1]", id=f"{layer}-one-input"),
     ]
 
 
@@ -90,7 +78,7 @@ def explicit(version: str, mode: str = "explicit") -> list[Case]:
         broadcast(version, mode, "2,4", target=[2, 3, 4], axes=[0, 2]),
         broadcast(version, mode, "1,4", target=[2, 3, 4], axes=[1, 2]),
         broadcast(version, mode, "", target=[2, 3], axes=[]),
-        broadcast(version, mode, "0", [0, 3], [0], run="alone", expected=[np.zeros((0, 3))]),
+        broadcast(version, mode, "0", [0, 3], [0], run="alone", expected=[EMPTY]),
         broadcast(version, mode, "?,4", target=[2, 3, 4], axes=[0, 2], fed=(2, 4)),
         broadcast(version, mode, "...", target=[2, 3], axes=[0], run=False),
         broadcast(version, mode, "3", target="2", axes=[0], run=False),
@@ -152,7 +140,7 @@ BROADCAST = [
     broadcast("opset3", "bidirectional", "3,1", target=[2, 1, 4]),
     broadcast("opset3", "bidirectional", "2,3,1", target=[4]),
     broadcast("opset3", "bidirectional", "2,3", target=[]),
-    broadcast("opset3", "bidirectional", "0,1", [1, 3], run="alone", expected=[np.zeros((0, 3))]),
+    broadcast("opset3", "bidirectional", "0,1", [1, 3], run="alone", expected=[EMPTY]),
     broadcast("opset3", "bidirectional", "?,2..3,1", target=[2, 1, 4], fed=(2, 3, 1)),
     broadcast("opset3", "bidirectional", "2,?", target=SIZES, run=False),
     broadcast("opset3", "bidirectional", "...", target=[2, 1, 4], fed=(3, 1), run=False),
@@ -190,6 +178,7 @@ def tile(
     return row("Tile-1", {}, data(t, shape, run_shape=fed), times, **fields)  # type: ignore[arg-type]
 
 
+TEXTS = data("string", "2", ["a", ""])
 TILE = [
     tile("2,3", [2, 1]),
     tile("2,3", [3]),
@@ -211,14 +200,7 @@ TILE = [
     tile("3,1000000000000", [1000000, 2], run=False),
     *(tile("2,2", [1, 2], t=t) for t in TYPES),
     *(tile("2,2", [1, 2], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
-    row(
-        "Tile-1",
-        {},
-        data("string", "2", ["a", ""]),
-        "i64{[2]}",
-        run="alone",
-        expected=[["a", "", "a", ""]],
-    ),
+    row("Tile-1", {}, TEXTS, "i64{[2]}", run="alone", expected=[["a", "", "a", ""]]),
     as_shape(node("Tile-1", {}, SIZES, "i64{[2]}"), "f32[...]"),
     tile("2,3", [2, -1], run=False, known="negative-size"),
     tile("2,3", [2, -3], run=False, known="negative-size"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from differential.cases import Case, const, data
+from differential.cases import Case, Data, const, data
 from rows import PACKED, SIZES, TYPES, against_openvino, as_shape, node, row
 
 VERSIONS = ["opset1", "opset7", "opset8"]
@@ -107,35 +107,22 @@ def batched(version: str) -> list[Case]:
 GATHER = [row for version in VERSIONS for row in common(version)] + [
     row for version in VERSIONS[1:] for row in batched(version)
 ]
+
+
+def gathered(layer: str, values: Data, places: str, expected: list[Any], **rest: Any) -> Case:
+    return row(layer, {}, values, places, "i64{0}", expected=[expected], **rest)
+
+
 GATHER += [
     gather("opset8", "3,2", indices=[-1, -3]),
     gather("opset8", "2,3", indices=[[-1, 1], [0, -2]], axis=1, batch=1),
     gather("opset8", "3,2", indices=[3, -4, 1]),
     gather("opset8", "0,2", indices=[0, -1], run=False),
     gather("opset8", "2,3", indices=[[3, 1], [0, -4]], axis=1, batch=1),
-    row(
-        "Gather-8",
-        {},
-        data("string", "2", ["a", "b"]),
-        "i64{[-1, 0]} i64{0}",
-        expected=[["b", "a"]],
-    ),
-    row(
-        "Gather-8",
-        {},
-        data("u1", "3", [1, 0, 1]),
-        "i64{[1, 2]} i64{0}",
-        run="alone",
-        expected=[[0, 1]],
-    ),
-    row("Gather-8", {}, data("i4", "3", [1, -8, 7]), "i64{[1, 2]} i64{0}", expected=[[-8, 7]]),
-    row(
-        "Gather-7",
-        {},
-        data("f8e4m3", "3", [1, -2, 448]),
-        "i64{[1, 2]} i64{0}",
-        expected=[[-2, 448]],
-    ),
+    gathered("Gather-8", data("string", "2", ["a", "b"]), "i64{[-1, 0]}", ["b", "a"]),
+    gathered("Gather-8", data("u1", "3", [1, 0, 1]), "i64{[1, 2]}", [0, 1], run="alone"),
+    gathered("Gather-8", data("i4", "3", [1, -8, 7]), "i64{[1, 2]}", [-8, 7]),
+    gathered("Gather-7", data("f8e4m3", "3", [1, -2, 448]), "i64{[1, 2]}", [-2, 448]),
     *(
         as_shape(sizes)
         for sizes in (

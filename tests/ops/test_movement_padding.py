@@ -28,14 +28,8 @@ def pad(
         data(index, one) if isinstance(one, str) else const(index, one) for one in (begin, end)
     ]
     filled = [] if value is None else [const(t, value)]
-    return row(
-        f"Pad-{version}",
-        f"pad_mode={mode}",
-        data(t, shape, run_shape=fed),
-        *lists,
-        *filled,
-        **fields,
-    )  # type: ignore[arg-type]
+    inputs = [data(t, shape, run_shape=fed), *lists, *filled]
+    return row(f"Pad-{version}", f"pad_mode={mode}", *inputs, **fields)  # type: ignore[arg-type]
 
 
 def modes(version: str, mode: str) -> list[Case]:

@@ -61,13 +61,8 @@ def reshape(
     given = pattern
     if not isinstance(pattern, Node | Data | Const):
         given = data(index, pattern) if isinstance(pattern, str) else const(index, pattern)
-    return row(
-        "Reshape-1",
-        {"special_zero": str(zero).lower()},
-        data(t, shape, run_shape=fed),
-        given,
-        **fields,
-    )  # type: ignore[arg-type]
+    source, attributes = data(t, shape, run_shape=fed), {"special_zero": str(zero).lower()}
+    return row("Reshape-1", attributes, source, given, **fields)  # type: ignore[arg-type]
 
 
 def computed(shape: str, *parts: object) -> Node:

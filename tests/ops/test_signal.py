@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from differential.cases import Case, Input, const, data, node
+from differential.cases import Case, Input, const, data
 from differential.engines import computed
-from rows import against_openvino, list_of_size, row, size_of
+from rows import against_openvino, list_of_size, node, row, size_of
 
 TRANSFORMS = ("DFT", "IDFT", "RDFT", "IRDFT")
 SINCE = {"DFT": "opset7", "IDFT": "opset7", "RDFT": "opset9", "IRDFT": "opset9"}
@@ -28,11 +28,8 @@ def transform(
     element_type: str = "f32",
     **rest: Any,
 ) -> Case:
-    inputs = [
-        data(element_type, shape),
-        axes_of(axes),
-        *([] if sizes is None else [axes_of(sizes)]),
-    ]
+    inputs = [data(element_type, shape), axes_of(axes)]
+    inputs += [] if sizes is None else [axes_of(sizes)]
     return Case(operation, SINCE[operation], {}, inputs, **rest)
 
 
@@ -81,16 +78,8 @@ def transforms(operation: str) -> list[Case]:
         unrun("3,4", [0, 1], data("i64", "?")),
         unrun("3,4", [1], data("i64", "...")),
         unrun("3,4", [0], LIST_FROM_2_TO_10),
-        unrun(
-            "3,4",
-            [0, 1],
-            node("Concat", "opset1", {"axis": "0"}, [LIST_FROM_2_TO_10, const("i64", [5])]),
-        ),
-        unrun(
-            "3,4",
-            [1, 0],
-            node("Concat", "opset1", {"axis": "0"}, [const("i64", [-1]), LIST_FROM_2_TO_10]),
-        ),
+        unrun("3,4", [0, 1], node("Concat-1", "axis=0", LIST_FROM_2_TO_10, "i64{[5]}")),
+        unrun("3,4", [1, 0], node("Concat-1", "axis=0", "i64{[-1]}", LIST_FROM_2_TO_10)),
         unrun("3,4", data("i64", "1")),
         unrun("3,4", data("i64", "?")),
         unrun("3,4", data("i64", "...")),

@@ -1,8 +1,8 @@
 """Caches reports by the content of the file, the settings, and the version of irshape.
 
 An entry is a file whose name is a digest of the model's path and the settings, so that a changed
-model replaces its own entry. It also records which bytes of the .bin were read, and their digest.
-If the .bin differs in these bytes or in its size, the entry does not apply. An entry that cannot be
+model replaces its own entry. The entry also records which bytes of the .bin irshape read, and their
+digest. If the .bin changes in these bytes or in size, the entry is invalid. An entry that cannot be
 read or written is not an error. The folder can be deleted at any time.
 """
 

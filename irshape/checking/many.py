@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FEW = 8
 SMALL = 4 << 20
-"""For fewer files than `FEW` and fewer bytes of .xml than `SMALL`, one process is faster."""
+"""One process is faster for fewer than `FEW` files with fewer than `SMALL` bytes of .xml in all."""
 
 
 class Task(NamedTuple):

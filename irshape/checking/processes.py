@@ -78,8 +78,8 @@ def with_processes(
     """Yields the results of tasks that run in several processes, or in this process if `jobs` is 1.
     lost: a function that returns the result of a task that kills its process.
 
-    If a process dies, each unfinished batch runs again in a separate process. This identifies the
-    task that kills its process.
+    If a process dies, each unfinished batch runs again in a separate process. These runs identify
+    the task that kills its process.
     """
     jobs = min(jobs, len(tasks))
     if jobs < 2:

@@ -1,6 +1,6 @@
 """Implements `irshape.Session` and `irshape.run`, which check a model before they run it.
 
-`run` keeps sessions for its models, so that only the first call checks a model.
+`run` keeps sessions for its models, so that it checks a model only in the first call.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..ops.kernels import Kernels
 from .soundness import require_sound
 
 MAX_MODELS = 8
-"""The number of models for which `run` keeps sessions: those that ran last."""
+"""The number of models, those that ran last, for which `run` keeps sessions."""
 MAX_SESSIONS = 4
 """The largest number of idle sessions that `run` keeps for a model. Each thread uses one."""
 
@@ -29,8 +29,8 @@ MAX_SESSIONS = 4
 class Session(execution.Session):
     """Runs a model. Keeps the values of its variables from one call to the next, until `reset`.
 
-    A session notices changes of layers, attributes, edges and constants. It then checks the model
-    again; variables keep their values. For a Graph, it runs the current state.
+    If layers, attributes, edges or constants have changed, a session checks the model again;
+    variables keep their values. For a Graph, a session runs the current state.
 
     max_memory: the number of bytes that all tensors in use at one time may take. The session
     estimates this number before it runs a layer. If sizes depend on values, it estimates the number
@@ -99,7 +99,7 @@ class _KeptSession(execution.Session):
 
 
 class _Kept:
-    """What `run` keeps for a model: idle sessions, whether it may run, and a snapshot of it."""
+    """What `run` keeps for a model: a snapshot, whether the model may run, and idle sessions."""
 
     def __init__(self, model: Model) -> None:
         self.snapshot = Snapshot(model)

@@ -141,7 +141,7 @@ def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
 
 
 def _outputs(comparison: ModelComparison) -> list[str]:
-    """Returns lines on the outputs of the models, the largest errors first: five at most."""
+    """Returns at most five lines on the models' outputs, those with the largest errors first."""
     lines = []
     for pair in comparison.worst(len(comparison.pairs)):
         if pair.second in comparison.outputs:

@@ -55,7 +55,7 @@ def number(value: float | None) -> str:
 
 
 def in_words(state: str, errors: Errors) -> str:
-    """Returns a verdict in words: `equal within the tolerance` if equal values have errors."""
+    """Returns a verdict in words: `equal within the tolerance` for equal values with errors."""
     return "equal within the tolerance" if state == "equal" and errors.max_abs else state
 
 

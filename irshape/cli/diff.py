@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 FEW = 3
-"""If more constants changed from one element type to another, `diff` only counts them."""
+"""If more than this number of constants changed their element type, `diff` only counts them."""
 TONES = {"-": "red", "+": "green", "~": "yellow"}
 
 

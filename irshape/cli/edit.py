@@ -40,7 +40,7 @@ def _restore(graph: Graph, given: Given) -> str:
 def _pairs(graph: Graph, given: Given, flag: str, ends: Iterable[Output] = ()) -> dict[str, str]:
     """Parses the NAME=VALUE texts of an option. A name in the graph may contain `=`.
 
-    ends: the model's inputs or outputs. If there is only one, `NAME=` may be omitted.
+    ends: the model's inputs or outputs. If `ends` has one element, `NAME=` may be omitted.
     """
     named = {name for each in graph.walk() for port in each.outputs for name in port.names}
     names = [(*each.names, port_name(each.layer, each.index))[0] for each in ends]
@@ -276,8 +276,8 @@ def _layouts(text: str) -> tuple[str, str]:
     before, colon, after = text.partition(":")
     if not colon or not before or not after:
         raise ValueError(
-            f"expected FROM:TO, such as NHWC:NCHW, got '{text}'; for a layout that stays, give it "
-            "twice, such as NHWC:NHWC"
+            f"expected FROM:TO, such as NHWC:NCHW, got '{text}'; for a layout that stays, write "
+            "it twice, such as NHWC:NHWC"
         )
     return before, after
 

@@ -77,7 +77,7 @@ def command(
 
     --shape gives an input another shape than the file declares. On a terminal, the table fits the
     width, and long names are shortened. The table marks a layer that does not fit its inputs with !
-    and shows the shapes that its ports declare; ? marks shapes that are inferred from these.
+    and shows the shapes that its ports declare; ? marks shapes inferred from declared shapes.
 
     With --symbols, the table shows expressions such as past+seq instead of intervals. --shape may
     name dimensions: --shape 'input_ids=[batch,seq]'.

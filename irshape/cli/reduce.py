@@ -166,7 +166,7 @@ def _outcome(test: CommandTest, model: str) -> Outcome:
 def _require_failure(
     test: CommandTest, outcome: Outcome, status: int | None, contains: tuple[str, ...]
 ) -> None:
-    """Exits with status 1 if the command does not fail on the original as requested."""
+    """Exits with status 1 if the command does not fail on the original model as requested."""
     if status is None and outcome.status == 0 and not contains:
         reason = "the command succeeds on the model, so there is nothing to reduce"
     elif test.is_expected(outcome):

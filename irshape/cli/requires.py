@@ -33,7 +33,7 @@ def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
 
     PATH is a file, a folder (searched for IRs), a glob, or - for standard input. irshape concludes
     which releases read the model from the version of the IR, the operations with their opsets, the
-    element types, and the inferred shapes. Which releases run it was measured with their CPU
+    element types, and the inferred shapes. Which releases run the model was measured with their CPU
     plugins. docs/devices.md explains the verdicts on CPU, GPU and NPU. --ask compiles the model on
     the devices of this machine and prints their answers.
 

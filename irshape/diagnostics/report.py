@@ -67,7 +67,7 @@ class Diagnostic(NamedTuple):
 
     @property
     def fixed_safely(self) -> bool | None:
-        """Whether the best fix of the finding and its related findings is safe; None without a
+        """Whether the best fix, which also removes the related findings, is safe; None without a
         fix."""
         return self.fixes[0]["safe"] if self.fixes else None
 
@@ -136,7 +136,7 @@ class Report:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """The findings of all files, in their order."""
+        """The findings of all files, in the order of the files."""
         return [diagnostic for file in self.files for diagnostic in file.diagnostics]
 
     def count(self, severity: Severity) -> int:

@@ -102,8 +102,8 @@ def rule_of(rule_id: RuleId) -> type[Rule] | None:
 def findings(context: Context, also: Collection[str] = ()) -> Iterator[Finding]:
     """Runs the rules on a model, and yields their findings in no particular order.
 
-    also: names or codes of further rules to run, which are off by default. Findings of the file
-    reader and of shape inference are always yielded, even those of a rule that is off or unknown.
+    also: names or codes of rules that are off by default, to run as well. The findings of the file
+    reader and of shape inference are always yielded, even for a rule that is off or unknown.
     """
     asked = _asked(all_rules(), frozenset(also))
     for rule in asked:

@@ -1,4 +1,4 @@
-"""Defines the base class of rules: documentation, check, and possible origins of findings."""
+"""Defines `Rule`, the base class of rules: documentation, check, and parts of files to suspect."""
 
 from __future__ import annotations
 

@@ -35,10 +35,10 @@ T = TypeVar("T")
 
 
 class Ports(NamedTuple):
-    """The precisions of all ports of a model, and the layers whose ports share an id."""
+    """The precisions of all ports of a model, and the layers with several ports of one id."""
 
     precisions: set[str | None]
-    """The distinct values of `precision`. Contains None if some port has none."""
+    """The distinct values of `precision`. Contains None if some port has no precision."""
     repeat: list[Layer]
     """The layers with two inputs or two outputs that have the same id."""
 
@@ -153,7 +153,7 @@ class Context:
 
     @cached_property
     def ports(self) -> Ports:
-        """The precisions of all ports, and the layers whose ports share an id."""
+        """The precisions of all ports, and the layers with several ports of one id."""
         layers = self.every_layer
         sides = [ports for layer in layers for ports in (layer.inputs, layer.outputs)]
         precisions = {port.precision for ports in sides for port in ports}

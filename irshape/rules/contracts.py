@@ -176,8 +176,8 @@ def _lacks_values(model: Model) -> bool:
 
 
 def _follows(reasons: Reasons, tensor: Tensor, breaking: set[tuple[int, int]]) -> bool:
-    """Returns whether a layer only passes on a violation of a statement: an input of the layer
-    breaks it, and the layer itself adds no unknown size."""
+    """Returns whether a layer only passes on a violation: an input of the layer already breaks the
+    statement, and the layer itself adds no unknown size."""
     from ..inference.explaining import Place
 
     result = reasons.result

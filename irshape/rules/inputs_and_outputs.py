@@ -16,7 +16,7 @@ class MissingTensorName(Rule):
 
     ## What it does
     Reports a Parameter whose port has no `names`, and a Result whose tensor has no name. If no
-    tensor of the file has a name, the rule reports only the first of them.
+    tensor of the file has a name, the rule reports only the first input or output.
 
     ## Why it matters
     A program that looks up the input or output by name does not find it. The program can use only
@@ -126,7 +126,7 @@ class CollidingName(Rule):
 
     ## What OpenVINO does
     Refuses the file: "Model operation names have collisions with tensor names", "Model tensor names
-    have collisions". Before 2025.0, it accepts a tensor that is an input and an output, or two
+    have collisions". Releases before 2025.0 accept a tensor that is an input and an output, or two
     outputs.
 
     ## Example

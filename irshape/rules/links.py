@@ -146,7 +146,7 @@ class Links:
         return layer
 
     def _port(self, edge: Edge, side: Side, text: str, layer: Layer | None) -> int | None:
-        """Returns the position of the port that an edge names; if there is none, adds a fault."""
+        """Returns the position of the port that an edge names; for a missing port, adds a fault."""
         if layer is None or not text:
             return None
         ids = [port.id for port in (layer.outputs if side == "from" else layer.inputs)]

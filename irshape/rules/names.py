@@ -26,7 +26,7 @@ class UnknownVariable(Rule):
     ## What it does
     Reports an Assign if no ReadValue in the same net or body has its `variable_id`, or if no path
     leads from this ReadValue to a Result or an Assign. Also warns of two Assigns of one variable if
-    no Assign writes another variable that a ReadValue reads: one of the two probably has the wrong
+    another variable is read but never assigned: one of these Assigns probably has the wrong
     `variable_id`.
 
     ## Why it matters

@@ -394,8 +394,8 @@ class IndexOutOfRange(Rule):
 
     ## What it does
     Reports a Gather if irshape knows that one of its indices is out of range. The index is a
-    constant, or computed from a size: for a sequence of 512 tokens, position 511 in a table of 256
-    rows.
+    constant, or computed from a size, e.g. position 511 of a sequence of 512 tokens in a table of
+    256 rows.
 
     ## Why it matters
     The table is too small for the indices, for example for the length of the sequence.

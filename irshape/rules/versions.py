@@ -180,8 +180,7 @@ class UnknownVersion(Rule):
 
     ## What it does
     Reports a `version` that is not an opset, or an opset that does not contain the operation. The
-    operation is newer than the opset, or the opset is the newest one, which contains only a few
-    operations so far.
+    operation is newer than the opset, or the opset is the newest and still incomplete.
 
     ## Why it matters
     The version decides which attributes and inputs the layer has.

@@ -15,8 +15,8 @@ HEAD = "| place | finding | layer |\n|--:|---|---|\n"
 
 
 def render(report: Report, options: Options = DEFAULTS, most_bytes: int | None = None) -> str:
-    """Renders the report. most_bytes: the largest size of the text; further findings are
-    counted."""
+    """Renders the report. most_bytes: the largest size of the text; findings beyond this size are
+    only counted."""
     parts: list[str] = []
     size, left = 0, 0
     for part, findings in _parts(report):

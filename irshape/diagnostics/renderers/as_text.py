@@ -123,7 +123,7 @@ def _cause(diagnostic: Diagnostic, cause: Mapping[str, Any]) -> str:
 
 
 def _related(diagnostic: Diagnostic) -> Iterator[str]:
-    """Yields a line for each related finding: the change that fixes the diagnostic removes it."""
+    """Yields a line for each related finding, i.e. one that the diagnostic's fix also removes."""
     for each in diagnostic.related[:MAX_RELATED]:
         where = f"line {each['line']}: {each['severity']}[{each['code']}]"
         yield f"{where} {plain(each['message'])}"
@@ -198,7 +198,7 @@ def _summary(report: Report, options: Options, paint: Paint) -> str:
 
 
 def _what_fix_does(report: Report, options: Options) -> Iterator[str]:
-    """Yields a line with the number of findings that `irshape fix` can fix; none if it is 0."""
+    """Yields a line with the number of findings that `irshape fix` can fix, or no line for 0."""
     safely = [each.fixed_safely for each in report.diagnostics for _ in each.whole]
     safe, unsafe = safely.count(True), safely.count(False)
     flag = "--unsafe-fixes"

@@ -28,7 +28,7 @@ from ..common import (
 from .markup import html_page, message, prose, text
 
 MAX_FINDINGS = 5_000
-"""The largest number of findings on a page, so that it opens fast. Further findings are counted."""
+"""The most findings on a page, so that a browser opens it fast. The others are only counted."""
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:

@@ -92,7 +92,7 @@ def _reads_first(
 
 def without(body: Body, whole: Plan, settled: Collection[int], kept: Collection[int]) -> Plan:
     """Returns a plan that treats the outputs of the layers `kept` as constants. It omits the layers
-    among `settled` on which no other layer depends any more."""
+    in `settled` whose outputs no remaining layer needs."""
     needed: set[int] = set()
     steps = []
     for step in reversed(whole.steps):

@@ -80,8 +80,9 @@ class Fitter:
 
         given: the shapes of the inputs by layer id, of static rank.
         Tries size 2 for all dimensions, then sizes from the conditions of layers (`input_sizes`).
-        Returns the first sizes that no layer refuses or, as a body may not run, that only layers in
-        bodies refuse. Raises `ValueError` that names the refusing layer if there are none.
+        Returns the first sizes that no layer refuses, or else sizes that only layers in bodies
+        refuse: these bodies may not run. Otherwise raises a `ValueError` that names a refusing
+        layer.
         """
         best: tuple[int, Sizes, Refusal] | None = None
         outside: Sizes | None = None

@@ -121,7 +121,7 @@ class Builder:
         name: str = "",
         **attributes: Any,
     ) -> tuple[NodeOutput, ...]:
-        """Adds a layer and returns its outputs. `attributes` have the names in the class in `ops/`.
+        """Adds a layer and returns its outputs. attributes: by their names in the class in `ops/`.
 
         version: the opset; by default the first with this operation. Raises `Violation` if the
         layer cannot be inferred.
@@ -332,7 +332,7 @@ def declare(port: Port, tensor: Tensor) -> None:
 
 
 def completed(said: Tensor, inferred: Tensor) -> Tensor:
-    """Returns the declared tensor, with the inferred type or rank where it is dynamic."""
+    """Returns the declared tensor, with a dynamic type or rank replaced by the inferred one."""
     return Tensor(
         inferred.element_type if said.element_type.is_dynamic else said.element_type,
         inferred.shape if said.shape.dims is None else said.shape,

@@ -164,7 +164,7 @@ class Reasons:
         )
 
     def maker(self, place: Place) -> Place:
-        """Returns where a dimension originates: the last layer that does not just pass it on."""
+        """Returns the dimension from which `place` is passed on: the one that a layer computes."""
         passed = {place}
         while place not in self._makers:
             before = self.passed_on(place)

@@ -64,8 +64,8 @@ def grid(
 def shape_of(
     known: Sequence[Expression | None], shape: PartialShape, sizes: Mapping[str, int]
 ) -> PartialShape:
-    """Returns the shape of an input with numbers for its symbols. Other dimensions stay as they
-    are."""
+    """Returns the shape of an input with numbers for its symbols. Dimensions without an expression
+    stay unchanged."""
     return PartialShape(
         dim if size is None else Dimension.of(max(value_of(size, sizes), 0))
         for size, dim in zip(known, shape, strict=True)

@@ -109,8 +109,8 @@ def infer_operation(
 
 
 def _of_ports(layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
-    """Returns the outputs that ports declare. If an input may have another shape than its port
-    declares, all dimensions are dynamic."""
+    """Returns the tensors that output ports declare, with only dynamic dimensions if an input may
+    have another shape than its port declares."""
     outputs = tuple(map(declared, layer.outputs))
     if all(
         not port.dims or PartialShape(port.dims).encloses(tensor.shape)

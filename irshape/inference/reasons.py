@@ -35,7 +35,7 @@ class Step(NamedTuple):
     layer: Layer
     line: int
     axis: int | None
-    """The axis or index; None if the step explains the rank."""
+    """The axis of the dimension or index of the element; None if the step explains the rank."""
     expression: str | None
     reason: str
     parts: tuple[Part, ...]
@@ -145,7 +145,7 @@ class ProposedSize(NamedTuple):
     step: int
     """A layer accepts only multiples of this number; 1 if there is no such layer."""
     reason: str
-    """A text on the layer that requires this size, and a constant of this size; may be empty."""
+    """Names the layer that requires this size, and a constant of this size; may be empty."""
     equals: str = ""
     """What the dimension equals, if other inputs decide it: `past[2] + input_ids[1]`."""
 
@@ -234,7 +234,8 @@ class Overview(NamedTuple):
         return "\n".join(lines)
 
     def _sizes(self) -> Iterator[str]:
-        """Yields lines of proposed sizes: required sizes, sizes equal to others, and examples."""
+        """Yields lines about proposed sizes: required sizes, those equal to others, and
+        examples."""
         kinds: dict[tuple[str, str, str], dict[str, str]] = {}
         for size in self.sizes:
             kind = "equal" if size.equals else "required" if size.required else "example"

@@ -29,7 +29,7 @@ from .result import BodyResult, Inference, LayerResult, Observation
 MAX_PASSES = 6
 MAX_ATTEMPTS = 12
 _MUCH = 1 << 20
-"""The capacity of the cache for inference with named sizes, which other models do not share."""
+"""The capacity of a cache for inference with named sizes; no other model uses the cache."""
 
 NamedShapes = Mapping[str, tuple["str | None", ...]]
 """The names of the dimensions of inputs, by layer id; None for a dimension without a name."""
@@ -95,7 +95,7 @@ class SymbolicEngine(BodyEngine):
 
 
 def named(sizes: NamedSizes, wanted: str, dim: Dimension, origin: Origin) -> Dimension:
-    """Returns a dynamic dimension as a symbol; `NamedSizes.name_of` names it.
+    """Returns a dynamic dimension as a symbol, which `NamedSizes.name_of` names.
 
     origin: the axis whose size the symbol is. dim: the range of the size.
     """

@@ -11,7 +11,8 @@ from .wiring import OutputRef, Wiring
 
 
 class End(NamedTuple):
-    """An input or output of a model: its Parameter or Result, and the port of its tensor."""
+    """An input or output of a model: its Parameter or Result, and the port with its type and
+    shape."""
 
     layer: Layer
     producer: Layer

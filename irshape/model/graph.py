@@ -163,7 +163,7 @@ class Edge(NamedTuple):
     to_layer: str
     to_port: str
     offset: int = -1
-    """The byte offset of the `<edge>` in the file; -1 if it is in no file."""
+    """The byte offset of the `<edge>` in the file; -1 for an edge that is in no file."""
 
     @property
     def ends(self) -> tuple[str, str, str, str]:

@@ -65,8 +65,8 @@ class Ends:
         return name in self._known
 
     def find(self, name: object) -> Layer:
-        """Returns the input or output with a name, a position or `id:ID`. Returns an input or
-        output unchanged. Raises `ValueError`."""
+        """Returns the input or output for a name, a position, `id:ID` or the layer itself. Raises
+        `ValueError`."""
         meant = self._known.get(name)
         if meant is not None:
             return meant

@@ -33,8 +33,8 @@ FLOOR = 1e-6
 """An addition to the absolute tolerance of every element, for rounding errors around zero."""
 
 NO_SCALE = 1e30
-"""Finite numbers of at least this magnitude (f16: 60,000) stand for infinity, as in attention
-masks. They are ignored in the largest magnitude."""
+"""Finite numbers of at least this magnitude (f16: 60,000) are treated like infinity, e.g. those in
+attention masks: they do not count as the largest magnitude of a tensor."""
 
 
 def checked(**tolerances: float | None) -> None:

@@ -154,7 +154,7 @@ def set_attribute(
     """Returns the edit that sets an attribute of an element.
 
     If the element lacks the attribute, the edit adds it behind the attribute `after` or, if that is
-    missing too, behind the element's name. Without `after`, returns None instead.
+    missing too, behind the element's name. If `after` is None, nothing is added: returns None.
     """
     quote, place = b'"', -1
     for attribute, _, start, end in source.attributes(element):

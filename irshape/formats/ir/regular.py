@@ -17,10 +17,8 @@ from .forms import ID, NAMES, OFFSET, SPACE, VALUE, form_of
 
 
 def read_layers(text: str, at: int, body: Body) -> int:
-    """Adds layers in the usual layout to a body, from offset `at` on. Returns where they end.
-
-    text: the file, decoded so that each byte is one character.
-    """
+    """Adds layers in the usual layout to a body, from offset `at` on. Returns the end of the
+    layers. text: the file, decoded so that each byte is one character."""
     layers, path = body.layers, body.path
     match, find = _LAYER.match, text.find
     while head := match(text, at):

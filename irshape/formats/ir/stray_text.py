@@ -14,8 +14,8 @@ _MAY_BE_TEXT = re.compile(rb">\s*+(?!-?[0-9]{1,20}+\s*+</dim\b)[^<\s]")
 def texts_between(data: bytes, pieces: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Returns the start and end of each text between elements of a well-formed document.
 
-    pieces: the start and end of each part of `data` to examine, each part after a tag. The parts
-    joined must be well-formed.
+    pieces: the start and end of each part of `data` to examine, each part after a tag. All parts
+    together must be well-formed XML.
     """
     if not any(_MAY_BE_TEXT.search(data, max(start - 1, 0), end) for start, end in pieces):
         return []

@@ -51,7 +51,7 @@ def write(model: Model, path: str | os.PathLike[str], inference: Inference | Non
 class Layout:
     """The offsets of constants in a new .bin, which has only the bytes that constants use.
 
-    Constants that share bytes still share them. needed: the offset and size of every constant.
+    Constants that shared bytes share them again. needed: the offset and size of every constant.
     """
 
     def __init__(self, needed: Iterable[tuple[int, int]]) -> None:

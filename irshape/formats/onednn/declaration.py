@@ -53,7 +53,7 @@ FLOATS = ("f32", "bf16", "f16")
 class DeclaredAttribute(NamedTuple):
     """An attribute of a kind of operation: its type in the JSON, default, and allowed values.
 
-    An attribute that is not `required` and has the default None may be missing.
+    A file may omit an attribute that is not `required`; its value is then the default.
     """
 
     type: str

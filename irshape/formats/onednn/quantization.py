@@ -78,7 +78,7 @@ def dequantize(node: GraphOperation) -> Outputs:
 def _given(node: GraphOperation, index: int) -> NodeOutput | None:
     """Returns an input with scales or zero points in f32, reshaped to broadcast to the data.
 
-    The input has one element for the tensor, for each index of an axis, or for each group.
+    The input has one element for all data, one for each index of an axis, or one for each group.
     """
     if index >= len(node.inputs):
         return None

@@ -263,7 +263,7 @@ def swish(node: Node) -> Outputs:
 
 @operator("Clip")
 def clip(node: Node) -> Outputs:
-    """Converts Clip: the lower bound is applied first, so the upper bound wins if they cross."""
+    """Converts Clip: the lower bound is applied first, so the upper bound wins if it is smaller."""
     clipped = node.x
     if node.version < 11:
         kind = clipped.element_type

@@ -58,7 +58,7 @@ def constant_of_shape(node: Node) -> Outputs:
 
 @operator("Shape")
 def shape(node: Node) -> Outputs:
-    """Converts Shape. From version 15 on, `start` and `end` select axes, cut off at the rank."""
+    """Converts Shape: from version 15 on, only the sizes of the axes from `start` to `end`."""
     sizes = node.shape_of(node.x)
     start, end = node["start"] or 0, node["end"]
     if not start and end is None:

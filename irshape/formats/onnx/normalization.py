@@ -10,9 +10,7 @@ from .reduction import place_of_first
 @operator("Softmax", "LogSoftmax", "Hardmax")
 def softmax(node: Node) -> Outputs:
     """Converts Softmax, LogSoftmax and Hardmax. From version 13 on they work along one axis.
-
-    Before, they flatten all axes from `axis` on to one, and work along this one.
-    """
+    Earlier versions flatten all axes from `axis` on to a single axis, and work along that axis."""
     x = node.x
     if node.version >= 13:
         return _softmax(node, x, node.axis("axis", x.rank))

@@ -25,10 +25,8 @@ RANGE = {
 
 
 def _lying(node: Node, value: NodeOutput | None, x: NodeOutput) -> NodeOutput | None:
-    """Returns scales or zero points in f32, reshaped to broadcast to the data.
-
-    There is one number for the tensor, for each index of an axis, or for each block of an axis.
-    """
+    """Returns scales or zero points in f32, reshaped to broadcast to the data. There is one number
+    for the whole tensor, one for each index of an axis, or one for each block of an axis."""
     if value is None:
         return None
     value = node.convert(value, "f32")

@@ -111,10 +111,8 @@ def _bias(node: Node, directions: int, hidden: int, kind: str) -> NodeOutput:
 @operator("RNN", "LSTM")
 @operator("GRU", since=3)
 def recurrent(node: Node) -> Outputs:
-    """Converts RNN, LSTM or GRU, and transposes the outputs to ONNX's order of axes.
-
-    Its Y has the axes sequence, direction, batch, hidden; with `layout` 1, the batch is first.
-    """
+    """Converts RNN, LSTM or GRU, and transposes the outputs to ONNX's order of axes. ONNX's output
+    Y has the axes sequence, direction, batch, hidden; with `layout` 1, the batch is first."""
     node.require("input_forget", 0)
     peepholes = node.input(7)
     if peepholes is not None and (

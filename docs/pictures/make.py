@@ -31,7 +31,7 @@ COMMANDS = [["python", "-c", READ], ["irshape", "validate", "model.xml"]]
 class Fault(NamedTuple):
     layer: str
     right: str
-    """What stands in the layer; its first occurrence is replaced."""
+    """The correct text in the layer. Its first occurrence is replaced by `wrong`."""
     wrong: str
 
 
@@ -60,7 +60,7 @@ class Style(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Characters of one style, at a column of a line."""
+    """Characters with one style, beginning at a column of a line."""
 
     column: int
     text: str
@@ -79,7 +79,7 @@ def broken_model(folder: Path) -> None:
 
 
 def printed(command: list[str], folder: Path) -> str:
-    """What a command prints on a terminal of `COLUMNS` columns."""
+    """Returns what a command prints on a terminal of `COLUMNS` columns."""
     environment = {
         **os.environ,
         "PYTHONPATH": str(ROOT),
@@ -105,7 +105,7 @@ def printed(command: list[str], folder: Path) -> str:
 
 
 def terminal() -> list[list[Run]]:
-    """The lines on the screen after all commands."""
+    """Returns the lines on the screen after all commands."""
     lines: list[list[Run]] = []
     with tempfile.TemporaryDirectory() as folder:
         broken_model(Path(folder))
@@ -117,7 +117,7 @@ def terminal() -> list[list[Run]]:
 
 
 def screen(text: str) -> list[list[Run]]:
-    """Text with colours as a terminal shows it: wrapped at `COLUMNS`, with its styles."""
+    """Returns coloured text as a terminal shows it: wrapped at `COLUMNS`, with styles."""
     lines = []
     style = Style()
     for line in text.splitlines():
@@ -153,7 +153,7 @@ def styled(style: Style, codes: str) -> Style:
 
 
 def drawn(lines: list[list[Run]]) -> str:
-    """The screen as an SVG. Each run has its place and its width, so any monospaced font fits."""
+    """Returns the screen as an SVG. Positions and widths are fixed, so any monospaced font fits."""
     width = 2 * MARGIN + COLUMNS * ADVANCE
     height = BAR + len(lines) * LEADING + MARGIN
     parts = [

@@ -1,4 +1,4 @@
-"""How Sphinx builds the site from the sources that `pages.py` writes."""
+"""Configures Sphinx, which builds the site from the sources that `pages.py` writes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ INTERNAL = (
     "Trace",
     "Verdict",
 )
-"""Classes that public ones have or return, and that have no page."""
+"""Classes without a page that attributes or methods of public classes return."""
 
 nitpicky = True
 nitpick_ignore_regex = [
@@ -66,7 +66,7 @@ python_use_unqualified_type_names = True
 def as_restructured_text(
     app: Any, what: str, name: str, obj: object, options: object, lines: list[str]
 ) -> None:
-    """Docstrings are written in Markdown: code in backticks, and indented blocks of code."""
+    """Converts a docstring from Markdown (backticks, indented code) to reStructuredText."""
     text = "\n".join(lines)
     text = re.sub(r"``?`?(\w+)\n(.*?)\n```", _fenced, text, flags=re.DOTALL)
     text = re.sub(r"(?<=[^:\n\s])\n\n(?=    \S)", "\n\n::\n\n", text)
@@ -80,7 +80,7 @@ def as_restructured_text(
 
 
 def _code(match: re.Match[str]) -> str:
-    """What is in backticks: a link where it is a name of the package."""
+    """Converts text in backticks to code, or to a link if it is a public name of irshape."""
     return match[0] if match[1] in irshape.__all__ else f"`{match[0]}`"
 
 

@@ -37,7 +37,7 @@ from irshape.rules import Rule, all_rules  # noqa: E402
 ROOT = HERE.parents[1]
 DOCS = ROOT / "docs"
 FILES = "files"
-"""The folder of the site for files of the repository that a page links to."""
+"""The folder of the site for copies of repository files to which pages link."""
 
 ELSEWHERE = {
     "README.md": "index.md",
@@ -47,26 +47,26 @@ ELSEWHERE = {
     "examples/README.md": "project/examples.md",
     "tests/differential/README.md": "project/differential-tests.md",
 }
-"""Documents outside docs/, and where the site has them."""
+"""Maps documents outside docs/ to their pages of the site."""
 FOLDERS = {
     "examples": "project/examples.md",
     "schemas": "schemas.md",
 }
-"""Folders that a page links to, and the page that describes them."""
+"""Maps folders to which pages link to the page that describes the folder."""
 
 CODE = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(\]\()((?![a-z]+:)[^)\s]+)(\))")
 ORPHAN = "---\norphan: true\n---\n\n"
-"""Begins a page that no table of contents has: hundreds of entries would slow every page."""
+"""The beginning of a page that no table of contents lists: long tables slow every page."""
 UNSEARCHED = "---\nnosearch: true\n---\n\n"
-"""Begins a page that mentions everything and answers nothing: the search leaves it out."""
+"""The beginning of a page that the search leaves out, since it mentions almost every word."""
 
 
 # The documents
 
 
 def home_of(path: str) -> str | None:
-    """The page of the site for a file of the repository, where it has one."""
+    """Returns the page of the site for a file of the repository; None without a page."""
     if path in ELSEWHERE:
         return ELSEWHERE[path]
     page = PurePosixPath(path)
@@ -74,7 +74,7 @@ def home_of(path: str) -> str | None:
 
 
 def staged(path: Path, folder: Path) -> str:
-    """A document with its links as the site has them; files that it links to are copied."""
+    """Returns a document with links to pages of the site. Copies files to which it links."""
     here = path.parent.relative_to(ROOT).as_posix()
     page = home_of(path.relative_to(ROOT).as_posix())
     assert page is not None, path
@@ -92,7 +92,7 @@ def staged(path: Path, folder: Path) -> str:
 
 
 def _page_of(name: str, anchor: str, folder: Path) -> str:
-    """The path in the site of a file or folder of the repository."""
+    """Returns the path in the site for a file or folder of the repository."""
     home = home_of(name) or FOLDERS.get(name)
     if home is not None:
         return home
@@ -107,7 +107,7 @@ def _page_of(name: str, anchor: str, folder: Path) -> str:
 
 
 def _listing(name: str, folder: Path) -> str:
-    """The page that lists the files of a folder, which are copied."""
+    """Copies a folder. Returns the page that lists its files."""
     shutil.copytree(ROOT / name, folder / FILES / name, dirs_exist_ok=True)
     files = sorted(path.name for path in (ROOT / name).iterdir() if path.is_file())
     lines = [f"- [{file}]({os.path.basename(name)}/{file})" for file in files]
@@ -120,7 +120,7 @@ RULE = re.compile(r"(?<![\w`\[/#-])`?(IR\d{3})`?(?![\w`\]-])")
 
 
 def with_rules(text: str) -> str:
-    """A page of the top folder in which the codes of rules are links to their pages."""
+    """Returns the text of a page in the top folder, with links from codes of rules to pages."""
     codes = {rule.code for rule in all_rules()}
 
     def linked(match: re.Match[str]) -> str:
@@ -134,7 +134,7 @@ def with_rules(text: str) -> str:
 
 
 def _linked_line(line: str, linked: Callable[[re.Match[str]], str]) -> str:
-    """Headings and code within a line stay as they are."""
+    """Adds the links to a line, except in headings, code and other links."""
     if line.startswith("#"):
         return line
     pieces = re.split(r"(`[^`]*`|\[[^\]]*\]\([^)]*\))", line)
@@ -154,11 +154,11 @@ MOVED = {
     "faults": "fix.html",
     "graphs-elsewhere": "recipes.html",
 }
-"""Pages that the site had once, and where they lead now."""
+"""Maps removed pages of the site to the pages that replace them."""
 
 
 def moved_pages(folder: Path) -> None:
-    """HTML that leads on from old addresses; Sphinx copies it."""
+    """Writes an HTML page at each old address that redirects to the new one. Sphinx copies it."""
     for name, target in MOVED.items():
         write(
             folder,
@@ -176,7 +176,7 @@ def write(folder: Path, name: str, text: str) -> None:
 
 
 def rubric(text: str) -> str:
-    """A heading that the search does not rank as the title of a section."""
+    """Returns a heading that the search does not rank as the title of a section."""
     return f"```{{rubric}} {text}\n:heading-level: 2\n```"
 
 
@@ -223,7 +223,7 @@ def rule_page(rule: type[Rule]) -> str:
 
 
 def all_operations() -> list[type[Operation]]:
-    """Every version of the operations of the opsets, then those that libraries add."""
+    """Returns all versions of the operations of the opsets, then the operations of libraries."""
     versions = [cls for name in registry.type_names() for cls in registry.versions(name)]
     added = [registry.library_operation(name) for name in registry.library_type_names()]
     return [*versions, *filter(None, added)]
@@ -267,7 +267,7 @@ def _span(row: dict[str, Any]) -> str:
 
 
 def operation_page(cls: type[Operation]) -> str:
-    """The page of a version of an operation."""
+    """Returns the page of a version of an operation."""
     row = described(cls)
     evaluated = "irshape evaluates it." if row["evaluate"] else "irshape does not evaluate it."
     parts = [
@@ -366,7 +366,7 @@ def _table(heads: tuple[str, ...], cells: list[tuple[str, ...]], empty: str = "N
 
 
 def api_pages(folder: Path) -> None:
-    """One page for the functions, one for each class, and one for the other names."""
+    """Writes a page for the functions, one for each class, and one for all other names."""
     functions, classes, others = [], [], []
     for name in irshape.__all__:
         value = getattr(irshape, name)
@@ -390,7 +390,7 @@ def api_pages(folder: Path) -> None:
 
 
 ALIASES = ("Array", "__version__", "op")
-"""Names whose values have documentation of their class, not of themselves."""
+"""Names for which `getdoc` would return the documentation of their value's class."""
 
 
 def _functions_page(names: list[str]) -> str:
@@ -417,7 +417,7 @@ def _other_names(names: list[str]) -> str:
 
 
 def documented_assignment(name: str) -> tuple[str, str]:
-    """What a name that is no function and no class is assigned, and the text that describes it.
+    """Returns what is assigned to a name that is no function or class, and the text beneath.
 
     Raises `LookupError` for a name without a text.
     """

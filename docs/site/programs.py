@@ -1,7 +1,7 @@
 """A short program for each version of an operation, from the rows of the differential tests.
 
-A program builds one layer with `irshape.Graph` and prints what is inferred. It is run when it is
-made: what the site shows is what it printed.
+A program builds one layer with `irshape.Graph` and prints what is inferred. This script runs each
+program, and the site shows its real output.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from irshape.ops.declaration import LibraryOperation, Operation  # noqa: E402
 from irshape.ops.kinds import Malformed  # noqa: E402
 
 MOST_NUMBERS = 24
-"""The elements of a constant that is written out."""
+"""The largest number of elements of a constant that a program writes as a list."""
 WIDTH = 92
-"""Columns that a line of a program should not exceed."""
+"""The largest desirable number of columns of a line in a program."""
 TRIES = 40
-"""The rows that are tried for one version, the shortest programs first."""
+"""How many rows are tried for one version, beginning with the shortest programs."""
 
 WRITTEN: dict[tuple[str, int], str] = {
     ("Const", 1): """\
@@ -82,19 +82,19 @@ total, every = op.tensor_iterator(
 print(total.shape, every.shape)
 """,
 }
-"""Programs for operations whose rows cannot be told as a single call."""
+"""Programs for operations whose rows cannot be written as a single call."""
 
 
 class Program(NamedTuple):
     text: str
     printed: str
-    """What it prints."""
+    """What the program prints."""
     layer: str
-    """The layer in the IR that the graph is saved as."""
+    """The XML of the layer in the IR that `Graph.save` writes."""
 
 
 class ShapeRow(NamedTuple):
-    """Element types and shapes of the inputs and outputs of a layer, and its attributes."""
+    """The element types and shapes of a layer's inputs and outputs, and the attributes."""
 
     attributes: str
     inputs: tuple[str, ...]
@@ -103,7 +103,7 @@ class ShapeRow(NamedTuple):
 
 @cache
 def rows() -> dict[type[Operation], list[Case]]:
-    """The rows of the differential tests whose layer under test is of a version."""
+    """Returns for each version of an operation the rows of the differential tests that test it."""
     collected: dict[type[Operation], list[Case]] = defaultdict(list)
     for case in cases():
         try:
@@ -117,7 +117,7 @@ def rows() -> dict[type[Operation], list[Case]]:
 
 
 def program(operation: type[Operation]) -> Program:
-    """A program that builds a layer of a version. Raises `LookupError` where no row makes one."""
+    """Returns a program that builds a layer. Raises `LookupError` if no row gives a program."""
     key = (operation.type_name(), operation.since)
     if key in WRITTEN:
         return executed(operation, WRITTEN[key])
@@ -132,7 +132,8 @@ def program(operation: type[Operation]) -> Program:
 
 
 def _shortness(text: str) -> tuple[bool, bool, bool, int]:
-    """What comes first among programs: known shapes, no empty tensor, f32, few characters."""
+    """Returns a sort key: programs with known shapes, no empty tensor, f32, and short text
+    first."""
     empty = bool(re.search(r"\"\[([\d,]*,)?0[,\]]|\[\]\"", text))
     return "?" in text or ".." in text, empty, "f32" not in text, len(text)
 
@@ -163,7 +164,7 @@ def executed(operation: type[Operation], lines: str) -> Program:
 
 
 def _end_of_layer(xml: str) -> int:
-    """Where the element that a text begins with ends."""
+    """Returns the end of the XML element with which a text begins."""
     depth = 0
     for tag in re.finditer(r"<(/?)layer\b[^>]*?(/?)>", xml):
         depth += -1 if tag[1] else 0 if tag[2] else 1
@@ -182,7 +183,7 @@ def _outdented(xml: str) -> str:
 
 
 def written(case: Case, operation: type[Operation]) -> str | None:
-    """The lines that add the layer of a row, or None where a call cannot say what the row does."""
+    """Returns the lines that add the layer of a row; None if a call cannot express the row."""
     if case.extra_xml or case.edit or case.known or operation.bodies:
         return None
     if issubclass(operation, LibraryOperation):
@@ -238,7 +239,7 @@ def _feeding_layer(node: Node, name: str, lines: list[str], names: dict[int, str
 
 
 def _numbers(constant: Const) -> str:
-    """The values of a constant as Python writes them. Raises `ValueError` where they are many."""
+    """Returns the values of a constant as Python text. Raises `ValueError` for many values."""
     sizes = constant.shape
     count = 1
     for size in sizes:
@@ -272,7 +273,7 @@ def _attributes(texts: dict[str, str], operation: type[Operation]) -> list[str]:
 
 
 def shape_rows(operation: type[Operation], most: int = 6) -> list[ShapeRow]:
-    """What is inferred for rows of a version, each with other forms of shapes."""
+    """Returns what irshape infers for rows of a version that have different kinds of shapes."""
     chosen: dict[str, ShapeRow] = {}
     tries = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -299,7 +300,7 @@ def _short(listed: list[Case]) -> list[Case]:
 
 
 def _form(case: Case) -> str:
-    """What makes a row another one to a reader: which inputs have which kind of shape."""
+    """Returns a key that is equal for rows with the same attributes and kinds of input shapes."""
     shapes = [item.shape for item in case.inputs if isinstance(item, Data)]
     kinds = []
     for shape in shapes:
@@ -313,7 +314,7 @@ def _form(case: Case) -> str:
 
 
 def _inferred(path: Path, case: Case) -> ShapeRow | None:
-    """The types and shapes around the layer under test, or None where it is refused."""
+    """Returns the types and shapes around the tested layer; None if irshape refuses it."""
     try:
         model = irshape.load(path)
     except irshape.LoadError:

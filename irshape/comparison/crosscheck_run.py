@@ -79,7 +79,7 @@ def device_name(layer: Layer) -> str:
 
 
 class CrosscheckRun(LayerwiseRun):
-    """Compares irshape's and a device's run of a model. The number of an output is its index in
+    """Compares the run of a model in irshape and on a device. An output's number is its index in
     `rows`."""
 
     def __init__(

@@ -50,7 +50,7 @@ class Pair(NamedTuple):
 
     @property
     def inherited(self) -> bool:
-        """Whether the tensor differs, and no difference for equal inputs is known."""
+        """Whether the tensor differs, but its layer is not known to differ for equal inputs."""
         return self.verdict == "differs" and self.own_verdict != "differs"
 
     @property

@@ -257,7 +257,7 @@ class Recording:
         return self._questions[0].options
 
     def is_of(self, model: Model) -> bool:
-        """Returns whether the model has the same layers and constants as the recorded model."""
+        """Returns whether a model has the same layers and constants as the recorded model."""
         return self._questions[0].model == fingerprint(model)
 
     def ask(self, question: Question) -> Answer:

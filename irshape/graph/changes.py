@@ -32,7 +32,7 @@ class Changes:
         self.number = count(1).__next__
         """Returns a higher number at each call. A new key of an `Ordered` gets it as value."""
         self.deferred: dict[Any, dict[Any, None]] | None = None
-        """During a `Graph.batch`: for each graph, the layers to infer at the end."""
+        """During a `Graph.batch`, maps each graph to the layers to infer at its end."""
         self.at_end: Callable[[], None] | None = None
         """Checks the graph at the end of the outermost `with` block. An error undoes the block."""
 

@@ -156,8 +156,8 @@ class Inferring(Structure):
         ]
 
     def _know_value(self, layer: GraphLayer) -> None:
-        """Computes the values of a layer's outputs, as far as shape inference can. Computes the
-        outputs on which they depend first."""
+        """Computes the values of a layer's outputs, as far as shape inference can. First computes
+        the outputs on which these depend."""
         waiting = [layer]
         while waiting:
             at = waiting[-1]

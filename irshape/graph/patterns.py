@@ -323,7 +323,7 @@ def _misfit(output: Output, wanted: Wanted) -> str:
 
 
 def _match(output: Output, wanted: Wanted, bound: _Bound, miss: _Miss) -> Iterator[_Bound]:
-    """Yields the extensions of the partial match `bound` in which `output` matches `wanted`."""
+    """Yields each extension of the partial match `bound` in which `output` matches `wanted`."""
     if wanted in bound:
         if bound[wanted] is output:
             yield bound

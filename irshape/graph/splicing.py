@@ -50,7 +50,7 @@ class Splicer:
         """Edits the net or one body.
 
         before: the body as it was loaded.
-        result: the body as it is now, with the layers in the order of `nodes`.
+        result: the body as it is now, with its layers in the order of `nodes`.
         """
         kept = {node.origin for node in nodes}
         for layer in before.layers:

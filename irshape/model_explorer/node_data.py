@@ -61,7 +61,7 @@ def statistics(subject: Subject, result: Mapping[str, Any]) -> list[Data]:
 
 
 def _data(subject: Subject, overlays: Iterable[Overlay]) -> list[Data]:
-    """Returns the node data of each overlay, with an entry for the net even if it has no values."""
+    """Returns the node data of each overlay, with an entry for the net even without values."""
     places = Places(subject)
     listed = []
     for overlay in overlays:

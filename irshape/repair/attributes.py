@@ -23,7 +23,7 @@ Candidate = tuple[Fit, Change]
 
 
 def attributes(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields other values for the attribute that a finding names; for all if it names none."""
+    """Yields other values for the attribute that a finding names, or for all attributes."""
     site = sites.of(finding.layer)
     operation = None if site is None else site.operation
     if site is None or operation is None:
@@ -85,7 +85,7 @@ _BESIDE = {"pads_begin": "pads_end", "pads_end": "pads_begin"}
 
 
 def _cost(sites: Sites, layer: Layer, alternative: Alternative) -> float:
-    """Returns `Change.cost` for a value: less if it is near the old one, usual, or the default."""
+    """Returns `Change.cost` for a value: low if usual, the default, or near the old value."""
     attribute, before, after, _ = alternative
     usual = sites.usual.get((layer.type, attribute.name, after), 0)
     cost = 2.0 - min(usual, 9) / 20

@@ -82,8 +82,7 @@ def _fit(site: Site, operation: type[Operation]) -> Fit:
 
 
 def versions(sites: Sites, finding: Finding) -> Iterator[Candidate]:
-    """Yields other versions of the same type, unless the version is an extension or a newer
-    opset."""
+    """Yields other versions of a type; none for an extension or an opset newer than known ones."""
     site = sites.of(finding.layer)
     if site is None or site.operation is not None:
         return

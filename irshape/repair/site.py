@@ -41,7 +41,7 @@ class Site:
         inputs: tuple[Tensor | None, ...] | None = None,
     ) -> Fit:
         """Returns how well the layer's outputs would match its declared ports with other
-        attributes, another operation or other inputs. None stands for what the file contains."""
+        attributes, another operation or other inputs. None means: those of the file."""
         declared = operation or self.operation
         if declared is None:
             return Fit.OPEN

@@ -79,7 +79,7 @@ class DeviceVerdict:
         """Returns the layers that `HETERO:GPU,CPU` would run on the CPU.
 
         These are the layers that GPU refuses and CPU accepts. The list is empty if CPU refuses one
-        of them too, and for devices other than GPU.
+        of these layers, too, and for devices other than GPU.
         """
         if self.device != "GPU" or set(self.layers) & set(cpu.layers):
             return []

@@ -1913,9 +1913,9 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """A matrix product for each group.
+        """A matrix product for each group of `mat_a` `[G,M,K]` and `mat_b` `[G,N,K]`.
 
-        Group `g` is the product of the matrices `g` in `[G,M,K]` and `[G,N,K]`. If `mat_a` is a
+        The result for group `g` is `mat_a[g]` times the transpose of `mat_b[g]`. If `mat_a` is a
         single
         matrix `[T,K]`, `offsets` assigns its rows to the groups.
         Specification: GroupedMatMul-17.
@@ -2202,7 +2202,7 @@ class Operations:
     ) -> Output:
         """The inverse of the square matrices in the last two axes; NaN for a singular matrix.
 
-        With `adjoint`, the inverse is transposed, as OpenVINO 2026.4 computes it.
+        With `adjoint`, the result is the transposed inverse, as in OpenVINO 2026.4.
         Specification: Inverse-14.
 
         data: shape [...,rows,columns].
@@ -4019,7 +4019,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The elements shifted along `axes`. Those shifted beyond the end return at the beginning.
+        """The elements shifted along `axes`. Elements beyond the end return at the beginning.
         Specification: Roll-7.
 
         data: an input.
@@ -4793,7 +4793,7 @@ class Operations:
         opset: Opset | None = None,
         name: str | None = None,
     ) -> Output:
-        """The input with its axes in the order `order`; if `order` is empty, in reverse order.
+        """The input with its axes in the given `order`; if `order` is empty, in reverse order.
         Specification: Transpose-1.
 
         data: an input.

@@ -45,8 +45,7 @@ class State(NamedTuple):
 
 
 class ConstantsOfType(NamedTuple):
-    """The constants of one element type: how many there are, and their elements and bytes in
-    all."""
+    """The number of constants of one element type, and their elements and bytes in total."""
 
     element_type: str
     constants: int

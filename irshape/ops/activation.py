@@ -334,7 +334,7 @@ class SoftSign(Unary):
 
 
 class AlongAxis(Operation):
-    """The base class of activations along one axis. Their method `of` computes in f32 or f64."""
+    """The base class of activations along one axis. The method `of` computes in f32 or f64."""
 
     data = operand(NUMERIC_OR_BOOLEAN)
     axis: int = attribute(INT, default=1)

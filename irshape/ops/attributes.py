@@ -153,7 +153,7 @@ def unknown(
 
     of: the operation in words, e.g. `ReduceMean of opset1`.
     absent: the declared attributes that the layer does not have.
-    of_plugin: whether a plugin declares the operation. Its library may use the attribute.
+    of_plugin: whether a plugin declares the operation, so that its library may use the attribute.
     """
     close = closest(name, absent)
     if close is not None:

@@ -36,8 +36,8 @@ class PortBinding(NamedTuple):
 class BodyView(Generic[T]):
     """A body with its port map.
 
-    `run` takes values of the body's Parameters, by layer id, and returns those of its Results. A
-    Parameter without a value keeps the type and shape that it declares.
+    `run` takes values of the body's Parameters and returns the values of its Results, by layer id.
+    A Parameter without a value keeps the type and shape that it declares.
     """
 
     def __init__(

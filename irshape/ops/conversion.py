@@ -36,7 +36,7 @@ def converted(array: Array, element_type: ElementType) -> Array:
 
 
 def is_plain(array: Array) -> bool:
-    """Returns whether NumPy computes with the array's own type as the specification defines.
+    """Returns whether NumPy's results in the array's own type are those of the specification.
 
     This is true for f32, f64, integers of 8 to 64 bits, booleans and strings.
     """

@@ -168,7 +168,7 @@ class Operation:
     signature: ClassVar[Signature] = Signature.of({}, ())
     """What irshape computes once from the attributes and operands, e.g. the number of inputs."""
     questioned: ClassVar[bool] = False
-    """Whether irshape checks layers of the operation beyond `infer`. irshape sets this."""
+    """Whether layers of the operation need checks other than `infer`. irshape sets this."""
 
     @classmethod
     def operand_at(cls, index: int) -> Operand | None:
@@ -340,7 +340,7 @@ class Operation:
 
     infer_value: Callable[..., Value | tuple[Value | None, ...] | None] | None = None
     """`infer_value(*inputs, outputs=…)` returns bounds of the outputs' elements from bounds of the
-    inputs' elements. Without it, irshape computes known values with `evaluate`."""
+    inputs' elements. Without `infer_value`, irshape computes known values with `evaluate`."""
 
     evaluate: Callable[..., Any] | None = None
     """`evaluate(*arrays)` returns the outputs as NumPy arrays, in the declared element types.

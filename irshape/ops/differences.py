@@ -47,8 +47,7 @@ _MOVING = {
     "Unsqueeze",
     "VariadicSplit",
 }
-"""Operations that output elements of their first input unchanged; Concat outputs those of all
-inputs."""
+"""Operations that only copy elements of their first input (Concat: of all inputs)."""
 
 
 class Surroundings:
@@ -73,16 +72,16 @@ class Surroundings:
 
     @cached_property
     def measured(self) -> set[int]:
-        """The positions of the layers that output sizes from a ShapeOf unchanged."""
+        """The positions of the layers that only copy sizes from a ShapeOf, and of the ShapeOf."""
         return self._passing("ShapeOf")
 
     @cached_property
     def stored(self) -> set[int]:
-        """The positions of the layers that output elements of a variable unchanged."""
+        """The positions of the layers that only copy elements of a variable."""
         return self._passing("ReadValue")
 
     def _passing(self, type_name: str) -> set[int]:
-        """Returns positions of layers that output unchanged elements of a layer of this type."""
+        """Returns positions of layers of this type, and of layers that only copy their elements."""
         passing: set[int] = set()
         sources = self.wiring.sources
         for position in self.wiring.order:
@@ -115,7 +114,7 @@ class Site:
 
     @property
     def feeding(self) -> list[int]:
-        """The position of the layer that feeds each input; -1 for none."""
+        """The position of the layer that feeds each input; -1 if no layer feeds it."""
         sources = self.around.wiring.sources[self.position]
         return [-1 if each is None else each[0] for each in sources]
 

@@ -105,7 +105,7 @@ class Operand:
         self.variadic = variadic
 
     def describe_shape(self) -> str | None:
-        """Returns the declared shape in words, e.g. "rank 2 or 3"; None if none is declared."""
+        """Returns the operand's shape in words, e.g. "rank 2 or 3"; None if it has none."""
         if self.axes is not None:
             return f"shape {describe_axes(self.axes)}"
         if self.single:

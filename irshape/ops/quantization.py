@@ -59,7 +59,7 @@ class FakeQuantize(Broadcasting):
     def evaluate(self, data: Array, *limits: Array) -> Array:
         """Returns the result of the specification's formula, computed in f64, with one rounding.
 
-        A number halfway between two quantized values in exact arithmetic is halfway here, too: a
+        A number that lies exactly halfway between two quantized values also does so in f64: a
         product of f32 numbers is exact in f64, and the division after it is rounded correctly.
         """
         numbers = real(data)
@@ -110,7 +110,7 @@ def _quantize(
     below: Array,
     above: Array,
 ) -> None:
-    """Writes FakeQuantize of the elements of `numbers` to `out`.
+    """Writes the result of FakeQuantize for `numbers` to `out`.
 
     The arrays `low` to `output_span` are f64, the others have the type of `numbers`. The result is
     `below` for numbers up to `least`, and `above` for numbers beyond `most`.

@@ -22,7 +22,7 @@ STRING = types("string")
 
 
 def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
-    """Returns the shape of `data` without the axes, or with 1 in their place if `keep_dims`.
+    """Returns the shape of `data` without `axes` or, if `keep_dims`, with 1 for each of `axes`.
 
     If the axes are unknown, returns the shape that covers all possible axes.
     """

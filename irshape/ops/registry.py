@@ -196,7 +196,7 @@ def registered_operations() -> tuple[type[Operation], ...]:
 
 
 def register(operation: type[Operation]) -> None:
-    """Declares an operation for this process. It replaces a class of the same name and module.
+    """Declares an operation for this process, in place of a class of the same name and module.
 
     A class without `since` and `custom_version` gets the version `extension`, which OpenVINO's own
     custom operations have. Raises `ValueError` if the operation is declared already.

@@ -114,8 +114,8 @@ class Comments:
                 else:
                     message = "this comment silences nothing: it is not inside a layer"
                     hint = (
-                        "put it inside its layer; to disable a rule for the whole file, put it "
-                        "before the first element, or write disable-file"
+                        "put the comment inside the layer; to disable a rule for the whole file, "
+                        "put the comment before the first element, or write disable-file"
                     )
                     fault = Fault(MISPLACED_SUPPRESSION, message, help=hint)
                     self.findings.append(Finding(fault, token.start()))

@@ -96,8 +96,7 @@ def bracketed(expression: Expression) -> str:
 
 
 class Facts(Protocol):
-    """The interface to the facts about symbols. `bounds.Bounds` and `facts.Facts` explain the
-    methods."""
+    """The interface to the facts about symbols. `bounds.Bounds` and `facts.Facts` implement it."""
 
     def number(self, number: Coefficient) -> Expression: ...
     def range(self, expression: Expression) -> tuple[float, float]: ...

@@ -29,7 +29,7 @@ class Facts(Bounds):
         self.rejected: set[str] = set()
         """The texts of assumptions that contradict the model, and so are not made again."""
         self.sure = False
-        """Whether to assume no equality, so that the bounds hold for all sizes of the inputs."""
+        """If true, no equality is assumed, so that bounds are valid for all sizes of the inputs."""
         self.replaced: dict[Symbol, Expression] = {}
         """For each replaced symbol, the expression that it equals."""
         self.one_or: dict[tuple[Expression, int], Constraint] = {}
@@ -38,12 +38,12 @@ class Facts(Bounds):
         self.constraints: dict[str, Constraint] = {}
         """Every condition that restricts a size, by the text of the condition."""
         self.conflicts: dict[object, Conflict] = {}
-        """For each layer or other source, the first contradiction in which it takes part."""
+        """The first contradiction that each layer or other source of conditions causes."""
         self.source: object = None
         """The source of new conditions: the layer that is being inferred, or another origin."""
         self.listening = True
         """Whether requirements narrow the ranges of sizes. False inside a body that may never run:
-        the requirements of its layers are only listed."""
+        there, requirements are recorded, but narrow nothing."""
         self.inside: dict[Symbol, tuple[Expression, Constraint]] = {}
         """Maps symbols to expressions that they equal if the current body is run (it may not
         be)."""

@@ -1,4 +1,4 @@
-"""Cumulative sums along an axis. They keep the shape."""
+"""Cumulative sums along an axis. The result has the shape of the input."""
 
 from __future__ import annotations
 

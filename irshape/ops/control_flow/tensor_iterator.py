@@ -100,7 +100,7 @@ class TensorIterator(Iteration):
     def count(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> int | None:
         """Returns the number of iterations, or None if it is unknown.
 
-        It comes from the last sliced input of known size, or from an output if no input is sliced.
+        The last sliced input of known size determines it, or an output if no input is sliced.
         """
         known = self.counts(view, inputs)
         if known:

@@ -98,7 +98,7 @@ class BackwardConvolution(Convolving):
 
 
 def shifted(dim: Dimension, number: int) -> Dimension:
-    """Returns `dim + number`, at least 0. The number is negative if padding is removed.
+    """Returns `dim + number`, or 0 if the sum is negative. `number` < 0 removes padding.
 
     If the upper bound becomes negative, the result has no upper bound, as in OpenVINO.
     """

@@ -125,7 +125,7 @@ def rotated_overlaps(box: Array, boxes: Array) -> Array:
 
 
 def _crossings(a: Array, b: Array) -> tuple[Array, Array]:
-    """Returns the points where sides of two quadrangles meet, and which of them exist."""
+    """Returns the points where sides of two quadrangles can meet, and whether each point exists."""
     along, other = np.roll(a, -1, axis=1) - a, np.roll(b, -1, axis=1) - b
     between = b[:, None, :, :] - a[:, :, None, :]
     cross = (

@@ -22,7 +22,7 @@ F32 = ElementType.of("f32")
 
 
 def capped(dim: Dimension, most: int = UNBOUNDED) -> Dimension:
-    """Returns the upper bound of a dimension, limited to `most`; `?` if it has none."""
+    """Returns the upper bound of a dimension, at most `most`; `?` if there is no upper bound."""
     return DYNAMIC if dim.high == UNBOUNDED else Dimension(min(dim.high, most))
 
 

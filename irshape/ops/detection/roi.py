@@ -195,7 +195,7 @@ def pooled_regions(
 
 
 def _output_sizes(site: Site) -> bool:
-    """Returns whether `output_size`, or else `pooled_h` and `pooled_w`, is not two numbers."""
+    """Returns whether `output_size` (if absent, `pooled_h` and `pooled_w`) is not two numbers."""
     sizes = site.layer.attribute("output_size")
     if sizes is not None:
         return len(sizes.split(",")) != 2

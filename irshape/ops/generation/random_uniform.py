@@ -144,8 +144,8 @@ def tensorflow_real(bits: Array, low: Array, high: Array) -> Array:
 def torch_real(bits: Array, low: Array, high: Array) -> Array:
     """Converts random words to numbers from `low` to `high`, as PyTorch does.
 
-    The last bits of a word become a fraction with one bit more than the mantissa of the type. It is
-    scaled to the range in f32, or in f64 for f64, and then converted to the type.
+    The last bits of a word become a fraction with one bit more than the mantissa of the type. The
+    fraction is scaled to the range in f32, or in f64 for f64, and then converted to the type.
     """
     digits = MANTISSA[element_type_of(low).name] + 1
     wide = np.float64 if digits == 53 else np.float32

@@ -151,7 +151,7 @@ class InterpolateAttributes(Operation):
         return tuple(zip(before, after, strict=True))
 
     def resized(self, image: Tensor, given: Tensor, name: str, axes: Tensor | None) -> Tensor:
-        """Returns the result: `axes` are resized to the sizes, or by the scales, in `given`."""
+        """Returns the image with `axes` resized to the sizes, or by the scales, in `given`."""
         along = default_axes(image, axes)
         if image.rank is None or along is None:
             return Tensor(image.element_type, PartialShape.of_rank(image.rank))

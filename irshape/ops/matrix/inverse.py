@@ -14,7 +14,7 @@ from ..tensors import Tensor
 class Inverse(Operation):
     """The inverse of the square matrices in the last two axes; NaN for a singular matrix.
 
-    With `adjoint`, the inverse is transposed, as OpenVINO 2026.4 computes it.
+    With `adjoint`, the result is the transposed inverse, as in OpenVINO 2026.4.
     """
 
     since = 14

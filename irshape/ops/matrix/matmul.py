@@ -135,9 +135,9 @@ def product(a: Array, b: Array) -> Array:
 
 
 class GroupedMatMul(Operation):
-    """A matrix product for each group.
+    """A matrix product for each group of `mat_a` `[G,M,K]` and `mat_b` `[G,N,K]`.
 
-    Group `g` is the product of the matrices `g` in `[G,M,K]` and `[G,N,K]`. If `mat_a` is a single
+    The result for group `g` is `mat_a[g]` times the transpose of `mat_b[g]`. If `mat_a` is a single
     matrix `[T,K]`, `offsets` assigns its rows to the groups.
     """
 

@@ -24,7 +24,7 @@ from ..tensors import Tensor, Value
 
 
 class Transpose(Operation):
-    """The input with its axes in the order `order`; if `order` is empty, in reverse order."""
+    """The input with its axes in the given `order`; if `order` is empty, in reverse order."""
 
     since = 1
     decompresses = "exactly"
@@ -97,7 +97,7 @@ class Reverse(Operation):
 
 
 class Roll(Operation):
-    """The elements shifted along `axes`. Those shifted beyond the end return at the beginning."""
+    """The elements shifted along `axes`. Elements beyond the end return at the beginning."""
 
     since = 7
     moves = ("data",)

@@ -222,7 +222,7 @@ class GatherND(Operation):
         return Tensor(data.element_type, (*leading, *indices.shape[batch:-1], *rest))
 
     def joined(self, batch: list[Dimension]) -> list[Dimension]:
-        """Returns the batch dimensions of the result, given those that the inputs share."""
+        """Returns the result's batch dimensions, given the dimensions that the inputs share."""
         return batch
 
     def evaluate(self, data: Array, indices: Array) -> Array:

@@ -237,7 +237,7 @@ class Pooling(Operation):
 
 
 def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any) -> Array:
-    """Returns padded data in which a ufunc combines each window along an axis into one element."""
+    """Combines each window along an axis of padded data into one element by a NumPy ufunc."""
     before: tuple[Any, ...] = (slice(None),) * axis
     if count == 1:
         return np.asarray(

@@ -54,7 +54,7 @@ class Transform(Operation):
     halves: ClassVar[bool] = False
     """Whether the last of `axes` contains half a spectrum in the input or the output.
 
-    Then `axes` must not be empty.
+    If so, `axes` must not be empty.
     """
 
     data = operand(TRANSFORMED, shape=(..., "?", 2))

@@ -29,7 +29,7 @@ def frame_faults(window: Tensor, size: int | None, step: int | None) -> Iterator
 
 
 def require_frames(window: Tensor, size: int | None, step: int | None) -> None:
-    """Raises `Violation` for the faults of frames that OpenVINO reports.
+    """Raises `Violation` for a frame size, frame step or window that OpenVINO refuses.
 
     OpenVINO does not check a window of unknown length.
     """

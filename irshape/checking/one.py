@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 Target = str | os.PathLike[str] | Model
 
 _left_behind: list[Diagnosis] = []
-"""The last diagnosis of a process that is about to end.
+"""Holds the last model and its findings if the process is about to end.
 
-The end of the process frees a large model faster than Python frees its objects one by one.
+The end of the process then frees a large model, faster than Python frees objects one by one.
 """
 
 
@@ -92,8 +92,8 @@ def _fix(fix: Fix, source: Source) -> dict[str, Any]:
 
 
 def _cause(cause: Cause, fixes: list[Fix], source: Source) -> dict[str, Any]:
-    """Returns a possible cause of a finding as JSON. `fix` is the index of its change in the
-    fixes."""
+    """Returns a possible cause of a finding as JSON. `fix` is the index in `fixes` of the change
+    that removes the cause."""
     line, column = source.place(cause.change.offset)
     layer = cause.change.layer
     row: dict[str, Any] = {
@@ -121,7 +121,7 @@ def validate_file(
     """Returns the report on a file; `-` is standard input.
 
     values: values of inputs, for single layers. cache: a folder of earlier reports.
-    leaves: whether the process ends afterwards.
+    leaves: whether the process ends after the report.
     Raises `OSError` if the file cannot be opened, `UnfitValue` for a value that fits no input.
     """
     with extensions_known(settings.extensions):
@@ -144,8 +144,8 @@ def validate_file(
 
 
 def _validate_cached(opened: Opened, settings: Settings, cache: str) -> FileReport:
-    """Returns the report on an unchanged file from the cache; otherwise stores a new report
-    there."""
+    """Returns the report on an unchanged file from the cache. Otherwise validates the file, and
+    stores the report in the cache."""
     from ..model.weights import Weights
     from ..rules.plugins import plugin_rules
     from .cache import Entry

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class UnsoundModel(ExecutionError):
     """Raised if irshape does not compute a model because of errors that `validate` reports.
 
-    `diagnostics` contains the errors. `layer` is the layer of the first one.
+    `diagnostics` contains the errors. `layer` is the layer of the first error.
     """
 
     def __init__(self, report: FileReport, layer: Layer | None) -> None:
@@ -61,7 +61,7 @@ def require_sound(model: Model) -> None:
 
 
 def _candidates(context: Context) -> Iterator[Finding]:
-    """Yields findings of rules with `stops_runs`, and findings of plugins without a rule."""
+    """Yields findings of rules with `stops_runs`, and plugins' findings with a code of no rule."""
     from ..rules import all_rules
 
     known = set()

@@ -144,7 +144,7 @@ def command(
 
 
 Writer = Callable[["Fixes", str], None]
-"""Writes the fixes of one file. Raises `OSError`."""
+"""A function that writes the fixes of one file. Raises `OSError`."""
 
 
 def _writer(

@@ -78,8 +78,8 @@ def command(
 
 
 def _by_default(first: Graph, second: Graph) -> dict[str, str]:
-    """Returns the connections to make without --connect. Raises `UsageError` if it is unclear which
-    ones."""
+    """Returns the connections to make without --connect. Raises `UsageError` if neither names nor
+    numbers of inputs and outputs determine them."""
     outputs = {name for output in first.outputs for name in output.names}
     inputs = [name for output in second.inputs for name in output.names]
     same = {name: name for name in inputs if name in outputs}

@@ -32,7 +32,7 @@ FUNCTIONS = ("shape", "element-type")
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="Time that the expression may take on one file.",
+    help="The longest time that the expression may take on one file.",
 )
 def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout: float) -> None:
     """List the layers that an XPath 1.0 expression selects.

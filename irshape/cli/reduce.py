@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     metavar="N",
     default=1,
     show_default=True,
-    help="How many models to try at once; the result is the same.",
+    help="How many models to try at once; the result does not depend on it.",
 )
 @click.option(
     "--max-tries", type=Whole(min=1), metavar="N", help="Stop after this number of tries."

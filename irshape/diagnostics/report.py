@@ -36,7 +36,7 @@ class Diagnostic(NamedTuple):
     actual: str | None = None
     help: str | None = None
     related: tuple[dict[str, Any], ...] = ()
-    """The findings that the same change removes, with all fields but `related`, `causes` and
+    """The findings that the fix of this one also removes, without `related`, `causes` and
     `fixes`."""
     causes: tuple[dict[str, Any], ...] = ()
     """The possible causes, likeliest first: `message`, `line`, `column`, `layer`, and `fix`.
@@ -104,7 +104,7 @@ class Trace(NamedTuple):
 class FileReport(NamedTuple):
     """The diagnostics of one file.
 
-    Renderers show lines of `source`; `--trace` prints `trace`. `to_dict` contains neither of these.
+    Renderers show lines of `source`; `--trace` prints `trace`. `to_dict` leaves out both fields.
     """
 
     path: str

@@ -210,7 +210,7 @@ class Context:
         """Returns the finding. If its layer rejects its inputs, adds the contradicting sizes to the
         message; for the first such layer, also contradictions between model inputs.
 
-        To find the sizes takes a few times as long as inferring the model.
+        To find the contradicting sizes takes a few times as long as inferring the model.
         """
         misfits, layer = self._misfits, finding.layer
         if layer is None or not any(each[0] is layer for each in misfits):

@@ -1,6 +1,6 @@
 """IR900: the required dimensions of a model, from `[[contract]]` (see docs/symbols.md).
 
-Without a contract, the rule reports nothing and infers nothing.
+Without a contract, the rule neither infers nor reports anything.
 """
 
 from __future__ import annotations

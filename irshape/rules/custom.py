@@ -23,7 +23,7 @@ _evaluators: dict[int, Evaluator] = {}
 
 
 def evaluator() -> Evaluator:
-    """Returns the worker process that evaluates XPath expressions for this process."""
+    """Returns the worker process that evaluates XPath expressions on behalf of this process."""
     import atexit
 
     from ..xpath.evaluator import Evaluator

@@ -139,7 +139,7 @@ def _as_port(shape: PartialShape) -> PartialShape:
 
 
 def _advice(context: Context, shape: PartialShape) -> str:
-    """Returns advice to declare a shape, e.g. `declare <dim>2</dim><dim>3</dim>` for an IR."""
+    """Returns advice how to declare a shape, e.g. `declare <dim>2</dim><dim>3</dim>` for an IR."""
     if not context.model.format.ports_as_written:
         return f"declare {shape}"
     if not shape.dims:

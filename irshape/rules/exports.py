@@ -211,7 +211,7 @@ STATED_SIZES = (
     ("vae_decoder", "latent_channels", "input", "latent_sample"),
     ("vae_decoder", "out_channels", "output", "sample"),
 )
-"""Rows of a model, a key of its config.json, and the input or output with the size of this key."""
+"""Rows of a model, a key of its config.json, and the input or output that must have this size."""
 
 
 class ExportVocabulary(_ExportRule):

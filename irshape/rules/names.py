@@ -87,8 +87,8 @@ class UnknownVariable(Rule):
             yield cls.finding(
                 f"no ReadValue reads the variable '{variable}' (variables that are read: {known})"
                 if misnamed
-                else f"OpenVINO finds no ReadValue of the variable '{variable}': it needs one in "
-                "the same body from which a path leads to a Result or an Assign",
+                else f"OpenVINO finds no ReadValue of the variable '{variable}': in the same "
+                "body, a path must lead from the ReadValue to a Result or an Assign",
                 context.model.source.attribute(layer.data_offset, "variable_id"),
                 layer,
                 expected=known if misnamed else "a ReadValue that leads to a Result or an Assign",

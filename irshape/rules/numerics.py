@@ -37,7 +37,7 @@ class _ValuesRule(Rule):
 
     @classmethod
     def unusual(cls, values: Array) -> Any:
-        """Returns a boolean for each element: whether the rule reports the element."""
+        """Returns an array of booleans: for each element, whether the rule reports the element."""
         raise NotImplementedError
 
     @classmethod

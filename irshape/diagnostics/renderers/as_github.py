@@ -57,5 +57,5 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    """Returns text escaped as in `_data`, and also `:` and `,`, which end a property."""
+    """Returns text for a property: `_data` escapes it, and `:` and `,` are escaped, too."""
     return _data(plain(text)).replace(":", "%3A").replace(",", "%2C")

@@ -27,7 +27,7 @@ SCHEMA = (
 LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 PROBLEMS = {"error": "error", "warning": "warning", "info": "recommendation"}
 MAX_RESULTS = 25_000
-"""GitHub accepts no more results than this. irshape omits the least severe results."""
+"""The largest number of results that GitHub accepts. irshape omits the least severe ones."""
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
@@ -132,7 +132,7 @@ def _result(
 
 
 def _related(file: FileReport, related: dict[str, Any], options: Options) -> dict[str, Any]:
-    """Returns the place and the message of a finding that the same change removes."""
+    """Returns the place and the message of a related finding."""
     text = _message(f"{related['code']}: {related['message']}")
     location = _location(file, related["line"], related["column"], options)
     return location | {"message": {"text": text}}

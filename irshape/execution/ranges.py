@@ -124,7 +124,7 @@ def stats_dict(model: Model, rows: Sequence[Range]) -> dict[str, Any]:
 
 
 class Simulation(NamedTuple):
-    """A run in which every f32 and f64 tensor is rounded after its layer, constants included.
+    """A run in which every f32 and f64 tensor is rounded once computed, constants included.
 
     outputs: the outputs of the rounded run. steps: all compared outputs, in topological order.
     """

@@ -28,7 +28,7 @@ class Refusal(NamedTuple):
 
 
 class Fitter:
-    """Decides whether input sizes fit a model. All decisions share attributes, edges and
+    """Decides whether input sizes fit a model. All its inferences share attributes, edges and
     constants."""
 
     def __init__(self, model: Model) -> None:

@@ -83,7 +83,7 @@ class Reasons:
         self._static: dict[BodyResult, BodyResult] | None = None
 
     def view(self, result: BodyResult) -> BodyView[Tensor] | None:
-        """Returns an inner body with its port map; None for the net or a faulty port map."""
+        """Returns an inner body and its port map; None for the net or if the map is faulty."""
         if result not in self._views:
             self._views[result] = None
             if result in self.names.around:
@@ -121,8 +121,8 @@ class Reasons:
                 yield from _places(place.body, *source)
 
     def _from_outside(self, place: Place) -> Iterator[Place]:
-        """Yields the dimensions and elements that the outer layer and the last iteration pass to a
-        Parameter."""
+        """Yields the dimensions and elements that the outer layer and the previous iteration pass
+        to a Parameter."""
         view = self.view(place.body)
         if view is None:
             return

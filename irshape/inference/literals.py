@@ -14,7 +14,7 @@ MAX_VALUE_TEXT = 1 << 16
 
 _VALUE_TEXT = re.compile(r"[-+\d.eE\s,\[\]()]*\Z")
 _WORDS = {"true": "1", "false": "0", "inf": "1e999", "infinity": "1e999"}
-"""Words, and the numbers that replace them. None replaces `nan`, which Python cannot parse."""
+"""Words, and the numbers that replace them. `nan` becomes None, since Python cannot parse it."""
 
 
 def parse_value(text: str) -> tuple[int | float, ...] | None:

@@ -32,7 +32,7 @@ class Memory:
         self._most = most
 
     def keep(self, key: tuple[object, ...], result: LayerResult, inputs: Sequence[Tensor]) -> None:
-        """Caches the result of a layer, unless it has long values or is an internal error."""
+        """Caches the result of a layer, but no result with long values and no internal error."""
         outputs = result.outputs
         if isinstance(outputs, Fault):
             if outputs.rule == INTERNAL_ERROR:

@@ -48,7 +48,7 @@ def compatible(declared: Tensor, other: Tensor) -> bool:
 
 
 def says_less(declared: Tensor, inferred: Tensor) -> bool:
-    """Whether a declared tensor equals the inferred one or is less specific, as [?] for [2]."""
+    """Whether a declared tensor equals the inferred one or is less specific, e.g. [?] for [2]."""
     return declared.element_type in (
         inferred.element_type,
         DYNAMIC_TYPE,

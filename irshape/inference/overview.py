@@ -142,8 +142,8 @@ def _bounding(reasons: Reasons) -> Binding | None:
 
 
 def _not_bounded(reasons: Reasons, result: BodyResult) -> set[Symbol]:
-    """Returns the symbols of the dimensions that are unbounded in `result`, an inference with other
-    shapes of the inputs. Omits the symbols of variables."""
+    """Returns the symbols of the dimensions that are unbounded in `result`, an inference of the
+    model with other input shapes. Omits symbols that come from variables."""
     states = {
         symbol
         for place in dynamic_places(reasons.result)
@@ -166,7 +166,7 @@ def _not_bounded(reasons: Reasons, result: BodyResult) -> set[Symbol]:
 
 
 def _open(reasons: Reasons, result: BodyResult, *, bounded: bool) -> Iterator[Place]:
-    """Yields the dimensions that are dynamic (if `bounded`: unbounded) in `result`."""
+    """Yields the dimensions that are dynamic in `result`; with `bounded`, only unbounded ones."""
     own = counterparts(result, reasons.result)
     for place in dynamic_places(result):
         dim = place.dimension_in(place.body)

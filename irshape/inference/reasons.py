@@ -122,7 +122,8 @@ class Group(NamedTuple):
 
 
 def _merged(groups: tuple[Group, ...]) -> Iterator[Group]:
-    """Yields the groups. Joins a group of inputs with the group that the inputs make unbounded."""
+    """Yields the groups. Joins a group of inputs with the group that these inputs make
+    unbounded."""
     inputs = {group.cause: group for group in groups if group.verdict == "input"}
     for group in groups:
         if group.verdict == "unbounded" and (own := inputs.pop(group.cause, None)) is not None:

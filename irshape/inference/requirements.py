@@ -110,8 +110,8 @@ def running_requirements(inference: Inference) -> Iterator[Requirement]:
 
 
 def _seen_since(refused: Detail, site: Site, all_sites: Mapping[Layer, Site]) -> Release:
-    """Returns the first release that refuses a part. Earlier releases infer less about the layer,
-    or about a layer before it, so that they do not detect the fault."""
+    """Returns the first release that refuses a part. Earlier releases do not detect the fault,
+    because they infer less about the layer, or about a layer before it."""
     if refused.what not in (EMPTY, SQUEEZED):
         return FIRST
     before = site.around.wiring.upstream(site.position)

@@ -16,7 +16,7 @@ from .result import BodyResult, Inference
 
 
 def details(site: Site, kind: Kind) -> Iterator[Detail]:
-    """Yields the differences of one kind between releases for a layer, e.g. what some refuse."""
+    """Yields how releases differ for a layer, in differences of one kind, e.g. `not run`."""
     if site.operation is not None:
         for difference in site.operation.differs:
             if difference.kind == kind and difference.when(site):

@@ -1,8 +1,8 @@
 """Infers with named sizes: dynamic dimensions become expressions of the inputs' dimensions.
 
-The model is inferred several times, until no layer adds a fact about the sizes. Meanwhile,
-dimensions are `SymbolicDimension`s. The result has plain dimensions, and the expressions
-separately.
+The model is inferred several times, until no layer adds a fact about the sizes. During these
+inferences, dimensions are `SymbolicDimension`s. The result has plain dimensions, and stores the
+expressions separately.
 """
 
 from __future__ import annotations

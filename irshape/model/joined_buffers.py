@@ -10,11 +10,11 @@ from .ranges import Ranges
 
 _ALIGNMENT = 64
 _LARGE = 1 << 20
-"""The size in bytes from which a buffer in parts is written to a temporary file."""
+"""A buffer in parts of at least this many bytes in all is written to a temporary file."""
 
 
 class Pieces:
-    """Buffers in one address space, as the bytes of an ONNX model. Addresses are multiples of 64.
+    """Buffers in one address space, e.g. the bytes of an ONNX model. Addresses are multiples of 64.
 
     Missing bytes, for example of a missing data file, also have an address range.
     """
@@ -82,7 +82,7 @@ class Pieces:
 
     @property
     def mark(self) -> tuple[int, int]:
-        """Where the buffers end. To remove all buffers added since, assign an earlier value of
+        """The end of the buffers. To remove the buffers added since, assign an earlier value of
         `mark`."""
         return len(self._starts), self._end
 

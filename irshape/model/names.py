@@ -119,7 +119,8 @@ def outputs_of(model: Model) -> Ends:
 def end_names(
     layers: Sequence[Layer], sources: Sequence[Sequence[OutputRef | None]], position: int
 ) -> list[str]:
-    """Returns the tensor names of an input or output of a model, first those in `output_names`.
+    """Returns the tensor names of an input or output of a model; those in `output_names` come
+    first.
 
     position: the position of the Parameter or Result. sources: the outputs that feed the layers.
     """

@@ -184,8 +184,8 @@ def _cosine(pieces: list[tuple[Array, Array]], scale: float) -> float | None:
 
 
 def ordinals(array: Array) -> Array:
-    """Numbers the values of a floating-point type in ascending order; returns the number of each
-    element."""
+    """Numbers the values of a floating-point type in ascending order. Returns each element's
+    number."""
     size = array.dtype.itemsize
     if size > 8 or array.dtype.kind == "c":
         return array.astype(np.int64)

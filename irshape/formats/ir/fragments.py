@@ -135,7 +135,7 @@ _LONG_NAMES = {
 def note_comments(port: Port, comments: list[tuple[str, bool]]) -> None:
     """Stores in a port the element type and the value that its comments state.
 
-    comments: the text of each comment, and whether it follows a dimension.
+    comments: the text of each comment, and whether the comment follows a dimension.
     """
     _note_type(port, (text for text, _ in comments))
     texts = deque((text.replace("{", "[").replace("}", "]"), at_dim) for text, at_dim in comments)
@@ -324,7 +324,7 @@ def _why_unnamed(layer: Layer) -> str:
 
 
 def _input_names(layer: Layer) -> list[str]:
-    """Returns the operand name of each input of a layer; the port id where there is no name."""
+    """Returns for each input of a layer its operand name or, without one, the id of its port."""
     names = _operand_names(layer)
     return [*names, *(port.id for port in layer.inputs[len(names) :])]
 

@@ -50,7 +50,8 @@ def may_be_ir(data: bytes) -> bool:
 
 
 def _root_element(data: bytes) -> str | None:
-    """Returns the name of the root element (`layer` for `...`); None if `data` ends before it."""
+    """Returns the name of the root element (`layer` if `...` replaces the name). Returns None if
+    `data` ends before the name."""
     match = _ROOT.match(data[:PEEK])
     if match is None:
         return None

@@ -110,8 +110,8 @@ class Node(SourceNode):
     def choice(
         self, attribute: str, words: Mapping[str, str] | tuple[str, ...], default: str = ""
     ) -> str:
-        """Returns an attribute that must be in `words`: its text, or the text to which a mapping
-        `words` maps it. Raises `Violation`."""
+        """Returns the text of an attribute that must be in `words`. If `words` is a mapping,
+        returns the text to which it maps the attribute. Raises `Violation`."""
         word = str(self[attribute] or default)
         if word not in words:
             raise refusal(attribute, word, f"one of {', '.join(words)}")

@@ -193,7 +193,7 @@ def _precision(said: str | None, hint: Hint | None) -> Hint:
 
 
 def _shape_rows(model: Model, answer: Answer) -> list[Row]:
-    """Returns a row for each output of OpenVINO: irshape's and OpenVINO's type and shape."""
+    """Returns a row for each output, with the types and shapes of irshape and of OpenVINO."""
     rows: list[Row] = []
 
     def visit(result: BodyResult) -> None:

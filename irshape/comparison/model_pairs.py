@@ -68,8 +68,8 @@ class Pair(NamedTuple):
 
 
 class ModelComparison:
-    """The result of `irshape compare`. Pairs follow the order in which the second model computes
-    them."""
+    """The result of `irshape compare`. Its pairs are in the order in which the second model
+    computes the tensors."""
 
     def __init__(
         self, first: Model, second: Model, precision: str | None, *, own_tolerance: bool = False

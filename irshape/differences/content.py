@@ -56,7 +56,7 @@ class Side:
         self.constants = [self._constant(layer) for layer in self.layers]
         """The constant of each Const layer; None for other layers, and for faulty attributes."""
         self.fixed: dict[int, Hashable] = {}
-        """Maps each layer that depends only on constants to some elements of one constant."""
+        """Maps each layer that depends only on constants to some elements of one of these."""
         for position in self.order:
             sources = [source and source[0] for source in self.sources[position]]
             if self.layers[position].is_constant or (sources and self.fixed.keys() >= {*sources}):

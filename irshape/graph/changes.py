@@ -30,7 +30,7 @@ class Changes:
         """For each change: the object, the attribute or key, and the value before the change."""
         self._marks: list[int] = []
         self.number = count(1).__next__
-        """Returns a higher number at each call. A new key of an `Ordered` gets it as value."""
+        """Returns a higher number at each call. A new key of an `Ordered` gets this number."""
         self.deferred: dict[Any, dict[Any, None]] | None = None
         """During a `Graph.batch`, maps each graph to the layers to infer at its end."""
         self.at_end: Callable[[], None] | None = None

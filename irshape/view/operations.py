@@ -36,7 +36,7 @@ def operation_page(operation: type[Operation]) -> dict[str, Any]:
 
 
 def category(operation: type[Operation]) -> str:
-    """Returns the module in `ops/` that declares an operation, or the plugin."""
+    """Returns where an operation is declared: the module in `ops/`, or the plugin."""
     if operation.of_plugin:
         return module_of(operation)
     return operation.__module__.split(".ops.", 1)[-1].split(".")[0]

@@ -20,14 +20,14 @@ Kind = Literal["root", "body", "scope", "repeat", "part"]
 MOST_MEMBERS = 90
 """The largest number of members of a group. A larger group is divided into parts."""
 PART = 60
-"""The number of layers of a part, if names have no prefixes by which to group."""
+"""A group with too many members is divided into parts of this many members."""
 LEAST_MEMBERS = 3
 """The smallest number of layers with a common name prefix that become a group."""
 MANY = 40
 """If more layers than this have the same name prefix, repeated sequences of types become groups."""
 LONGEST_PERIOD = 240
 LEAST_RUN = 12
-"""The minimum number of layers that all repetitions of a block have together."""
+"""A repeated block becomes a group if its repetitions together have at least so many layers."""
 MOST_CANDIDATES = 2_000
 DEEPEST = 24
 """The maximum number of prefixes that are read from a name, which may contain any number of

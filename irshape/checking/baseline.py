@@ -25,7 +25,7 @@ from ..settings.selectors import covered
 
 Key = tuple[str, str, str, str]
 """The code, the layer (for example `5/then_body/1`), the port (for example `output:2`) and the
-severity. Layer and port are empty if there is none."""
+severity. Layer and port are empty if the finding has none."""
 
 
 class Finished(NamedTuple):
@@ -178,7 +178,7 @@ def _without(file: FileReport, entries: dict[str, Counter[Key]], folder: str) ->
 def update(report: Report, path: str) -> None:
     """Writes the findings of a report as a baseline.
 
-    Keeps the entries of files that were not checked, unless a file no longer exists.
+    Keeps the entries of files that exist but were not checked.
     """
     import json
 

@@ -60,7 +60,7 @@ def fixes_of(task: Task) -> Fixes:
 
 
 def fix_many(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
-    """Yields the fixes of several files, in order. A file that fails does not stop the others."""
+    """Yields the fixes of several files, in order, also of the files after one that fails."""
     if any(task.path == "-" for task in tasks):
         jobs = 1  # standard input is that of this process
     return with_processes(_outcome, _lost, tasks, jobs, BATCH)

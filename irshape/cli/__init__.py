@@ -83,8 +83,8 @@ _OF_EVERY_COMMAND = {
     ),
     "extensions": extension_option(expose_value=False, callback=_know_extensions),
 }
-"""The options about the user's own operations. Every command has them, unless it defines an option
-of the same name."""
+"""The options about the user's own operations. Every command has them, except a command that
+defines an option of the same name itself."""
 
 
 class LazyGroup(click.Group):

@@ -101,7 +101,7 @@ def command(
 
 
 def _stage(graph: Graph, cut: str) -> list[str]:
-    """Returns the tensors of one cut. `a+b` means `a` and `b`, unless a tensor is called `a+b`."""
+    """Returns the tensors of one cut. `a+b` means `a` and `b`, if no tensor is called `a+b`."""
     try:
         graph.tensor(cut)
     except KeyError:

@@ -99,7 +99,7 @@ class Rule:
     """Whether an error of this rule can make computed values wrong, because the error affects
     types, shapes or bytes.
 
-    irshape does not compute a model with such an error, unless the user forces it.
+    irshape computes a model with such an error only if the user forces it.
     """
 
     def __init_subclass__(cls) -> None:

@@ -10,8 +10,8 @@ class ValueDifference(Rule):
 
     ## What it does
     In the reports of `irshape crosscheck` and `irshape compare`, reports each output of a layer
-    that differs by more than the tolerance although the layer received the same inputs on both
-    sides. Also reports each output of the model that differs. `irshape validate` runs no models.
+    that differs by more than the tolerance if the layer gets equal inputs on both sides. Also
+    reports each output of the model that differs. `irshape validate` runs no models.
 
     ## Why it matters
     The device computes the model differently, or the two models are not equivalent.

@@ -200,7 +200,7 @@ class InputValue(Rule):
 
     ## What OpenVINO does
     Rejects most of these values. The message names the layer, but not the line: "Axis 7 out of the
-    tensor rank range [-4, 3]." Silently accepts the others.
+    tensor rank range [-4, 3]." Silently accepts other invalid values.
 
     ## Example
     ```xml
@@ -230,7 +230,7 @@ class InputShapes(Rule):
     ## What it does
     Reports inputs whose shapes the operation cannot combine: shapes that do not broadcast, or that
     differ in a dimension where they have to agree. Also reports two layers that need different
-    sizes of one dynamic dimension, so that no size fits both. The message names these layers and
+    sizes of one dynamic dimension: no size fits both layers. The message names these layers and
     sizes.
 
     ## Why it matters

@@ -343,7 +343,7 @@ def _repeats_an_id(layer: Layer) -> bool:
 
 
 def _operand_position(layer: Layer, name: str) -> int | None:
-    """Returns the position of the input that an operation calls `name`; None if there is none."""
+    """Returns the position of the operation's input `name`; None if it has no such input."""
     try:
         if layer.version:
             operands = registry.find(layer.type, layer.version).operands

@@ -86,7 +86,7 @@ class LikelyFailsOnDevice(_DeviceRule):
     NPU is only likely.
 
     ## Why it matters
-    The model may fail where it is deployed. Try it there, or change it first.
+    The model may fail where it is deployed. Try it on this device, or change it first.
 
     ## What OpenVINO does
     Most likely refuses it in `compile_model`.
@@ -109,8 +109,8 @@ class NotJudgedForDevice(_DeviceRule):
 
     ## What it does
     With `--device`, reports layers whose operation was not measured on the device: custom
-    operations, and operations of newer opsets. The verdict on the model is `unknown`, unless
-    another layer has the verdict `fails` or `likely`.
+    operations, and operations of newer opsets. The verdict on the model is `unknown` if no other
+    layer has the verdict `fails` or `likely`.
 
     ## Why it matters
     The device may refuse these layers even if it accepts the rest of the model.

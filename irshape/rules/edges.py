@@ -90,9 +90,9 @@ class MalformedEdge(Rule):
     """An edge lacks one of its four ids, or has one that is not a whole number.
 
     ## What it does
-    Reports an edge without `from-layer`, `from-port`, `to-layer` or `to-port`, or with a value
-    there that is not a whole number. OpenVINO reads a number with a sign or leading zeros; for such
-    a number the finding is a warning.
+    Reports an edge without `from-layer`, `from-port`, `to-layer` or `to-port`, or with a value of
+    these attributes that is not a whole number. OpenVINO reads a number with a sign or leading
+    zeros; for such a number the finding is a warning.
 
     ## Why it matters
     The edge connects nothing.
@@ -152,14 +152,14 @@ class MalformedEdge(Rule):
 
 
 class UnknownEdgeAttribute(Rule):
-    """An `<edge>` has an attribute that has no meaning there.
+    """An `<edge>` has an attribute that has no meaning in an edge.
 
     ## What it does
     Reports every attribute of an `<edge>` except `from-layer`, `from-port`, `to-layer` and
     `to-port`.
 
     ## Why it matters
-    The attribute has no effect. Often it is one of these four, misspelt.
+    The attribute has no effect. Often its name is a misspelling of one of these four.
 
     ## What OpenVINO does
     Ignores it silently.
@@ -301,7 +301,7 @@ class Cycle(Rule):
     ```
 
     ## How to fix it
-    Redirect one of the edges of the cycle. Usually, one of them should come from another layer.
+    Redirect one of the edges of the cycle. Usually, one edge should come from another layer.
 
     ## Use instead
     ```xml

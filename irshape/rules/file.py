@@ -61,7 +61,7 @@ class Doctype(Rule):
     ```
 
     ## How to fix it
-    Delete the declaration. If you did not put it there, find out where the file came from.
+    Delete the declaration. If you did not write the declaration, find out where the file came from.
     """
 
     fatal = True
@@ -191,7 +191,7 @@ class StrayText(Rule):
     rule ignores comments, white space, and the contents of `<rt_info>`.
 
     ## Why it matters
-    No writer of IRs puts text there. The file was edited by accident, and may have lost more.
+    No writer of IRs puts text there. An accidental edit may have changed other parts, too.
 
     ## What OpenVINO does
     Ignores it silently.
@@ -321,7 +321,7 @@ class RepeatedElement(Rule):
     The file declares the same part twice, and the second declaration is lost.
 
     ## What OpenVINO does
-    Reads the first and silently ignores the others with all their contents.
+    Reads the first element, and silently ignores the later ones with all their contents.
 
     ## Example
     ```xml
@@ -331,7 +331,7 @@ class RepeatedElement(Rule):
     ```
 
     ## How to fix it
-    Move the contents of the second into the first, or remove the second.
+    Move the contents of the second element into the first, or remove the second element.
 
     ## Use instead
     ```xml

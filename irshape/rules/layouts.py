@@ -10,8 +10,8 @@ class StrideMismatch(Rule):
 
     ## What it does
     Compares the strides of every logical tensor of a oneDNN graph with its shape: there must be one
-    stride for each axis, none negative, and no two elements may share a place. A stride of 0, which
-    repeats elements along an axis, is allowed.
+    stride for each axis, none negative, and no two elements may have one address. A stride of 0,
+    which repeats elements along an axis, is allowed.
 
     ## Why it matters
     The elements would be read from, or written to, the wrong places.

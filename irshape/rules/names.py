@@ -33,8 +33,8 @@ class UnknownVariable(Rule):
     The assigned value is never used. A `variable_id` is wrong, or an edge is missing.
 
     ## What OpenVINO does
-    Rejects the model: "map::at". It looks for the ReadValue only among the layers of the same body
-    on which a Result or an Assign depends. It does not read the bodies of unused layers.
+    Rejects the model: "map::at". OpenVINO looks only in the Assign's body, among the layers on
+    which a Result or an Assign depends. It does not read the bodies of unused layers.
 
     ## Example
     ```xml
@@ -100,7 +100,8 @@ class UnknownVariable(Rule):
 
     @staticmethod
     def _unread(context: Context) -> Iterator[Layer]:
-        """Yields the Assigns for whose variable OpenVINO finds no ReadValue in the same body."""
+        """Yields the Assigns of variables whose ReadValue OpenVINO does not find in the same
+        body."""
         waiting = [context.model.net] if "assign" in context.by_type else []
         for body in waiting:
             used = list(compress(body.layers, context.links(body).used()))
@@ -225,7 +226,7 @@ class DuplicateTensorName(Rule):
     output port. Each body has its own names.
 
     ## Why it matters
-    Programs look up inputs and outputs by tensor name; which of the two they get is undefined.
+    Programs look up inputs and outputs by name; which of the two tensors they get is undefined.
 
     ## What OpenVINO does
     Reads the model silently, and returns one of the two tensors for the name. Converters wrote
@@ -238,7 +239,7 @@ class DuplicateTensorName(Rule):
     ```
 
     ## How to fix it
-    Rename one of the two. One tensor may have several names, but one name belongs to one tensor.
+    Rename one of the tensors. A tensor may have several names, but a name belongs to one tensor.
 
     ## Use instead
     ```xml

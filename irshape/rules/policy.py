@@ -227,8 +227,8 @@ class ExpectedInputs(PortsRule):
     Compares the Parameters of the net with `inputs`. Reports an input that is missing, that the
     policy does not list, or that has another element type or shape. irshape finds an input by a
     tensor name, or by the name or id of the layer. The shapes must be equal: for a `?` in the
-    expected shape, the dimension of the model must be dynamic without bounds; for an interval, it
-    must have the same bounds.
+    expected shape, the dimension of the model must be dynamic without bounds; for an interval, the
+    dimension must have the same bounds.
 
     ## Why it matters
     The program that calls the model relies on these names, types and shapes.

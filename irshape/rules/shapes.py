@@ -82,7 +82,7 @@ class PinnedDimension(Rule):
 
     ## What it does
     In a model with dynamic inputs, reports a Reshape, a Broadcast or an operation that broadcasts
-    (Add, Multiply …) whose constant input allows only one size of a dynamic dimension of the other
+    (Add, Multiply …) if its constant input allows only one size of a dynamic dimension of the other
     input.
 
     ## Why it matters
@@ -485,7 +485,7 @@ def reshapes(context: Context) -> list[Reshape]:
 def _batches(result: BodyResult) -> list[frozenset[Dimension]]:
     """Returns for each layer the first dimensions of the model inputs from which it is computed.
 
-    Inputs of which the layer uses only the sizes (ShapeOf) do not count.
+    An input counts only if the layer uses its values, not only its sizes (ShapeOf).
     """
     layers, sources = result.body.layers, result.wiring.sources
     types = {layer.type for layer in layers}

@@ -28,7 +28,7 @@ class DuplicateId(Rule):
 
     ## Why it matters
     Edges refer to layers by id. The file does not say which of the two layers an edge means, so
-    every input that one of them feeds is uncertain.
+    every input that these layers feed is uncertain.
 
     ## What OpenVINO does
     Silently uses the last layer in some files. Rejects other files with a message that names
@@ -183,7 +183,7 @@ class MalformedDim(Rule):
 
 
 class UnknownLayerAttribute(Rule):
-    """A `<layer>` has an attribute that has no meaning there.
+    """A `<layer>` has an attribute that has no meaning in a layer.
 
     ## What it does
     Reports every attribute of a `<layer>` except `id`, `name`, `type`, `version` and, on a Result,
@@ -213,7 +213,7 @@ class UnknownLayerAttribute(Rule):
 
 
 class UnknownPortAttribute(Rule):
-    """A `<port>` has an attribute that has no meaning there.
+    """A `<port>` has an attribute that has no meaning in a port.
 
     ## What it does
     Reports every attribute of a `<port>` except `id`, `precision` and `names`.
@@ -253,7 +253,7 @@ class DuplicatePort(Rule):
     layer; likewise for output ports.
 
     ## Why it matters
-    Edges refer to ports by id, so an edge cannot distinguish the two.
+    Edges refer to ports by id, so an edge cannot distinguish the two ports.
 
     ## What OpenVINO does
     Rejects an edge that uses the intended id: "Can not find input port with id 1 in layer mean".
@@ -309,7 +309,7 @@ class DuplicatePort(Rule):
 
 
 class OutputCount(Rule):
-    """A layer declares more outputs than its operation has, or no output although it has some.
+    """A layer declares more outputs than its operation has, or none of the operation's outputs.
 
     ## What it does
     Reports surplus output ports, and a layer without an `<output>`. Without an edge from the layer,

@@ -142,10 +142,10 @@ class IgnoredByTarget(_DetailRule):
     """The target release reads the layer, but ignores a part of it.
 
     ## What it does
-    With `--target 2024.1`, reports layers that this release reads without an error although it
-    ignores a part of them. Examples are the input `sink` of ScaledDotProductAttention before
-    2025.4, `alignment="pytorch"` of RandomUniform before 2024.3, and the order of the packed
-    elements of an i4 or u4 constant before 2023.2.
+    With `--target 2024.1`, reports layers that this release reads without an error, but of which it
+    ignores a part. Examples are the input `sink` of ScaledDotProductAttention before 2025.4,
+    `alignment="pytorch"` of RandomUniform before 2024.3, and the order of the packed elements of an
+    i4 or u4 constant before 2023.2.
 
     ## Why it matters
     The model runs, but its results are wrong.
@@ -179,8 +179,8 @@ class NotRunByTarget(_DetailRule):
     2024.1, Identity before 2025.4, Einsum with `...` before 2025.1, and inputs of i4 and u4 before
     2024.2.
     `tests/measured/releases.md` has the list. The list leaves out failures that depend on the CPU:
-    on a CPU with AVX-512, 2023.0 runs no 8-bit convolution (`could not create a primitive`), unless
-    `ONEDNN_MAX_CPU_ISA=AVX2` is set.
+    on a CPU with AVX-512, 2023.0 runs no 8-bit convolution (`could not create a primitive`). With
+    `ONEDNN_MAX_CPU_ISA=AVX2`, 2023.0 runs it.
 
     ## Why it matters
     A check that only reads the model passes, but the model fails where it is deployed.

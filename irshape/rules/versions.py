@@ -236,7 +236,7 @@ class CustomOperation(Rule):
     OpenVINO needs a library to run the model, and irshape cannot check the layer.
 
     ## What OpenVINO does
-    Rejects the model unless the library has been added (`Core.add_extension`).
+    Rejects the model if the library has not been added (`Core.add_extension`).
 
     ## Example
     ```xml

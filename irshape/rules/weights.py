@@ -140,8 +140,8 @@ class ConstantSize(Rule):
 
     ## What it does
     Compares `size` with the number of elements and the width of the element type, also of packed
-    types such as u4. For strings, compares their number and their offsets, both stored in the .bin,
-    with the shape and the size.
+    types such as u4. For strings, compares their number and offsets, which the .bin contains, with
+    the shape and the size.
 
     ## Why it matters
     The size, the shape or the element type is wrong, so the values are not the intended ones.

@@ -17,7 +17,7 @@ __all__ = ["FOR_MACHINES", "Options", "Renderer", "formats", "render", "renderer
 
 
 class Renderer(Protocol):
-    """A function that renders a report. The same report and options always give the same text."""
+    """A function that renders a report. Its text depends only on the report and the options."""
 
     def __call__(self, report: Report, options: Options = ..., /) -> str: ...
 

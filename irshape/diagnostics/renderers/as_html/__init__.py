@@ -1,6 +1,6 @@
 """Renders the report as an HTML page: a summary, findings with filters, and rules.
 
-The page is a single file that loads no other. It is HTML and well-formed XML at the same time.
+The page is a single file that loads no other. The page is both valid HTML and well-formed XML.
 Filters are CSS rules, so they work without JavaScript; the script adds the search.
 """
 

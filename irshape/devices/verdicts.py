@@ -146,7 +146,7 @@ def _obstacles(
 ) -> Iterator[Obstacle]:
     """Yields the obstacles for a model.
 
-    layers: each layer, with the first layer that has the same properties and so the same verdict.
+    layers: pairs of a layer and the first layer with equal properties, which has the same verdict.
     """
     cures = Cures(inference.model)
     told: set[Layer] = set()

@@ -23,8 +23,8 @@ NONE = Dimension(0)
 class LayerCost(NamedTuple):
     """A layer that computes something from the inputs of the model, or holds state.
 
-    All numbers are for one inference request, in which a body may run several times. They are
-    intervals if shapes are dynamic.
+    All numbers are for one inference request, in which a body may run several times. If shapes are
+    dynamic, the numbers are intervals.
     """
 
     layer: Layer

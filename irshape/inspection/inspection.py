@@ -179,7 +179,7 @@ class Inspection:
 
     @property
     def is_static(self) -> bool:
-        """Whether all shapes are known, so that every number here is exact."""
+        """Whether all shapes are known, so that every number of the inspection is exact."""
         return all(
             tensor.shape.is_static
             for result in self.inference.result.walk()

@@ -57,7 +57,7 @@ class BodyView(Generic[T]):
         """Pairs of a Result and the Parameter that it feeds in the next iteration, by layer id."""
         self.run = run
         self.observed = True
-        """Whether an observer of the evaluation is called for the layers of the body."""
+        """Whether an observer of the evaluation, if any, is called for the layers of the body."""
 
     @property
     def parameters(self) -> list[Layer]:

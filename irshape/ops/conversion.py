@@ -100,10 +100,9 @@ def encoded(numbers: Array, element_type: ElementType) -> Array:
 
 
 def nearest(numbers: Array, element_type: ElementType) -> Array:
-    """Returns numbers converted to an element type. For an integer type, they are rounded.
-
-    Ties are rounded to even, and numbers are clipped to the limits of the integer type. The CPU
-    plugin computes e.g. sin(2) in i32 in this way.
+    """Returns numbers converted to an element type. For an integer type, numbers are rounded (ties
+    to even) and clipped to the limits of the type. The CPU plugin computes e.g. sin(2) in i32 in
+    this way.
     """
     if not element_type.is_integer:
         return encoded(numbers, element_type)

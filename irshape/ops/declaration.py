@@ -361,8 +361,8 @@ class Operation:
     `evaluate` is fastest. It returns the array itself if its layout is already right."""
 
     spares_outputs: ClassVar[bool] = False
-    """Whether `evaluate` has a parameter `wanted=` with a flag for each output. It may return any
-    value for an output whose flag is false."""
+    """Whether `evaluate` has a parameter `wanted=` with a flag for each output. `evaluate` may
+    return any value for an output whose flag is false."""
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.attributes)

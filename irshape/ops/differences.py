@@ -245,7 +245,7 @@ def dimensions(shape: PartialShape | None) -> tuple[Dimension, ...]:
 
 
 def of_version(opset: int) -> When:
-    """Returns a condition for layers of an operation version that this opset introduced."""
+    """Returns a condition: that this opset introduced the version of the layer's operation."""
     return lambda site: site.since == opset
 
 

@@ -118,7 +118,7 @@ class Boolean(Kind):
 class Integer(Kind):
     """A whole number of at least `low`.
 
-    refused: whether OpenVINO refuses a smaller number. Otherwise it silently accepts the number.
+    refused: whether OpenVINO refuses a smaller number. If not, OpenVINO silently accepts it.
     """
 
     name = "int"

@@ -159,8 +159,8 @@ class BatchNormInference_5(BatchNormalization):
 class MVN_1(Operation):
     """Mean-variance normalization along `reduction_axes`.
 
-    Without `reduction_axes`, these are all axes after the batch, or after the channels if
-    `across_channels` is false.
+    Without `reduction_axes`, the axes are all axes after the batch or, if `across_channels` is
+    false, after the channels.
     """
 
     since, written = 1, 2

@@ -163,8 +163,8 @@ def check_packed(declared: Operand, index: int, tensor: Tensor) -> None:
     """Raises `Violation` for a known value of packed integers that OpenVINO misreads or refuses.
 
     OpenVINO reads i4 and u4 as if each element had one byte. This is right for a single element
-    that is not negative. For several elements, OpenVINO reads past the end. It refuses to read the
-    other packed types, e.g. u2.
+    that is not negative. For several elements, OpenVINO reads past the end of the data. OpenVINO
+    refuses to read the other packed types, e.g. u2.
     """
     numbers = None if tensor.value is None else tensor.value.exact
     if numbers is None:

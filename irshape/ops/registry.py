@@ -339,7 +339,7 @@ def _closest(type_name: str) -> str | None:
 def opset_span(cls: type[Operation]) -> str:
     """Returns the opsets that contain a version of an operation, as text: `opset1 to opset3`.
 
-    For an operation that belongs to no opset, it returns the version in quotes: `'extension'`.
+    For an operation that belongs to no opset, the text is the version in quotes: `'extension'`.
     """
     if cls.custom_version is not None:
         return f"'{cls.custom_version}'"

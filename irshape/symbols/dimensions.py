@@ -189,7 +189,7 @@ def _broadcast(
 def _are_comparable(ours: Expression, theirs: Expression) -> bool:
     """Whether sizes that broadcast are probably equal: each has a symbol that the other lacks.
 
-    `seq` and `past + seq` are probably not equal: `past + seq` is larger unless `past` is 0.
+    `seq` and `past + seq` are probably not equal: they are equal only if `past` is 0.
     """
     sides: tuple[set[Symbol], set[Symbol]] = (set(), set())
     for monomial, coefficient in (ours - theirs).terms.items():
@@ -219,7 +219,7 @@ def expression_of(size: Dimension | int, facts: Facts) -> Expression | None:
 
 
 def dimension(expression: Expression, interval: Dimension) -> Dimension:
-    """Returns a dimension with an expression, and with the bounds of both the expression and
+    """Returns a dimension with an expression, within the bounds of the expression and of
     `interval`; a plain dimension if only one size lies within these bounds."""
     constant = expression.constant
     low, high = expression.facts.range(expression)

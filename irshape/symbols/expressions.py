@@ -378,7 +378,7 @@ def _written(expression: Expression) -> str:
 
 
 def _product(monomial: Monomial, coefficient: Coefficient) -> str:
-    """Returns the text of a product, with `a // b` in parentheses unless it is the only factor."""
+    """Returns the text of a product, with parentheses around a division that is multiplied."""
     if len(monomial) == 1 and coefficient == 1:
         return monomial[0].text
     return "*".join(

@@ -1,6 +1,6 @@
 """Records the conditions of layers on the symbols of a model, and draws conclusions from them.
 
-The code that infers layers calls this module. A *requirement* holds whenever no layer refuses its
+The code that infers layers calls this module. A *requirement* is true if no layer refuses its
 inputs. An *assumption* is a condition that irshape only supposes, and under which the expressions
 are valid: for example, that two sizes which broadcast together are equal, rather than one of them
 being 1.

@@ -126,7 +126,7 @@ class Loop(Iteration):
     ) -> bool | None:
         """Returns the body's condition if its value is the same in every iteration, else None.
 
-        Such a condition comes from a constant of the body, or from an input of the Loop.
+        This is known if the condition is a constant of the body or an input of the Loop.
         """
         result = results.get(condition, UNKNOWN)
         says = f"the body's condition has shape {result.shape}; expected a scalar or one element"

@@ -39,7 +39,7 @@ class Sliding(Operation):
     ) -> int | None:
         """Returns the number of spatial axes, or None if no input or attribute determines it.
 
-        It follows from the rank of `data`, else of `filters`, else from `counts`, else from
+        The number follows from the rank of `data`, else of `filters`, else from `counts`, else from
         attributes. Raises `Violation` if a rank does not fit.
         """
         if data.rank is not None:

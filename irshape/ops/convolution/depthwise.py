@@ -14,7 +14,7 @@ from ..lazy import Array, np
 from ..windows import Frame, channels_to_end, channels_to_front, padded
 
 _WIDE: Final = 512
-"""If a pixel has at least this many channels, they form a row by themselves."""
+"""If a pixel has at least this many channels, the channels of one pixel form a row."""
 
 _ROW: Final = 2048
 """The largest number of elements in a row of several pixels, which must fit into the L1 cache."""

@@ -78,7 +78,7 @@ class GridSample(Operation):
         return np.where(within[:, None], pixels, np.zeros((), data.dtype))
 
     def inside(self, places: Array, size: int) -> Array:
-        """Returns integer coordinates as indices into an axis of this size."""
+        """Moves integer coordinates into an axis of this size, as `padding_mode` requires."""
         limit = float(2**53)
         finite = np.nan_to_num(places.astype(np.float64), nan=-1, posinf=limit, neginf=-limit)
         whole = np.clip(finite, -limit, limit).astype(np.int64)

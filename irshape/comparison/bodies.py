@@ -26,8 +26,8 @@ def look_inside(
 ) -> Inside | None:
     """Compares the body of a control-flow layer with the device, iteration by iteration.
 
-    Stops at the first iteration in which a layer differs although it gets the device's inputs.
-    Returns None if no body runs, or no run can be compared.
+    Stops at the first iteration in which a layer differs although irshape uses the device's input
+    values. Returns None if no body runs, or no run can be compared.
     compare: a function that compares a model with the device, given its inputs and a name for it.
     """
     assert layer.bodies is not None

@@ -255,7 +255,7 @@ class CrosscheckRun(LayerwiseRun):
 
     def tolerance_of(self, layer: Layer, *, alone: bool) -> Tolerance:
         """Returns the tolerance for the outputs of a layer. alone: whether irshape computes the
-        layer from the device's inputs. If so, only rounding in the layer counts."""
+        layer from the device's input values. If so, only rounding in the layer counts."""
         rounded = self.rounded.given if alone else self.rounded.behind
         return self.tolerance._replace(rounded=rounded[layer])
 
@@ -285,7 +285,7 @@ class CrosscheckRun(LayerwiseRun):
         inputs: tuple[Array, ...],
         alone: tuple[Array, ...],
     ) -> None:
-        """Compares the device's output with what irshape computes from the device's inputs."""
+        """Compares the device's output with irshape's for the device's input values."""
         row = self.rows[number]
         theirs = self.theirs(computed.layer, row.port)
         assert theirs is not None

@@ -20,7 +20,7 @@ class Pair(NamedTuple):
 
     name: the name of the tensor. means: how it was matched. verdict: whether its values agree in
     the runs of A and B. own_verdict: whether A's value agrees with what B's layer computes from A's
-    inputs. causes: what differs in the layer itself, such as constants and attributes.
+    input values. causes: what differs in the layer itself, such as constants and attributes.
     """
 
     name: str
@@ -144,7 +144,7 @@ class ModelComparison:
 
     @property
     def blamed(self) -> Pair | None:
-        """The first tensor that differs even when B's layer is computed from A's inputs."""
+        """The first tensor that differs even if B's layer is computed from A's input values."""
         return next(
             (pair for pair in self.pairs if pair.own_verdict == "differs" and not pair.constant),
             None,

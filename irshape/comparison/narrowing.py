@@ -167,7 +167,7 @@ def _beyond_f16(of: Difference) -> Remark | None:
 
 def _decompressed(of: Difference) -> Remark | None:
     """Explains a weight that the device decompresses in f32 throughout. For a layer computed from
-    the device's inputs, accepts a difference of two roundings to f16 or bf16."""
+    the device's input values, accepts a difference of two roundings to f16 or bf16."""
     outputs = of.weights().get(of.layer)
     if outputs is None:
         return None

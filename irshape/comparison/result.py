@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
     value: the comparison of two whole runs, which includes errors inherited from the inputs. own:
     the comparison of the device's output with the output that irshape computes from the device's
-    inputs. The verdicts follow from `value`, `own` and the remarks.
+    input values. The verdicts follow from `value`, `own` and the remarks.
     """
 
     layer: Layer
@@ -53,8 +53,8 @@ class Row(NamedTuple):
     errors: Errors = Errors()
     own: Measured = "not compared"
     own_errors: Errors | None = None
-    """The errors of the output, computed from the device's inputs. None if all inputs agree: see
-    `errors`."""
+    """The errors of the output, computed from the device's input values. None if all inputs agree:
+    see `errors`."""
     own_remark: Remark | None = None
 
     def measured(
@@ -97,7 +97,7 @@ class Row(NamedTuple):
 
     @property
     def own_verdict(self) -> Verdict:
-        """The verdict on the output that irshape computes from the device's inputs."""
+        """The verdict on the output that irshape computes from the device's input values."""
         return _verdict(self.own, self.own_remark)
 
     @property
@@ -107,7 +107,7 @@ class Row(NamedTuple):
 
     @property
     def own_reason(self) -> str | None:
-        """Why the output differs if it is computed from the device's inputs, or a note."""
+        """Why the output differs if it is computed from the device's input values, or a note."""
         return None if self.own_remark is None else self.own_remark.text
 
     @property
@@ -134,7 +134,7 @@ class Row(NamedTuple):
     @property
     def state(self) -> str:
         """One word for both verdicts: `differs`, `explained` or `merged` for the layer with the
-        device's inputs; `inherited`; or else the verdict on the whole runs."""
+        device's input values; `inherited`; or else the verdict on the whole runs."""
         if self.own_verdict == "differs":
             return "differs"
         if self.value_verdict == "differs" and self.own_verdict == "explained":
@@ -250,8 +250,8 @@ class Comparison:
 
     @property
     def blamed(self) -> Row | None:
-        """The first output that differs even when its layer is computed from the device's
-        inputs."""
+        """The first output that differs even if irshape computes it from the device's input
+        values."""
         return next((row for row in self.rows if row.own_verdict == "differs"), None)
 
     @property

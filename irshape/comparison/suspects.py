@@ -31,7 +31,7 @@ class Given(NamedTuple):
 
 
 class Suspect(NamedTuple):
-    """An output that differs even if irshape computes its layer from the device's inputs.
+    """An output that differs even if irshape computes it from the device's input values.
 
     number: the number of its row. given: the inputs of its layer.
     """

@@ -42,11 +42,8 @@ def too_much(size: int, allowed: int) -> str:
 
 
 def least_bytes(tensor: Tensor) -> int:
-    """Returns the least number of bytes of a tensor.
-
-    A dynamic dimension counts with its lower bound, and an element of a packed type, such as u4, as
-    a byte.
-    """
+    """Returns the least number of bytes of a tensor: with the lower bound of each dynamic
+    dimension, and with a byte for each element of a packed type, such as u4."""
     if tensor.shape.dims is None:
         return 0
     return prod(dim.low for dim in tensor.shape.dims) * max(tensor.element_type.bits // 8, 1)

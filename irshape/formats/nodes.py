@@ -47,7 +47,7 @@ class SourceNode:
         return self.numbers(number, value.element_type.name)
 
     def convert(self, value: NodeOutput, element_type: ElementType | str) -> NodeOutput:
-        """Adds a Convert to another element type, unless the value has this type already."""
+        """Adds a Convert to an element type if the value does not have this type already."""
         wanted = ElementType.of(str(element_type))
         if value.element_type is wanted or wanted.is_dynamic:
             return value

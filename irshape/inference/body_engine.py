@@ -195,7 +195,8 @@ class Walk:
         return tensors
 
     def _inputs(self, position: int, row: list[OutputRef | None]) -> tuple[Tensor, ...]:
-        """Returns the tensor of each connected input of a layer, in doubt as `repeated` does."""
+        """Returns the tensor of each connected input of a layer. If an output port contradicts
+        inference, `repeated` decides which tensor its consumer gets."""
         result, contradicted = self.result, self.contradicted
         layers = result.body.layers
         inputs: list[Tensor] = []

@@ -50,8 +50,8 @@ def refusal_in_brief(inference: Inference, conflicts: Sequence[str] = ()) -> lis
 
 
 def chain(inference: Inference, layer: Layer) -> list[str]:
-    """Returns a line for each layer between a layer and the model's inputs, with its output shape,
-    nearest first. Constants that feed one of these layers have lines of their own."""
+    """Returns a line, with the output shape, for each layer between a layer and the model's inputs,
+    nearest first. A constant that feeds one of these layers has a line of its own."""
     result = next((part for part in inference.result.walk() if layer in part.body.layers), None)
     if result is None:
         return []

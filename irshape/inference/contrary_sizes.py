@@ -1,8 +1,8 @@
 """Finds layers that need different sizes of one dynamic dimension, so that no size fits all.
 
-Each such layer accepts a dynamic dimension. Only inference with named sizes finds that their
-conditions contradict. It takes several times as long, so it only runs if the conditions that the
-layers recorded could contradict.
+Each such layer accepts a dynamic dimension. Only inference with named sizes finds that the
+conditions of these layers contradict. This inference takes several times as long, so it only runs
+if the conditions that the layers recorded could contradict.
 """
 
 from __future__ import annotations

@@ -143,5 +143,5 @@ class Pieces:
         return view[offset - start : offset - start + size]
 
     def __getitem__(self, span: slice) -> bytes:
-        """Returns the bytes from `start` to `stop`. The slice must have both numbers."""
+        """Returns the bytes from `start` to `stop`. The slice must have a start and a stop."""
         return bytes(self.view(span.start, span.stop - span.start))

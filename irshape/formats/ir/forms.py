@@ -32,7 +32,7 @@ class PortForm(NamedTuple):
 class Form(NamedTuple):
     """The content of a layer, without its tensor names and its offset in the .bin.
 
-    `data` and `rt_info` are positions in this shorter content.
+    `data` and `rt_info` are positions in the content without the names and the offset.
     """
 
     items: tuple[str, ...]

@@ -190,8 +190,8 @@ def value_in(
     """Returns the text of the value that a comment gives for an input with these dimensions.
 
     The value is a list or a number; None if the comment has no value. at_dim: whether the comment
-    follows a dimension. If so, a number explains the dimension, unless the comment calls it a
-    value.
+    follows a dimension. A number in such a comment explains the dimension. Exception: the comment
+    calls it a value.
     """
     if len(comment) > MAX_VALUE_TEXT:
         return None

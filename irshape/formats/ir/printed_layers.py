@@ -74,7 +74,7 @@ class Repaired:
         self.port = -1
         """The offset of the latest port in the current `<input>` or `<output>`."""
         self.waiting: list[str] = []
-        """The comments after the latest port; they belong to the next port, if there is one."""
+        """The comments after the latest port. If another port follows, they describe that port."""
         self.ended: tuple[_Element, int, int] | None = None
         """The `<input>` or `<output>` that the previous tag closed, and the span of that tag."""
         self.walk()
@@ -197,8 +197,8 @@ class Repaired:
     def goes_on(
         self, name: str, start: int, end: int, ended: tuple[_Element, int, int] | None
     ) -> bool:
-        """Merges an `<input>` or `<output>` with the previous one of this name if it directly
-        follows it or lies in it.
+        """Merges an `<input>` or `<output>` into the previous element of this name, if it directly
+        follows that element or lies in it.
 
         Some documents have an `<input>` for each port. Returns whether two were merged.
         """

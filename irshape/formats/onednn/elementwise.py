@@ -143,7 +143,7 @@ def bias_add(node: GraphOperation) -> Outputs:
 
 
 def reduced(node: GraphOperation, type: str, value: NodeOutput, axis: int) -> NodeOutput:
-    """Reduces a value along one axis, which then has size 1."""
+    """Reduces a value along one axis. The result has size 1 along this axis."""
     return node.add(type, value, node.numbers([axis]), keep_dims=True)
 
 

@@ -408,7 +408,7 @@ class _Reader:
     ) -> dict[str, Any]:
         """Returns the attributes, with defaults for missing ones. Raises `Violation`.
 
-        An attribute that the kind does not have is reported, and otherwise ignored.
+        Reports an attribute that the kind of operation does not have, and leaves it out.
         """
         values = {name: declared.default for name, declared in declaration.attributes.items()}
         for name, entry in given.items():

@@ -63,8 +63,8 @@ def _plain(node: Node) -> Outputs:
 def operands(node: Node) -> tuple[NodeOutput, NodeOutput]:
     """Returns the two inputs in shapes that broadcast as in NumPy.
 
-    Before version 7, the second input is aligned with the axes of the first one from `axis` on, or
-    with its last axes.
+    Before version 7, the second input is aligned with the axes of the first one from `axis` on or,
+    without `axis`, with its last axes.
     """
     a, b = node.need(0), node.need(1)
     if node.version >= 7:

@@ -14,7 +14,7 @@ from .declaration import Node, NodeOutput, Outputs, operator
 
 @operator("Reshape")
 def reshape(node: Node) -> Outputs:
-    """Converts Reshape. A size of 0 keeps the dimension, unless `allowzero` is set."""
+    """Converts Reshape. A size of 0 keeps the dimension; with `allowzero`, it means size 0."""
     wanted = (
         node.numbers(node["shape"] or [], shape=(len(node["shape"] or ()),))
         if node.version == 1

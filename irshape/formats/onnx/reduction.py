@@ -12,7 +12,7 @@ from .declaration import Node, NodeOutput, Outputs, operator
 
 def axes_of(node: Node) -> NodeOutput | None:
     """Returns the axes of a reduction as a value; None if it reduces nothing. An empty list of axes
-    means all axes, unless `noop_with_empty_axes` is set."""
+    means all axes or, with `noop_with_empty_axes`, none."""
     x, given = node.x, node.input(1)
     if given is not None and given.known != () and given.shape.static != (0,):
         if given.known is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 
 from ..shapes import UNBOUNDED, Dimension, PartialShape
 from ..symbols.expressions import Expression, Symbol
@@ -17,6 +18,10 @@ SERIES = (2, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024, 1)
 """Sizes to try, first one size for all axes but axis 0, then one size for a single symbol."""
 GRID = (64, 32, 128, 224, 16, 256, 8, 4, 512, 1024, 3, 2, 1)
 """Sizes that `candidates` tries for all axes except axis 0, which gets size 1 or 2."""
+RECTANGLES = sorted(
+    product(sorted(GRID, reverse=True), repeat=2), key=lambda pair: max(pair) / min(pair)
+)
+"""Sizes to try for two axes that must differ, the most nearly equal ones first."""
 LARGEST_TABLE = 8192
 """The largest size to try for an axis that a constant limits, e.g. a table of positions."""
 LONGEST = 200
@@ -91,11 +96,26 @@ def _demanded(sizes: NamedSizes) -> Sizes:
         if names <= chosen.keys() or len(str(expression)) > LONGEST:
             continue
         first = _fitting(expression, number, range(1, LARGEST_TABLE + 1))
-        if first is not None:
-            near = range(first, 2 * first)
-            usual = _fitting(expression, number, (each for each in GRID if each in near))
-            chosen |= _equal_sizes(expression, usual or first)
+        if first is None:
+            chosen |= _rectangle(expression, number)
+            continue
+        near = range(first, 2 * first)
+        usual = _fitting(expression, number, (each for each in GRID if each in near))
+        chosen |= _equal_sizes(expression, usual or first)
     return chosen
+
+
+def _rectangle(expression: Expression, number: int) -> Sizes:
+    """Returns usual sizes of two symbols for which the expression equals the number, as nearly
+    equal as possible: e.g. the length and height of a spectrogram. Empty if none fit."""
+    sides = [symbol for symbol in expression.symbols if symbol.axis]
+    sides.sort(key=lambda side: side.order)
+    for pair in RECTANGLES if len(sides) == 2 else ():
+        given = dict(zip((side.name for side in sides), pair, strict=True))
+        chosen = _equal_sizes(expression, 1) | given
+        if value_of(expression, chosen) == number:
+            return chosen
+    return {}
 
 
 def _fitting(expression: Expression, number: int, sizes: Iterable[int]) -> int | None:

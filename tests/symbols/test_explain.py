@@ -383,26 +383,28 @@ def test_batch_1_and_usual_sizes_meet_the_constants(positions: tuple[int, ...], 
     }
 
 
-@pytest.mark.parametrize("patch", [12, 14])
-def test_a_square_image_meets_the_positions_of_its_patches(patch: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("patch", "stride", "count", "sizes"),
+    [(12, 12, 400, (240, 240)), (14, 14, 400, (280, 280)), (16, 10, 1212, (1024, 128))],
+)
+def test_an_image_meets_the_positions_of_its_patches(
+    patch: int, stride: int, count: int, sizes: tuple[int, int], tmp_path: Path
+) -> None:
     graph = irshape.Graph()
     image = graph.parameter("f32", "[?,3,?,?]", name="image")
     filters = graph.constant(np.ones((4, 3, patch, patch), np.float32))
-    window = {"strides": [patch, patch], "pads_begin": [0, 0], "pads_end": [0, 0]}
+    window = {"strides": [stride, stride], "pads_begin": [0, 0], "pads_end": [0, 0]}
     patches = graph.op.convolution(image, filters, **window, dilations=[1, 1])
     tokens = graph.op.reshape(patches, graph.constant([0, 4, -1]), special_zero=True)
-    positions = graph.constant(np.ones((1, 4, 400), np.float32))
+    positions = graph.constant(np.ones((1, 4, count), np.float32))
     graph.result(graph.op.add(tokens, positions), "y")
     path = tmp_path / "m.xml"
     graph.save(path)
-    overview, size = irshape.infer(path, symbols=True).overview(), 20 * patch
-    assert overview.fix == {"image": f"[1,3,{size},{size}]"}
-    assert [(each.axis, each.required) for each in overview.sizes] == [
-        (0, False),
-        (2, True),
-        (3, True),
-    ]
-    assert irshape.run(path, {"image": np.ones((1, 3, 20 * patch, 20 * patch), np.float32)})
+    overview = irshape.infer(path, symbols=True).overview()
+    assert overview.fix == {"image": str(irshape.PartialShape.of([1, 3, *sizes]))}
+    required = [(each.axis, each.required) for each in overview.sizes]
+    assert required == [(0, False), (2, True), (3, True)]
+    assert irshape.run(path, {"image": np.ones((1, 3, *sizes), np.float32)})
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def _idle(report: Report, configuration: Configuration) -> Iterator[tuple[str, s
 
 
 class Left(NamedTuple):
-    """The report on one file after the settings are applied, and the counts of `Finished`."""
+    """The report on one file after the settings are applied. The counts are those of `Finished`."""
 
     file: FileReport
     baselined: int

@@ -30,7 +30,7 @@ BATCH = 32
 
 
 def _collect(times: int) -> None:
-    """Frees recent objects that are no longer in use, and from time to time also old ones."""
+    """Frees recent unused objects; if `times` is a multiple of COLLECT_ALL_EVERY, also old ones."""
     gc.collect(2 if times % COLLECT_ALL_EVERY == 0 else 1)
 
 

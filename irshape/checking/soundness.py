@@ -61,7 +61,7 @@ def require_sound(model: Model) -> None:
 
 
 def _candidates(context: Context) -> Iterator[Finding]:
-    """Yields findings of rules with `stops_runs`, and plugins' findings with a code of no rule."""
+    """Yields findings of rules with `stops_runs`, and findings whose code belongs to no rule."""
     from ..rules import all_rules
 
     known = set()

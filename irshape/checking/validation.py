@@ -61,9 +61,9 @@ def validate_all(
 ) -> Finished:
     """Checks models, and applies the settings for all of them together to the report.
 
-    alone: whether to check the only target in this process, and raise `OSError` if it cannot be
-    opened. baseline: whether to leave out the findings that the configuration's baseline lists.
-    Raises `ConfigurationError`, and `ValueError` for values that fit no input.
+    alone: check the only target in this process, and raise `OSError` if it cannot be opened.
+    baseline: leave out the findings that the baseline of the configuration lists. Raises
+    `ConfigurationError`, and `ValueError` for values that fit no input.
     """
     configuration = request.configuration
     # which errors the baseline leaves out is known only at the end

@@ -230,7 +230,7 @@ def keep_apart(
     weights: str = "beside",
     hint: str = "name another file",
 ) -> None:
-    """Raises `UsageError` if an output file is one of the source models, or the .bin of one.
+    """Raises `UsageError` if an output file is a source model, or the .bin of a source model.
 
     None and `-` in `outputs` are ignored.
     """

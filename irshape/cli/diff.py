@@ -137,7 +137,7 @@ def _write(
 
 
 def _text(difference: ModelDiff, limit: int) -> Iterator[str]:
-    """Yields the difference as text. Lines begin with ~ for changed, - for removed, + for added."""
+    """Yields the difference as lines, which begin with ~ (changed), - (removed) or + (added)."""
     yield f"A {plain(difference.first.path)}"
     yield f"B {plain(difference.second.path)}"
     yield difference.in_brief

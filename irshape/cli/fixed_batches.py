@@ -1,4 +1,4 @@
-"""Finds outputs with a batch size from a constant, if the inputs have another batch size."""
+"""Finds outputs with a batch size that a constant fixes, if the inputs have another batch size."""
 
 from __future__ import annotations
 

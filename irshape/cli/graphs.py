@@ -172,7 +172,7 @@ def graph_account(path: str, graph: Graph) -> str:
 
 
 def _text_alone(graph: Graph) -> bytes:
-    """Returns the .xml. Raises `GraphError` if a constant is missing in the original .bin."""
+    """Returns the .xml of a graph. Raises `GraphError` if the original .bin lacks a constant."""
     from ..graph.errors import GraphError
     from ..graph.writing import text_of
     from ..model.weights import Constant

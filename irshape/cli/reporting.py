@@ -151,7 +151,7 @@ def write_report(
 def add_step_summary(report: Report, options: Options) -> None:
     """Appends the report to the file that GITHUB_STEP_SUMMARY names, if any.
 
-    A file that cannot be written is not an error.
+    If the file cannot be written, stderr says so, and the exit status stays.
     """
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     if not path:

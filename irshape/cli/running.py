@@ -155,7 +155,7 @@ class Ticker:
         self._every = 0.2 if self.line.shows else 10.0
 
     def phase(self, text: str, total: int) -> None:
-        """Begins a phase. total: its number of layers; 0 if they cannot be counted."""
+        """Begins a phase. total: the number of layers of the phase; 0 if they cannot be counted."""
         self._text, self.total, self._count = text, total, 0
         self._show(f"{text} …" if not total else f"{text}: 0/{total}")
 

@@ -36,8 +36,7 @@ class Diagnostic(NamedTuple):
     actual: str | None = None
     help: str | None = None
     related: tuple[dict[str, Any], ...] = ()
-    """The findings that the fix of this one also removes, without `related`, `causes` and
-    `fixes`."""
+    """Further findings that the fix removes, each without `related`, `causes` and `fixes`."""
     causes: tuple[dict[str, Any], ...] = ()
     """The possible causes, likeliest first: `message`, `line`, `column`, `layer`, and `fix`.
 
@@ -168,7 +167,7 @@ class Report:
 
 
 def summary(report: Report) -> dict[str, int]:
-    """Returns the numbers of files, and of findings of each severity, for JSON."""
+    """Returns for JSON the number of files, and the number of findings of each severity."""
     return {
         "files": len(report.files),
         "errors": report.count("error"),

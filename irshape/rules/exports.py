@@ -288,7 +288,7 @@ VOCABULARIES = {
     "UnigramTokenizer": 5,
     "VocabDecoder": 1,
 }
-"""Maps each operation with a vocabulary to the position of its first input that contains it."""
+"""Maps each operation with a vocabulary to the position of the first input with vocabulary data."""
 
 
 class ExportSpecialToken(_ExportRule):

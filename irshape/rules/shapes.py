@@ -367,8 +367,8 @@ def _dynamic(shape: PartialShape) -> Iterator[int]:
 
 
 def _of_type(body: Body, source: OutputRef | None, types: frozenset[str]) -> bool:
-    """Returns whether `source`, an output that feeds some input, belongs to a layer of these
-    types."""
+    """Returns whether the layer with the output `source` has one of these types. `source` is None
+    for an input that no output feeds."""
     return source is not None and body.layers[source[0]].type in types
 
 

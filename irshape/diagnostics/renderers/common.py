@@ -33,7 +33,7 @@ class Options(NamedTuple):
     fixes: bool = False
     """Whether the text format shows the changes that correct findings."""
     statistics: bool = False
-    """Whether to count findings by rule instead of showing them, as text or JSON."""
+    """Whether to show, as text or JSON, the number of findings of each rule, not the findings."""
     fail_level: Severity = "error"
     root: str | None = None
     """The root of the checkout. Formats for code hosts write paths relative to this folder."""

@@ -82,6 +82,29 @@ class Case(NamedTuple):
     static: bool = True
 
 
+class Fixed(list[Array]):
+    """Inputs that are constants."""
+
+
+def several(given: Array | list[Array]) -> list[Array]:
+    return given if isinstance(given, list) else [given]
+
+
+def fixed(*given: Array | list[Array]) -> Fixed:
+    return Fixed(array for one in given for array in several(one))
+
+
+def case(type: str, *given: Array | list[Array], static: bool = True, **attributes: Any) -> Case:
+    """A layer of inputs and attributes; an input is an array, or those of a tensor in parts."""
+    inputs: list[Array] = []
+    positions: list[int] = []
+    for one in given:
+        if isinstance(one, Fixed):
+            positions += range(len(inputs), len(inputs) + len(one))
+        inputs += several(one)
+    return Case(type, inputs, attributes, tuple(positions), static)
+
+
 def packed(*texts: str) -> Array:
     """Strings packed into bytes: number, begins, last end, bytes."""
     _, ends, run = strings(*texts)
@@ -93,157 +116,133 @@ def packed(*texts: str) -> Array:
 def truncated(lengths: list[tuple[int, ...]], length: int, side: str, mode: str) -> Case:
     """Truncate of one ragged tensor or two, with rows of these lengths."""
     parts = [ragged(*(list(range(size)) for size in each)) for each in lengths]
-    inputs = [array for part in parts for array in part]
-    texts = [scalar(length), chars(side), chars(mode)]
-    first = len(inputs)
-    return Case(
-        "Truncate", [*inputs, *texts], {"m_num_inputs": len(parts)}, (first, first + 1, first + 2)
-    )
+    texts = fixed(scalar(length), chars(side), chars(mode))
+    return case("Truncate", *parts, texts, m_num_inputs=len(parts))
 
 
 WORDS = ragged_strings(("ab", "c", ""), (), ("abc ☃",))
 VOCABULARY = ("a", "b", "c", "ab", "abc", "##b", "##bc", "[UNK]", "☃", " ", "ac", "<0x0A>")
 TOKENS = np.array([[0, 4, 7], [11, 99, -1]], np.int32)
 
+KNOWN, SKIPS = strings(*VOCABULARY), np.array([True, False])
+SPACES, SPECIAL = fixed(chars(r"\s+")), fixed(chars(r"(<s>)|\s*(<m>)\s*"))
+
 CASES = {
     # strings
-    "pack": Case("StringTensorPack", strings("a", "", "Größe")),
-    "pack-nothing": Case("StringTensorPack", strings()),
-    "unpack": Case("StringTensorUnpack", [np.array([["a", ""], ["Größe", "b"]], object)]),
-    "unpack-packed": Case("StringTensorUnpack", [packed("a", "", "Größe")]),
-    "equal": Case("EqualStr", [*strings("a", "b", ""), *strings("a", "c", "")]),
-    "equal-one": Case("EqualStr", [*strings("a", "b", "a"), *strings("a")]),
-    "equal-one-first": Case("EqualStr", [*strings("a"), *strings("a", "b", "a")]),
-    "number-i64": Case("NumericToString", [np.array([[-3, 0], [2**31 - 1, 7]], np.int64)]),
-    "number-u8": Case("NumericToString", [np.array([0, 255], np.uint8)]),
-    "number-f32": Case(
-        "NumericToString", [np.array([0, -0.0, 1.5, 1e-7, 123456789, 0.1, np.inf, np.nan], "f4")]
+    "pack": case("StringTensorPack", strings("a", "", "Größe")),
+    "pack-nothing": case("StringTensorPack", strings()),
+    "unpack": case("StringTensorUnpack", np.array([["a", ""], ["Größe", "b"]], object)),
+    "unpack-packed": case("StringTensorUnpack", packed("a", "", "Größe")),
+    "equal": case("EqualStr", strings("a", "b", ""), strings("a", "c", "")),
+    "equal-one": case("EqualStr", strings("a", "b", "a"), strings("a")),
+    "equal-one-first": case("EqualStr", strings("a"), strings("a", "b", "a")),
+    "number-i64": case("NumericToString", np.array([[-3, 0], [2**31 - 1, 7]], np.int64)),
+    "number-u8": case("NumericToString", np.array([0, 255], np.uint8)),
+    "number-f32": case(
+        "NumericToString", np.array([0, -0.0, 1.5, 1e-7, 123456789, 0.1, np.inf, np.nan], "f4")
     ),
-    "number-f64": Case("NumericToString", [np.array([1 / 3, 1e30, 1e5, 1e6], "f8")]),
-    "join": Case(
-        "ContribStringJoin",
-        [*square("a", "b", "", "d"), chars("--"), np.array(1, np.int64)],
-        {},
-        (3, 4),
+    "number-f64": case("NumericToString", np.array([1 / 3, 1e30, 1e5, 1e6], "f8")),
+    "join": case(
+        "ContribStringJoin", square("a", "b", "", "d"), fixed(chars("--"), np.array(1, np.int64))
     ),
-    "join-first-axis": Case(
-        "ContribStringJoin",
-        [*square("a", "b", "", "d"), chars(""), np.array(-2, np.int64)],
-        {},
-        (3, 4),
+    "join-first-axis": case(
+        "ContribStringJoin", square("a", "b", "", "d"), fixed(chars(""), np.array(-2, np.int64))
     ),
-    "join-list": Case(
-        "ContribStringJoin", [*strings("a", "b"), chars(","), np.array(0, np.int64)], {}, (3, 4)
+    "join-list": case(
+        "ContribStringJoin", strings("a", "b"), fixed(chars(","), np.array(0, np.int64))
     ),
     **{
-        f"split-{separator or 'bytes'}-{skip}": Case(
+        f"split-{separator or 'bytes'}-{skip}": case(
             "ContribStringSplit",
-            [*strings("a,b", "", ",,c", "d"), chars(separator), np.array(skip)],
-            {},
-            (3, 4),
+            strings("a,b", "", ",,c", "d"),
+            fixed(chars(separator), np.array(skip)),
         )
         for separator in (",", ",,", "")
         for skip in (True, False)
     },
-    "utf8": Case("UTF8Validate", strings(b"a\xffb", b"\xe2\x82", "Größe", b"\xc0\x80")),
-    "utf8-replaced": Case(
-        "UTF8Validate", strings(b"a\xffb", b"\xe2\x82", b"\xf8\x88"), {"replace_mode": True}
+    "utf8": case("UTF8Validate", strings(b"a\xffb", b"\xe2\x82", "Größe", b"\xc0\x80")),
+    "utf8-replaced": case(
+        "UTF8Validate", strings(b"a\xffb", b"\xe2\x82", b"\xf8\x88"), replace_mode=True
     ),
-    "bytes": Case("ByteFallback", strings("<0x0A>", "<0x41>", "a", "<0xZZ>", "", "<0x0a>")),
-    "fold": Case("CaseFold", strings("ÄSZ", "ǅ", "ß", ""), {"encoding": "utf-8"}),
-    "fold-skipped": Case(
-        "CaseFold", [*strings("ÄB", "ÄB"), np.array([True, False])], {"encoding": "utf-8"}
+    "bytes": case("ByteFallback", strings("<0x0A>", "<0x41>", "a", "<0xZZ>", "", "<0x0a>")),
+    "fold": case("CaseFold", strings("ÄSZ", "ǅ", "ß", ""), encoding="utf-8"),
+    "fold-skipped": case("CaseFold", strings("ÄB", "ÄB"), SKIPS, encoding="utf-8"),
+    "unicode-skipped": case(
+        "NormalizeUnicode", strings("e\u0301", "e\u0301"), SKIPS, normalization_form="NFC"
     ),
-    "unicode-skipped": Case(
-        "NormalizeUnicode",
-        [*strings("e\u0301", "e\u0301"), np.array([True, False])],
-        {"normalization_form": "NFC"},
-    ),
-    "regex": Case(
+    "regex": case(
         "RegexNormalization",
-        [*strings("a  b", "", "  "), chars(r"\s+"), chars("_")],
-        {"global_replace": True},
-        (3, 4),
+        strings("a  b", "", "  "),
+        fixed(chars(r"\s+"), chars("_")),
+        global_replace=True,
     ),
-    "regex-skipped": Case(
+    "regex-skipped": case(
         "RegexNormalization",
-        [*strings("a  b", "a  b"), np.array([False, True]), chars(r"\s+"), chars("_")],
-        {"global_replace": True},
-        (4, 5),
+        strings("a  b", "a  b"),
+        np.array([False, True]),
+        fixed(chars(r"\s+"), chars("_")),
+        global_replace=True,
     ),
-    "charsmap": Case(
+    "charsmap": case(
         "CharsMapNormalization",
         strings("Ａ  b", "", " ﬁ "),
-        {"normalization_form": "nfkc", "remove_extra_whitespaces": True, "case_fold": True},
+        normalization_form="nfkc",
+        remove_extra_whitespaces=True,
+        case_fold=True,
     ),
     # ragged strings
-    "regex-split": Case(
-        "RegexSplit",
-        [*ragged_strings(("a b",), (), ("",), (" d ",)), chars(r"\s+")],
-        {"behaviour": "isolate"},
-        (5,),
+    "regex-split": case(
+        "RegexSplit", ragged_strings(("a b",), (), ("",), (" d ",)), SPACES, behaviour="isolate"
     ),
-    "regex-split-skipped": Case(
+    "regex-split-skipped": case(
         "RegexSplit",
-        [*ragged_strings(("a b", "c d")), np.array([True, False]), chars(r"\s+")],
-        {"behaviour": "remove"},
-        (6,),
+        ragged_strings(("a b", "c d")),
+        SKIPS,
+        SPACES,
+        behaviour="remove",
         static=False,
     ),
-    "regex-split-whole": Case(
+    "regex-split-whole": case(
         "RegexSplit",
-        [*ragged_strings(("a b",), ("c d",)), chars(r"\s+"), *strings("a b")],
-        {"behaviour": "remove"},
-        (5, 6, 7, 8),
+        ragged_strings(("a b",), ("c d",)),
+        fixed(chars(r"\s+"), strings("a b")),
+        behaviour="remove",
     ),
-    "special": Case(
+    "special": case(
         "SpecialTokensSplit",
-        [*ragged_strings(("a<s>b",), ("<s>",), (), ("c",)), chars(r"(<s>)|\s*(<m>)\s*")],
-        {},
-        (5,),
+        ragged_strings(("a<s>b",), ("<s>",), (), ("c",)),
+        SPECIAL,
         static=False,
     ),
-    "special-group": Case(
-        "SpecialTokensSplit",
-        [*ragged_strings(("a <m> b<s>",), (" <m>",)), chars(r"(<s>)|\s*(<m>)\s*")],
-        {},
-        (5,),
-        static=False,
+    "special-group": case(
+        "SpecialTokensSplit", ragged_strings(("a <m> b<s>",), (" <m>",)), SPECIAL, static=False
     ),
-    "bytes-to-chars": Case("BytesToChars", ragged_strings(("a b", "\n"), ("Größe",))),
-    "bytes-to-chars-skipped": Case(
-        "BytesToChars", [*ragged_strings(("a b", "c d")), np.array([True, False])]
-    ),
-    "chars-to-bytes": Case("CharsToBytes", ragged_strings(("aĠb", "Ċ"), ("GrÃ¶ÃŁe",))),
-    "fuze": Case("FuzeRagged", ragged_strings(("ab", "c"), ("d",), ("e", "f", "g"))[:4]),
+    "bytes-to-chars": case("BytesToChars", ragged_strings(("a b", "\n"), ("Größe",))),
+    "bytes-to-chars-skipped": case("BytesToChars", ragged_strings(("a b", "c d")), SKIPS),
+    "chars-to-bytes": case("CharsToBytes", ragged_strings(("aĠb", "Ċ"), ("GrÃ¶ÃŁe",))),
+    "fuze": case("FuzeRagged", ragged_strings(("ab", "c"), ("d",), ("e", "f", "g"))[:4]),
     # ragged tensors
-    "ragged-pack": Case("RaggedTensorPack", ragged([1, 2], [3])),
-    "to-dense": Case(
-        "RaggedToDense", [*ragged([1, 2, 3], [], [4]), scalar(2), scalar(9)], {}, (4,)
+    "ragged-pack": case("RaggedTensorPack", ragged([1, 2], [3])),
+    "to-dense": case("RaggedToDense", ragged([1, 2, 3], [], [4]), scalar(2), fixed(scalar(9))),
+    "to-dense-left": case(
+        "RaggedToDense", ragged([1, 2, 3], [], [4]), scalar(4), fixed(scalar(9)), pad_right=False
     ),
-    "to-dense-left": Case(
+    "to-dense-input-left": case(
         "RaggedToDense",
-        [*ragged([1, 2, 3], [], [4]), scalar(4), scalar(9)],
-        {"pad_right": False},
-        (4,),
+        ragged([1, 2, 3], [4]),
+        scalar(4),
+        fixed(scalar(9), np.array(False)),
+        pad_right=True,
     ),
-    "to-dense-input-left": Case(
-        "RaggedToDense",
-        [*ragged([1, 2, 3], [4]), scalar(4), scalar(9), np.array(False)],
-        {"pad_right": True},
-        (4, 5),
+    "to-sparse": case("RaggedToSparse", rows(2, 0, 3)),
+    "to-sparse-nothing": case("RaggedToSparse", rows(0, 0)),
+    "to-ragged": case("RaggedToRagged", i32(0, 0, 2, 2, 2), fixed(scalar(4))),
+    "to-ragged-first-empty": case("RaggedToRagged", i32(1, 3), fixed(scalar(5))),
+    "to-ragged-one": case("RaggedToRagged", i32(0), fixed(scalar(1))),
+    "combine": case(
+        "CombineSegments", one(7), ragged([1, 2], [3], []), one(8), fixed(i32(0, 1, 0))
     ),
-    "to-sparse": Case("RaggedToSparse", rows(2, 0, 3)),
-    "to-sparse-nothing": Case("RaggedToSparse", rows(0, 0)),
-    "to-ragged": Case("RaggedToRagged", [i32(0, 0, 2, 2, 2), scalar(4)], {}, (1,)),
-    "to-ragged-first-empty": Case("RaggedToRagged", [i32(1, 3), scalar(5)], {}, (1,)),
-    "to-ragged-one": Case("RaggedToRagged", [i32(0), scalar(1)], {}, (1,)),
-    "combine": Case(
-        "CombineSegments", [*one(7), *ragged([1, 2], [3], []), *one(8), i32(0, 1, 0)], {}, (9,)
-    ),
-    "combine-two": Case(
-        "CombineSegments", [*ragged([1], [2]), *ragged([3, 4], []), i32(5, 6)], {}, (6,)
-    ),
+    "combine-two": case("CombineSegments", ragged([1], [2]), ragged([3, 4], []), fixed(i32(5, 6))),
     **{
         f"truncate-{side}-{length}": truncated([(5, 2, 0)], length, side, "longest_first")
         for side in ("left", "right")
@@ -258,65 +257,49 @@ CASES = {
         for length in (4, 5)
     },
     # vocabularies
-    "encode": Case(
+    "encode": case(
         "VocabEncoder",
-        [*strings("a", "x", "", "b"), *strings("a", "b", "a"), i32(5, 6, 7), i32(-1)],
-        {},
-        (3, 4, 5, 6, 7),
+        strings("a", "x", "", "b"),
+        fixed(strings("a", "b", "a"), i32(5, 6, 7), i32(-1)),
     ),
-    "decode": Case(
-        "VocabDecoder", [TOKENS, *strings(*VOCABULARY)], {"skip_tokens": [7]}, (1, 2, 3)
-    ),
-    "decode-skipped": Case(
-        "VocabDecoder", [TOKENS, *strings(*VOCABULARY), i32(0, 11)], {}, (1, 2, 3, 4)
-    ),
-    "wordpiece": Case(
+    "decode": case("VocabDecoder", TOKENS, fixed(KNOWN), skip_tokens=[7]),
+    "decode-skipped": case("VocabDecoder", TOKENS, fixed(KNOWN, i32(0, 11))),
+    "wordpiece": case(
         "WordpieceTokenizer",
-        [*ragged_strings(("abbc", "abc", "c"), ("xa", "ax")), *strings(*VOCABULARY), scalar(7)],
-        {"suffix_indicator": "##", "max_bytes_per_word": 100},
-        (5, 6, 7, 8),
+        ragged_strings(("abbc", "abc", "c"), ("xa", "ax")),
+        fixed(KNOWN, scalar(7)),
+        suffix_indicator="##",
+        max_bytes_per_word=100,
     ),
-    "wordpiece-long": Case(
+    "wordpiece-long": case(
         "WordpieceTokenizer",
-        [*ragged_strings(("abbc", "ab")), *strings(*VOCABULARY), scalar(7)],
-        {"suffix_indicator": "##", "max_bytes_per_word": 3},
-        (5, 6, 7, 8),
+        ragged_strings(("abbc", "ab")),
+        fixed(KNOWN, scalar(7)),
+        suffix_indicator="##",
+        max_bytes_per_word=3,
     ),
-    "bpe": Case(
+    "bpe": case("BPETokenizer", WORDS, fixed(KNOWN, strings("a b", "ab c")), unk_token="[UNK]"),
+    "bpe-halves": case(
         "BPETokenizer",
-        [*WORDS, *strings(*VOCABULARY), *strings("a b", "ab c")],
-        {"unk_token": "[UNK]"},
-        tuple(range(5, 11)),
+        WORDS,
+        fixed(KNOWN, strings("a", "ab"), strings("b", "c")),
+        unk_token="[UNK]",
     ),
-    "bpe-halves": Case(
+    "bpe-added": case(
         "BPETokenizer",
-        [*WORDS, *strings(*VOCABULARY), *strings("a", "ab"), *strings("b", "c")],
-        {"unk_token": "[UNK]"},
-        tuple(range(5, 14)),
+        ragged_strings(("ab", "<s>")),
+        fixed(KNOWN, strings("a b"), strings("<s>"), i32(20)),
+        unk_token="[UNK]",
     ),
-    "bpe-added": Case(
-        "BPETokenizer",
-        [
-            *ragged_strings(("ab", "<s>")),
-            *strings(*VOCABULARY),
-            *strings("a b"),
-            *strings("<s>"),
-            i32(20),
-        ],
-        {"unk_token": "[UNK]"},
-        tuple(range(5, 15)),
-    ),
-    "unigram": Case(
+    "unigram": case(
         "UnigramTokenizer",
-        [*WORDS, *strings(*VOCABULARY), -np.arange(1, 13, dtype=np.float32)],
-        {"unk_token_id": 7, "min_score": -12.0},
-        (5, 6, 7, 8),
+        WORDS,
+        fixed(KNOWN, -np.arange(1, 13, dtype=np.float32)),
+        unk_token_id=7,
+        min_score=-12.0,
     ),
-    "trie": Case(
-        "TrieTokenizer",
-        [*ragged_strings(("abac",), ("c",), (" ☃",)), *strings(*VOCABULARY), i32(*range(12))],
-        {},
-        (5, 6, 7, 8),
+    "trie": case(
+        "TrieTokenizer", ragged_strings(("abac",), ("c",), (" ☃",)), fixed(KNOWN, i32(*range(12)))
     ),
 }
 
@@ -410,20 +393,20 @@ def test_of_what_is_not_evaluated_the_page_says_so(name: str) -> None:
 
 
 def test_shapes_of_hash_buckets(tmp_path: Path) -> None:
-    case = Case("StringToHashBucket", strings("a", "b"), {"num_buckets": 7})
-    model = irshape.load(model_of(case, tmp_path, "static"))
+    hashed = case("StringToHashBucket", strings("a", "b"), num_buckets=7)
+    model = irshape.load(model_of(hashed, tmp_path, "static"))
     (output,) = irshape.infer(model).outputs(model.layers[3])
     assert f"{output.element_type}{output.shape}" == "i64[2]"
-    comparison = irshape.crosscheck(model, case.inputs)
-    assert [row.shape_verdict for row in comparison.rows if row.layer.type == case.type] == [
+    comparison = irshape.crosscheck(model, hashed.inputs)
+    assert [row.shape_verdict for row in comparison.rows if row.layer.type == hashed.type] == [
         "equal"
     ]
     assert "StringToHashBucket" in comparison.problems[0]
 
 
 def test_a_number_that_the_device_narrows_is_explained(tmp_path: Path) -> None:
-    case = Case("NumericToString", [np.array([True, False])])
-    comparison = irshape.crosscheck(model_of(case, tmp_path, "static"), case.inputs)
+    numbers = case("NumericToString", np.array([True, False]))
+    comparison = irshape.crosscheck(model_of(numbers, tmp_path, "static"), numbers.inputs)
     assert comparison.ok, str(comparison)
-    (row,) = (row for row in comparison.rows if row.layer.type == case.type)
+    (row,) = (row for row in comparison.rows if row.layer.type == numbers.type)
     assert row.reason == "the device computes boolean as u8"

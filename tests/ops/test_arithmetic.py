@@ -197,38 +197,23 @@ def unary(operation: str, version: str) -> list[Case]:
     layer = f"{operation}-{version}"
     low, high = RANGES.get(operation, (-4.0, 4.0))
 
-    def fed(element_type: str, shape: str, run_shape: tuple[int, ...] | None = None) -> object:
-        return data(element_type, shape, low=low, high=high, run_shape=run_shape)
+    def fed(element_type: str, shape: str, run_shape: tuple[int, ...] | None = None) -> Case:
+        return row(layer, {}, data(element_type, shape, low=low, high=high, run_shape=run_shape))
 
-    inputs = [
+    rows = [
         fed("f32", "2,3,4"),
         fed("f32", ""),
         fed("f32", "0,3"),
         fed("f32", "1..8,?", (3, 5)),
         fed("f32", "...", (2, 2)),
-        fed("f16", "40"),
-        fed("bf16", "40"),
+        *(fed(t, "40") for t in ("f16", "bf16")),
         fed("f64", "2,3"),
-        fed("f8e5m2", "?"),
-        fed("nf4", "2"),
-        fed("u4", "3,?"),
-        fed("dynamic", "2"),
-        fed("string", "2"),
-        fed("boolean", "2"),
+        *(unrun(layer, {}, f"{t}[2]") for t in ("nf4", "dynamic", "boolean")),
+        unrun(layer, {}, "string[2]", known="text-as-number" if operation == "Round" else ""),
+        unrun(layer, {}, "f8e5m2[?]"),
+        unrun(layer, {}, "u4[3,?]"),
+        row(layer, {}, "f32[2] f32[2]"),
     ]
-    rows = [row(layer, {}, given) for given in inputs[:8]]  # type: ignore[list-item]
-    rows += [
-        unrun(
-            layer,
-            {},
-            given,
-            known="text-as-number"
-            if (operation, given.element_type) == ("Round", "string")
-            else "",
-        )
-        for given in inputs[8:]
-    ]  # type: ignore[list-item,attr-defined]
-    rows.append(row(layer, {}, "f32[2] f32[2]"))
     if operation not in CARELESS:
         rows.append(row(layer, {}, data("f32", str(len(EDGES)), EDGES)))
     return rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from differential.cases import Case, data
+from differential.cases import Case, Data, data
 from rows import against_openvino, names, row, unrun
 
 INF, NAN = float("inf"), float("nan")
@@ -30,41 +30,29 @@ def kind(operation: str) -> str:
 
 
 def shapes(operation: str) -> list[Case]:
-    version, t = ALL[operation], kind(operation)
+    layer, t = f"{operation}-{ALL[operation]}", kind(operation)
     low = 0 if operation in BITWISE else -2
-    rows: list[
-        tuple[
-            dict[str, str], tuple[str, tuple[int, ...] | None], tuple[str, tuple[int, ...] | None]
-        ]
-    ] = [
-        ({}, ("2,3", None), ("3", None)),
-        ({"auto_broadcast": "numpy"}, ("2,1,4", None), ("3,1", None)),
-        ({}, ("", None), ("", None)),
-        ({}, ("0,3", None), ("1,3", None)),
-        ({}, ("1..4,?", (1, 3)), ("?,2..3", (2, 3))),
-        ({}, ("...", (2, 3)), ("3", None)),
-        ({"auto_broadcast": "none"}, ("2,?", (2, 3)), ("2,3", None)),
-        ({"auto_broadcast": "none"}, ("2,3", None), ("3", None)),
-        (PDPD, ("2,3,4", None), ("3", None)),
-        (PDPD, ("2,3,4", None), ("2", None)),
-        ({}, ("2,3", None), ("2", None)),
-        ({"auto_broadcast": "all"}, ("2,3", None), ("3", None)),
+    on_cpu_only = operation in BITWISE and "Shift" not in operation
+    lost = "pdpd-lost" if "Shift" in operation or operation.startswith("Greater") else ""
+
+    def fed(shape: str, run_shape: tuple[int, ...] | None = None) -> Data:
+        return data(t, shape, low=low, run_shape=run_shape)
+
+    by_axis = "alone" if on_cpu_only else True
+    return [
+        row(layer, {}, fed("2,3"), fed("3")),
+        row(layer, "auto_broadcast=numpy", fed("2,1,4"), fed("3,1")),
+        row(layer, {}, fed(""), fed("")),
+        row(layer, {}, fed("0,3"), fed("1,3")),
+        row(layer, {}, fed("1..4,?", (1, 3)), fed("?,2..3", (2, 3))),
+        row(layer, {}, fed("...", (2, 3)), fed("3"), run=not on_cpu_only),
+        row(layer, "auto_broadcast=none", fed("2,?", (2, 3)), fed("2,3")),
+        row(layer, "auto_broadcast=none", fed("2,3"), fed("3")),
+        row(layer, PDPD, fed("2,3,4"), fed("3"), run=by_axis, known=lost),
+        row(layer, PDPD, fed("2,3,4"), fed("2")),
+        row(layer, {}, fed("2,3"), fed("2")),
+        row(layer, "auto_broadcast=all", fed("2,3"), fed("3")),
     ]
-    cases = [
-        row(
-            f"{operation}-{version}",
-            attributes,
-            data(t, a, low=low, run_shape=run_a),
-            data(t, b, low=low, run_shape=run_b),
-        )
-        for attributes, (a, run_a), (b, run_b) in rows
-    ]
-    if operation in BITWISE and "Shift" not in operation:  # these only the CPU plugin runs
-        cases[5].run = False
-        cases[8].run = "alone"
-    elif "Shift" in operation or operation.startswith("Greater"):
-        cases[8].known = "pdpd-lost"
-    return cases
 
 
 def types(operation: str) -> list[Case]:
@@ -203,35 +191,26 @@ VALUES = [
 ]
 
 
+NOT_FED = (None, None, None)
+
+
 def select(
     cond: str,
     then: str,
     otherwise: str,
     t: str = "f32",
-    run_shapes: tuple[tuple[int, ...] | None, ...] = (None, None, None),
+    run_shapes: tuple[tuple[int, ...] | None, ...] = NOT_FED,
+    known: str = "",
     **attributes: str,
 ) -> Case:
-    return row(
-        "Select-1",
-        attributes,
-        *(
-            [
-                data(kind, shape, run_shape=run_shape)
-                for kind, shape, run_shape in zip(
-                    ("boolean", t, t), (cond, then, otherwise), run_shapes, strict=True
-                )
-            ]
-        ),
-    )
+    each = zip(("boolean", t, t), (cond, then, otherwise), run_shapes, strict=True)
+    inputs = [data(kind, shape, run_shape=run_shape) for kind, shape, run_shape in each]
+    return row("Select-1", attributes, *inputs, known=known)
 
 
 def placed(cond: str, then: str, otherwise: str, axis: int, *run_shapes: tuple[int, ...]) -> Case:
-    case = select(
-        cond, then, otherwise, auto_broadcast="pdpd", run_shapes=run_shapes or (None, None, None)
-    )
-    case.attributes["auto_broadcast.auto_broadcast_axis"] = str(axis)
-    case.id += f"-axis={axis}"
-    return case
+    along = {"auto_broadcast": "pdpd", "auto_broadcast.auto_broadcast_axis": str(axis)}
+    return select(cond, then, otherwise, run_shapes=run_shapes or NOT_FED, **along)
 
 
 SELECT = [
@@ -253,7 +232,7 @@ SELECT = [
     placed("2,3,4", "3", "2,3,4", 1),
     placed("5", "2,3,4", "3", 1),
     placed("3", "2,?,4", "3,4", 1, (3,), (2, 3, 4), (3, 4)),
-    select("2,3", "2,3", "2,3", auto_broadcast="explicit"),
+    select("2,3", "2,3", "2,3", auto_broadcast="explicit", known="explicit-broadcast"),
     *(
         select("2,3", "2,3", "3", t=t)
         for t in ("f16", "bf16", "i32", "i64", "u8", "i8", "boolean", "f64", "u4")
@@ -266,7 +245,6 @@ SELECT = [
     row("Select-1", {}, "boolean[2] f32[2]"),
     row("Select-1", {}, "boolean{[True, False]} f32[2,2] f32{0.0}"),
 ]
-SELECT[18].known = "explicit-broadcast"
 
 test_against_openvino = against_openvino(
     *(row for operation in ALL for row in (*shapes(operation), *types(operation))), *VALUES, *SELECT

@@ -54,7 +54,7 @@ def _unbounded(inference: Inference, cures: Cures, _: int | None) -> Shown:
     """Yields inputs with a dimension that has no upper bound."""
     for layer, tensor in _inputs(inference):
         if tensor.shape.dims and any(dim.is_unbounded for dim in tensor.shape.dims):
-            cure = cures.sizes("fix or bound every dimension of the input")
+            cure = cures.sizes("fix every dimension of the input, or give it an upper bound")
             yield layer, f": {tensor.shape}", cure
 
 

@@ -185,8 +185,8 @@ class Reshape(Reinterpretation):
         if size is None:
             raise Violation(
                 f"no size for -1 in the pattern {shown(pattern)} fits `data` {data.shape}: "
-                f"the other dimensions multiply to {taken}, which does not divide its "
-                f"{there} elements",
+                f"the other dimensions multiply to {taken}, which does not divide the "
+                f"{there} elements of `data`",
                 at="pattern",
                 expected=f"dimensions whose product divides {there}",
                 actual=str(taken),

@@ -140,7 +140,7 @@ class Comments:
             else:
                 suggest = len(self.findings) < MAX_SUGGESTIONS and len(selector) < 60
                 close = similar_rule(selector) if suggest else ""
-                hint = "correct the code; `irshape rule` lists them"
+                hint = "correct the code; `irshape rule` lists all codes"
                 self._unknown(offset, "there is no rule", selector, hint, close)
         return suppressions, match["verb"] == "disable-file"
 

@@ -198,7 +198,7 @@ class MulticlassNms_8(DetectionSuppression):
         self.require_counts()
         if boxes.rank is None:
             return self.outputs(boxes, DYNAMIC, DYNAMIC)
-        says = "`scores` has a dynamic rank; OpenVINO needs its rank, to compare it with `boxes`"
+        says = "`scores` has a dynamic rank; OpenVINO needs the rank, to compare it with `boxes`"
         require(scores.rank is not None, says, at="scores", rule=INPUT_RANK)
         if roisnum is None:
             classes, images, counts = scores.shape[1], scores.shape[0], boxes.shape[0]

@@ -185,5 +185,5 @@ class Einsum(Operation):
 
 def _unequal(index: int, label: str, shape: PartialShape, known: PartialShape) -> Violation:
     seen, wanted = (str(each[0]) if each.rank == 1 else str(each) for each in (shape, known))
-    says = f"the label '{label}' of `equation` is {seen} in input {index}, but {wanted} before"
+    says = f"the label '{label}' of `equation` is {seen} in input {index}, but {wanted} earlier"
     return Violation(says, at="inputs", relation="equal", expected=wanted, actual=seen)

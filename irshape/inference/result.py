@@ -324,8 +324,8 @@ class Inference:
     def expressions(self, layer: Layer | str) -> tuple[Expressions | None, ...]:
         """Returns the dimensions of a layer's outputs as expressions of symbols.
 
-        layer: the layer, or its id in the net. Each output has None for a dynamic rank, or else an
-        expression for each dimension, with None for a dimension that depends on data.
+        layer: the layer, or its id in the net. For each output, the result has an expression for
+        each dimension (None if the dimension depends on data), or None if the rank is dynamic.
         """
         assert self.sizes
         return self._expressions[layer]

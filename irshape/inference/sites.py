@@ -16,7 +16,7 @@ from .result import BodyResult, Inference
 
 
 def details(site: Site, kind: Kind) -> Iterator[Detail]:
-    """Yields the ways in which releases differ for a layer, of one kind such as `not run`."""
+    """Yields differences between releases for a layer, all of one kind such as `not run`."""
     if site.operation is not None:
         for difference in site.operation.differs:
             if difference.kind == kind and difference.when(site):

@@ -93,7 +93,7 @@ def global_lp_pool(node: Node) -> Outputs:
 
 @operator("LpPool")
 def lp_pool(node: Node) -> Outputs:
-    """Converts LpPool. The sum of powers is their mean times the number of elements of a window."""
+    """Converts LpPool. Computes the sum of powers as their mean times the number of elements."""
     window, p = _pool(node), _exponent(node)
     elements = prod(window["kernel"])
     powers = node.add("Power", node.add("Abs", node.x), node.like(node.x, p))

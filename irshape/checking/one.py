@@ -120,7 +120,7 @@ def validate_file(
 ) -> FileReport:
     """Returns the report on a file; `-` is standard input.
 
-    values: values of inputs, for single layers. cache: a folder of earlier reports.
+    values: values of inputs, for single layers. cache: the folder of a cache of reports.
     leaves: whether the process ends after the report.
     Raises `OSError` if the file cannot be opened, `UnfitValue` for a value that fits no input.
     """

@@ -24,7 +24,7 @@ R = TypeVar("R")
 COLLECT_EVERY = 64
 """The number of files that a process checks between two runs of the garbage collector."""
 COLLECT_ALL_EVERY = 16
-"""One garbage collection out of this many also examines long-lived objects: reports and caches."""
+"""One of this many garbage collections also examines long-lived objects: reports and caches."""
 BATCH = 32
 """The largest number of tasks that a process gets at once."""
 

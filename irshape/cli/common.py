@@ -34,7 +34,7 @@ def expand(
     Replaces a .bin, even a deleted one, by the .xml beside it. Raises `UsageError` for a path that
     matches no file.
     only_ir: skip files that are not models, even if `paths` names them. With `foreign`, replace
-    external data by the ONNX models that refer to it, in its folder or a folder above.
+    external data by the ONNX models, in its folder or above, that refer to the data.
     foreign: also search folders for oneDNN graphs and, with the onnx package, ONNX models.
     empty: accept folders without models.
     """

@@ -536,8 +536,8 @@ def command(
 
     The changes are made in the order of the options below, whatever their order on the command
     line. Names refer to the model that is read, since --rename comes last. irshape checks
-    every change: it infers the affected types and shapes again, and names a layer that refuses
-    them.
+    every change: it infers the affected types and shapes again, and names a layer that refuses its
+    inputs.
 
     NAME is the name of a tensor, the name or the id of a layer with one output, or LAYER:INDEX.
     [NAME=] can be left out if the model has one input, or one output. Options that are repeatable

@@ -33,9 +33,9 @@ def command(paths: tuple[str, ...], ask: bool, form: str) -> None:
 
     PATH is a file, a folder (searched for IRs), a glob, or - for standard input. irshape concludes
     which releases read the model from the version of the IR, the operations with their opsets, the
-    element types, and the inferred shapes. Which releases run the model was measured with their CPU
-    plugins. docs/devices.md explains the verdicts on CPU, GPU and NPU. --ask compiles the model on
-    the devices of this machine and prints their answers.
+    element types, and the inferred shapes. Measurements with CPU plugins show which releases run
+    the model. docs/devices.md explains the verdicts on CPU, GPU and NPU. --ask compiles the model
+    on the devices of this machine and prints their answers.
 
     For several models, irshape also prints one answer for all of them: the newest release that any
     of them needs, and the libraries that they need. The JSON then has `requires`, `libraries`,

@@ -65,8 +65,8 @@ def text_table(
     If the table is too wide, texts are shortened. If that is not enough, columns are dropped.
     shrinking: the columns whose texts may be shortened in the middle, with their smallest widths.
     The first of these columns is shortened first.
-    right: the columns that are right-aligned, as numbers are.
-    dropped: the columns that are dropped, in this order. Columns without information go first.
+    right: the columns that are right-aligned, e.g. numbers.
+    dropped: the columns that are dropped, in this order, after columns without information.
     """
     columns = {name: [*cells] for name, *cells in zip(head, head, *rows, strict=True)}
     width = terminal_width()

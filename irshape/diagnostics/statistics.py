@@ -48,8 +48,8 @@ class RuleCount(NamedTuple):
 
 
 def statistics(groups: Iterable[Iterable[Diagnostic]]) -> list[RuleCount]:
-    """Returns counts for each rule with findings, most findings first. Counts related findings,
-    too. groups: the findings of each file."""
+    """Returns counts for each rule with findings; the rule with most findings first. Related
+    findings count, too. groups: the findings of each file."""
     by_rule: dict[tuple[str, str], list[tuple[int, Severity, bool | None]]] = {}
     for number, group in enumerate(groups):
         for diagnostic in group:

@@ -27,7 +27,7 @@ Paint = Callable[..., str]
 def render(report: Report, options: Options = DEFAULTS) -> str:
     """Renders the findings of each file, their number, and how many `irshape fix` can fix.
 
-    Infos are only counted, unless the options show them.
+    Infos are only counted if the options do not show them.
     """
     paint = painter(options.colour)
     groups = [(file, shown(file, options)) for file in report.files]

@@ -3532,7 +3532,7 @@ class Operations:
         opset: Literal[6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
     ) -> Output:
-        """The value of a variable. Until an Assign writes one, it is `init_value`, or else zeros.
+        """The value of a variable: `init_value`, or else zeros, until an Assign writes a value.
         Specification: ReadValue-6.
 
         init_value: may be left out.

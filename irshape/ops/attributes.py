@@ -11,7 +11,7 @@ from ..rule_ids import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE, MISSPELT_ATTRIBUTE, U
 from .kinds import Declared, Kind, Malformed
 
 REQUIRED: Final = object()
-"""The default of a required attribute: OpenVINO refuses a layer without it."""
+"""Marks an attribute without a default: OpenVINO refuses a layer that lacks the attribute."""
 
 
 class Attribute:
@@ -88,7 +88,7 @@ def attribute(
 class AttributeFault(NamedTuple):
     """A fault in an attribute.
 
-    silent: whether OpenVINO reads the layer with the fault without an error.
+    silent: whether OpenVINO reads the layer without reporting an error.
     """
 
     fault: Fault

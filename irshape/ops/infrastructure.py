@@ -217,7 +217,7 @@ class ReadValue_3(Operation):
 
 
 class ReadValue_6(Operation):
-    """The value of a variable. Until an Assign writes one, it is `init_value`, or else zeros."""
+    """The value of a variable: `init_value`, or else zeros, until an Assign writes a value."""
 
     since = 6
     differs = facts(

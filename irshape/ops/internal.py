@@ -1,9 +1,9 @@
 """OpenVINO's internal operations, which `save_model` can leave in an IR.
 
-They come from compiled or transformed models. They belong to no opset, and `read_model` of OpenVINO
-2026.4 knows none of them, except `EXTENSIONS` after the CPU plugin is loaded, for example by
-`compile_model(path)`. irshape describes what they compute, and uses the types and shapes that their
-ports declare.
+They come from compiled or transformed models, and belong to no opset. `read_model` of OpenVINO
+2026.4 knows none of them. Exception: it knows `EXTENSIONS` after the CPU plugin is loaded, for
+example by `compile_model(path)`. irshape describes what they compute, and uses the types and shapes
+that their ports declare.
 
 Source: the classes of OpenVINO that declare them (`OPENVINO_OP`), in `openvino/op`, in `ov_ops` of
 its transformations, and in the opsets of its plugins.

@@ -139,7 +139,7 @@ def mapped(
 
 
 def spread(value: Value, shape: tuple[int, ...], target: tuple[int, ...]) -> Value | None:
-    """Returns the elements of a value, broadcast from `shape` to `target` as in NumPy, or None."""
+    """Returns a value broadcast from `shape` to `target`, or None if NumPy would raise an error."""
     if shape == target:
         return value
     if len(shape) > len(target):

@@ -23,7 +23,7 @@ CUSTOM_CODES = tuple(f"IR{number}" for number in range(910, 950))
 
 
 def covered(selector: str, custom: tuple[CustomRule, ...] = ()) -> list[str]:
-    """Returns the codes of the rules that a selector covers; none if it is invalid."""
+    """Returns the codes of the rules that a selector covers; none for an invalid selector."""
     from ..rules import all_rules
     from ..rules.plugins import plugin_codes
 

@@ -61,7 +61,7 @@ class Facts(Bounds):
     def equal(
         self, left: Expression, right: Expression, *, assumed: bool = False, pinned: bool = False
     ) -> bool:
-        """Records that two expressions are equal. Returns False if they cannot be equal.
+        """Records that two expressions are equal. Returns False if the two cannot be equal.
 
         A requirement (without `assumed`) is always recorded. An assumption is recorded only if it
         replaces a symbol by an expression with other symbols, such as `seq == past + 1`. With
@@ -168,11 +168,11 @@ class Facts(Bounds):
         self.one_or = _substituted(self.one_or, symbol, single)
 
     def require_at_least(self, left: Expression, right: Expression) -> None:
-        """Records the requirement `left >= right`, or the contradiction if it cannot hold."""
+        """Records the requirement `left >= right`, or a contradiction if it cannot be true."""
         self._at_least(left, right, assumed=False)
 
     def assume_at_least(self, left: Expression, right: Expression) -> bool:
-        """Records the assumption `left >= right`. Returns False if it cannot hold."""
+        """Records the assumption `left >= right`. Returns False if it cannot be true."""
         return self._at_least(left, right, assumed=True)
 
     def _at_least(self, left: Expression, right: Expression, *, assumed: bool) -> bool:
@@ -341,7 +341,7 @@ class Facts(Bounds):
         }
 
     def _holds_inside(self, constraint: Constraint) -> bool:
-        """Records an equation in a body that may never run. Returns whether it can hold."""
+        """Records an equation in a body that may never run. Returns whether it can be true."""
         self._record(constraint)
         solution = self._solution(constraint.left, constraint.right)
         if solution is None:

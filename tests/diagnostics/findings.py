@@ -5,7 +5,7 @@ It is written down and not computed, so that a rule's new wording changes no sna
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from irshape.diagnostics.renderers.common import RulePage
 from irshape.diagnostics.report import Diagnostic, FileReport, Report, Severity
@@ -132,12 +132,14 @@ def layer(
     return {"id": id, "name": name, "type": type, "opset": opset, "path": list(path)}
 
 
-def found(
-    source: Source, at: str, code: str, rule: str, severity: Severity, message: str, **more: Any
-) -> Diagnostic:
-    """A diagnostic that points at the first place of a text in the source."""
+def found(source: Source, at: str, rule: str, message: str, **more: Any) -> Diagnostic:
+    """A diagnostic that points at the first place of a text in the source.
+
+    rule: its code, its name and the severity.
+    """
     line, column = source.place(source.data.index(at.encode()))
-    return Diagnostic(code, rule, severity, message, line, column, **more)
+    code, name, severity = rule.split()
+    return Diagnostic(code, name, cast("Severity", severity), message, line, column, **more)
 
 
 def fixed_report() -> Report:
@@ -149,9 +151,7 @@ def fixed_report() -> Report:
         found(
             classifier,
             '<layer id="1"',
-            "IR504",
-            "subnormal-weights",
-            "info",
+            "IR504 subnormal-weights info",
             "12 of 108 values are subnormal in f16",
             layer=layer("1", "weights", "Const"),
             help="scale the weights, or keep them in f32",
@@ -159,9 +159,7 @@ def fixed_report() -> Report:
         found(
             classifier,
             "dilatons",
-            "IR301",
-            "unknown-attribute",
-            "warning",
+            "IR301 unknown-attribute warning",
             "Convolution has no attribute 'dilatons'; did you mean 'dilations'?",
             layer=conv,
             expected="dilations",
@@ -171,9 +169,7 @@ def fixed_report() -> Report:
         found(
             classifier,
             '<port id="2" precision="FP32"><dim>1</dim><dim>4</dim><dim>8',
-            "IR201",
-            "output-shape-mismatch",
-            "error",
+            "IR201 output-shape-mismatch error",
             "declared [1,4,8,8], inferred [1,4,6,6]",
             layer=conv,
             port={"direction": "output", "id": "2"},
@@ -187,27 +183,21 @@ def fixed_report() -> Report:
         found(
             classifier,
             '<layer id="3"',
-            "IR104",
-            "odd-name",
-            "warning",
+            "IR104 odd-name warning",
             "the name holds markup",
             layer=relu,
         ),
         found(
             classifier,
             '<layer id="3"',
-            "IR104",
-            "odd-name",
-            "warning",
+            "IR104 odd-name warning",
             "the name holds quotes",
             layer=relu,
         ),
         found(
             classifier,
             'precision="FP16"',
-            "IR202",
-            "output-type-mismatch",
-            "error",
+            "IR202 output-type-mismatch error",
             "declared precision FP16, inferred FP32",
             layer=square,
             port={"direction": "output", "id": "2"},
@@ -223,9 +213,7 @@ def fixed_report() -> Report:
         found(
             broken,
             "<layers>",
-            "IR001",
-            "malformed-xml",
-            "error",
+            "IR001 malformed-xml error",
             "no closing tag for <layers>: the file ends in the middle",
             help="fetch it again; compare its size",
         )
@@ -235,9 +223,7 @@ def fixed_report() -> Report:
         found(
             mean,
             '<port id="2"',
-            "IR201",
-            "output-shape-mismatch",
-            "error",
+            "IR201 output-shape-mismatch error",
             "declared [6,12], inferred [6,12,1,1]: rank 2 instead of 4",
             layer=layer("1", "", "ReduceMean"),
             port={"direction": "output", "id": "2"},

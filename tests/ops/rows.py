@@ -20,7 +20,7 @@ from typing import Any, Union
 
 import numpy as np
 import pytest
-from differential.cases import Case, Data, Input, Node, case_id, const, data
+from differential.cases import Case, Data, Input, Node, Source, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -116,6 +116,19 @@ def different(shape: Sequence[int]) -> Callable[[np.random.Generator], Any]:
     """Values for `data`: from 0 to 1, no two of them equal, so that their order is certain."""
     count = math.prod(shape)
     return lambda rng: ((rng.permutation(count) + 1) / (count + 1)).reshape(shape)
+
+
+def given(element_type: str, value: Any, **drawn: Any) -> Input:
+    """A Const of values, a Parameter of a shape, or an input as it is; `drawn` as of `data`."""
+    if isinstance(value, Source):
+        return value
+    is_shape = isinstance(value, str)
+    return data(element_type, value, **drawn) if is_shape else const(element_type, value)
+
+
+def all_given(element_type: str, *values: Any) -> list[Input]:
+    """Those of `values` that are not None, as inputs."""
+    return [given(element_type, value) for value in values if value is not None]
 
 
 def parameters(shapes: Sequence[str], types: str = "f32") -> list[Data]:

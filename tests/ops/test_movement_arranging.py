@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from differential.cases import Case, const, data
-from rows import PACKED, SIZES, TYPES, against_openvino, as_shape, node, row, unrun
+from rows import (
+    PACKED,
+    SIZES,
+    TYPES,
+    against_openvino,
+    all_given,
+    as_shape,
+    given,
+    node,
+    row,
+    unrun,
+)
 
 
 def transpose(
@@ -83,8 +94,8 @@ def reverse(
     **fields: Any,
 ) -> Case:
     index = "boolean" if mode == "mask" else "i64"
-    given = data(index, axis) if isinstance(axis, str) else const(index, axis)
-    return row("Reverse-1", f"mode={mode}", data(t, shape, run_shape=run_shape), given, **fields)  # type: ignore[arg-type]
+    inputs = data(t, shape, run_shape=run_shape), given(index, axis)
+    return row("Reverse-1", f"mode={mode}", *inputs, **fields)
 
 
 REVERSE = [
@@ -127,10 +138,9 @@ def sequence(
     index: str = "i32",
     **fields: Any,
 ) -> Case:
-    given = data(index, lengths) if isinstance(lengths, str) else const(index, lengths)
     attributes = {"batch_axis": str(batch), "seq_axis": str(along)}
-    source = data(t, shape, run_shape=run_shape)
-    return row("ReverseSequence-1", attributes, source, given, **fields)  # type: ignore[arg-type]
+    inputs = data(t, shape, run_shape=run_shape), given(index, lengths)
+    return row("ReverseSequence-1", attributes, *inputs, **fields)
 
 
 REVERSE_SEQUENCE = [
@@ -173,10 +183,8 @@ def roll(
     index: str = "i64",
     **fields: Any,
 ) -> Case:
-    given = [
-        data(index, one) if isinstance(one, str) else const(index, one) for one in (shift, axes)
-    ]
-    return row("Roll-7", {}, data(t, shape, run_shape=run_shape), *given, **fields)  # type: ignore[arg-type]
+    inputs = [data(t, shape, run_shape=run_shape), *all_given(index, shift, axes)]
+    return row("Roll-7", {}, *inputs, **fields)
 
 
 ROLL = [

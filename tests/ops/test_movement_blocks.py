@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from differential.cases import Case, const, data
-from rows import PACKED, TYPES, against_openvino, row, written
+from differential.cases import Case, data
+from rows import PACKED, TYPES, against_openvino, all_given, row, written
 
 Shape = tuple[int, ...] | None
 
@@ -71,10 +71,7 @@ def batch(
     index: str = "i64",
     **fields: Any,
 ) -> Case:
-    lists = [
-        data(index, one) if isinstance(one, str) else const(index, one)
-        for one in (blocks, begin, end)
-    ]
+    lists = all_given(index, blocks, begin, end)
     return row(f"{operation}-2", {}, data(t, shape, run_shape=fed), *lists, **fields)  # type: ignore[arg-type]
 
 
@@ -208,9 +205,7 @@ def image(
     known: str = "",
     **attributes: str | None,
 ) -> Case:
-    lists = [
-        data(index, one) if isinstance(one, str) else const(index, one) for one in (size, kernel)
-    ]
+    lists = all_given(index, size, kernel)
     given = written("strides=1,1 dilations=1,1 pads_begin=0,0 pads_end=0,0", **attributes)
     run = not (known or isinstance(size, str) or isinstance(kernel, str) or shape == "...")
     return row("Col2Im-15", given, data(t, shape, run_shape=fed), *lists, run=run, known=known)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from differential.cases import Case, Data, Node, const, data
-from rows import PACKED, SIZES, TYPES, against_openvino, as_shape, node, row
+from differential.cases import Case, data
+from rows import PACKED, SIZES, TYPES, against_openvino, all_given, as_shape, given, node, row
 
 Shape = tuple[int, ...] | None
 
@@ -22,17 +22,12 @@ def broadcast(
     axis: int | None = None,
     **fields: Any,
 ) -> Case:
-    inputs: list[object] = [data(t, shape, run_shape=fed)]
-    for given in (target, axes):
-        if isinstance(given, Data | Node):
-            inputs.append(given)
-        elif given is not None:
-            inputs.append(data("i64", given) if isinstance(given, str) else const("i64", given))
+    inputs = [data(t, shape, run_shape=fed), *all_given("i64", target, axes)]
     attributes = {"mode": mode} if mode else {}
     if axis is not None:
         name = "mode.auto_broadcast_axis" if version == "opset1" else "mode.mode.axis"
         attributes[name] = str(axis)
-    return row(f"Broadcast-{version}", attributes, *inputs, **fields)  # type: ignore[arg-type]
+    return row(f"Broadcast-{version}", attributes, *inputs, **fields)
 
 
 EMPTY = np.zeros((0, 3))
@@ -172,10 +167,7 @@ def tile(
     index: str = "i64",
     **fields: Any,
 ) -> Case:
-    times = repeats
-    if not isinstance(repeats, Node):
-        times = data(index, repeats) if isinstance(repeats, str) else const(index, repeats)
-    return row("Tile-1", {}, data(t, shape, run_shape=fed), times, **fields)  # type: ignore[arg-type]
+    return row("Tile-1", {}, data(t, shape, run_shape=fed), given(index, repeats), **fields)
 
 
 TEXTS = data("string", "2", ["a", ""])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from differential.cases import Case, Data, const, data
-from rows import PACKED, SIZES, TYPES, against_openvino, as_shape, node, row
+from rows import PACKED, SIZES, TYPES, against_openvino, all_given, as_shape, given, node, row
 
 VERSIONS = ["opset1", "opset7", "opset8"]
 Shape = tuple[int, ...] | None
@@ -23,12 +23,8 @@ def gather(
     t: str = "f32",
     **fields: Any,
 ) -> Case:
-    where = (
-        data("i64", indices, low=0, high=1, run_shape=at)
-        if isinstance(indices, str)
-        else const("i64", indices)
-    )
-    along = data("i64", axis) if isinstance(axis, str) else const("i64", axis)
+    where = given("i64", indices, low=0, high=1, run_shape=at)
+    along = given("i64", axis)
     attributes = {} if batch is None else {"batch_dims": str(batch)}
     source = data(t, shape, run_shape=fed)
     return row(f"Gather-{version}", attributes, source, where, along, **fields)  # type: ignore[arg-type]
@@ -143,11 +139,7 @@ def elements(
     t: str = "f32",
     **fields: Any,
 ) -> Case:
-    where = (
-        data("i64", indices, low=0, high=1, run_shape=at)
-        if isinstance(indices, str)
-        else const("i64", indices)
-    )
+    where = given("i64", indices, low=0, high=1, run_shape=at)
     return row("GatherElements-6", f"axis={axis}", data(t, shape, run_shape=fed), where, **fields)  # type: ignore[arg-type]
 
 
@@ -189,11 +181,7 @@ def tuples(
     t: str = "f32",
     **fields: Any,
 ) -> Case:
-    where = (
-        data("i64", indices, low=0, high=1, run_shape=at)
-        if isinstance(indices, str)
-        else const("i64", indices)
-    )
+    where = given("i64", indices, low=0, high=1, run_shape=at)
     attributes = {} if batch is None else {"batch_dims": str(batch)}
     source = data(t, shape, run_shape=fed)
     return row(f"GatherND-{version}", attributes, source, where, **fields)
@@ -252,11 +240,7 @@ def tree(
     t: str = "f32",
     **fields: Any,
 ) -> Case:
-    inputs = [
-        data(t, one) if isinstance(one, str) else const(t, one)
-        for one in (steps, parents, longest, end)
-    ]
-    return row("GatherTree-1", {}, *inputs, **fields)  # type: ignore[arg-type]
+    return row("GatherTree-1", {}, *all_given(t, steps, parents, longest, end), **fields)
 
 
 TREE = [

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from differential.cases import Case, Const, Data, const, data
-from rows import PACKED, SIZES, TYPES, against_openvino, as_shape, node, row, unrun
+from differential.cases import Case, data
+from rows import (
+    PACKED,
+    SIZES,
+    TYPES,
+    against_openvino,
+    all_given,
+    as_shape,
+    given,
+    node,
+    row,
+    unrun,
+)
 
 Shape = tuple[int, ...] | None
 
@@ -73,7 +84,7 @@ def split(
     outputs: int | None = None,
     **fields: Any,
 ) -> Case:
-    along = data(index, axis) if isinstance(axis, str) else const(index, axis)
+    along = given(index, axis)
     attributes = {"num_splits": str(count)}
     return row(
         "Split-1",
@@ -130,12 +141,10 @@ def variadic(
     index: str = "i64",
     **fields: Any,
 ) -> Case:
-    given: list[Data | Const] = [
-        data(index, one) if isinstance(one, str) else const(index, one) for one in (axis, lengths)
-    ]
+    lists = all_given(index, axis, lengths)
     count = outputs if outputs is not None else len(lengths)  # type: ignore[arg-type]
     return row(
-        "VariadicSplit-1", {}, data(t, shape, run_shape=fed), *given, outputs=count, **fields
+        "VariadicSplit-1", {}, data(t, shape, run_shape=fed), *lists, outputs=count, **fields
     )  # type: ignore[arg-type]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from differential.cases import Case, const, data
-from rows import PACKED, SIZES, TYPES, against_openvino, as_shape, node, row, unrun
+from rows import PACKED, SIZES, TYPES, against_openvino, all_given, as_shape, node, row, unrun
 
 VERSIONS = ["opset1", "opset12"]
 MODES = ["constant", "edge", "reflect", "symmetric"]
@@ -24,11 +24,8 @@ def pad(
     index: str = "i64",
     **fields: Any,
 ) -> Case:
-    lists = [
-        data(index, one) if isinstance(one, str) else const(index, one) for one in (begin, end)
-    ]
     filled = [] if value is None else [const(t, value)]
-    inputs = [data(t, shape, run_shape=fed), *lists, *filled]
+    inputs = [data(t, shape, run_shape=fed), *all_given(index, begin, end), *filled]
     return row(f"Pad-{version}", f"pad_mode={mode}", *inputs, **fields)  # type: ignore[arg-type]
 
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from differential.cases import Case, const, data
-from rows import PACKED, SIZES, TYPES, against_openvino, as_shape, node, row, sizes_of, unrun
+from differential.cases import Case, Input, const, data
+from rows import PACKED, SIZES, TYPES, against_openvino, as_shape, given, node, row, sizes_of, unrun
 
 INF, NAN = float("inf"), float("nan")
 Shape = tuple[int, ...] | None
 
 
-def whole(index: str, given: object, fed: Shape = None) -> object:
-    return (
-        data(index, given, low=0, high=1, run_shape=fed)
-        if isinstance(given, str)
-        else const(index, given)
-    )
+def whole(index: str, value: object, fed: Shape = None) -> Input:
+    return given(index, value, low=0, high=1, run_shape=fed)
 
 
 def update(

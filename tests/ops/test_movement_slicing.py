@@ -6,7 +6,18 @@ from typing import Any
 
 import numpy as np
 from differential.cases import Case, const, data
-from rows import PACKED, SIZES, TYPES, against_openvino, as_shape, node, row, sizes_of, unrun
+from rows import (
+    PACKED,
+    SIZES,
+    TYPES,
+    against_openvino,
+    all_given,
+    as_shape,
+    node,
+    row,
+    sizes_of,
+    unrun,
+)
 
 LAST, FIRST = 2**63 - 1, -(2**63)
 LAST32, FIRST32 = 2**31 - 1, -(2**31)
@@ -46,11 +57,7 @@ def cut(
     index: str = "i64",
     **fields: Any,
 ) -> Case:
-    lists = [
-        data(index, one) if isinstance(one, str) else const(index, one)
-        for one in (start, stop, step, axes)
-        if one is not None
-    ]
+    lists = all_given(index, start, stop, step, axes)
     return row("Slice-8", {}, data(t, shape, run_shape=fed), *lists, **fields)
 
 
@@ -167,11 +174,7 @@ def strided(
     index: str = "i64",
     **fields: Any,
 ) -> Case:
-    lists = [
-        data(index, one) if isinstance(one, str) else const(index, one)
-        for one in (begin, end, strides)
-        if one is not None
-    ]
+    lists = all_given(index, begin, end, strides)
     others: dict[str, str] = {
         name: str(fields.pop(name))
         for name in ("new_axis_mask", "shrink_axis_mask", "ellipsis_mask")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from differential.cases import Case, Const, Data, Node, const, data
-from rows import PACKED, TYPES, against_openvino, as_shape, node, row, sizes_of, unrun
+from differential.cases import Case, Node, const, data
+from rows import PACKED, TYPES, against_openvino, as_shape, given, node, row, sizes_of, unrun
 
 PATTERN = {"special_zero": "false"}
 Shape = tuple[int, ...] | None
@@ -58,11 +58,8 @@ def reshape(
     index: str = "i64",
     **fields: Any,
 ) -> Case:
-    given = pattern
-    if not isinstance(pattern, Node | Data | Const):
-        given = data(index, pattern) if isinstance(pattern, str) else const(index, pattern)
     source, attributes = data(t, shape, run_shape=fed), {"special_zero": str(zero).lower()}
-    return row("Reshape-1", attributes, source, given, **fields)  # type: ignore[arg-type]
+    return row("Reshape-1", attributes, source, given(index, pattern), **fields)
 
 
 def computed(shape: str, *parts: object) -> Node:

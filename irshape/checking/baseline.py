@@ -103,8 +103,8 @@ def without_ignored(file: FileReport, configuration: Configuration) -> FileRepor
 
 
 def _limited(files: list[FileReport], limit: int) -> tuple[list[FileReport], int]:
-    """Returns a pair: the files up to the last allowed error, and how many findings the last of
-    these files loses."""
+    """Cuts off the findings after the maximum number of errors. Returns a pair: the files that
+    remain, and how many findings are cut from the last of them."""
     left = limit
     for position, file in enumerate(files):
         for at, diagnostic in enumerate(file.diagnostics, 1):

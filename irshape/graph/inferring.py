@@ -223,7 +223,7 @@ class Inferring(Structure):
         return body
 
     def _take(self, result: BodyResult) -> None:
-        """Stores the types and shapes that inference of the layer around this body found in it.
+        """Stores the types and shapes that were inferred when the layer of this body was inferred.
 
         Raises `GraphError`.
         """

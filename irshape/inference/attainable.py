@@ -62,8 +62,8 @@ def attainable(
 def _choices(
     name: str, inputs: tuple[Tensor, ...], at: int, declared: PartialShape
 ) -> list[Tensor] | None:
-    """Returns the input at position `at` with each value that it can have. Returns None if more
-    than `MAX_VALUES` are possible, or if the input is not a list of axes, an order or a shape."""
+    """Returns a tensor for each value that the input at position `at` can have. Returns None if it
+    can have more than `MAX_VALUES`, or if it contains neither axes nor an order nor a shape."""
     rank = max((tensor.rank or 0 for tensor in inputs[:at]), default=0)
     static, wanted = inputs[at].shape.static, declared.static
     values: Iterator[tuple[Values, Values]]  # each with its shape

@@ -220,7 +220,7 @@ class Overview(NamedTuple):
             lines.append(f"to bound all dimensions{but}: {self._edit(self.bind)}")
             lines += [f"  except {text}" for text in self.unbounded]
         elif self.unbounded:
-            lines.append("no proposed shapes of the inputs bound these dimensions:")
+            lines.append("no input shapes that irshape tries bound these dimensions:")
             lines += [f"  {text}" for text in self.unbounded]
         if self.fix is not None:
             but = " except as listed" if self.dynamic else ""

@@ -142,7 +142,7 @@ class Inspection:
 
     @property
     def used_bytes(self) -> int:
-        """How many bytes the constants occupy. Bytes that several constants share count once."""
+        """How many bytes the constants occupy. Bytes shared by several constants count once."""
         used = end = 0
         for start, stop in sorted(
             (constant.offset, constant.offset + constant.size) for constant in self._constants()

@@ -141,7 +141,7 @@ class Passage(tuple[int, int]):
 
     @classmethod
     def text(cls, text: str) -> Passage:
-        """Returns a passage that consists of a text, with a new source for the text."""
+        """Wraps a text in a new source. Returns the passage that covers all of it."""
         data = text.encode()
         return cls.of((0, len(data)), Source("", data))
 

@@ -349,7 +349,7 @@ class WeightsLimit(Rule):
 
     ## What it does
     Adds up the bytes of the .bin that constants use, and compares the sum with `max-weights`. Bytes
-    that several constants share count once.
+    shared by several constants count once.
 
     ## Why it matters
     It is your requirement: for instance, the target has limited memory, or the download must not

@@ -16,7 +16,7 @@ LONGEST = 1 << 14
 MOST_BYTES = 1 << 20
 """The maximum number of bytes of all constants on the page together."""
 BEGINNING = 64
-"""If the .bin is read, how many elements the page shows of constants whose bytes it lacks."""
+"""How many elements the page shows of a constant whose bytes it does not contain."""
 SAMPLE = 1 << 16
 """The maximum number of elements that a histogram counts. They are taken at equal distances."""
 BINS = 24

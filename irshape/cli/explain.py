@@ -80,8 +80,7 @@ def command(
 
 def _obstacle(inference: Inference) -> str:
     """Returns the reason why `irshape edit` cannot change the model; empty if it can."""
-    from shlex import quote
-
+    from ..commands import model_argument
     from ..diagnostics.report import LoadError
     from ..graph.checked import checked
     from ..graph.errors import GraphError
@@ -90,7 +89,7 @@ def _obstacle(inference: Inference) -> str:
     try:
         checked(model)
     except LoadError:
-        path = "-" if model.path == "<stdin>" else quote(model.path)
+        path = model_argument(model.path)
         return f"`irshape validate {path}` reports errors, which `irshape fix` may correct"
     except GraphError as problem:
         return str(problem)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import NamedTuple
 
+from ..commands import assignments, model_argument
 from ..model.graph import Model
 from ..model.names import inputs_of
 from .facts import Condition, Fact
@@ -22,12 +23,13 @@ class Cures:
 
     def __init__(self, model: Model) -> None:
         self._model = model
+        self._path = model_argument(model.path)
 
     @cached_property
     def _reshape(self) -> str | None:
         names = inputs_of(self._model).names[:2]
-        inputs = " ".join(f"--reshape '{name}=[…]'" for name in names)
-        return f"irshape edit {self._model.path} {inputs} -o OUT.xml" if inputs else None
+        inputs = " ".join(f"--reshape {each}" for each in assignments(dict.fromkeys(names, "[…]")))
+        return f"irshape edit {self._path} {inputs} -o OUT.xml" if inputs else None
 
     def sizes(self, text: str) -> Cure:
         """Returns the advice to give the inputs of the model static sizes."""
@@ -37,7 +39,7 @@ class Cures:
         """Returns advice for the obstacle that a fact describes: how to change the layer so that
         the conditions of the fact no longer hold."""
         if fact.verdict == "unknown":
-            return Cure("ask the device itself", f"irshape requires {self._model.path} --ask")
+            return Cure("ask the device itself", f"irshape requires {self._path} --ask")
         for condition in fact.conditions:
             key, _, name = condition.key.partition(".")
             if name == "const" and "no" in condition.values:
@@ -54,12 +56,12 @@ class Cures:
                 return Cure(f"give the attribute `{key[1:]}` another value")
         return Cure(
             "run this layer on another device: cut the model before and after it",
-            f"irshape split {self._model.path} --at TENSOR TENSOR -o PART.xml",
+            f"irshape split {self._path} --at TENSOR TENSOR -o PART.xml",
         )
 
     @cached_property
     def _bind(self) -> str:
-        return f"irshape edit {self._model.path} --bind INPUT=VALUE --fold -o OUT.xml"
+        return f"irshape edit {self._path} --bind INPUT=VALUE --fold -o OUT.xml"
 
 
 def _port(key: str) -> str:

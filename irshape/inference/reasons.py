@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from shlex import quote
 from typing import Any, Literal, NamedTuple
 
+from ..commands import assignments, model_argument
 from ..model.graph import Layer
 from ..shapes import UNBOUNDED, Dimension
 from ..spelling import counted, first_of
@@ -17,7 +17,7 @@ Verdict = Literal["input", "constant", "computed", "data-dependent", "lost", "un
 
 def options(shapes: Mapping[str, str]) -> str:
     """Returns shapes of inputs as options of a command: `--shape 'x=[1,3]'`."""
-    return " ".join(f"--shape '{name}={shape}'" for name, shape in shapes.items())
+    return " ".join(f"--shape {each}" for each in assignments(shapes))
 
 
 class Part(NamedTuple):
@@ -252,6 +252,5 @@ class Overview(NamedTuple):
 
     def _edit(self, shapes: Mapping[str, str]) -> str:
         """Returns the command that saves the model with these shapes of its inputs."""
-        given = " ".join(quote(f"{name}={shape}") for name, shape in shapes.items())
-        path = "-" if self.path == "<stdin>" else quote(self.path)
-        return f"irshape edit {path} --reshape {given} -o OUT.xml"
+        given = " ".join(assignments(shapes))
+        return f"irshape edit {model_argument(self.path)} --reshape {given} -o OUT.xml"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import jsonschema
@@ -66,7 +67,10 @@ def test_every_fact_is_about_an_operation_of_openvino(device: str) -> None:
     ],
 )
 def test_verdicts(tmp_path: Path, model: str, cpu: str, gpu: str, npu: str) -> None:
-    devices = irshape.requires(saved(model, tmp_path)).devices
+    folder = tmp_path / "some models"
+    folder.mkdir()
+    path = saved(model, folder)
+    devices = irshape.requires(path).devices
     seen = [
         " ".join([devices[name].verdict, *(layer.type for layer in devices[name].layers)])
         for name in DEVICES
@@ -77,6 +81,8 @@ def test_verdicts(tmp_path: Path, model: str, cpu: str, gpu: str, npu: str) -> N
             assert each.reason
             assert each.source
             assert each.cure.text
+            if each.cure.command is not None:
+                assert shlex.split(each.cure.command)[2] == str(path)
 
 
 @pytest.mark.parametrize(

@@ -228,6 +228,16 @@ def test_command(tmp_path: Path) -> None:
     assert said("explain", path, "--axis", "1")[0] == 2
 
 
+def test_the_shapes_that_bound_a_dimension_can_be_pasted(tmp_path: Path) -> None:
+    net = Net()
+    halves = [net.parameter("?,2", name=name) for name in ("it's", "that's")]
+    net.result(net.layer("Concat", halves, 'axis="0"', outputs=["FP32"], name="joined"), "y")
+    _, text = said("explain", net.load(tmp_path).path, "joined", "--axis", "0")
+    words = shlex.split(text.partition("bounded if: ")[2])
+    assert words[::2] == ["--shape"] * 2
+    assert [each.partition("=")[0] for each in words[1::2]] == ["it's", "that's"]
+
+
 def test_a_dynamic_rank_leads_to_what_decides_it(tmp_path: Path) -> None:
     net = Net()
     x, axes = net.parameter("2,?", name="x"), net.parameter("?", "i64", name="axes")

@@ -1,0 +1,16 @@
+"""Writes the arguments of commands that messages suggest, so that a shell reads them back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from shlex import quote
+
+
+def model_argument(path: str) -> str:
+    """Returns the argument for a model: its path, or `-` for the standard input."""
+    return "-" if path == "<stdin>" else quote(path)
+
+
+def assignments(shapes: Mapping[str, str]) -> list[str]:
+    """Returns an argument for the shape of each input: `'x=[1,3]'`."""
+    return [quote(f"{name}={shape}") for name, shape in shapes.items()]

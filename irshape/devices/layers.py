@@ -256,7 +256,7 @@ def folded_layers(result: BodyResult) -> set[int]:
     for index in result.wiring.order:
         layer, row = layers[index], sources[index]
         if not row:
-            if layer.type == "Const" or layer.is_constant:
+            if layer.is_constant:
                 folded.add(index)
         elif outputs[index] and layer.type not in unfolded():
             of_constants = all(source is not None and source[0] in folded for source in row)

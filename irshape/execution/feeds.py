@@ -49,7 +49,7 @@ class Feeds:
         """The type and shape of each variable with a ReadValue that declares them."""
         declared: dict[str, Tensor] = {}
         for layer in self._model.walk():
-            known = self._declarations.of(layer) if layer.folded_type == "readvalue" else None
+            known = self._declarations.of(layer) if layer.is_read_value else None
             if isinstance(known, tuple) and isinstance(known[0], ReadValue_6):
                 content = Tensor(known[0].variable_type, known[0].variable_shape)
                 declared[known[0].variable_id] = content

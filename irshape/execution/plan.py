@@ -76,7 +76,7 @@ def _reads_first(
         layer = body.layers[position]
         if layer.folded_type == "assign":
             assigned.setdefault(layer.attributes.get("variable_id"), position)
-        elif layer.folded_type == "readvalue":
+        elif layer.is_read_value:
             assign = assigned.get(layer.attributes.get("variable_id"))
             if assign is not None:
                 late.add(assign)
@@ -84,7 +84,7 @@ def _reads_first(
         return order
     for position in order:
         if any(producer in late for producer, _ in rows[position]):
-            if body.layers[position].folded_type == "readvalue":
+            if body.layers[position].is_read_value:
                 return order  # what a variable begins with depends on what is assigned
             late.add(position)
     return [each for each in order if each not in late] + [each for each in order if each in late]

@@ -109,7 +109,7 @@ def _origins(
     while waiting and len(names) < MAX_ORIGINS:
         at = waiting.popleft()
         layer = body.layers[at]
-        variable = layer.attribute("variable_id") if layer.folded_type == "readvalue" else None
+        variable = layer.attribute("variable_id") if layer.is_read_value else None
         if layer.is_parameter:
             names[layer.name] = None
         elif variable is not None and variable in state:

@@ -26,7 +26,6 @@ from .mismatches import Contradictions, compatible, mismatches, repeated, says_l
 from .ports import declared, declared_outputs
 from .result import BodyResult, Inference, LayerResult, Mismatch, Observation, OutputCount
 
-_WITHOUT_OUTPUTS = ("result", "assign")
 MAX_WORK = 1_000_000
 """The maximum number of layers to infer in inner bodies, repeated runs included. If a model needs
 more, the layer with the bodies is refused."""
@@ -259,9 +258,7 @@ class Walk:
         if inferred.demands and tensors:
             result.demands[position] = inferred.demands
         ports = len(layer.outputs)
-        if ports > len(tensors) or (
-            tensors and not ports and layer.folded_type not in _WITHOUT_OUTPUTS
-        ):
+        if ports > len(tensors) or (tensors and not ports and not layer.is_sink):
             count = OutputCount(ports, len(tensors))
             result.observations.append(Observation(layer, count))
         return tensors

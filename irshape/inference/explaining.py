@@ -253,7 +253,7 @@ class Reasons:
             return f"{at}, {own}"
         if layer.is_constant:
             return f"{at}, a constant"
-        if layer.type.lower() == "readvalue":
+        if layer.is_read_value:
             return f"{at}, a state"
         if known is None and layer.folded_type == "if" and place.kind == "dimension":
             given = [

@@ -147,8 +147,7 @@ def _not_bounded(reasons: Reasons, result: BodyResult) -> set[Symbol]:
     states = {
         symbol
         for place in dynamic_places(reasons.result)
-        if place.layer.type.lower() == "readvalue"
-        and (known := reasons.expression(place)) is not None
+        if place.layer.is_read_value and (known := reasons.expression(place)) is not None
         for symbol in known.symbols
     }
     symbols: set[Symbol] = set()
@@ -195,7 +194,7 @@ def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, 
     for place in _open(reasons, result, bounded=bounded):
         maker, origin = _made_by(reasons, place), reasons.maker(place)
         dim = origin.dimension_in(own.get(origin.body))
-        if origin.layer.type.lower() == "readvalue":
+        if origin.layer.is_read_value:
             maker += "; irshape edit --make-stateless turns the variable into an input"
         elif dim is not None and dim.is_static and place.body in reasons.names.around:
             outer, position, tag = reasons.names.around[place.body]

@@ -64,7 +64,7 @@ class SymbolicEngine(BodyEngine):
         self.memory = self._memories[facts.listening]  # what is remembered says nothing once more
         result = super().infer(layer, operation, inputs, with_values, compare)
         variable = getattr(operation, "variable_id", None)
-        if variable and not layer.path and layer.type.lower() == "readvalue":
+        if variable and not layer.path and layer.is_read_value:
             return self._of_variable(layer, str(variable), result)
         return result
 

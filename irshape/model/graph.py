@@ -116,6 +116,11 @@ class Layer:
         return self.type.lower() in ("const", "constant")
 
     @property
+    def is_read_value(self) -> bool:
+        """Whether the layer reads a variable: a ReadValue."""
+        return self.type.lower() == "readvalue"
+
+    @property
     def is_sink(self) -> bool:
         """Whether the layer is needed even if no layer uses its output: a Result or an Assign."""
         return self.type.lower() in ("result", "assign")
@@ -321,12 +326,12 @@ class Model:
     @property
     def parameters(self) -> list[Layer]:
         """The inputs of the net: its Parameters."""
-        return [layer for layer in self.net.layers if layer.type.lower() == "parameter"]
+        return [layer for layer in self.net.layers if layer.is_parameter]
 
     @property
     def results(self) -> list[Layer]:
         """The outputs of the net: its Results."""
-        return [layer for layer in self.net.layers if layer.type.lower() == "result"]
+        return [layer for layer in self.net.layers if layer.is_result]
 
     @property
     def rt_info(self) -> dict[str, object]:

@@ -89,7 +89,7 @@ def _shape_rule(difference: OutputDifference, unsure: bool) -> RuleId | None:
         return None
     if not given.encloses(_as_port(inferred)):
         return UNPROVEN_DIMENSION
-    if layer.folded_type == "readvalue" or _as_port(given) == _as_port(inferred):
+    if layer.is_read_value or _as_port(given) == _as_port(inferred):
         return None
     return LOOSER_DECLARATION
 

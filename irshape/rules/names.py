@@ -105,7 +105,7 @@ class UnknownVariable(Rule):
         waiting = [context.model.net] if "assign" in context.by_type else []
         for body in waiting:
             used = list(compress(body.layers, context.links(body).used()))
-            read = {_variable(each) for each in used if each.folded_type == "readvalue"}
+            read = {_variable(each) for each in used if each.is_read_value}
             for layer in used:
                 if layer.folded_type == "assign" and _variable(layer) not in read:
                     yield layer

@@ -124,9 +124,9 @@ def _families() -> dict[str, str]:
 
 @cache
 def unfolded() -> frozenset[str]:
-    """Returns the types of layers that OpenVINO does not fold, even if all inputs are constants.
+    """Returns the `folded_type`s that OpenVINO does not fold, even if all inputs are constants.
     `tests/measured/device_folding.py` writes their table."""
-    return frozenset(["Assign", "Result", *(row[0] for row in _rows("unfolded"))])
+    return frozenset(["assign", "result", *(row[0].lower() for row in _rows("unfolded"))])
 
 
 def _lines(table: str) -> list[str]:

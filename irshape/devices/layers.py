@@ -258,7 +258,7 @@ def folded_layers(result: BodyResult) -> set[int]:
         if not row:
             if layer.is_constant:
                 folded.add(index)
-        elif outputs[index] and layer.type not in unfolded():
+        elif outputs[index] and layer.folded_type not in unfolded():
             of_constants = all(source is not None and source[0] in folded for source in row)
             if of_constants or all(map(_is_exact, outputs[index])) or _is_size(result, index):
                 folded.add(index)
@@ -273,5 +273,5 @@ def _is_size(result: BodyResult, index: int) -> bool:
     """Returns whether a layer is a ShapeOf of a tensor of static shape. The shape may have too many
     dimensions for shape inference to compute its value."""
     measured = result.inputs.get(index, (None,))[0]
-    is_shape_of = result.body.layers[index].type == "ShapeOf"
+    is_shape_of = result.body.layers[index].folded_type == "shapeof"
     return is_shape_of and measured is not None and measured.shape.is_static

@@ -85,13 +85,14 @@ def tensor_size(tensor: Tensor) -> int:
 
 def _unpaired_variables(inference: Inference, cures: Cures, _: int | None) -> Shown:
     """Yields variables that are read but never assigned, or assigned but never read."""
-    layers: dict[tuple[str, str], Layer] = {}
+    layers: dict[tuple[bool, str], Layer] = {}
     for layer in inference.model.walk():
-        if layer.type in ("ReadValue", "Assign"):
-            layers.setdefault((layer.type, layer.attribute("variable_id") or ""), layer)
-    for (kind, name), layer in layers.items():
-        missing = "Assign" if kind == "ReadValue" else "ReadValue"
-        if (missing, name) not in layers:
+        if layer.is_read_value or layer.folded_type == "assign":
+            variable = layer.attribute("variable_id") or ""
+            layers.setdefault((layer.is_read_value, variable), layer)
+    for (reads, name), layer in layers.items():
+        missing = "Assign" if reads else "ReadValue"
+        if (not reads, name) not in layers:
             cure = Cure(f"add the {missing}, or replace the variable by an input and an output")
             yield layer, f": no {missing} of '{name}'", cure
 
@@ -136,24 +137,28 @@ def compressed_weights(inference: Inference) -> Iterator[tuple[Layer, str, bool]
     for body in inference.result.walk():
         layers, sources = body.body.layers, body.wiring.sources
         for position, layer in enumerate(layers):
-            if layer.type == "MatMul" and len(sources[position]) > 1:
+            if layer.folded_type == "matmul" and len(sources[position]) > 1:
                 chain = list(_decompression(layers, sources, sources[position][1]))
                 if chain and chain[-1].is_constant and len(chain) > 2:
                     element_type = (chain[-1].attribute("element_type") or "").lower()
-                    yield chain[-1], element_type, any(each.type == "Subtract" for each in chain)
+                    yield (
+                        chain[-1],
+                        element_type,
+                        any(each.folded_type == "subtract" for each in chain),
+                    )
 
 
 def _decompression(
     layers: Sequence[Layer], sources: Sources, source: OutputRef | None
 ) -> Iterator[Layer]:
     """Yields the layers from a tensor back to the constant from which it is computed."""
-    while source is not None and layers[source[0]].type in _DECOMPRESSING:
+    while source is not None and layers[source[0]].folded_type in _DECOMPRESSING:
         yield layers[source[0]]
         row = sources[source[0]]
         source = row[0] if row else None
 
 
-_DECOMPRESSING = ("Const", "Convert", "Subtract", "Multiply", "Reshape", "Transpose")
+_DECOMPRESSING = ("const", "convert", "subtract", "multiply", "reshape", "transpose")
 
 CHECKS: dict[str, Callable[[Inference, Cures, int | None], Shown]] = {
     "dynamic-rank": _dynamic_rank,

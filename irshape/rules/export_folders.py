@@ -60,7 +60,7 @@ class Member(NamedTuple):
         return [
             (layer, inputs.get(position, ()))
             for position, layer in enumerate(self.model.layers)
-            if layer.type == type_name
+            if layer.folded_type == type_name.lower()
         ]
 
 
@@ -130,11 +130,11 @@ def embedding_rows(member: Member) -> int | None:
     for position in result.wiring.order:
         layer, sources = result.body.layers[position], result.wiring.sources[position]
         fed = [source is not None and source[0] in carried for source in sources]
-        if layer.type == "Gather" and len(fed) > 1 and fed[1]:
+        if layer.folded_type == "gather" and len(fed) > 1 and fed[1]:
             table = result.inputs[position][0] if position in result.inputs else None
             if table is not None and table.rank == 2 and table.shape[0].is_static:
                 return table.shape[0].low
-        elif any(fed[:1]) and layer.type in ("Convert", "Reshape", "Unsqueeze", "Squeeze"):
+        elif any(fed[:1]) and layer.folded_type in ("convert", "reshape", "unsqueeze", "squeeze"):
             carried.add(position)
     return None
 

@@ -364,7 +364,7 @@ class ExportCache(_ExportRule):
         caches = [
             (layer, language.inference.outputs(layer)[0].shape)
             for layer in language.model.layers
-            if layer.type == "ReadValue" and language.inference.outputs(layer)[0].rank == 4
+            if layer.is_read_value and language.inference.outputs(layer)[0].rank == 4
         ]
         layers = export.number("num_hidden_layers") or 0
         if caches and len(caches) != 2 * layers and len(caches) != 4 * layers:

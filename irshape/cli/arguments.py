@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -56,7 +57,8 @@ class Command(click.Command):
     """A command with options that take several values: `--from a b` means `--from a --from b`.
 
     Models come first. After the last model, each further word is a value of the option before it. A
-    word NAME=VALUE that is not the name of a file is always a value of an option.
+    word NAME=VALUE that is not the name of a file is always a value of an option. An option whose
+    metavar is `[NAME]...` may stand without a value, and then gets an empty one.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -72,12 +74,14 @@ class Command(click.Command):
         }
         arguments = [each.nargs for each in self.params if isinstance(each, click.Argument)]
         awaited = len(args) if -1 in arguments else sum(arguments)
-        words = iter(args)
+        words = deque(args)
         taking: click.Option | None = None
-        for word in words:
+        while words:
+            word = words.popleft()
             if word == "--":
                 yield word
                 yield from words
+                return
             elif word.startswith("-") and word != "-":
                 name, equals, _ = word.partition("=")
                 taking = options.get(name)
@@ -86,10 +90,13 @@ class Command(click.Command):
                     taking = None
                     continue
                 if not equals:
-                    value = next(words, None)
-                    if value in options:
+                    alone = not words or words[0].partition("=")[0] in options
+                    if alone and taking.metavar == "[NAME]...":
+                        yield ""
+                    elif alone and words:
                         raise click.BadOptionUsage(name, f"Option '{name}' requires a value.")
-                    yield from (each for each in [value] if each is not None)
+                    elif words:
+                        yield words.popleft()
                 taking = taking if taking.multiple else None
             elif taking is not None and (awaited <= 0 or _is_value_of(taking, word)):
                 yield from (taking.opts[0], word)

@@ -44,7 +44,13 @@ def changed_since(
         new |= _files(top, "ls-files", "--others", "--exclude-standard")
         # a rename is a deletion, too: the model needs the file under its old name
         diff = ("diff", "--name-only", "--no-ext-diff", "--no-renames")
-        changed |= own if base is None else _files(top, *diff, base)
+        try:
+            changed |= own if base is None else _files(top, *diff, base)
+        except click.UsageError as problem:
+            raise click.UsageError(
+                f"{problem.message}: is '{commit}' in this clone? A shallow clone lacks branches "
+                "and older commits: fetch them, in CI with fetch-depth: 0"
+            ) from None
     changed |= new
     if not changed.isdisjoint(map(os.path.realpath, rules)):
         changed |= tracked

@@ -12,6 +12,7 @@ from .arguments import Command
 from .common import keep_apart, load_or_exit
 from .comparing import answer_options, cell, error_table, in_words, number, place, row, write_answer
 from .pages import view_option, write_beside
+from .reporting import Form, destinations
 from .running import (
     force_option,
     gathered,
@@ -46,7 +47,7 @@ def command(
     seed: int,
     shapes: tuple[str, ...],
     worst: int | None,
-    form: str,
+    forms: tuple[Form, ...],
     output_file: str | None,
     view: str | None,
     force: bool,
@@ -66,7 +67,8 @@ def command(
     from ..comparison.pairing import common_shapes
     from ..execution.session import ExecutionError
 
-    keep_apart([first, second], output_file, view)
+    chosen = destinations(forms, output_file, statistics=False)
+    keep_apart([first, second], *(form.path for form in chosen), view)
     models = (load_or_exit(first), load_or_exit(second))
     for model in models:
         sound_or_exit(model, force)
@@ -91,8 +93,7 @@ def command(
         comparison,
         lambda: _text(comparison, worst),
         lambda: comparison_report(comparison),
-        form,
-        output_file,
+        chosen,
     )
 
 

@@ -11,7 +11,7 @@ from ..diagnostics.renderers import formats
 from ..diagnostics.renderers.common import json_text, plain
 from .arguments import Real, Whole
 from .common import deliver, options
-from .reporting import report_text
+from .reporting import Form, FormType, report_text
 from .tables import fitted, text_table
 
 if TYPE_CHECKING:
@@ -106,12 +106,13 @@ answer_options = options(
     click.option(
         "-f",
         "--format",
-        "form",
-        type=click.Choice(formats()),
-        metavar="FORMAT",
-        default="text",
-        show_default=True,
-        help=f"Output format. One of: {', '.join(formats())}.",
+        "forms",
+        type=FormType(formats()),
+        multiple=True,
+        metavar="FORMAT[=FILE]",
+        default=["text"],
+        help="Output format. May be repeated; at most one of them may omit =FILE. "
+        f"[default: text] One of: {', '.join(formats())}.",
     ),
     output_file_option,
 )
@@ -122,21 +123,20 @@ def write_answer(
     comparison: Comparison | ModelComparison,
     lines: Callable[[], list[str]],
     report: Callable[[], Report],
-    form: str,
-    output_file: str | None,
+    forms: Iterable[Form],
 ) -> None:
-    """Writes the result in a format. If something differs, exits with status 1.
+    """Writes the result in each format. If something differs, exits with status 1.
 
     lines: the result as text. report: the result for the formats that show findings.
     """
-    if form == "text":
-        shown = map(plain, lines())
-        on_terminal = output_file in (None, "-")
-        text = "".join(f"{line}\n" for line in (fitted(shown) if on_terminal else shown))
-    elif form == "json":
-        text = json_text(comparison.to_dict(), 1) + "\n"
-    else:
-        text = report_text(report(), form)
-    deliver(text, output_file)
+    for form, path in forms:
+        if form == "text":
+            shown = map(plain, lines())
+            text = "".join(f"{line}\n" for line in (fitted(shown) if path is None else shown))
+        elif form == "json":
+            text = json_text(comparison.to_dict(), 1) + "\n"
+        else:
+            text = report_text(report(), form)
+        deliver(text, path)
     if not comparison.ok:
         raise click.exceptions.Exit(1)

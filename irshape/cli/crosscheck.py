@@ -12,6 +12,7 @@ from .arguments import Command
 from .common import keep_apart, load_or_exit, weights_option
 from .comparing import answer_options, cell, error_table, in_words, place, row, write_answer
 from .pages import view_option, write_result
+from .reporting import Form, destinations
 from .running import (
     force_option,
     gathered,
@@ -78,7 +79,7 @@ def command(
     seed: int,
     shapes: tuple[str, ...],
     worst: int | None,
-    form: str,
+    forms: tuple[Form, ...],
     output_file: str | None,
     verbose: bool,
     view: str | None,
@@ -112,7 +113,9 @@ def command(
         )
     for library in options["extension_libraries"]:
         os.stat(library)  # the device would say something else of one that is not there
-    keep_apart([model], output_file, view, options["record"], weights=weights)
+    chosen = destinations(forms, output_file, statistics=False)
+    paths = (*(form.path for form in chosen), view, options["record"])
+    keep_apart([model], *paths, weights=weights)
     loaded = load_or_exit(model, weights)
     sound_or_exit(loaded, force)
     try:
@@ -134,8 +137,7 @@ def command(
         comparison,
         lambda: _text(comparison, verbose, worst),
         lambda: crosscheck_report(comparison),
-        form,
-        output_file,
+        chosen,
     )
 
 

@@ -132,7 +132,7 @@ def _pin_seq(graph: Graph, given: Given) -> str | None:
 
 
 def _bind(graph: Graph, given: Given) -> None:
-    for name, text in _pairs(graph, given, "--bind").items():
+    for name, text in _pairs(graph, given, "--bind", graph.inputs).items():
         graph.bind(name, _value(text))
 
 
@@ -222,7 +222,10 @@ def _preprocess(graph: Graph, given: Given) -> str | None:
     notes: list[str] = []
     of_tensor = _by_end(graph, given, graph.inputs, BEFORE, graph.tensor)
     for name in given["reverse_channels"]:
-        of_tensor.setdefault(graph.tensor(name), {})["reverse_channels"] = True
+        if not name and len(graph.inputs) != 1:
+            raise click.UsageError("--reverse-channels needs the name of one of the inputs")
+        tensor = graph.tensor(name) if name else graph.inputs[0]
+        of_tensor.setdefault(tensor, {})["reverse_channels"] = True
     for tensor, wanted in of_tensor.items():
         if "mean" in wanted or "scale" in wanted:
             notes += [
@@ -372,7 +375,7 @@ _SECTIONS = {
             "Set the size of axis 1 of every input that has a dynamic axis 1, such as 1..1024.",
         ),
         _Change(
-            "--bind NAME=VALUE...",
+            "--bind [NAME=]VALUE...",
             _bind,
             "Replace an input by a constant: a number, a list as [1,2], or a FILE.npy.",
         ),
@@ -433,7 +436,7 @@ _SECTIONS = {
             "it.",
         ),
         _Change(
-            "--reverse-channels NAME...",
+            "--reverse-channels [NAME]...",
             _preprocess,
             "Reverse the channels of an input, from BGR to RGB or back, before --mean and --scale.",
         ),
@@ -540,9 +543,9 @@ def command(
     inputs.
 
     NAME is the name of a tensor, the name or the id of a layer with one output, or LAYER:INDEX.
-    [NAME=] can be left out if the model has one input, or one output. Options that are repeatable
-    take several values: --cut a b. MODEL is an IR, an ONNX model or a oneDNN graph; - is standard
-    input. All other text of the file stays: names, ids, order, comments.
+    [NAME] and [NAME=] can be left out if the model has one input, or one output. Options that are
+    repeatable take several values: --cut a b. MODEL is an IR, an ONNX model or a oneDNN graph; - is
+    standard input. All other text of the file stays: names, ids, order, comments.
 
     \b
     Examples:

@@ -88,7 +88,8 @@ edit remove to input 1 | edit m.xml --remove shift:1 | x:f32[?,3] bias:f32[3]
     | first:f32[3] second:f32[3] | shift
 edit preprocess | edit tail.xml --input-type y=U8 --input-layout y=CN:NC --scale y=255 | y:u8[3,?]
     | out:f32[?,3]
-edit without a name | edit tail.xml --reshape [2,3] --input-type u8 --scale 255 --output-type f16
+edit without a name
+    | edit tail.xml --reshape [2,3] --reverse-channels --input-type u8 --output-type f16
     | y:u8[2,3] | out:f16[2,3]
 edit postprocess | edit tail.xml --output-type squash=f16 --output-layout squash=NC:CN | y:f32[?,3]
     | out:f16[3,?]
@@ -173,6 +174,7 @@ a shape that does not fit | edit m.xml --reshape x=[2,4] | 1 | --reshape: Add 's
 a shape that is none | edit m.xml --reshape x=[2,a] | 2 | --reshape:
 a batch that is none | edit m.xml --batch many | 2 | --batch:
 reshape a misspelt input | edit m.xml --reshape bios=[3] | 2 | did you mean 'bias'?
+channels of one of two inputs | edit m.xml --reverse-channels --mean x=1 | 2 | the name of one
 a value for one of two inputs | edit m.xml --reshape [3] | 2 | write x=… or bias=…
 rename to a name that is taken | edit m.xml --rename x=bias | 1 | --rename:
 rename to two names | edit m.xml --rename x=b=q | 2 | the new name 'b=q' would contain '='

@@ -328,6 +328,7 @@ def test_what_a_file_of_a_commit_stands_for(named: str, files: list[str], folder
 def test_a_commit_that_git_does_not_know(commit: str, folder: Path) -> None:
     status, output, error = call("models", f"--since={commit}")
     assert (status, output, "--since" in error) == (2, "", True)
+    assert ("fetch-depth: 0" in error) is not commit.startswith("-")
 
 
 def test_names_that_are_used_twice_are_not_all_listed(tmp_path: Path) -> None:

@@ -152,9 +152,11 @@ def test_forms_of_the_answer(tmp_path: Path) -> None:
     assert (status, report["ok"], report["blamed"]["b"]["type"]) == (1, False, "Convolution")
     assert report["altered_constants"] == ["Constant_35_compressed"]
     assert {"a", "b", "tensor", "verdict", "errors", "own_verdict"} <= set(report["tensors"][0])
-    status, output = said("compare", model.path, altered, "-f", "junit")
+    junit = tmp_path / "j.xml"
+    status, output = said("compare", model.path, altered, "-f", "text", "-f", f"junit={junit}")
     assert status == 1
-    assert "<failure" in output
+    assert "the layer to blame" in output
+    assert "<failure" in junit.read_text()
 
 
 def test_every_layer_that_differs_by_itself_has_its_causes(tmp_path: Path) -> None:

@@ -149,6 +149,12 @@ def written(release: Release) -> str:
     return f"{release[0]}.{release[1]}"
 
 
+def opset_number(version: str) -> int | None:
+    """Returns the number in a version such as `opset13`; None for a version of another form."""
+    match = re.fullmatch(r"opset([1-9][0-9]?)", version)
+    return int(match[1]) if match else None
+
+
 def newest_opset(release: Release) -> int:
     """Returns the newest opset that a release supports in full; 0 if it supports none."""
     return max((opset for opset, since in OPSETS.items() if since <= release), default=0)

@@ -259,6 +259,13 @@ ONE: Final = Dimension(1)
 _DIGITS = re.compile(r"[0-9]+\Z")
 
 
+def bare(text: str) -> str:
+    """Returns the text of a shape without brackets around it: `1,3` for `[1,3]`."""
+    inner = text.strip(BLANKS)
+    bracketed = inner.startswith("[") and inner.endswith("]")
+    return inner[1:-1].strip(BLANKS) if bracketed else inner
+
+
 def parse_dimension(text: str) -> Dimension:
     """Returns a dimension from its text in the `shape` of a Parameter: `3`, `?`, `-1`, `1..10`,
     `2..`, `..5`.
@@ -345,9 +352,7 @@ class PartialShape:
 
         `...` means a dynamic rank, an empty text a scalar. Raises `ValueError`.
         """
-        inner = text.strip(BLANKS)
-        if inner.startswith("[") and inner.endswith("]"):
-            inner = inner[1:-1].strip(BLANKS)
+        inner = bare(text)
         if inner == "...":
             return DYNAMIC_SHAPE
         if not inner:

@@ -125,16 +125,12 @@ def _candidates(model: Model, refused: Answer, has_open_inputs: bool) -> Iterato
     if has_open_inputs:
         yield []
     names = {name for groups in _NAMED.findall(refused.problem or "") for name in groups}
-    named = [layer for layer in model.net.layers if layer.id in names and _can_go(layer)]
+    named = [layer for layer in model.net.layers if layer.id in names and layer.computes]
     with_bodies = [layer for layer in model.net.layers if layer.bodies]
     if named:
         yield named
     if with_bodies and with_bodies != named:
         yield with_bodies
-
-
-def _can_go(layer: Layer) -> bool:
-    return not (layer.is_parameter or layer.is_constant or layer.is_result)
 
 
 def values_of(
@@ -182,7 +178,7 @@ def _without(
         producer, index = all_layers[source[0]], source[1]
         start, start_port = producer.id, producer.outputs[index].id
         if consumer in gone:
-            if producer not in gone and _can_go(producer) and source not in ended:
+            if producer not in gone and producer.computes and source not in ended:
                 ended.add(source)
                 with_result(body, producer, index, next(fresh))
             continue

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
@@ -29,6 +28,7 @@ from ..releases import (
     TENSOR_NAMES,
     Detail,
     Release,
+    opset_number,
     parse_release,
 )
 from .result import Inference
@@ -130,8 +130,7 @@ def _seen_since(refused: Detail, site: Site, all_sites: Mapping[Layer, Site]) ->
 
 def _opset(operation: type[Operation], version: str) -> Requirement | None:
     # under other names (`extension`) the readers know some operations of opset6
-    match = re.fullmatch(r"opset([1-9][0-9]?)", version)
-    opset = int(match[1]) if match else 6
+    opset = opset_number(version) or 6
     if opset not in OPSETS:
         return None
     own, whole = dict(operation.released).get(opset), OPSETS[opset]

@@ -15,7 +15,7 @@ from ..faults import Fault
 from ..model.graph import Body, Layer, Model
 from ..ops.declaration import Operation
 from ..ops.tensors import Tensor, Value
-from ..shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape
+from ..shapes import DYNAMIC, UNBOUNDED, Dimension, PartialShape, bare
 from ..symbols.dimensions import SymbolicDimension, dimension
 from ..symbols.expressions import Atom, Expression, TooLarge
 from ..symbols.facts import Facts
@@ -370,9 +370,7 @@ def parse_named_shape(text: str) -> tuple[PartialShape, tuple[str | None, ...]]:
 
     Raises `ValueError`.
     """
-    inner = text.strip()
-    if inner.startswith("[") and inner.endswith("]"):
-        inner = inner[1:-1].strip()
+    inner = bare(text)
     if inner in ("", "..."):
         return PartialShape.parse(inner), ()
     dims: list[Dimension] = []

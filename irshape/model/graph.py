@@ -126,6 +126,11 @@ class Layer:
         return self.type.lower() in ("result", "assign")
 
     @property
+    def computes(self) -> bool:
+        """Whether the layer is neither a Parameter nor a constant nor a Result."""
+        return not (self.is_parameter or self.is_constant or self.is_result)
+
+    @property
     def label(self) -> str:
         """The type, name and id of the layer, for messages."""
         return f"{self.type} '{self.name}' (id {self.id})"

@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 
 from ..faults import module_of
 from ..model.graph import Layer
-from ..releases import OPSETS, lacks
+from ..releases import OPSETS, lacks, opset_number
 from .declaration import LibraryOperation, Operation
 
 ENTRY_POINT_GROUP = "irshape.operations"
@@ -25,7 +25,6 @@ LIBRARY_FOLDER = "tokenization"
 """The folder with the operations of OpenVINO's extension libraries."""
 
 _ALSO_READ = re.compile(r"^    also_read = \((.*?)\)\r?$", re.MULTILINE | re.DOTALL)
-_OPSET = re.compile(r"opset([1-9][0-9]?)\Z")
 
 
 @dataclass(eq=False)
@@ -250,7 +249,7 @@ def _declared(cls: object, source: str, others: Sequence[type[Operation]]) -> ty
     if cls.custom_version is None and not any("since" in vars(base) for base in bases):
         cls.custom_version = "extension"
     name = cls.type_name().lower()
-    own = cls.custom_version is not None and not _OPSET.match(cls.custom_version)
+    own = cls.custom_version is not None and opset_number(cls.custom_version) is None
     if (name in _index() and not own) or any(
         other.type_name().lower() == name and other.version_name() == cls.version_name()
         for other in others
@@ -301,17 +300,16 @@ def find(type_name: str, version: str) -> type[Operation]:
 @cache
 def _declared_as(type_name: str, version: str) -> type[Operation]:
     known = versions(type_name)
-    match = _OPSET.match(version)
-    if match is None or int(match[1]) not in OPSETS:
+    opset = opset_number(version)
+    if opset is None or opset not in OPSETS:
         for cls in (*known, *of_plugins(type_name)):
             if version in (*vars(cls).get("also_under", ()), cls.custom_version):
                 return cls
-        if match is None and version and not version.startswith("opset"):
+        if opset is None and version and not version.startswith("opset"):
             added = library_operation(type_name)
             if added is not None and version == added.custom_version:
                 return added
-        raise _unknown_version(type_name, version, known, numbered=match is not None)
-    opset = int(match[1])
+        raise _unknown_version(type_name, version, known, numbered=opset is not None)
     for cls in known:
         if cls.custom_version is None and opset in opsets(cls):
             return cls

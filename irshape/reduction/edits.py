@@ -47,7 +47,7 @@ def end_of(body: Body, source: OutputRef) -> End:
 
 def computing(layers: Iterable[Layer]) -> list[Layer]:
     """Returns the layers that compute something: all but Parameters, Constants and Results."""
-    return [layer for layer in layers if computes(layer)]
+    return [layer for layer in layers if layer.computes]
 
 
 def unused(body: Body) -> set[str]:
@@ -72,11 +72,6 @@ def without_dead(body: Body, before: Body, spared: Collection[str] = ()) -> Body
             if source is not None:
                 users[source[0]] -= 1
     return edited(body, [layer for layer in body.layers if layer not in dead])
-
-
-def computes(layer: Layer) -> bool:
-    """Returns whether a layer is neither a Parameter nor a Constant nor a Result."""
-    return not (layer.is_parameter or layer.is_constant or layer.is_result)
 
 
 def with_items(layer: Layer, **values: str | None) -> Layer:

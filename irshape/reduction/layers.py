@@ -11,7 +11,7 @@ from ..model.wiring import OutputRef, wire
 from ..numpy_types import Array
 from ..ops.tensors import UNKNOWN
 from .candidates import Candidate, Workshop
-from .edits import End, computes, computing, edited, end_of, unused, without_dead
+from .edits import End, computing, edited, end_of, unused, without_dead
 from .search import Search
 
 Replacement = Callable[[Candidate, OutputRef], Array | None]
@@ -82,7 +82,7 @@ def cut(
     before = base.net
     wiring = wire(before)
     fresh = fresh_ids(before)
-    gone = {layer for layer in before.layers if computes(layer) and layer.id not in kept}
+    gone = {layer for layer in before.layers if layer.computes and layer.id not in kept}
     layers: list[Layer] = []
     moved: dict[End, End] = {}
     for position, layer in enumerate(before.layers):
@@ -112,7 +112,7 @@ def _bypasses(base: Candidate) -> Iterator[Body]:
     """Yields nets in which one layer is bypassed: its consumers are connected to one of its
     producers, if type and shape allow it."""
     body, wiring = base.net, base.wiring
-    positions = [position for position, layer in enumerate(body.layers) if computes(layer)]
+    positions = [position for position, layer in enumerate(body.layers) if layer.computes]
     for position in reversed(positions):
         if len(body.layers[position].outputs) != 1 or not wiring.users[position]:
             continue

@@ -23,7 +23,7 @@ def types(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     if site is None or site.operation is not None or (finding.actual is None and site.layer.type):
         return
     layer, source = site.layer, sites.source
-    if layer.version and opset_number(layer.version) is None:
+    if layer.version and _written_number(layer.version) is None:
         return  # the layer of a library is not a misspelt one of OpenVINO
     here = {each.type for each in sites.context.every_layer if each.type}
     known = list(dict.fromkeys(map(registry.as_writers_spell, registry.known_types())))
@@ -89,7 +89,7 @@ def versions(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     layer, source = site.layer, sites.source
     opsets = [f"opset{number}" for number in OPSETS]
     only = None if layer.version in opsets else only_word(layer.version, opsets)
-    number = opset_number(layer.version)
+    number = _written_number(layer.version)
     if layer.version and only is None and (number is None or number > max(OPSETS)):
         return  # an extension, or an opset newer than this irshape
     offset = source.attribute(layer.offset, "version")
@@ -109,7 +109,7 @@ def versions(sites: Sites, finding: Finding) -> Iterator[Candidate]:
             )  # fmt: skip
 
 
-def opset_number(version: str) -> int | None:
-    """Returns the number of an opset; None for any other version."""
+def _written_number(version: str) -> int | None:
+    """Returns the number after `opset`, also of no opset (`opset0`); None for other versions."""
     digits = version.removeprefix("opset")
     return int(digits) if digits != version and digits.isdecimal() and len(digits) < 4 else None

@@ -98,7 +98,17 @@ def _scalar_update(site: Site) -> bool:
     return site.rank(2) == 0 and site.since < 15
 
 
-class ScatterNDUpdate(Operation):
+class _Combining(Operation):
+    """The base class of operations that replace elements or, in later versions, combine them."""
+
+    reduction: str = "none"
+
+    @property
+    def moves(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("data", "updates") if self.reduction == "none" else ()
+
+
+class ScatterNDUpdate(_Combining):
     """The base class of all versions: `data` with slices replaced by the slices of `updates`.
 
     Each tuple along the last axis of `indices` is the position of a slice.
@@ -111,11 +121,6 @@ class ScatterNDUpdate(Operation):
     data = operand(ANY, like="data", rank=at_least(1))
     indices = operand(I32_I64, rank=at_least(1))
     updates = operand(ANY, like="data")
-    reduction: str = "none"
-
-    @property
-    def moves(self) -> tuple[str, ...]:  # type: ignore[override]
-        return ("data", "updates") if self.reduction == "none" else ()
 
     def infer(self, data: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
         result = _shared_type(data, updates)
@@ -153,19 +158,14 @@ class ScatterNDUpdate_15(ScatterNDUpdate):
     reduction: str = attribute(Choice("none", "sum", "sub", "prod", "min", "max"), default="none")
 
 
-class ScatterElementsUpdate(Operation):
+class ScatterElementsUpdate(_Combining):
     """The base class of all versions: `data` with elements along `axis` replaced or combined."""
 
     data = operand(ANY, like="data")
     indices = operand(INTEGER | BOOLEAN_TYPE)
     updates = operand(ANY, like="data")
     axis = operand(INTEGER | BOOLEAN_TYPE, value=True)
-    reduction: str = "none"
     use_init_val: bool = True
-
-    @property
-    def moves(self) -> tuple[str, ...]:  # type: ignore[override]
-        return ("data", "updates") if self.reduction == "none" else ()
 
     def infer(self, data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor) -> Tensor:
         if data.rank is not None:

@@ -132,6 +132,15 @@ def many_axes(graph: Graph) -> object:
     return graph.add("Tile", graph.parameter("f32", "[1,1,1,1,1,1,1,2]", name="x"), repeats)
 
 
+@_model
+def variable(graph: Graph) -> object:
+    """A variable of four axes, such as a KV cache."""
+    x, past = (graph.parameter("f32", "[1,2,4,3]", name=name) for name in ("x", "past"))
+    graph.result(graph.op.add(past, x), "next")
+    graph.make_stateful({"past": "next"})
+    return graph.op.relu(x)
+
+
 def saved(name: str, folder: Path) -> Path:
     """A model by name, in a folder."""
     graph = Graph()

@@ -4,8 +4,9 @@ usage: device_variants.py [--models 2] MODELS OUT
 
 For each version of an operation it takes some models of a few layers from the folder MODELS. The
 inputs of one element type get each other type, in the shapes of the model and in dynamic ones; or
-all inputs get dynamic dimensions, intervals, or an axis more. What OpenVINO does not read is left
-out, so is what two variants have in common.
+all inputs get dynamic dimensions, intervals, or up to three axes more. What OpenVINO does not read
+is left out, so is what two variants have in common. It also writes models with a variable of each
+rank.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import re
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 
 import irshape
@@ -54,6 +56,11 @@ def shaped(text: str, change: Callable[[str], str]) -> str:
     return INPUT.sub(lambda input: re.sub(r'shape="([^"]*)"', one, input[0]), text)
 
 
+def wider(input: str, axes: str) -> str:
+    """An input with more axes at the front."""
+    return input.replace('shape="', f'shape="{axes}')
+
+
 def retyped(text: str, old: str, new: str) -> str:
     """The model with the inputs of one element type, in quotes, of another."""
     return INPUT.sub(lambda input: input[0].replace(old, new), text)
@@ -64,11 +71,37 @@ def variants(text: str) -> Iterator[tuple[str, str]]:
     dynamic = shaped(text, lambda dim: "?")
     yield "dynamic", dynamic
     yield "interval", shaped(text, lambda dim: f"1..{dim}" if dim.strip().isdecimal() else dim)
-    yield "rank", INPUT.sub(lambda each: each[0].replace('shape="', 'shape="1,'), text)
+    for name, axes in (("rank", "1,"), ("rank-2", "1,1,"), ("rank-3", "1,1,1,")):
+        yield (
+            name,
+            INPUT.sub(lambda each, axes=axes: each[0].replace('shape="', f'shape="{axes}'), text),
+        )
     for old in sorted(set(re.findall(r'element_type="(\w+)"', " ".join(INPUT.findall(text))))):
         for new in TYPES:
             for shapes, model in (("", text), ("-dynamic", dynamic)):
                 yield f"{old}-{new}{shapes}", retyped(model, f'"{old}"', f'"{new}"')
+
+
+def write_variables(folder: Path) -> None:
+    """Writes models with a variable: static, of any batch, or a cache that grows with each run."""
+    sizes, folder = (2, 4, 6, 3, 2, 2), folder / "variables"
+    folder.mkdir(parents=True, exist_ok=True)
+    for rank, type, kind in product(
+        range(1, 7), ("f32", "f16", "i32", "i64", "u8", "boolean"), ("static", "batch", "cache")
+    ):
+        dynamic = {"static": (), "batch": (0,), "cache": (0, min(2, rank - 1))}[kind]
+        shape = [-1 if axis in dynamic else size for axis, size in enumerate(sizes[:rank])]
+        graph = irshape.Graph()
+        x, past = (graph.parameter(type, shape, name=name) for name in ("x", "past"))
+        if kind == "cache":
+            value = irshape.op.concat(past, x, axis=min(2, rank - 1))
+        else:
+            value = (irshape.op.logical_or if type == "boolean" else irshape.op.maximum)(past, x)
+        graph.result(value, "next")
+        graph.result(value, "y")
+        of_cache = {"beam_idx": "beam_idx", "batch_from": "x"} if kind == "cache" else {}
+        graph.make_stateful({"past": "next"}, **of_cache)
+        graph.save(folder / f"state_of_rank_{rank}_{type}_{kind}.xml")
 
 
 def main() -> None:
@@ -79,6 +112,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--models", type=int, default=2, dest="count")
     given = parser.parse_args()
+    write_variables(given.out)
     core, written = openvino.Core(), set()
     for source in chosen(given.models, given.count):
         folder = given.out / str(source.relative_to(given.models).with_suffix("")).replace("/", "+")

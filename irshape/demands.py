@@ -3,39 +3,55 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
+from typing import Literal, NamedTuple
 
-Demand = tuple[str, int]
-"""A condition on a dynamic dimension: a relation and a number. The dimension must be equal to the
-number (`==`), at least the number (`>=`), a multiple of it (`%`), or either 1 or the number (`1|`).
-"""
-NOTED: ContextVar[list[Demand] | None] = ContextVar("noted", default=None)
-"""The list that collects the conditions of the layer that is being inferred; None if no caller
-needs them."""
+Relation = Literal["equal", "at least", "multiple", "one or"]
 
 
-def note(relation: str, number: int) -> None:
+class Demand(NamedTuple):
+    """A condition on a dynamic dimension: it must be equal to the number, at least the number, a
+    multiple of the number, or either 1 or the number."""
+
+    relation: Relation
+    number: int
+
+    def excludes(self, size: int) -> bool:
+        """Whether a size breaks the condition."""
+        relation, number = self
+        if relation == "equal":
+            return size != number
+        if relation == "at least":
+            return size < number
+        if relation == "multiple":
+            return size % number != 0
+        return size not in (1, number)
+
+
+class Notes:
+    """What the code that infers a layer notes about the layer."""
+
+    __slots__ = ("demands", "wider")
+
+    def __init__(self) -> None:
+        self.demands: list[Demand] = []
+        self.wider = False
+        """Whether irshape infers a less specific shape than OpenVINO does."""
+
+
+NOTES: ContextVar[Notes | None] = ContextVar("notes", default=None)
+"""The notes about the layer that is being inferred; None if no caller needs them."""
+
+
+def note(relation: Relation, number: int) -> None:
     """Records a condition of the layer that is being inferred, if a caller collects conditions."""
-    noted = NOTED.get()
-    if noted is not None:
-        noted.append((relation, number))
-
-
-WIDER: Demand = ("wider", 0)
-"""The note for a layer for which irshape infers a less specific shape than OpenVINO does."""
+    notes = NOTES.get()
+    if notes is not None:
+        notes.demands.append(Demand(relation, number))
 
 
 def note_wider() -> None:
     """Records that OpenVINO's inference assumes more than it knows, so its shape is more specific
     than irshape's. A port may declare OpenVINO's shape."""
-    note(*WIDER)
-
-
-def excludes(size: int, relation: str, number: int) -> bool:
-    """Whether a size breaks a condition."""
-    if relation == "==":
-        return size != number
-    if relation == ">=":
-        return size < number
-    if relation == "%":
-        return size % number != 0
-    return relation == "1|" and size not in (1, number)
+    notes = NOTES.get()
+    if notes is not None:
+        notes.wider = True

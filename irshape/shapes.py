@@ -105,9 +105,9 @@ class Dimension:
         low = self.low if self.low > other.low else other.low
         high = self.high if self.high < other.high else other.high
         if self.low == self.high and other.low != other.high:
-            note("==", self.low)
+            note("equal", self.low)
         elif self.low != self.high and other.low == other.high:
-            note("==", other.low)
+            note("equal", other.low)
         return Dimension(low, high) if low <= high else None
 
     def compatible(self, other: Dimension) -> bool:
@@ -131,30 +131,30 @@ class Dimension:
             return Dimension(min(self.low, other.low), max(self.high, other.high))
         if here:
             if self.low != self.high and other.low == other.high:
-                note("1|", other.low)
+                note("one or", other.low)
             return other
         if there:
             if other.low != other.high and self.low == self.high:
-                note("1|", self.low)
+                note("one or", self.low)
             return self
         return self.merge(other)
 
     def at_least(self, other: Dimension | int) -> Dimension:
         """Returns this dimension, and records that the layer needs it to be at least `other`."""
         if self.low != self.high:
-            note(">=", other if isinstance(other, int) else other.low)
+            note("at least", other if isinstance(other, int) else other.low)
         return self
 
     def one_or(self, size: int) -> None:
         """Records that the layer needs this dimension to be 1 or `size`."""
         if self.low != self.high:
-            note("1|", size)
+            note("one or", size)
 
     def multiple_of(self, divisor: int) -> Dimension:
         """Returns this dimension, and records that the layer needs it to be a multiple of
         `divisor`."""
         if self.low != self.high:
-            note("%", divisor)
+            note("multiple", divisor)
         return self
 
     def followed(self, interval: Dimension, rule: Callable[[Any], Any]) -> Dimension:
@@ -207,7 +207,7 @@ class Dimension:
         This is OpenVINO's `Dimension / int`.
         """
         if self.low != self.high:
-            note("%", divisor)
+            note("multiple", divisor)
         if self.is_unbounded:
             return self
         low = -(-self.low // divisor)

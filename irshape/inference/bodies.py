@@ -65,7 +65,8 @@ def infer_with_bodies(
             except Violation as violation:
                 result = LayerResult(violation.fault)
                 inner[tag] = as_declared(body)
-    return result._replace(inner=inner, unsure=any(map(_unsure, inner.values())))
+    unsure = result.unsure or any(map(_unsure, inner.values()))
+    return result._replace(inner=inner, unsure=unsure)
 
 
 def runs_surely(layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], tag: str) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..demands import WIDER
 from ..element_types import DYNAMIC_TYPE
 from ..faults import Fault, Violation
 from ..model.graph import Body, Layer, Model
@@ -247,7 +246,7 @@ class Walk:
         layer = result.body.layers[position]
         if inferred.faults:
             result.observations += [Observation(layer, fault) for fault in inferred.faults]
-        if inferred.unsure or WIDER in inferred.demands:
+        if inferred.unsure:
             result.believed.add(position)
         if isinstance(tensors, Fault):
             result.believed.add(position)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..demands import excludes
 from ..faults import Fault
 from ..model.graph import Layer
 from .result import BodyResult, Inference
@@ -37,15 +36,15 @@ def contrary_sizes(plain: Inference) -> Iterator[tuple[Layer, Fault]]:
 
 def _may_contradict(result: BodyResult) -> bool:
     """Whether conditions of layers would contradict if they all were about one dimension. They
-    would if two layers with different inputs or outputs require a size (`==`), or if a required
-    size breaks another condition, such as `% 8`."""
+    would if two layers with different inputs or outputs require a size, or if a required size
+    breaks another condition, e.g. that the size is a multiple of 8."""
     alike = {
         (demands, part.inputs.get(position), part.outputs[position])
         for part in result.walk()
         for position, demands in part.demands.items()
     }
     kinds = [demands for demands, *_ in alike]
-    sizes = [number for demands in kinds for relation, number in demands if relation == "=="]
+    sizes = [each.number for demands in kinds for each in demands if each.relation == "equal"]
     return len(sizes) > 1 or any(
-        excludes(size, *demand) for size in sizes for demands in kinds for demand in demands
+        demand.excludes(size) for size in sizes for demands in kinds for demand in demands
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any
 
-from ..demands import NOTED, Demand
+from ..demands import NOTES, Notes
 from ..element_types import ElementType
 from ..faults import Fault, Violation, bug_of_plugin, fault, module_of
 from ..model.graph import Layer, Model
@@ -88,8 +88,8 @@ def infer_operation(
     bodies, outputs: for an operation with bodies, the bodies and the number of outputs.
     """
     around = {} if bodies is None else {"bodies": bodies}
-    demands: list[Demand] = []
-    before = NOTED.set(demands)
+    notes = Notes()
+    before = NOTES.set(notes)
     faults: tuple[Fault, ...] = ()
     try:
         operands = check_inputs(operation, inputs)
@@ -104,8 +104,8 @@ def infer_operation(
     except (Exception, SystemExit) as error:
         return LayerResult(_internal_error(operation, error))
     finally:
-        NOTED.reset(before)
-    return LayerResult(tensors, faults, demands=frozenset(demands))
+        NOTES.reset(before)
+    return LayerResult(tensors, faults, unsure=notes.wider, demands=frozenset(notes.demands))
 
 
 def _of_ports(layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:

@@ -159,7 +159,8 @@ class LayerResult(NamedTuple):
     inner: Mapping[str, BodyResult] = MappingProxyType({})
     """The results of the layer's bodies, by tag, such as `then_body`."""
     unsure: bool = False
-    """Whether outputs may be less specific than they could be, as a value or type is not known."""
+    """Whether outputs may be less specific than they could be: a value or type is not known, or
+    OpenVINO assumes more than it knows."""
     demands: frozenset[Demand] = frozenset()
     """The conditions of the layer on dynamic dimensions of its inputs."""
 

@@ -38,7 +38,7 @@ Lines = dict[str, list[Line]]
 
 
 def lines_of(raw: Layer) -> Lines:
-    """Returns the port map entries of a layer without errors, by the tag of the body."""
+    """Returns, for each body by its tag, the port map entries. The layer must be without errors."""
     maps = raw.port_maps or {}
     return {tag: _lines(raw, maps.get(element, [])) for tag, element in PORT_MAPS.items()}
 

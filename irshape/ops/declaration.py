@@ -416,7 +416,7 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
 
 
 def _check_each(operation: Operation, inputs: tuple[Tensor, ...]) -> None:
-    """Raises `Violation` for an input whose element type or rank its operand does not allow."""
+    """Raises `Violation` if the declared operand does not allow an input's element type or rank."""
     operands = operation.operands
     shared: dict[str, ElementType] = {}
     for index, tensor in enumerate(inputs):

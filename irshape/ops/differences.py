@@ -237,7 +237,7 @@ EMPTY: Final = "an input or output of the model with a dimension of 0"
 
 
 def dimensions(shape: PartialShape | None) -> tuple[Dimension, ...]:
-    """Returns the dimensions of a shape; none for a dynamic rank."""
+    """Returns the dimensions of a shape; an empty tuple for a dynamic rank."""
     return () if shape is None or shape.rank is None else tuple(shape)
 
 

@@ -96,7 +96,7 @@ def _senseless(sites: Sites) -> set[Layer]:
 
 
 def _fed_by(sites: Sites) -> set[Layer]:
-    """Returns the layers that have an input of known value, maybe from a wrong .bin."""
+    """Returns the layers with an input whose value is known, even if from a wrong .bin."""
     return {
         layer
         for result in sites.context.results.values()

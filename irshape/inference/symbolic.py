@@ -46,7 +46,9 @@ class SymbolicEngine(BodyEngine):
         super().__init__(plain.model, plain)
         self.facts = sizes.facts
         self._sizes = sizes
-        self._memories = Memory(_MUCH), Memory(_MUCH)
+        # a cached result does not record its conditions again: one that was found while conditions
+        # narrow no sizes is kept apart
+        self._narrowing, self._silent = Memory(_MUCH), Memory(_MUCH)
         self._certain: dict[Body, bool] = {}
 
     def infer(
@@ -61,7 +63,7 @@ class SymbolicEngine(BodyEngine):
         facts.source = layer
         for tag, body in (layer.bodies or {}).items():
             self._certain[body] = runs_surely(layer, operation, inputs, tag)
-        self.memory = self._memories[facts.listening]  # what is remembered says nothing once more
+        self.memory = self._narrowing if facts.listening else self._silent
         result = super().infer(layer, operation, inputs, with_values, compare)
         variable = getattr(operation, "variable_id", None)
         if variable and not layer.path and layer.is_read_value:
@@ -84,14 +86,8 @@ class SymbolicEngine(BodyEngine):
     def infer_inner(
         self, body: Body, parameters: Mapping[str, Tensor], compare: bool
     ) -> BodyResult:
-        facts = self.facts
-        before = facts.listening, facts.source, facts.inside
-        if not self._certain.get(body, False):
-            facts.listening, facts.inside = False, dict(facts.inside)
-        try:
+        with self.facts.inside_of(certain=self._certain.get(body, False)):
             return super().infer_inner(body, parameters, compare)
-        finally:
-            facts.listening, facts.source, facts.inside = before
 
 
 def named(sizes: NamedSizes, wanted: str, dim: Dimension, origin: Origin) -> Dimension:

@@ -9,7 +9,8 @@ being 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import product
 from typing import Final
 
@@ -47,6 +48,18 @@ class Facts(Bounds):
         self.inside: dict[Symbol, tuple[Expression, Constraint]] = {}
         """Maps symbols to expressions that they equal if the current body is run (it may not
         be)."""
+
+    @contextmanager
+    def inside_of(self, *, certain: bool) -> Iterator[None]:
+        """Collects the conditions in a body. Unless it is certain that the body runs, they narrow
+        no sizes outside the body."""
+        before = self.listening, self.source, self.inside
+        if not certain:
+            self.listening, self.inside = False, dict(self.inside)
+        try:
+            yield
+        finally:
+            self.listening, self.source, self.inside = before
 
     def symbol(
         self, name: str, low: float = 0, high: float = math.inf, axis: int | None = None

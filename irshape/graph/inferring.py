@@ -186,7 +186,7 @@ class Inferring(Structure):
         inputs = tuple([end._source.tensor for end in layer._inputs])
         if layer.bodies:
             self._write_bodies(layer)
-        result = self.engine.infer(raw, operation, inputs, layer.valued)
+        result = self.engine.infer(raw, operation, inputs, with_values=layer.valued)
         for tag, inner in result.inner.items():
             layer.bodies[tag]._take(inner)
         if result.faults or isinstance(result.outputs, Fault):

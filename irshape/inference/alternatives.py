@@ -79,7 +79,7 @@ def fit_of(
     known = tuple(tensor for tensor in inputs if tensor is not None)
     if operation.bodies or len(known) < len(inputs):
         return Fit.OPEN
-    answer = engine.infer(layer, instance, known, False)
+    answer = engine.infer(layer, instance, known, with_values=False)
     if isinstance(answer.outputs, Fault) or answer.faults:
         return Fit.REFUSED
     if layer.is_result:

@@ -23,7 +23,7 @@ from .declarations import Declaration, Declarations
 from .layer import LayerEngine
 from .mismatches import Contradictions, compatible, mismatches, repeated, says_less
 from .ports import declared, declared_outputs
-from .result import BodyResult, Inference, LayerResult, Mismatch, Observation, OutputCount
+from .result import BodyResult, Inference, LayerResult, Mismatch, Observation, OutputCount, Reusable
 
 MAX_WORK = 1_000_000
 """The maximum number of layers to infer in inner bodies, repeated runs included. If a model needs
@@ -36,12 +36,12 @@ class BodyEngine(LayerEngine):
     known: an engine for the same model, whose declarations, connections and constants are reused.
     """
 
-    def __init__(self, model: Model, known: object = None) -> None:
+    def __init__(self, model: Model, known: Reusable | None = None) -> None:
         super().__init__(model)
         self.declarations = Declarations(model)
         self.wirings: dict[Body, Wiring] = {}
         """The resolved edges of each body that was inferred."""
-        if isinstance(known, BodyEngine):
+        if known is not None:
             self.declarations, self.wirings = known.declarations, known.wirings
             self.constants = known.constants
         self._results: dict[tuple[Body, bool, frozenset[tuple[str, Tensor]]], BodyResult] = {}
@@ -60,13 +60,14 @@ class BodyEngine(LayerEngine):
         refused = next((each.fault for each in faulty if not each.silent), None)
         if refused is not None:
             return LayerResult(refused)
-        return self.infer(layer, operation, inputs, True)
+        return self.infer(layer, operation, inputs, with_values=True)
 
     def infer(
         self,
         layer: Layer,
         operation: Operation,
         inputs: tuple[Tensor, ...],
+        *,
         with_values: bool,
         compare: bool = False,
     ) -> LayerResult:
@@ -76,7 +77,7 @@ class BodyEngine(LayerEngine):
         """
         if operation.bodies:
             return infer_with_bodies(layer, operation, inputs, self.infer_inner, compare=compare)
-        return super().infer(layer, operation, inputs, with_values)
+        return super().infer(layer, operation, inputs, with_values=with_values)
 
     def forget_bodies(self) -> None:
         """Clears the cached results of bodies, and resets the count of inferred layers."""
@@ -235,7 +236,9 @@ class Walk:
                 result.believed.add(position)
         if fed is not None:
             return (fed if isinstance(fed, Tensor) else _of_shape(operation, fed),)
-        inferred = self.engine.infer(layer, operation, inputs, with_values, self.compare)
+        inferred = self.engine.infer(
+            layer, operation, inputs, with_values=with_values, compare=self.compare
+        )
         if operation.bodies:
             result.inner[position] = dict(inferred.inner)
         return self._noted(position, inferred)
@@ -379,7 +382,7 @@ def needed_values(
 def declarations_of(inference: Inference) -> Declarations:
     """Returns the operations that an inference has read, or else an empty `Declarations`."""
     known = inference.engine
-    return known.declarations if isinstance(known, BodyEngine) else Declarations(inference.model)
+    return Declarations(inference.model) if known is None else known.declarations
 
 
 def _of_shape(operation: Operation, shape: PartialShape) -> Tensor:

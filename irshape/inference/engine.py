@@ -49,7 +49,7 @@ def infer(
         )
     if symbols:
         return _with_symbols(model, shapes or {}, assume, known)
-    engine = BodyEngine(model, known and known.engine)
+    engine = BodyEngine(model, None if known is None else known.engine)
     if model.kind == "layers":
         from .fragments import infer_fragments
 

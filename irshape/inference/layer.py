@@ -37,7 +37,7 @@ class LayerEngine:
         """The results of Const layers whose values were read."""
 
     def infer(
-        self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
+        self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], *, with_values: bool
     ) -> LayerResult:
         """Infers the outputs of a layer; `with_values` also infers bounds of their values."""
         if with_values and operation.reads_weights and not inputs:
@@ -55,7 +55,7 @@ class LayerEngine:
         """Returns the output of a Const layer with its value, if the value is known."""
         result = self.constants.get(layer)
         if result is None:
-            result = self.infer(layer, operation, (), False)
+            result = self.infer(layer, operation, (), with_values=False)
             if not isinstance(result.outputs, Fault):
                 tensor = self.constant(layer, result.outputs[0])
                 # without a value, some shape is wider than it is meant to be

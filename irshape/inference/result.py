@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from ..demands import Demand
 from ..faults import Fault
@@ -21,6 +21,7 @@ from ..spelling import suggestion
 if TYPE_CHECKING:
     from ..symbols.conditions import Constraint
     from ..symbols.expressions import Expression
+    from .declarations import Declarations
     from .named_sizes import NamedSize, NamedSizes
     from .reasons import Explanation, Overview
 
@@ -234,6 +235,14 @@ def _id(result: BodyResult, position: int) -> str:
 _WITHOUT_SYMBOLS = "the model was inferred without symbols: use infer(…, symbols=True)"
 
 
+class Reusable(Protocol):
+    """What a later inference of the same model reuses of the `BodyEngine` of an earlier one."""
+
+    declarations: Declarations
+    wirings: dict[Body, Wiring]
+    constants: dict[Layer, LayerResult]
+
+
 class Inference:
     """The inferred element type and shape of every output port of a model.
 
@@ -245,7 +254,7 @@ class Inference:
         model: Model,
         result: BodyResult,
         sizes: NamedSizes | None = None,
-        engine: object | None = None,
+        engine: Reusable | None = None,
     ) -> None:
         """engine: the `BodyEngine` that inferred the model. Later inferences reuse it."""
         self.model = model

@@ -56,6 +56,7 @@ class SymbolicEngine(BodyEngine):
         layer: Layer,
         operation: Operation,
         inputs: tuple[Tensor, ...],
+        *,
         with_values: bool,
         compare: bool = False,
     ) -> LayerResult:
@@ -64,7 +65,7 @@ class SymbolicEngine(BodyEngine):
         for tag, body in (layer.bodies or {}).items():
             self._certain[body] = runs_surely(layer, operation, inputs, tag)
         self.memory = self._narrowing if facts.listening else self._silent
-        result = super().infer(layer, operation, inputs, with_values, compare)
+        result = super().infer(layer, operation, inputs, with_values=with_values, compare=compare)
         variable = getattr(operation, "variable_id", None)
         if variable and not layer.path and layer.is_read_value:
             return self._of_variable(layer, str(variable), result)
@@ -125,7 +126,7 @@ def infer_symbolic(
     Raises `ValueError` for an assumption that is malformed, or that cannot hold.
     """
     rejected: set[str] = set()
-    plain = BodyEngine(model, known and known.engine)
+    plain = BodyEngine(model, None if known is None else known.engine)
     if known is not None and not shapes and not known.observations:
         refused = set[Layer]()
     else:

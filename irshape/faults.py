@@ -23,7 +23,6 @@ from .rule_ids import (
     Severity,
 )
 from .shapes import Dimension, PartialShape
-from .spelling import agreeing
 
 Relation = Literal[
     "equal",
@@ -157,10 +156,7 @@ class Stated(TypedDict, total=False):
 
 
 def fault(says: str | None = None, *, rule: RuleId | None = None, **facts: Unpack[Stated]) -> Fault:
-    """Returns a fault of a layer. `says`: a sentence, needed only for the relation `other`.
-
-    Write nouns of the sentence in the plural: `1 elements` becomes `1 element`.
-    """
+    """Returns a fault of a layer. `says`: a sentence, needed only for the relation `other`."""
     if "expected" in facts:
         facts["expected"] = _fact(facts["expected"])
     if "actual" in facts:
@@ -168,7 +164,7 @@ def fault(says: str | None = None, *, rule: RuleId | None = None, **facts: Unpac
     if "given" in facts:
         facts["given"] = _fact(facts["given"])
     rule = rule or RULES[facts.get("relation", "other")]
-    return Fault(rule, None if says is None else agreeing(says), **facts)
+    return Fault(rule, says, **facts)
 
 
 _KEPT: Final = (type(None), str, bool, int, float, Between, ElementType, frozenset)

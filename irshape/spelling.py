@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 
 def counted(count: int, noun: str) -> str:
     """Returns a number with its noun: `1 input`, `2 inputs`, `1,200 inputs`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return with_noun(f"{count:,}", noun)
+
+
+def with_noun(number: object, noun: str) -> str:
+    """Returns a number as it is, with its noun: `1 input`, `2..4 inputs`, `1200 inputs`."""
+    text = str(number)
+    return f"{text} {noun}{'' if text == '1' else 's'}"
 
 
 def enumerated(words: Iterable[str]) -> str:
@@ -26,20 +31,6 @@ def first_of(words: Sequence[str], most: int) -> str:
 def with_article(noun: str) -> str:
     """Returns a noun with an indefinite article: `a list`, `an int`."""
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
-
-
-_ONE_OF_SEVERAL = (
-    r"(?<![\w.,…-])1 ((?:spatial |input |output )?)"
-    r"(axe|bodie|byte|dimension|element|input|layer|output|port|row|column|value)s\b"
-)
-_SINGULARS = {"axe": "axis", "bodie": "body"}
-
-
-def agreeing(text: str) -> str:
-    """Returns a text with nouns after 1 in the singular: `1 elements` becomes `1 element`."""
-    if "1 " not in text:
-        return text
-    return re.sub(_ONE_OF_SEVERAL, lambda one: f"1 {one[1]}{_SINGULARS.get(one[2], one[2])}", text)
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:

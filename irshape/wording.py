@@ -15,7 +15,7 @@ from .element_types import (
     ElementType,
 )
 from .shapes import Dimension, PartialShape
-from .spelling import agreeing
+from .spelling import with_noun
 
 MAX_LISTED: Final = 64
 """The maximum number of elements of a list that a fault keeps as values. A longer list is kept as
@@ -55,11 +55,11 @@ def short(relation: str, value: Any) -> str | None:
         return None
     text = _ranks(value) if relation == "rank" else in_words(value)
     if isinstance(value, str):
-        return agreeing(text)
+        return text
     if relation == "rank" and not isinstance(value, PartialShape):
         return f"rank {text}"
     if relation == "count" and not isinstance(value, PartialShape):
-        return agreeing(f"{text} elements")
+        return with_noun(text, "element")
     return text
 
 
@@ -75,7 +75,7 @@ def sentence(
     """Returns the sentence about a failed relation; `faults.Fault` explains the arguments."""
     wanted = _ranks(expected) if relation == "rank" else in_words(expected)
     if relation == "count" and isinstance(actual, PartialShape):
-        wanted += " elements"
+        wanted = with_noun(wanted, "element")
     name, seen = f"`{at}`", in_words(actual)
     source = f"`{of}`" + ("" if given is None else f" {in_words(given)}") if of else ""
     if relation == "within" and of:
@@ -96,7 +96,7 @@ def sentence(
         where = f"dimension {position} of " if _is_axis(relation, position, actual) else ""
         origin = _ORIGINS.get(relation, _as_in)(source)
         text = f"{where}{name} {has}; expected {kind}{wanted}{origin}"
-    return agreeing(text)
+    return text
 
 
 def _out_of_range(seen: str, of: str, rank: Any, wanted: str) -> str:
@@ -113,7 +113,7 @@ def _is_axis(relation: str, position: int | None, actual: Any) -> bool:
 def _seen(relation: str, position: int | None, actual: Any, seen: str) -> str:
     """Returns the part of a sentence that says what an input or attribute is or has."""
     if relation in ("count", "same size") and not isinstance(actual, PartialShape):
-        return f"has {seen} elements"
+        return f"has {with_noun(seen, 'element')}"
     if isinstance(actual, PartialShape):
         return f"has shape {seen}" + (f", of rank {actual.rank}" if relation == "rank" else "")
     if relation == "rank":

@@ -13,6 +13,7 @@ from ..ops.bodies import BodyView, PortBinding, T
 from ..ops.declaration import Operation, check_inputs
 from ..ops.tensors import Tensor
 from ..rule_ids import PORT_MAP
+from ..spelling import counted
 from .layer import infer_operation
 from .ports import declared_outputs
 from .result import BodyResult, LayerResult
@@ -174,7 +175,7 @@ def _input_position(layer: Layer, number: int) -> int | None:
     if number < len(ids):
         return ids.index(str(number)) if str(number) in ids else number
     if str(number) in ids:
-        reason = f"OpenVINO reads it as a position, and there are {len(ids)} inputs"
+        reason = f"OpenVINO reads it as a position, and the layer has {counted(len(ids), 'input')}"
     else:
         reason = "the layer has no input port with that id"
     says = f"the port map refers to external_port_id {number}, but {reason}"

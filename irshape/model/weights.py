@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..element_types import ElementType
 from ..shapes import BLANKS, PartialShape
+from ..spelling import with_noun
 from .joined_buffers import Pieces
 from .ranges import Ranges
 
@@ -290,12 +291,15 @@ def _strings(raw: bytes | memoryview, count: int) -> list[bytes] | str:
     end, all as int32.
     """
     if len(raw) < 4:
-        return f"strings begin with their number in 4 bytes, but the constant has {len(raw)} bytes"
+        size = with_noun(len(raw), "byte")
+        return f"strings begin with their number in 4 bytes, but the constant has {size}"
     (stored,) = struct.unpack_from("<i", raw)
     if stored < 0 or stored != count:
-        return f"the .bin holds {stored} strings, but the shape has {count} elements"
+        held, wanted = with_noun(stored, "string"), with_noun(count, "element")
+        return f"the .bin holds {held}, but the shape has {wanted}"
     if len(raw) < 4 * (count + 2):
-        return f"{count} strings need {count + 1} offsets of 4 bytes, but `size` is {len(raw)}"
+        offsets = f"{with_noun(count + 1, 'offset')} of {with_noun(count, 'string')}"
+        return f"`size` is {len(raw)}, too small for the {offsets}, 4 bytes each"
     text = bytes(raw[4 * (count + 2) :])
     spans = list(pairwise(struct.unpack_from(f"<{count + 1}i", raw, 4)))
     for number, (start, end) in enumerate(spans):

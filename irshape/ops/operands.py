@@ -10,6 +10,7 @@ from ..element_types import ANY, DYNAMIC_TYPE, ElementType, types
 from ..faults import Between, Fault, Number, Violation
 from ..rule_ids import INPUT_COUNT
 from ..shapes import Dimension, PartialShape
+from ..spelling import with_noun
 from . import conditions
 from .axes import require_single
 from .tensors import Tensor
@@ -139,7 +140,7 @@ def check_count(type_name: str, operands: Sequence[Operand], count: int) -> None
         wanted = f"{least}" if least == len(operands) else f"{least} to {len(operands)}"
     names = ", ".join(declared.name + "…" * declared.variadic for declared in operands)
     raise Violation(
-        f"{type_name} takes {wanted} input{'s' * (wanted != '1')} ({names}), got {count}",
+        f"{type_name} takes {with_noun(wanted, 'input')} ({names}), got {count}",
         expected=wanted,
         actual=count,
         rule=INPUT_COUNT,

@@ -9,6 +9,7 @@ from ..element_types import ElementType
 from ..faults import Fault, Violation, fault, require
 from ..rule_ids import INPUT_VALUE, OPERATION_CONSTRAINT
 from ..shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
+from ..spelling import counted, with_noun
 from .axes import listed, normalized_axis, of_length
 from .declaration import ANY, INTEGER, NUMERIC, Operation, attribute, operand
 from .differences import (
@@ -116,8 +117,8 @@ class Reshape(Reinterpretation):
                     if index >= data.rank:
                         raise Violation(
                             f"pattern {shown(pattern)} has 0 at index {index}, which copies that "
-                            f"dimension of `data`, but `data` {data.shape} has {data.rank} "
-                            "dimensions",
+                            f"dimension of `data`, but `data` {data.shape} has "
+                            f"{counted(data.rank, 'dimension')}",
                             at="pattern",
                             expected=f"a size, or 0 at an index below {data.rank}",
                             actual=0,
@@ -144,12 +145,12 @@ class Reshape(Reinterpretation):
             and not (self.special_zero and 0 in wanted)
         ) and total.fixed != known.fixed:
             raise Violation(
-                f"`data` {data.shape} has {data.shape.size} elements, but the pattern "
+                f"`data` {data.shape} has {with_noun(data.shape.size, 'element')}, but the pattern "
                 f"{shown(pattern)} gives the shape {result}, which has {result.size}",
                 at="pattern",
                 relation="count",
                 expected=data.shape.size,
-                actual=f"{result.size} elements",
+                actual=with_noun(result.size, "element"),
                 rule=OPERATION_CONSTRAINT,
             )
         if minus_one is None and (total.fixed or known.fixed):
@@ -186,7 +187,7 @@ class Reshape(Reinterpretation):
             raise Violation(
                 f"no size for -1 in the pattern {shown(pattern)} fits `data` {data.shape}: "
                 f"the other dimensions multiply to {taken}, which does not divide the "
-                f"{there} elements of `data`",
+                f"{with_noun(there, 'element')} of `data`",
                 at="pattern",
                 expected=f"dimensions whose product divides {there}",
                 actual=str(taken),
@@ -200,7 +201,7 @@ class Reshape(Reinterpretation):
         result = [size or sizes[index] for index, size in enumerate(wanted)]
         if prod(sizes) not in (0, prod(result)):
             message = (
-                f"`data` {data.shape} has {prod(sizes)} elements, "
+                f"`data` {data.shape} has {with_noun(prod(sizes), 'element')}, "
                 f"but the result {listed(result)} has {prod(result)}; "
                 "OpenVINO reports this only when the layer runs"
             )
@@ -209,7 +210,7 @@ class Reshape(Reinterpretation):
                 at="pattern",
                 relation="count",
                 expected=prod(sizes),
-                actual=f"{prod(result)} elements",
+                actual=with_noun(prod(result), "element"),
                 rule=OPERATION_CONSTRAINT,
             )
 

@@ -7,6 +7,7 @@ from typing import Unpack
 
 from ..faults import Stated
 from ..model.graph import Finding, Layer
+from ..spelling import counted, with_noun
 from .base import Rule
 from .export_folders import (
     CONFIGURATIONS,
@@ -132,8 +133,8 @@ class ExportMismatch(_ExportRule):
         names = " and ".join(member.name for member in encoders)
         output = "output" if len(encoders) > 1 else "outputs"
         message = (
-            f"the input `encoder_hidden_states` has {wanted} elements per token, but "
-            f"{names} {output} {given}"
+            f"the input `encoder_hidden_states` has {with_noun(wanted, 'element')} per token, "
+            f"but {names} {output} {given}"
         )
         yield cls.about(denoiser, message)
 
@@ -259,7 +260,8 @@ class ExportVocabulary(_ExportRule):
         stated = export.number("vocab_size")
         for what, size in (("`logits` has", logits), ("`vocab_size` of config.json is", stated)):
             if size is not None and size != rows:
-                message = f"{what} {size:,}, but the embedding table has {rows:,} rows"
+                table = counted(rows, "row")
+                message = f"{what} {size:,}, but the embedding table has {table}"
                 yield cls.about(language, message, severity="warning")
 
     @classmethod
@@ -276,7 +278,7 @@ class ExportVocabulary(_ExportRule):
                 if entries is not None and entries > rows:
                     message = (
                         f"the vocabulary has {entries:,} entries, but the embedding table of "
-                        f"{language.name} has {rows:,} rows"
+                        f"{language.name} has {counted(rows, 'row')}"
                     )
                     expected = f"{rows} or fewer"
                     yield cls.about(member, message, layer, expected=expected, actual=f"{entries}")
@@ -325,8 +327,8 @@ class ExportSpecialToken(_ExportRule):
                 for token in value if isinstance(value, list) else [value]:
                     if isinstance(token, int) and token >= rows:
                         message = (
-                            f"`{key}` of {name} is {token}, but the embedding table has {rows:,} "
-                            "rows"
+                            f"`{key}` of {name} is {token}, but the embedding table has "
+                            f"{counted(rows, 'row')}"
                         )
                         yield cls.about(
                             language, message, expected=f"0 to {rows - 1}", actual=str(token)

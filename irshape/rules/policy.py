@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from ..model.ends import End
 from ..model.graph import Finding, Layer, Model
 from ..model.ports import names_in
-from ..spelling import suggestion
+from ..spelling import counted, suggestion, with_noun
 from .base import Rule
 from .context import Context
 from .inputs_and_outputs import ends_of
@@ -381,7 +381,7 @@ class WeightsLimit(Rule):
             reached = max(reached, end)
         if total > limit:
             yield cls.finding(
-                f"the weights take {total:,} bytes; the policy allows {limit:,}",
+                f"the weights take {counted(total, 'byte')}; the policy allows {limit:,}",
                 _start(context.model),
                 expected=f"at most {limit}",
                 actual=str(total),
@@ -415,7 +415,7 @@ class LayersLimit(Rule):
         limit, count = context.settings.limit("max_layers"), len(context.every_layer)
         if limit is not None and count > limit:
             yield cls.finding(
-                f"the model has {count} layers; the policy allows {limit}",
+                f"the model has {with_noun(count, 'layer')}; the policy allows {limit}",
                 _start(context.model),
                 expected=f"at most {limit}",
                 actual=str(count),

@@ -19,7 +19,7 @@ from ..ops import registry
 from ..ops.axes import single
 from ..ops.tensors import Tensor
 from ..shapes import UNBOUNDED, Dimension, PartialShape
-from ..spelling import counted
+from ..spelling import counted, with_noun
 from .base import Rule
 from .context import Context
 
@@ -254,12 +254,12 @@ class HugeTensor(Rule):
             note = "; unbounded dimensions count as 1" if _is_unbounded(shape) else ""
             others = f"; {len(over)} tensors exceed the limit" if len(over) > 1 else ""
             yield cls.finding(
-                f"the tensor {shape} {takes} {size:,} bytes, but the policy allows {limit:,}"
-                f"{others}{note}",
+                f"the tensor {shape} {takes} {counted(size, 'byte')}, but the policy allows "
+                f"{limit:,}{others}{note}",
                 port,
                 layer,
                 severity="error",
-                expected=f"at most {limit} bytes",
+                expected=f"at most {with_noun(limit, 'byte')}",
                 actual=str(size),
                 help="reduce the sizes from which its shape is computed, or raise max-tensor in "
                 "the policy",
@@ -272,7 +272,7 @@ class HugeTensor(Rule):
                 port,
                 layer,
                 severity="info",
-                expected=f"at most {limit} bytes",
+                expected=f"at most {with_noun(limit, 'byte')}",
                 actual="unbounded",
                 help="give upper bounds to the dimensions that `irshape explain` calls unbounded",
             )
@@ -433,7 +433,7 @@ class IndexOutOfRange(Rule):
             layer = body.layers[position]
             yield cls.finding(
                 f"the index {wrong} is out of range: axis {along} of the data {data.shape} has "
-                f"{size} elements; OpenVINO silently uses zeros",
+                f"{with_noun(size, 'element')}; OpenVINO silently uses zeros",
                 layer,
                 port=("input", layer.inputs[1].id),
                 expected=f"{-size.high} to {size.high - 1}",

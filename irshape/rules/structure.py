@@ -15,6 +15,7 @@ from ..rule_ids import (
     MALFORMED_ID,
     MISSPELT_ELEMENT,
 )
+from ..spelling import counted
 from .base import Rule
 from .context import Context
 
@@ -350,13 +351,11 @@ class OutputCount(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for layer, count in context.observed(result.OutputCount):
-            outputs = (
-                f"the operation has {count.inferred} output{'' if count.inferred == 1 else 's'}"
-            )
+            outputs = f"the operation has {counted(count.inferred, 'output')}"
             if count.declared:
                 port = layer.outputs[count.inferred]
                 yield cls.finding(
-                    f"the layer has {count.declared} output ports; {outputs}",
+                    f"the layer has {counted(count.declared, 'output port')}; {outputs}",
                     port,
                     layer,
                     expected=str(count.inferred),

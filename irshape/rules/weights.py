@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..inference.result import Mismatch
 from ..model.graph import Finding
 from ..model.weights import Weights, strings_fault
-from ..spelling import counted
+from ..spelling import counted, with_noun
 from .base import Rule
 from .context import Context
 
@@ -52,8 +52,9 @@ class MissingWeights(Rule):
         if not needing:
             return
         total = max(constant.offset + constant.size for _, constant in needing)
-        several = len(needing) > 1
-        count = f"{len(needing)} constant{'s need' if several else ' needs'} {total} bytes from it"
+        verb = "needs" if len(needing) == 1 else "need"
+        size = with_noun(total, "byte")
+        count = f"{with_noun(len(needing), 'constant')} {verb} {size} from it"
         name = _name(weights)
         messages = {
             "missing": f"there is no {name} next to the .xml; {count}",
@@ -66,7 +67,7 @@ class MissingWeights(Rule):
         yield cls.finding(
             messages[weights.state],
             layer,
-            expected=f"{total} bytes",
+            expected=with_noun(total, "byte"),
             actual=weights.state,
             help="run `git lfs pull`"
             if weights.state == "lfs"
@@ -124,8 +125,8 @@ class ConstantOutOfRange(Rule):
             end = constant.offset + constant.size
             if end > weights.size:
                 yield cls.finding(
-                    f"the constant ends at byte {end}, but {_name(weights)} has {weights.size} "
-                    f"bytes: {end - weights.size} too few",
+                    f"the constant ends at byte {end}, but {_name(weights)} has "
+                    f"{with_noun(weights.size, 'byte')}: {end - weights.size} too few",
                     layer.data_offset,
                     layer,
                     expected=f"at most {weights.size}",
@@ -189,9 +190,10 @@ class ConstantSize(Rule):
             needed = constant.element_type.byte_size(constant.elements)
             if constant.size == needed or (not constant.elements and constant.size == 1):
                 continue  # OpenVINO's writer gives a constant without elements one byte
-            surplus = f"; OpenVINO silently uses only the first {needed} bytes"
+            size = with_noun(needed, "byte")
+            surplus = f"; OpenVINO silently uses only the first {size}"
             yield cls.finding(
-                f"{constant.element_type} {constant.partial_shape} takes {needed} bytes, but size "
+                f"{constant.element_type} {constant.partial_shape} takes {size}, but size "
                 f"is {constant.size}{surplus if constant.size > needed else ''}",
                 context.model.source.attribute(layer.data_offset, "size"),
                 layer,
@@ -234,8 +236,8 @@ class UnusedWeights(Rule):
         end = context.constants_end
         if weights.size > max(end, 1):  # a file that holds no data may have one byte
             yield cls.finding(
-                f"{_name(weights)} has {weights.size} bytes, but its constants end at byte {end}: "
-                f"{weights.size - end} bytes are not used",
+                f"{_name(weights)} has {with_noun(weights.size, 'byte')}, but its constants end at "
+                f"byte {end}, which leaves {with_noun(weights.size - end, 'byte')} unused",
                 0,
                 expected=str(end),
                 actual=str(weights.size),

@@ -17,7 +17,7 @@ def static_reshape(node: GraphOperation) -> Outputs:
 def static_transpose(node: GraphOperation) -> Outputs:
     rank, order = node.rank(node.x), node["order"]
     if sorted(axis + rank if axis < 0 else axis for axis in order) != list(range(rank)):
-        raise refusal("order", tuple(order), f"a permutation of {rank} axes")
+        raise refusal("order", tuple(order), f"a permutation of 0 to {rank - 1}")
     return node.transposed(node.x, [axis % rank for axis in order])
 
 

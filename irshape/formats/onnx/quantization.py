@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...element_types import ElementType
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_SHAPES
+from ...spelling import with_noun
 from ..nodes import unknown
 from .declaration import Node, NodeOutput, Outputs, operator
 from .elementwise import SATURATED
@@ -43,7 +44,8 @@ def _lying(node: Node, value: NodeOutput | None, x: NodeOutput) -> NodeOutput | 
         raise unknown(f"{node.kind} with blocks", condition, INPUT_SHAPES, "block_size")
     if block < 0 or size.low > MAX_BLOCKED:
         raise Violation(
-            f"irshape cannot read {node.kind} with block_size {block} along {size} elements",
+            f"irshape cannot read {node.kind} with block_size {block} along "
+            f"{with_noun(size, 'element')}",
             rule=ATTRIBUTE_VALUE,
             at="block_size",
             expected=f"at most {MAX_BLOCKED} elements",

@@ -12,6 +12,7 @@ from ...model.graph import PORT_MAPS, BackEdge, Body, Layer, PortMap
 from ...ops.tensors import Tensor
 from ...rule_ids import INPUT_COUNT, INPUT_RANK, UNKNOWN_VERSION
 from ...shapes import DYNAMIC_SHAPE, SCALAR, PartialShape
+from ...spelling import counted
 from ..builder import Builder, NodeOutput
 from ..nodes import check_length, unknown
 from .tensors import declared
@@ -85,8 +86,9 @@ def loop(
         or len(padded) != 2 + len(states)
     ):
         message = (
-            f"the body has {len(graph.input)} inputs and {len(graph.output)} "
-            f"outputs; the Loop has {len(padded) - 2} states"
+            f"the body has {counted(len(graph.input), 'input')} and "
+            f"{counted(len(graph.output), 'output')}; "
+            f"the Loop has {counted(len(padded) - 2, 'state')}"
         )
         raise Violation(
             message, rule=INPUT_COUNT, expected=2 + len(states), actual=len(graph.input)
@@ -144,8 +146,9 @@ def scan(
         )
     if count < 1 or number < 0 or len(graph.input) != len(values) or outputs < 0:
         message = (
-            f"the body has {len(graph.input)} inputs and {len(graph.output)} "
-            f"outputs; the Scan has {number} states and {count} inputs to slice"
+            f"the body has {counted(len(graph.input), 'input')} and "
+            f"{counted(len(graph.output), 'output')}; the Scan has {counted(number, 'state')} and "
+            f"{counted(count, 'input')} to slice"
         )
         raise Violation(message, rule=INPUT_COUNT, expected=len(values), actual=len(graph.input))
 

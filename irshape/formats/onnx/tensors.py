@@ -26,6 +26,7 @@ from ...rule_ids import (
     RuleId,
 )
 from ...shapes import DYNAMIC_SHAPE, PartialShape
+from ...spelling import with_noun
 from ..builder import Builder, NodeOutput
 from .package import TYPES, onnx
 
@@ -119,7 +120,7 @@ def elements_of(tensor: Any, kind: ElementType) -> tuple[int, bytes]:
         array = onnx().numpy_helper.to_array(tensor)
     except ValueError as problem:
         raise Violation(
-            f"the tensor does not have the {elements} elements of its dimensions "
+            f"the tensor does not have the {with_noun(elements, 'element')} of its dimensions "
             f"{list(tensor.dims)}: {problem}",
             rule=CONSTANT_SIZE,
             expected=elements,
@@ -129,7 +130,7 @@ def elements_of(tensor: Any, kind: ElementType) -> tuple[int, bytes]:
 
 def _miscounted(name: str, stored: int, unit: str, taking: str, needed: int) -> Violation:
     """Returns the error for a tensor with more or fewer elements or bytes than its shape has."""
-    message = f"the tensor '{name}' has {stored} {unit}; {taking} needs {needed}"
+    message = f"the tensor '{name}' has {with_noun(stored, unit)}; {taking} needs {needed}"
     return Violation(message, rule=CONSTANT_SIZE, expected=needed, actual=stored)
 
 
@@ -169,7 +170,7 @@ class Tensors:
             else self.listed(tensor, kind, elements, name)
         )
         if len(data) != needed:
-            raise _miscounted(name, len(data), "bytes", f"{kind} {PartialShape(shape)}", needed)
+            raise _miscounted(name, len(data), "byte", f"{kind} {PartialShape(shape)}", needed)
         return self.builder.constant(kind, shape, data, name=name)
 
     def listed(self, tensor: Any, kind: ElementType, elements: int, name: str) -> bytes:
@@ -178,13 +179,13 @@ class Tensors:
         stored = len(getattr(tensor, field))
         per = {4: 2, 2: 4}.get(kind.bits, 1)
         if stored != -(-elements // per):
-            raise _miscounted(name, stored, "numbers", "its shape", elements)
+            raise _miscounted(name, stored, "number", "its shape", elements)
         return elements_of(tensor, kind)[1]
 
     def strings(self, texts: Any, shape: tuple[int, ...], elements: int, name: str) -> NodeOutput:
         """Returns a constant of strings, with the bytes in which a .bin encodes strings."""
         if len(texts) != elements:
-            raise _miscounted(name, len(texts), "texts", "its shape", elements)
+            raise _miscounted(name, len(texts), "text", "its shape", elements)
         offsets = [0, *accumulate(map(len, texts))]
         data = struct.pack(f"<i{len(offsets)}i", len(texts), *offsets) + b"".join(texts)
         return self.builder.constant(ElementType.of("string"), shape, data, name=name)
@@ -202,8 +203,8 @@ class Tensors:
             view = self.file(entries.get("location", ""))
             if length != needed or start < 0 or start + needed > len(view):
                 raise Violation(
-                    f"the tensor '{name}' needs {needed} bytes at byte {start} of "
-                    f"'{entries.get('location')}', which has {len(view)} bytes",
+                    f"the tensor '{name}' needs {with_noun(needed, 'byte')} at byte {start} of "
+                    f"'{entries.get('location')}', which has {with_noun(len(view), 'byte')}",
                     rule=CONSTANT_OUT_OF_RANGE,
                     expected=f"at most {len(view)}",
                     actual=start + needed,

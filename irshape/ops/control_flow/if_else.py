@@ -10,6 +10,7 @@ from ...element_types import DYNAMIC_TYPE
 from ...faults import require
 from ...rule_ids import PORT_MAP
 from ...shapes import Dimension
+from ...spelling import counted
 from ..declaration import ANY, operand
 from ..lazy import Array
 from ..tensors import UNKNOWN, Tensor
@@ -42,7 +43,8 @@ class If(ControlFlow):
         if chosen is not None:
             outcome = result[0 if chosen else 1]
             return (*outcome, *[UNKNOWN] * (outputs - len(outcome)))
-        says = f"`then_body` has {len(result[0])} outputs, but `else_body` has {len(result[1])}"
+        then = counted(len(result[0]), "output")
+        says = f"`then_body` has {then}, but `else_body` has {len(result[1])}"
         require(len(result[0]) == len(result[1]), says, rule=PORT_MAP)
         return tuple(
             self.either(index, *pair) for index, pair in enumerate(zip(*result, strict=True))

@@ -7,6 +7,7 @@ from typing import ClassVar
 from ...faults import Between, Violation
 from ...rule_ids import INPUT_SHAPES
 from ...shapes import DYNAMIC, Dimension, PartialShape
+from ...spelling import with_noun
 from .. import conditions
 from ..declaration import NUMERIC, Operation, at_least, attribute, operand
 from ..kinds import NATURALS
@@ -92,7 +93,7 @@ class Sliding(Operation):
             if room.is_static and span.is_static and span.low > room.low:
                 available = f"{room} (with padding)" if begin + end else str(room)
                 raise Violation(
-                    f"`filters` {filters} span {span} elements along axis {axis + 2}, "
+                    f"`filters` {filters} span {with_noun(span, 'element')} along axis {axis + 2}, "
                     f"but `data` {data} has only {available}",
                     at="filters",
                     relation="within",

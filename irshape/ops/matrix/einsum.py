@@ -9,6 +9,7 @@ from typing import Final
 from ...faults import Violation, require
 from ...rule_ids import ATTRIBUTE_VALUE
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
+from ...spelling import counted
 from ..conversion import narrowed, widened
 from ..declaration import NUMERIC, Operation, attribute, operand
 from ..differences import Site, facts, not_run, refused
@@ -101,7 +102,8 @@ class Einsum(Operation):
 
     def infer(self, *inputs: Tensor) -> Tensor:
         subscripts, output = self.subscripts()
-        says = f"`equation` '{self.equation}' is for {len(subscripts)} inputs, not {len(inputs)}"
+        wanted = counted(len(subscripts), "input")
+        says = f"`equation` '{self.equation}' is for {wanted}, not {len(inputs)}"
         require(len(subscripts) == len(inputs), says, at="equation")
         sizes: dict[str, PartialShape] = {}
         for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ...faults import Between, Violation
 from ...rule_ids import INPUT_COUNT, INPUT_SHAPES
 from ...shapes import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
+from ...spelling import with_noun
 from ..conditions import equal, rank
 from ..conversion import narrowed, widened
 from ..declaration import I32_I64, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
@@ -67,8 +68,8 @@ class MatMul(Operation):
                 )
             ]
             raise Violation(
-                f"{names[0]} {PartialShape(here)} has {inner} columns, but {names[1]} "
-                f"{PartialShape(there)} has {other} rows; the two must be equal",
+                f"{names[0]} {PartialShape(here)} has {with_noun(inner, 'column')}, but {names[1]} "
+                f"{PartialShape(there)} has {with_noun(other, 'row')}; the two must be equal",
                 at="b",
                 relation="equal",
                 expected=inner,

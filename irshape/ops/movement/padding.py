@@ -9,6 +9,7 @@ from ...element_types import DYNAMIC_TYPE
 from ...faults import Between, Fault, Violation, fault
 from ...rule_ids import INPUT_VALUE
 from ...shapes import DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
+from ...spelling import with_noun
 from .. import conditions
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..differences import Site, facts, refused
@@ -112,7 +113,7 @@ class Pad(Operation):
             if not (dim.is_dynamic or dim.low >= least):
                 raise Violation(
                     f"dimension {axis} of `data` {shape} is {dim}, but mode {self.pad_mode} needs "
-                    f"at least {least} elements for padding of {begin} and {end}",
+                    f"at least {with_noun(least, 'element')} for padding of {begin} and {end}",
                     at="pads_begin" if begin >= end else "pads_end",
                     expected=f"a dimension of {least} or more",
                     actual=dim,

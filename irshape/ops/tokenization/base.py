@@ -13,6 +13,7 @@ from ...element_types import DYNAMIC_TYPE, ElementType, types
 from ...faults import require
 from ...rule_ids import INPUT_COUNT
 from ...shapes import DYNAMIC, PartialShape
+from ...spelling import with_noun
 from ..conditions import of_type, rank
 from ..declaration import LibraryOperation, operand
 from ..lazy import Array, np
@@ -82,7 +83,7 @@ def require_count(operation: TokenizerOperation, count: int, *allowed: int) -> N
     wanted = ", ".join(map(str, allowed[:-1])) + " or " * (len(allowed) > 1) + str(allowed[-1])
     require(
         count in allowed,
-        f"{operation.type_name()} takes {wanted} inputs, got {count}",
+        f"{operation.type_name()} takes {with_noun(wanted, 'input')}, got {count}",
         expected=wanted,
         actual=count,
         rule=INPUT_COUNT,

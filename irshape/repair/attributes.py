@@ -77,7 +77,7 @@ def value_change(sites: Sites, layer: Layer, name: str, value: str, cost: float)
     text = layer.attribute(name)
     offset = source.attribute(element, name)
     edit = set_attribute(source, element, name, value, after="")
-    return edit and Change("attribute", (edit,), offset, layer, name, text, value, cost)
+    return edit and Change("attribute", (edit,), offset, layer, name, text, value, cost=cost)
 
 
 _BESIDE = {"pads_begin": "pads_end", "pads_end": "pads_begin"}
@@ -139,11 +139,16 @@ def names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
             required = absent[name].refused_when_absent and only_word(written, absent) == name
             decided = f"`{name}` is required, and missing" if required else ""
             cost = 1.5 - likeness(written, name)
-            yield fit, Change("name", (edit,), start, layer, name, written, name, cost, decided)
+            yield (
+                fit,
+                Change(
+                    "name", (edit,), start, layer, name, written, name, cost=cost, decided=decided
+                ),
+            )
     if not close:
         first = start - (source.data[start - 1 : start] in (b" ", b"\t", b"\n"))
         edit = Edit(first, end + 1, b"")
         yield Fit.EXACT, Change(
-            "notation", (edit,), start, layer, written, text, None, 2.0,
+            "notation", (edit,), start, layer, written, text, None, cost=2.0,
             same_model=True, settles=(finding,),
         )  # fmt: skip

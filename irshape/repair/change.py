@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from ..diagnostics.report import Trial
 from ..formats.ir.edits import Edit
@@ -23,6 +23,32 @@ Kind = Literal[
     "weights",
 ]
 Applicability = Literal["safe", "unsafe", "display"]
+
+
+class Words(NamedTuple):
+    """The texts for a kind of change. By default, an attribute changes."""
+
+    replace: str = '{subject}="{after}" in place of "{before}"'
+    wrong: str = '{subject}="{before}" should be "{after}"'
+    """The cause that the change of a value points to."""
+    part: str = '{subject}="{part}"'
+    """What is added or removed."""
+
+
+_ATTRIBUTE: Final = Words()
+_WORDS: Final[dict[Kind, Words]] = {
+    "edge": Words(part="{part}"),
+    "text": Words(part="{part}"),
+    "exchange": Words(
+        "exchange the edges into ports {before} and {after}",
+        "the edges into ports {before} and {after} are swapped",
+    ),
+    "name": Words("{subject} in place of {before}", "{before} should be {after}"),
+    "value": Words(
+        "{after} in place of {before} in {subject}", "{before} in {subject} should be {after}"
+    ),
+    "weights": Words("{after} in place of {before} in {subject}", "{subject}"),
+}
 
 
 class Change(NamedTuple):
@@ -55,24 +81,19 @@ class Change(NamedTuple):
     """The findings that the change removes; None if irshape has to read the file again to know."""
 
     def __str__(self) -> str:
-        if self.kind in ("edge", "text", "weights"):
-            if self.before is None:
-                return f"add {self.after}"
-            if self.after is None:
-                return f"remove {self.before}"
-        if self.kind == "exchange":
-            return f"exchange the edges into ports {self.before} and {self.after}"
-        if self.kind == "name":
-            return f"{self.subject} in place of {self.before}"
-        if self.kind == "encoding":
-            return f'encoding="{self.after}" in place of "{self.before}"'
-        if self.before is None:
-            return f'add {self.subject}="{self.after}"'
-        if self.after is None:
-            return f'remove {self.subject}="{self.before}"'
-        if self.kind in ("value", "weights"):
-            return f"{self.after} in place of {self.before} in {self.subject}"
-        return f'{self.subject}="{self.after}" in place of "{self.before}"'
+        return self.written("add {part}", "remove {part}", self.words.replace)
+
+    @property
+    def words(self) -> Words:
+        """The texts for this kind of change."""
+        return _WORDS.get(self.kind, _ATTRIBUTE)
+
+    def written(self, added: str, removed: str, replaced: str) -> str:
+        """Returns the text for what the change does, with the facts of the change filled in."""
+        subject, before, after = self.subject, self.before, self.after
+        form = added if before is None else removed if after is None else replaced
+        part = self.words.part.format(subject=subject, part=after if before is None else before)
+        return form.format(subject=subject, before=before, after=after, part=part)
 
 
 class Cause(NamedTuple):
@@ -85,22 +106,8 @@ class Cause(NamedTuple):
     @property
     def message(self) -> str:
         """The text after `possible cause:` in reports."""
-        kind, subject = self.change.kind, self.change.subject
-        before, after = self.change.before, self.change.after
-        if kind == "weights":
-            return subject
-        if kind == "exchange":
-            return f"the edges into ports {before} and {after} are swapped"
-        attribute = kind not in ("edge", "text")
-        if before is None:
-            return (f'{subject}="{after}"' if attribute else str(after)) + " is missing"
-        if after is None:
-            return (f'{subject}="{before}"' if attribute else before) + " is superfluous"
-        if kind == "name":
-            return f"{before} should be {after}"
-        if kind == "value":
-            return f"{before} in {subject} should be {after}"
-        return f'{subject}="{before}" should be "{after}"'
+        wrong = self.change.words.wrong
+        return self.change.written("{part} is missing", "{part} is superfluous", wrong)
 
 
 class Repairs(NamedTuple):

@@ -73,7 +73,7 @@ def _values(sites: Sites, site: Site) -> Iterator[Candidate]:
                     far += 0.5  # axes are counted from the front
                 yield Fit.EXACT, Change(
                     "value", (), producer.offset, layer, producer.label,
-                    str(list(before)), str(list(after)), 2.5 + far / 10,
+                    str(list(before)), str(list(after)), cost=2.5 + far / 10,
                 )  # fmt: skip
 
 

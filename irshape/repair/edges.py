@@ -101,7 +101,7 @@ def _exchanges(sites: Sites, site: Site) -> Iterator[Candidate]:
         known = tuple(edit for edit in edits if edit is not None)
         if fit and edges[0] is not None and len(known) == 2:
             yield fit, Change(
-                "exchange", known, edges[0].offset, layer, "", one.id, other.id, 0.0,
+                "exchange", known, edges[0].offset, layer, "", one.id, other.id, cost=0.0,
                 guess=_declares(one, other),
             )  # fmt: skip
 
@@ -201,7 +201,7 @@ def _edge_change(
     if not changed or len(known) < len(changed):
         return None
     subject, before, after = ("/".join(each[at] for each in changed) for at in range(3))
-    return Change("edge", known, edge.offset, layer, subject, before, after, cost)
+    return Change("edge", known, edge.offset, layer, subject, before, after, cost=cost)
 
 
 def _added(
@@ -231,7 +231,7 @@ def _added(
     else:
         edit = Edit(first, first, text + data[data.rfind(b">", 0, first) + 1 : first])
     shown = f"an edge from {producer.label}, port {output.id}, to port {port.id}"
-    return Change("edge", (edit,), layer.offset, layer, "edge", None, shown, cost)
+    return Change("edge", (edit,), layer.offset, layer, "edge", None, shown, cost=cost)
 
 
 def _end_of_tag(data: bytes, start: int) -> int:
@@ -285,8 +285,9 @@ def _removed(sites: Sites, result: BodyResult, edge: Edge, finding: Finding) -> 
     count = sum(each.ends == edge.ends for each in result.body.edges)
     decided = "another edge connects the same ports" if count > 1 else ""
     return Change(
-        "edge", (edit,), edge.offset, finding.layer, "edge", "the edge", None, 1.6, decided
-    )
+        "edge", (edit,), edge.offset, finding.layer, "edge", "the edge", None,
+        cost=1.6, decided=decided,
+    )  # fmt: skip
 
 
 def _on_cycle(sites: Sites, result: BodyResult) -> Iterator[Candidate]:
@@ -326,8 +327,10 @@ def ids(sites: Sites, finding: Finding) -> Iterator[Candidate]:
             offset = sites.source.attribute(layer.offset, "id")
             edit = set_attribute(sites.source, layer.offset, "id", text)
             if edit is not None:
-                change = Change("id", (edit,), offset, layer, "id", layer.id, text, 1.0, only)
-                yield Fit.OPEN, change
+                yield (
+                    Fit.OPEN,
+                    Change("id", (edit,), offset, layer, "id", layer.id, text, decided=only),
+                )
 
 
 def _number(layer: Layer) -> str:

@@ -35,7 +35,7 @@ def notations(sites: Sites, finding: Finding) -> Iterator[Candidate]:
     edit = set_attribute(source, element, name, wanted)
     if edit is not None:
         yield Fit.EXACT, Change(
-            "notation", (edit,), finding.offset, layer, name, written, wanted, 0.1,
+            "notation", (edit,), finding.offset, layer, name, written, wanted, cost=0.1,
             same_model=same, settles=(finding,),
         )  # fmt: skip
 
@@ -78,7 +78,7 @@ def element_names(sites: Sites, finding: Finding) -> Iterator[Candidate]:
         unread = tag == "port" and name == "precision" and not output
         yield Fit.OPEN, Change(
             "name", (edit,), finding.offset, finding.layer, name, written, name,
-            1.0 - likeness(written, name),
-            f"`{name}` is required, and missing" if required else "",
+            cost=1.0 - likeness(written, name),
+            decided=f"`{name}` is required, and missing" if required else "",
             same_model=unread,
         )  # fmt: skip

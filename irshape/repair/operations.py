@@ -53,8 +53,9 @@ def types(sites: Sites, finding: Finding) -> Iterator[Candidate]:
                 like = 0.9 if name.lower() in layer.name.lower() else 0.0
             yield fit, Change(
                 "type", (edit,), offset, layer, "type", layer.type or None, name,
-                2.0 - like - 0.2 * (name in here),
-                f"no other operation is one letter off '{layer.type}'" if name == only else "",
+                cost=2.0 - like - 0.2 * (name in here),
+                decided=f"no other operation is one letter off '{layer.type}'"
+                if name == only else "",
             )  # fmt: skip
         if any_fits:
             return
@@ -104,8 +105,9 @@ def versions(sites: Sites, finding: Finding) -> Iterator[Candidate]:
             far = abs((number or operation.since) - operation.since) / 20
             yield fit, Change(
                 "type", (edit,), offset, layer, "version", layer.version or None, name,
-                0.5 if name == only else 1 + far,
-                f"no other opset is one letter off '{layer.version}'" if name == only else "",
+                cost=0.5 if name == only else 1 + far,
+                decided=f"no other opset is one letter off '{layer.version}'"
+                if name == only else "",
             )  # fmt: skip
 
 

@@ -50,14 +50,15 @@ def _changes(unreadable: NotReadable) -> Iterator[Change]:
         named = declared[1].decode("ascii", "replace")
         decided = "the bytes of the file are UTF-8"
         yield Change(
-            "encoding", (edit,), declared.start(1), None, "encoding", named, "utf-8", 1.0, decided
-        )
+            "encoding", (edit,), declared.start(1), None, "encoding", named, "utf-8",
+            decided=decided,
+        )  # fmt: skip
         return
     blank = len(data) - len(data.lstrip())
     if blank and data.startswith(b"<?xml", blank):
         decided = "XML allows nothing before its declaration"
         yield Change(
-            "text", (Edit(0, blank, b""),), 0, None, "text", "the blank text", None, 1.0, decided
+            "text", (Edit(0, blank, b""),), 0, None, "text", "the blank text", None, decided=decided
         )
         return
     again = _ATTRIBUTE.match(data, unreadable.finding.offset - 1)
@@ -67,8 +68,8 @@ def _changes(unreadable: NotReadable) -> Iterator[Change]:
     ):
         shown = again[0].decode("utf-8", "replace").strip()
         yield Change(
-            "text", (Edit(*again.span(), b""),), again.start() + 1, None, "text", shown, None, 1.0,
-            "the same attribute with the same value is before it",
+            "text", (Edit(*again.span(), b""),), again.start() + 1, None, "text", shown, None,
+            decided="the same attribute with the same value is before it",
         )  # fmt: skip
         return
     missing = _unclosed(data)
@@ -87,7 +88,7 @@ def _changes(unreadable: NotReadable) -> Iterator[Change]:
         elif line and not data[line:opened].strip() and data.find(b"\n", opened, end) >= 0:
             tag = (b"\r\n" if data[line - 2 : line] == b"\r\n" else b"\n") + data[line:opened] + tag
         edit = Edit(end, end, tag)
-        yield Change("text", (edit,), opened, None, "text", None, shown, 1.0, decided)
+        yield Change("text", (edit,), opened, None, "text", None, shown, decided=decided)
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..commands import assignments, model_argument
 from ..model.graph import Model
 from ..model.names import inputs_of
-from .facts import Condition, Fact
+from .facts import Condition, Fact, Key
 
 
 class Cure(NamedTuple):
@@ -41,19 +41,19 @@ class Cures:
         if fact.verdict == "unknown":
             return Cure("ask the device itself", f"irshape requires {self._path} --ask")
         for condition in fact.conditions:
-            key, _, name = condition.key.partition(".")
-            if name == "const" and "no" in condition.values:
-                return Cure(f"make {_port(key)} a constant", self._bind)
-            if name == "dims" or (name.startswith("dim") and "?" in condition.values):
-                return self.sizes(f"make the shape of {_port(key)} static")
-            if condition.key == "dims":
+            key = Key.parse(condition.key)
+            if key.where == "attribute":
+                return Cure(f"give the attribute `{key.name}` another value")
+            if key == Key("layer", "dims"):
                 return self.sizes("make the shapes of its inputs static")
-            if name in ("type", "kind", "as"):
-                return Cure(f"convert {_port(key)} to another element type, such as f32 or i32")
-            if name == "rank":
-                return Cure(f"change the rank of {_port(key)} by a Reshape, {_ranks(condition)}")
-            if key.startswith("@"):
-                return Cure(f"give the attribute `{key[1:]}` another value")
+            if key.name == "const" and "no" in condition.values:
+                return Cure(f"make {key.port} a constant", self._bind)
+            if key.name == "dims" or (key.name == "dim" and "?" in condition.values):
+                return self.sizes(f"make the shape of {key.port} static")
+            if key.name in ("type", "kind", "as"):
+                return Cure(f"convert {key.port} to another element type, such as f32 or i32")
+            if key.name == "rank":
+                return Cure(f"change the rank of {key.port} by a Reshape, {_ranks(condition)}")
         return Cure(
             "run this layer on another device: cut the model before and after it",
             f"irshape split {self._path} --at TENSOR TENSOR -o PART.xml",
@@ -62,11 +62,6 @@ class Cures:
     @cached_property
     def _bind(self) -> str:
         return f"irshape edit {self._path} --bind INPUT=VALUE --fold -o OUT.xml"
-
-
-def _port(key: str) -> str:
-    kind, at = ("input", key[2:]) if key.startswith("in") else ("output", key[3:])
-    return f"{kind} {at}"
 
 
 def _ranks(condition: Condition) -> str:

@@ -11,6 +11,7 @@ were not measured, but have a source, from `tables/stated.tsv`.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple
@@ -24,6 +25,41 @@ DEVICES = ("CPU", "GPU", "NPU")
 
 RELEASE = "2026.4.1"
 """The OpenVINO release that the tables describe."""
+
+
+_OF_PORT = re.compile(
+    r"(in|out)(\d+)\.(type|as|kind|rank|dims|elements|const|used|dim(?=-?\d))(-?\d+)?"
+)
+
+
+class Key(NamedTuple):
+    """What a condition tests, such as `in0.rank`; `DeviceLayer.value` lists the keys.
+
+    at: the position of the input or output. axis: the axis of the size that `dim` tests. least:
+    whether the least number of the attribute is tested.
+    """
+
+    where: Literal["layer", "input", "output", "attribute"]
+    name: str
+    at: int = 0
+    axis: int = 0
+    least: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Key:
+        if text[0] == "@":
+            name = text[1:].removesuffix(".least")
+            return cls("attribute", name, least=text.endswith(".least"))
+        of_port = _OF_PORT.fullmatch(text)
+        if of_port is None:
+            return cls("layer", text)
+        end, at, name, axis = of_port.groups()
+        return cls("input" if end == "in" else "output", name, int(at), int(axis or 0))
+
+    @property
+    def port(self) -> str:
+        """The input or output in words, such as `input 1`."""
+        return f"{self.where} {self.at}"
 
 
 class Condition(NamedTuple):

@@ -14,7 +14,7 @@ from ..model.wiring import OutputRef
 from ..ops.declaration import Operation
 from ..ops.registry import declaration_of
 from ..ops.tensors import Tensor
-from .facts import unfolded
+from .facts import Key, unfolded
 
 _SIZES = {-1: "?", 0: "0", 1: "1"}
 """The sizes that conditions distinguish; any other size is `many`."""
@@ -126,17 +126,14 @@ Reader = Callable[[DeviceLayer], str]
 
 
 @lru_cache
-def _reader(key: str) -> Reader:
+def _reader(text: str) -> Reader:
     """Returns the function that returns the value of a layer for a key, such as `in0.rank`."""
-    if key[0] == "@":
-        name = key[1:].removesuffix(".least")
-        return partial(_least if key.endswith(".least") else _attribute, name)
-    port, dot, name = key.partition(".")
-    if not dot:
-        return _OF_ALL[key]
-    if port.startswith("out"):
-        return partial(_output, int(port[3:]), name)
-    return partial(_input, int(port[2:]), name)
+    key = Key.parse(text)
+    if key.where == "layer":
+        return _OF_ALL[key.name]
+    if key.where == "attribute":
+        return partial(_least if key.least else _attribute, key.name)
+    return partial(_of_port, key)
 
 
 def _attribute(name: str, layer: DeviceLayer) -> str:
@@ -152,19 +149,18 @@ def _least(name: str, layer: DeviceLayer) -> str:
     return "negative" if least < -1 else _SIZES.get(least, "many")
 
 
-def _input(at: int, name: str, layer: DeviceLayer) -> str:
-    tensor = layer.inputs[at] if at < len(layer.inputs) else None
-    if tensor is not None and name == "const":
-        return "yes" if layer.constant[at] else "no"
-    return "" if tensor is None else tensor_value(tensor, name)
-
-
-def _output(at: int, name: str, layer: DeviceLayer) -> str:
-    if at >= len(layer.outputs):
+def _of_port(key: Key, layer: DeviceLayer) -> str:
+    tensors: tuple[Traits | None, ...]
+    if key.where == "input":
+        tensors, flags = layer.inputs, layer.constant
+    else:
+        tensors, flags = layer.outputs, layer.used
+    tensor = tensors[key.at] if key.at < len(tensors) else None
+    if tensor is None:
         return ""
-    if name == "used":
-        return "yes" if layer.used[at] else "no"
-    return tensor_value(layer.outputs[at], name)
+    if key.name in ("const", "used"):
+        return "yes" if flags[key.at] else "no"
+    return tensor_value(tensor, key.name, key.axis)
 
 
 def _kept(layer: DeviceLayer) -> str:
@@ -209,9 +205,11 @@ _COMPUTED |= {"boolean": "u8", "u4": "u8", "i4": "i8"}
 """Maps element types to the types in which plugins compute them instead."""
 
 
-def tensor_value(tensor: Traits, name: str) -> str:
-    """Returns the value of a tensor for the last part of a key, such as `rank`; see
-    `DeviceLayer.value`."""
+def tensor_value(tensor: Traits, name: str, axis: int = 0) -> str:
+    """Returns the value of a tensor for the name of a key, such as `rank`; see `DeviceLayer.value`.
+
+    axis: for `dim`, the axis of the size.
+    """
     if name == "type":
         return tensor.element_type.name
     if name == "as":
@@ -227,9 +225,7 @@ def tensor_value(tensor: Traits, name: str) -> str:
         return str(len(sizes))
     if name == "elements":
         return next((size for size in ("0", "?", "many") if size in sizes), "1")
-    assert name.startswith("dim"), name
-    at = int(name[3:])
-    return sizes[at] if -len(sizes) <= at < len(sizes) else ""
+    return sizes[axis] if -len(sizes) <= axis < len(sizes) else ""
 
 
 def device_layers(result: BodyResult) -> Iterator[DeviceLayer]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..spelling import counted
-from .facts import Condition
+from .facts import Condition, Key
 
 _DIMS = {
     "static": "of static shape",
@@ -40,28 +40,27 @@ def in_words(conditions: Iterable[Condition]) -> str:
 
 
 def _one(condition: Condition) -> str:
-    key, values = condition.key, sorted(condition.values)
+    key, values = Key.parse(condition.key), sorted(condition.values)
     text = " or ".join(values)
-    if key == "operation":
+    if key.where == "attribute":
+        return _attribute(key, condition, values)
+    if key.where != "layer":
+        return f"{key.port} {_of_port(key, condition, values)}"
+    if key.name == "operation":
         return ""
-    if key[0] == "@":
-        return _attribute(key[1:], condition, values)
-    if key == "inputs":
+    if key.name == "inputs":
         return " or ".join(counted(int(value), "input") for value in values)
-    if key in _OF_LAYER:
-        return _negated(condition, " or ".join(_OF_LAYER[key][value] for value in values))
-    if key == "types":
+    if key.name in _OF_LAYER:
+        return _negated(condition, " or ".join(_OF_LAYER[key.name][value] for value in values))
+    if key.name == "types":
         return _negated(condition, f"inputs computed as {text}")
-    if key == "opset":
+    if key.name == "opset":
         return _negated(condition, f"opset{text}")
-    port, dot, name = key.rpartition(".")
-    if not dot:
-        return f"an input {_negated(condition, ' or '.join(_DIMS[value] for value in values))}"
-    kind, at = ("input", port[2:]) if port.startswith("in") else ("output", port[3:])
-    return f"{kind} {at} {_of_port(name, condition, values)}"
+    return f"an input {_negated(condition, ' or '.join(_DIMS[value] for value in values))}"
 
 
-def _of_port(name: str, condition: Condition, values: list[str]) -> str:
+def _of_port(key: Key, condition: Condition, values: list[str]) -> str:
+    name = key.name
     text = " or ".join(value or "nothing" for value in values)
     if name == "const":
         return "constant" if (text == "yes") == (condition.relation == "=") else "not constant"
@@ -74,15 +73,15 @@ def _of_port(name: str, condition: Condition, values: list[str]) -> str:
         return _negated(condition, f"of rank {more}{text.replace('?', 'not known')}")
     if name == "elements":
         return f"with a count of elements {' or '.join(_SIZES.get(each, each) for each in values)}"
-    if name.startswith("dim"):
+    if name == "dim":
         sizes = " or ".join(_SIZES.get(each, "missing") for each in values)
-        return f"with size {sizes} at axis {name[3:]}"
+        return f"with size {sizes} at axis {key.axis}"
     return _negated(condition, f"{'computed as' if name == 'as' else 'of type'} {text}")
 
 
-def _attribute(name: str, condition: Condition, values: list[str]) -> str:
-    name, least = name.removesuffix(".least"), name.endswith(".least")
-    if least:
+def _attribute(key: Key, condition: Condition, values: list[str]) -> str:
+    name = key.name
+    if key.least:
         text = " or ".join(_SIZES.get(each, "no number") for each in values)
         return _negated(condition, f"smallest of {name} {text}")
     text = " or ".join(f'{name}="{value}"' if value else f"without {name}" for value in values)

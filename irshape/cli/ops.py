@@ -29,11 +29,15 @@ def command(type_name: str | None, form: str) -> None:
     Exit status: 0; 2 if there is no such operation.
     """
     from ..ops import registry
+    from ..ops.extension import extension
 
     names = [type_name] if type_name else registry.type_names()
     classes = [cls for name in names for cls in registry.versions(name)]
     added = [type_name] if type_name else registry.library_type_names()
     classes += [cls for name in added if (cls := registry.library_operation(name)) is not None]
+    if not classes:
+        named = [each.partition("@") for each in registry.EXTENSIONS.get()]
+        classes = [extension(name, of or "extension") for name, _, of in named if name == type_name]
     if not classes:
         close = suggestion(str(type_name), (*registry.type_names(), *registry.library_type_names()))
         hint = close or "; `irshape ops` lists them"
@@ -152,6 +156,8 @@ def _page(row: dict[str, Any], operation: type[Operation]) -> str:
         span = f"opset{row['since']} to opset{row['until']}"
     else:
         span = f"opset{row['since']}"
+    if operation.opaque and not row["library"]:
+        return f"{row['type']} of {row['version']}, known only by name. {row['documentation']}\n"
     none = ["  none"]
     lines = [
         f"{row['type']} of {row['version']} ({span}, {row['category']})",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +117,8 @@ def command(
     part = since is not None or wanted.shard is not None
     expected = _expected(wanted, () if part else paths, selection["per_file_ignores"])
     useless = () if quiet else useless_settings(expected, finished, files)
-    for note in () if quiet else (*notes(finished, wanted, lacking), *useless):
+    clear = _cleared(report, wanted.configuration.devices.names) if verbose else ()
+    for note in () if quiet else (*clear, *notes(finished, wanted, lacking), *useless):
         click.echo(f"irshape: {note}", err=True)
     if view is not None:
         from ..settings.selection import settings
@@ -129,6 +130,18 @@ def command(
     unopened = lacking or any(one.rule == "unreadable-file" for one in report.diagnostics)
     if unopened or any(report.count(severity) for severity in failing):
         raise click.exceptions.Exit(2 if unopened else 1)
+
+
+def _cleared(report: Report, devices: Sequence[str]) -> Iterator[str]:
+    """Yields a line if devices were asked for, and no finding is about them."""
+    from ..rule_ids import FAILS_ON_DEVICE, LIKELY_FAILS_ON_DEVICE, NOT_JUDGED_FOR_DEVICE
+
+    codes = [each.code for each in (FAILS_ON_DEVICE, LIKELY_FAILS_ON_DEVICE, NOT_JUDGED_FOR_DEVICE)]
+    judged = sum(bool(each.layers) and not each.foreign for each in report.files)
+    reported = {each.code for one in report.diagnostics for each in one.whole}
+    if devices and judged and reported.isdisjoint(codes):
+        told = f"no finding for {', '.join(devices)} ({', '.join(codes)})"
+        yield f"{told} in {counted(judged, 'IR')}"
 
 
 def _chosen_files(

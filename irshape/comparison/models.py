@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
+from itertools import permutations
 from typing import Literal
 
+from ..execution.errors import ExecutionError
 from ..execution.feeds import Fed, Given
 from ..execution.inputs import random_inputs
 from ..execution.ranges import all_tensors
@@ -120,6 +122,15 @@ def _handed(first: Model, second: Model, fed: Fed) -> Fed:
     layer name or order."""
     handed = {other: fed[layer] for layer, other, _ in paired_inputs(first, second)}
     for layer, given in handed.items():
+        its = PartialShape.of(layer.attribute("shape") or "")
+        orders = map(PartialShape, permutations(given.shape))
+        if not its.encloses(PartialShape(given.shape)) and any(map(its.encloses, orders)):
+            raise ExecutionError(
+                f"the input of A has the sizes of {its} in another order: "
+                f"{PartialShape(given.shape)}; compare gives both models the same inputs, so give "
+                "one the layout of the other with `irshape edit --input-layout`",
+                layer,
+            )
         wanted = layer.outputs[0].element_type if layer.outputs else None
         if wanted is None or wanted.is_dynamic or given.dtype.kind == "O":
             continue

@@ -149,9 +149,10 @@ def doubtful(
         elif atol is None and error > max(allowed - floor, 0) and floor > allowed / 2:
             small.append(f"'{name}'")
             share = max(share, error / scale if scale else 1.0)
+    size = f"up to {share:.2g} × the largest value" if share < 0.99 else "as large as the values"
     texts = (
-        f" so close to 0 that the absolute tolerance {FLOOR:g} makes them equal (errors up to "
-        f"{share:.2g} × the largest value); --atol 0 compares them without it",
+        f" so close to 0 that the absolute tolerance {FLOOR:g} makes them equal, with errors "
+        f"{size}; --atol 0 compares relative errors only",
         " without elements in this run",
     )
     return [

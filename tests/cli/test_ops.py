@@ -69,11 +69,12 @@ def test_json_has_every_version_with_all_that_is_declared() -> None:
         ),
         ("SentencepieceTokenizer", ["irshape does not evaluate it", "nbest_size"]),
         ("StringTensorPack", ["of opset15", "of extension"]),
+        ("Mish2 --extension Mish2@mine", ["Mish2 of mine, known only by name"]),
         ("EmbeddingBagPackedSum", ["`bags` must be equal in `indices` and `per_sample_weights`"]),
     ],
 )
 def test_page(type_name: str, shown: list[str]) -> None:
-    result = run(type_name)
+    result = run(*type_name.split())
     assert result.exit_code == 0
     for text in shown:
         assert text in result.stdout

@@ -397,11 +397,18 @@ def test_init_keeps_custom_operations(folder: Path) -> None:
     assert [str(each) for each in Configuration.find().extensions] == ["Swish6@my_ops"]
 
 
-@pytest.mark.parametrize("options", [("--target", "2024.0"), ("--device", "gpu")])
-def test_what_is_judged_for_irs_alone_is_said(options: tuple[str, str], folder: Path) -> None:
-    graph = ROOT / "tests/formats/onednn/graphs/abs.json"
-    status, _, error = call(*options, graph)
-    assert (status, "only to IRs, not to 1 file" in error) == (0, True)
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--target 2024.0 GRAPH", "only to IRs, not to 1 file"),
+        ("--device gpu GRAPH", "only to IRs, not to 1 file"),
+        ("--device gpu -v models/m.xml", "no finding for GPU"),
+    ],
+)
+def test_what_is_said_of_a_target_and_of_devices(options: str, said: str, folder: Path) -> None:
+    graph = str(ROOT / "tests/formats/onednn/graphs/abs.json")
+    status, _, error = call(*options.replace("GRAPH", graph).split())
+    assert (status, said in error) == (0, True)
 
 
 @pytest.mark.parametrize(

@@ -125,8 +125,10 @@ def test_inputs_are_drawn_in_sizes_that_both_models_accept(tmp_path: Path) -> No
     assert [note for note in found.notes if "[?,3,?,?]" in note and "[?,3,5,5]" in note]
     status, output = said("compare", *map(str, paths), "-s", "[0,3,5,5]")
     assert (status, "nothing could be compared: no output has" in output) == (1, True)
-    status, output = said("compare", *map(str, paths), "-s", "[1,3,4,4]")
-    assert (status, "a.xml" in output, "b.xml" in output) == (1, False, True)
+    for shape, layouts in ("[1,3,4,4]", False), ("[5,3,5,1]", True):
+        status, output = said("compare", *map(str, paths), "-s", shape)
+        assert (status, "a.xml" in output, "b.xml" in output) == (1, False, True)
+        assert ("edit --input-layout" in output) is layouts
 
 
 def test_forms_of_the_answer(tmp_path: Path) -> None:
@@ -237,6 +239,7 @@ def tiny(graph: irshape.Graph, x: Any, altered: bool) -> Any:
     [
         (1e-8, "1 equal\n", False),
         (1.09e-8, "1 equal within the tolerance", True),  # its floor alone allows 9 %
+        (np.float16(1e-8), "errors as large as the values", True),  # 0 in f16
         (1.0, "1 equal\n", False),
         (1.0000002, "1 equal within the tolerance", False),
     ],
@@ -246,7 +249,9 @@ def test_equal_is_said_of_equal_values_alone(
 ) -> None:
     for name, number in (("a", 1e-8 if factor < 1 else 1.0), ("b", factor)):
         graph = irshape.Graph()
-        graph.result(graph.add("Multiply", graph.parameter("f32", "[2]"), np.float32(number)), "y")
+        scale = number if isinstance(number, np.float16) else np.float32(number)
+        x = graph.parameter(f"f{8 * scale.itemsize}", "[2]")
+        graph.result(graph.add("Multiply", x, scale), "y")
         graph.save(tmp_path / f"{name}.xml")
     status, text = said("compare", tmp_path / "a.xml", tmp_path / "b.xml", "-i", "[1,2]")
     assert (status, output in text, "--atol 0" in text) == (0, True, noted)

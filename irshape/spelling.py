@@ -28,6 +28,12 @@ def first_of(words: Sequence[str], most: int) -> str:
     return ", ".join(words[:most]) + (f" … and {more} more" if more > 0 else "")
 
 
+def known_ends(inputs: Sequence[str], outputs: Sequence[str]) -> str:
+    """Returns the names of a model's inputs and outputs: ` (inputs: a, b; outputs: none)`."""
+    ends = (first_of(names, 5) or "none" for names in (inputs, outputs))
+    return " (inputs: {}; outputs: {})".format(*ends)
+
+
 def with_article(noun: str) -> str:
     """Returns a noun with an indefinite article: `a list`, `an int`."""
     return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"

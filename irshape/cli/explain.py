@@ -36,10 +36,10 @@ def command(
     the layers around it in front, as in loop/body/state. For each dimension, the output shows the
     layers that determine it, back to inputs, constants or data, and input shapes that bound it.
 
-    Without TENSOR, the dynamic dimensions of the model are grouped by their cause, worst first. The
-    output also lists input shapes that give every dimension an upper bound, and input shapes that
-    make every dimension static; irshape has inferred the model with these shapes, but OpenVINO may
-    infer fewer bounds.
+    Without TENSOR, the dynamic dimensions of the model are grouped by their cause. The output also
+    lists input shapes that give every dimension an upper bound, and input shapes that make every
+    dimension static; irshape has inferred the model with these shapes, but OpenVINO may infer fewer
+    bounds.
 
     Exit status: 0; 1 if a layer does not fit its inputs, which stderr names; 2 if a path cannot be
     opened, or the model has no such tensor or axis.

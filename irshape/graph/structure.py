@@ -16,7 +16,7 @@ from ..model.ports import names_in
 from ..model.source import Passage, Source
 from ..model.weights import Weights
 from ..ops.declaration import Operation
-from ..spelling import first_of, suggestion
+from ..spelling import known_ends, suggestion
 from .changes import Changes, Ordered
 from .errors import ArgumentError, GraphError, UnknownNameError, checked_name
 from .nodes import POSITION, GraphLayer, Output, by_rank
@@ -203,11 +203,8 @@ class Structure:
             if parts[1] < len(outputs):
                 return outputs[parts[1]]
         known = [*self.content.by_tensor, *self.content.by_name]
-        ends = (
-            f"{kind}: {first_of([each.name for each in given], 5) or 'none'}"
-            for kind, given in (("inputs", self.inputs), ("outputs", self.outputs))
-        )
-        hint = suggestion(name, known) or f" ({'; '.join(ends)})"
+        ends = ([each.name for each in given] for given in (self.inputs, self.outputs))
+        hint = suggestion(name, known) or known_ends(*ends)
         raise UnknownNameError(f"there is no tensor '{name}'{hint}")
 
     def results_of(self, name: str | Output | GraphLayer) -> list[GraphLayer]:

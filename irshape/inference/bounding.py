@@ -122,6 +122,12 @@ class Proposals:
                         break
             if not self._allows(ranges, filled=filled):
                 return None
+        nonempty = {
+            s: (1.0, high) if (s.axis, low, known[s][1]) == (0, 0, math.inf) else (low, high)
+            for s, (low, high) in ranges.items()
+        }
+        if nonempty != ranges and self._allows(nonempty, filled=filled):
+            ranges = nonempty
         shapes = self._shapes(ranges, filled=filled)
         names = {tensor_name(layer): str(shape) for layer, shape in shapes.items()}
         return Binding(names, self._inferred(shapes)) if shapes else None
@@ -187,8 +193,8 @@ class Proposals:
     def _shapes(self, ranges: Ranges, *, filled: bool) -> dict[Layer, PartialShape]:
         """Returns the new shapes of the inputs that change if symbols have only these ranges."""
         facts = self.sizes.facts
-        before = dict(facts.ranges)
-        facts.ranges.update(ranges)
+        before = facts.ranges
+        facts.ranges = before | ranges
         facts.forget()
         try:
             shapes: dict[Layer, PartialShape] = {}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..model.graph import Layer
 from ..shapes import UNBOUNDED
+from ..spelling import counted
 from ..symbols.conditions import Constraint
 from ..symbols.expressions import Expression, Symbol
 from .bounding import Binding
@@ -22,29 +23,34 @@ if TYPE_CHECKING:
     from .result import Inference
 
 EXAMPLES = 3
-ORDER: tuple[Verdict, ...] = ("lost", "data-dependent", "unbounded", "computed", "input")
-"""The reasons for dynamic dimensions, worst first."""
+Kind = tuple[str, int]
+"""A type of layers, and an axis of their outputs."""
+ORDER: tuple[Verdict, ...] = ("lost", "unbounded", "data-dependent", "computed", "input")
+"""The reasons for dynamic dimensions: those to act on first come first."""
 
 
 def overview(inference: Inference) -> Overview:
     """Returns an overview of the dynamic dimensions of a model that was inferred with symbols."""
     reasons = Reasons(inference)
-    members: dict[tuple[Verdict, str], list[str]] = {}
+    members: dict[tuple[Verdict, Kind], dict[str, list[str]]] = {}
     for place in dynamic_places(inference.result):
         verdict = reasons.verdict(place)
         known = reasons.expression(place)
         if known is None:
-            cause = _made_by(reasons, place)
+            maker, cause = reasons.maker(place), _made_by(reasons, place)
+            kind = maker.layer.type, maker.at
         else:
             names = sorted(known.symbols, key=lambda symbol: symbol.order)
             cause = ", ".join(symbol.name for symbol in names)
+            kind = cause, 0
         said = "" if known is None else f" = {spaced(str(known))}"
         at = "" if place.dimension_in(place.body) is None else f"[{place.at}]"
         text = f"{reasons.label(place)}{at}{said}"
-        members.setdefault((verdict, cause), []).append(text)
+        members.setdefault((verdict, kind), {}).setdefault(cause, []).append(text)
     groups = [
         Group(verdict, cause, len(texts), tuple(dict.fromkeys(texts))[:EXAMPLES])
-        for (verdict, cause), texts in members.items()
+        for (verdict, kind), causes in members.items()
+        for cause, texts in _folded(kind, causes).items()
     ]
     groups.sort(key=lambda group: (ORDER.index(group.verdict), -group.dimensions))
     proposals = reasons.proposals
@@ -190,9 +196,10 @@ def dynamic_places(root: BodyResult) -> Iterator[Place]:
 def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, ...]:
     """Returns a text for each layer that makes dimensions dynamic or, with `bounded`, unbounded."""
     own = counterparts(reasons.result, result)
-    makers: dict[str, int] = {}
+    makers: dict[Kind, dict[str, list[str]]] = {}
     for place in _open(reasons, result, bounded=bounded):
         maker, origin = _made_by(reasons, place), reasons.maker(place)
+        kind = origin.layer.type, origin.at
         dim = origin.dimension_in(own.get(origin.body))
         if origin.layer.is_read_value:
             maker += "; irshape edit --make-stateless turns the variable into an input"
@@ -200,11 +207,22 @@ def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, 
             outer, position, tag = reasons.names.around[place.body]
             layer = outer.body.layers[position]
             line = reasons.line(layer)
+            kind = layer.type, 0
             maker = f"{tag} of {layer.type} '{layer.name}', which does not run (line {line})"
-        makers[maker] = makers.get(maker, 0) + 1
+        makers.setdefault(kind, {}).setdefault(maker, []).append(maker)
     return tuple(
-        f"{count} dimension{'s' * (count != 1)} made by {maker}" for maker, count in makers.items()
+        f"{counted(len(each), 'dimension')} made by {maker}"
+        for kind, causes in makers.items()
+        for maker, each in _folded(kind, causes).items()
     )
+
+
+def _folded(kind: Kind, causes: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Joins the causes of one kind if there are more than `EXAMPLES`."""
+    if len(causes) <= EXAMPLES:
+        return causes
+    said = f"{len(causes)} {kind[0]} layers, such as {next(iter(causes))}"
+    return {said: [text for texts in causes.values() for text in texts]}
 
 
 def limits(inference: Inference) -> Iterator[tuple[Symbol, str, int, str]]:

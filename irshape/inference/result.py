@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 from ..demands import Demand
 from ..faults import Fault
 from ..model.graph import Body, Layer, Model
-from ..model.names import layer_and_index
+from ..model.names import ends_of, layer_and_index
 from ..model.ports import names_in
 from ..model.wiring import OutputRef, Wiring
 from ..ops.declaration import AttributeFault
@@ -206,7 +206,8 @@ class OutputNames:
         layers = net.body.layers
         known = [text for layer in layers for port in layer.outputs for text in port.tensor_names]
         known += [layer.name for layer in layers]
-        raise ValueError(f"the model has no tensor and no layer '{name}'{suggestion(name, known)}")
+        hint = suggestion(name, known) or ends_of(layers, net.wiring.sources)
+        raise ValueError(f"the model has no tensor and no layer '{name}'{hint}")
 
     def label_of(self, result: BodyResult, position: int) -> str:
         """Returns the name of a layer; in a body, as `OUTER/TAG/NAME`, e.g. `loop/body/add`."""

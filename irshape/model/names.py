@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
-from ..spelling import suggestion
+from ..spelling import known_ends, suggestion
 from .graph import Layer, Model
 from .ids import is_number
 from .ports import names_in
@@ -129,6 +129,18 @@ def end_names(
     names = [name for port in layers[producer].outputs[index:][:1] for name in port.tensor_names]
     own = names_in(layer.output_names) or [name for name in names if name == layer.name]
     return list(dict.fromkeys([*own, *names]))
+
+
+def ends_of(layers: Sequence[Layer], sources: Sequence[Sequence[OutputRef | None]]) -> str:
+    """Returns the names of a model's inputs and outputs, one for each, for a message."""
+    inputs, outputs = (
+        [next(iter(end_names(layers, sources, at)), layers[at].name) for at in positions]
+        for positions in (
+            [at for at, layer in enumerate(layers) if layer.is_parameter],
+            [at for at, layer in enumerate(layers) if layer.is_result],
+        )
+    )
+    return known_ends(inputs, outputs)
 
 
 class NamedLayer(Protocol):

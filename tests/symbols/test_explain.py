@@ -81,9 +81,16 @@ def test_what_bounds_a_dimension_is_proven(tmp_path: Path) -> None:
     assert str(irshape.infer(model, shapes=shapes).outputs("3")[0].shape) == "[1,8,..256,64]"
 
 
-@pytest.mark.parametrize("name", ["out:3", "nothing", "99"])
-def test_unknown_tensors(name: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=f"no tensor and no layer '{name}'"):
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("out:3", "; did you mean 'out'"),
+        ("nothing", ".*outputs: out, indices, sizes"),
+        ("99", ".*inputs: past, new"),
+    ],
+)
+def test_unknown_tensors(name: str, hint: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"no tensor and no layer '{name}'{hint}"):
         irshape.infer(cache(tmp_path), symbols=True).explain(name)
 
 
@@ -167,11 +174,37 @@ def test_the_fixed_shapes_make_everything_static_but_what_data_decides(tmp_path:
     (left,) = overview.dynamic
     assert left.startswith("2 dimensions made by NonZero 'nonzero' axis 1, depends on data: ")
     assert [group.verdict for group in overview.groups] == [
-        "data-dependent",
         "unbounded",
+        "data-dependent",
         "input",
         "input",
     ]
+
+
+@pytest.mark.parametrize(("count", "groups"), [(2, 2), (3, 3), (4, 1), (9, 1)])
+def test_many_layers_of_one_type_are_one_cause(count: int, groups: int) -> None:
+    graph = irshape.Graph()
+    x = graph.parameter("f32", "[..7]", name="x")
+    for at in range(count):
+        found = graph.add("NonZero", x, output_type="i64", opset=3, name=f"found{at}")
+        graph.result(found, f"y{at}")
+    overview = irshape.infer(graph.model(), symbols=True).overview()
+    causes = [each for each in overview.groups if each.verdict == "data-dependent"]
+    assert (len(causes), sum(each.dimensions for each in causes)) == (groups, 2 * count)
+    lines = str(overview).splitlines()
+    assert sum(line.startswith("data-dependent: ") for line in lines) == groups
+    assert sum(line.startswith("  except ") for line in lines) == groups
+    folded = f"{count} NonZero layers"
+    assert [folded in each.cause for each in causes] == [count > 3] * groups
+
+
+def test_proposed_batches_are_not_empty() -> None:
+    graph = irshape.Graph()
+    graph.result(op.relu(graph.parameter("f32", "[?,?]", name="x")), "y")
+    inference = irshape.infer(graph.model(), symbols=True)
+    assert inference.overview().bind == {"x": "[1..8,..128]"}
+    assert inference.explain("y", 1)[0].bounded_if == {"x": "[?,..128]"}
+    assert inference.explain("y", 0)[0].bounded_if == {"x": "[1..8,?]"}
 
 
 @pytest.mark.parametrize("name", ["encoder", "decoder"])
@@ -270,8 +303,8 @@ def test_branches_that_differ_are_told(
     x = graph.parameter("f32", [rows, 3], name="x")
     graph.result(op.if_(condition, x, then_body=lambda b: b * 2, else_body=other), "y")
     inference = irshape.infer(graph.model(), symbols=True)
-    (first, *_) = inference.overview().groups
-    for text in (inference.explain("y")[0].chain[-1].reason, first.cause):
+    causes = "\n".join(group.cause for group in inference.overview().groups)
+    for text in (inference.explain("y")[0].chain[-1].reason, causes):
         assert all(part in text for part in said)
 
 

@@ -28,50 +28,38 @@ if TYPE_CHECKING:
     from typing import IO, Literal, TypeGuard
 
     from .checking.sessions import Session as Session
-    from .comparison.model_pairs import ModelComparison as ModelComparison
-    from .comparison.model_pairs import Pair as Pair
+    from .comparison.model_pairs import ModelComparison as ModelComparison, Pair as Pair
     from .comparison.models import Runtime as Runtime
-    from .comparison.result import Comparison as Comparison
-    from .comparison.result import Inside as Inside
-    from .comparison.result import Row as Row
-    from .diagnostics.report import Diagnostic as Diagnostic
-    from .diagnostics.report import FileReport as FileReport
-    from .diagnostics.report import LoadError as LoadError
-    from .diagnostics.report import Report as Report
-    from .differences.result import Change as Change
-    from .differences.result import LayerDiff as LayerDiff
-    from .differences.result import ModelDiff as ModelDiff
-    from .differences.result import Unmatched as Unmatched
+    from .comparison.result import Comparison as Comparison, Inside as Inside, Row as Row
+    from .diagnostics.report import (
+        Diagnostic as Diagnostic,
+        FileReport as FileReport,
+        LoadError as LoadError,
+        Report as Report,
+    )
+    from .differences.result import (
+        Change as Change,
+        LayerDiff as LayerDiff,
+        ModelDiff as ModelDiff,
+        Unmatched as Unmatched,
+    )
     from .element_types import ElementType as ElementType
     from .execution.interpreter import Observer as Observer
     from .execution.session import ExecutionError as ExecutionError
     from .formats.ir.edits import Edit as Edit
     from .formats.loading import WeightsChoice as WeightsChoice
     from .graph.errors import GraphError as GraphError
-    from .graph.graph import Graph as Graph
-    from .graph.graph import ModelLike as ModelLike
-    from .graph.graph import merge as merge
-    from .graph.nodes import GraphLayer as GraphLayer
-    from .graph.nodes import Input as Input
-    from .graph.nodes import Output as Output
+    from .graph.graph import Graph as Graph, ModelLike as ModelLike, merge as merge
+    from .graph.nodes import GraphLayer as GraphLayer, Input as Input, Output as Output
     from .graph.op import op as op
-    from .graph.patterns import Match as Match
-    from .graph.patterns import Pattern as Pattern
-    from .graph.patterns import Wanted as Wanted
-    from .graph.rewriting import Replacement as Replacement
-    from .graph.rewriting import Rewrite as Rewrite
-    from .graph.rewriting import rewrite as rewrite
-    from .inference.result import Inference as Inference
-    from .inference.result import Refusal as Refusal
+    from .graph.patterns import Match as Match, Pattern as Pattern, Wanted as Wanted
+    from .graph.rewriting import Replacement as Replacement, Rewrite as Rewrite, rewrite as rewrite
+    from .inference.result import Inference as Inference, Refusal as Refusal
     from .inspection.inspection import Inspection as Inspection
     from .inspection.requirements import Requirements as Requirements
-    from .model.graph import Body as Body
-    from .model.graph import Edge as Edge
-    from .model.graph import Layer as Layer
-    from .model.graph import Model as Model
+    from .model.graph import Body as Body, Edge as Edge, Layer as Layer, Model as Model
     from .model.ports import Port as Port
-    from .model.weights import Constant as Constant
-    from .model.weights import Weights as Weights
+    from .model.weights import Constant as Constant, Weights as Weights
     from .numbers.statistics import Errors as Errors
     from .numbers.tolerance import Hint as Hint
     from .numpy_types import Array as Array
@@ -82,9 +70,7 @@ if TYPE_CHECKING:
     from .rule_ids import Severity as Severity
     from .settings.configuration import Configuration as Configuration
     from .settings.errors import ConfigurationError as ConfigurationError
-    from .shapes import Dimension as Dimension
-    from .shapes import PartialShape as PartialShape
-    from .shapes import ShapeLike as ShapeLike
+    from .shapes import Dimension as Dimension, PartialShape as PartialShape, ShapeLike as ShapeLike
 
 _MODULES = {
     name: module

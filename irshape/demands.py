@@ -17,14 +17,13 @@ class Demand(NamedTuple):
 
     def excludes(self, size: int) -> bool:
         """Whether a size breaks the condition."""
-        relation, number = self
-        if relation == "equal":
-            return size != number
-        if relation == "at least":
-            return size < number
-        if relation == "multiple":
-            return size % number != 0
-        return size not in (1, number)
+        if self.relation == "equal":
+            return size != self.number
+        if self.relation == "at least":
+            return size < self.number
+        if self.relation == "multiple":
+            return size % self.number != 0
+        return size not in (1, self.number)
 
 
 class Notes:

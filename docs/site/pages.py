@@ -27,8 +27,7 @@ from programs import program, rows, shape_rows  # noqa: E402
 
 import irshape  # noqa: E402
 from irshape.cli.ops import described  # noqa: E402
-from irshape.cli.rule import markdown as rules_as_markdown  # noqa: E402
-from irshape.cli.rule import severity  # noqa: E402
+from irshape.cli.rule import markdown as rules_as_markdown, severity  # noqa: E402
 from irshape.ops import registry  # noqa: E402
 from irshape.ops.declaration import LibraryOperation, Operation  # noqa: E402
 from irshape.releases import OPSETS  # noqa: E402

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from ..diagnostics.renderers.common import shortened
-from ..diagnostics.renderers.common import width as columns_of
+from ..diagnostics.renderers.common import shortened, width as columns_of
 
 GAP = 2
 """Spaces between two columns."""

@@ -18,10 +18,6 @@ SERIES = (2, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024, 1)
 """Sizes to try, first one size for all axes but axis 0, then one size for a single symbol."""
 GRID = (64, 32, 128, 224, 16, 256, 8, 4, 512, 1024, 3, 2, 1)
 """Sizes that `candidates` tries for all axes except axis 0, which gets size 1 or 2."""
-RECTANGLES = sorted(
-    product(sorted(GRID, reverse=True), repeat=2), key=lambda pair: max(pair) / min(pair)
-)
-"""Sizes to try for two axes that must differ, the most nearly equal ones first."""
 LARGEST_TABLE = 8192
 """The largest size to try for an axis that a constant limits, e.g. a table of positions."""
 LONGEST = 200
@@ -32,7 +28,6 @@ DRAWS = ((1, 12), (1, 12), (1, 12), (1, 40), (1, 4), (2, 6), (4, 6), (8, 6), (32
 """For random sizes: pairs of a step and a number N. A size is drawn from the first N + 1 multiples
 of the step that the lower bound allows; on axis 0, the step is 1."""
 ROUNDS = 3
-
 
 Sizes = dict[str, int]
 """A size for each symbol, by the name of the symbol."""
@@ -108,9 +103,9 @@ def _demanded(sizes: NamedSizes) -> Sizes:
 def _rectangle(expression: Expression, number: int) -> Sizes:
     """Returns usual sizes of two symbols for which the expression equals the number, as nearly
     equal as possible: e.g. the length and height of a spectrogram. Empty if none fit."""
-    sides = [symbol for symbol in expression.symbols if symbol.axis]
-    sides.sort(key=lambda side: side.order)
-    for pair in RECTANGLES if len(sides) == 2 else ():
+    sides = sorted((each for each in expression.symbols if each.axis), key=lambda each: each.order)
+    pairs = product(sorted(GRID, reverse=True), repeat=2) if len(sides) == 2 else ()
+    for pair in sorted(pairs, key=lambda pair: max(pair) / min(pair)):
         given = dict(zip((side.name for side in sides), pair, strict=True))
         chosen = _equal_sizes(expression, 1) | given
         if value_of(expression, chosen) == number:

@@ -90,13 +90,12 @@ def infer_operation(
     around = {} if bodies is None else {"bodies": bodies}
     notes = Notes()
     before = NOTES.set(notes)
-    faults: tuple[Fault, ...] = ()
     try:
         operands = check_inputs(operation, inputs)
         inferred = operation.infer(*operands, **around, **outputs)
         tensors = inferred if isinstance(inferred, tuple) else (inferred,)
-        if operation.questioned:
-            faults = _questioned(operation, operands, tensors, around)
+        asked = operation.questioned
+        faults = _questioned(operation, operands, tensors, around) if asked else ()
         if with_values and not operation.reads_weights:
             tensors = _with_values(operation, operands, tensors)
     except Violation as violation:

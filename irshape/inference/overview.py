@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from .result import Inference
 
 EXAMPLES = 3
-Kind = tuple[str, int]
-"""A type of layers, and an axis of their outputs."""
 ORDER: tuple[Verdict, ...] = ("lost", "unbounded", "data-dependent", "computed", "input")
 """The reasons for dynamic dimensions: those to act on first come first."""
 
@@ -32,7 +30,7 @@ ORDER: tuple[Verdict, ...] = ("lost", "unbounded", "data-dependent", "computed",
 def overview(inference: Inference) -> Overview:
     """Returns an overview of the dynamic dimensions of a model that was inferred with symbols."""
     reasons = Reasons(inference)
-    members: dict[tuple[Verdict, Kind], dict[str, list[str]]] = {}
+    members: dict[tuple[Verdict, tuple[str, int]], dict[str, list[str]]] = {}
     for place in dynamic_places(inference.result):
         verdict = reasons.verdict(place)
         known = reasons.expression(place)
@@ -50,7 +48,7 @@ def overview(inference: Inference) -> Overview:
     groups = [
         Group(verdict, cause, len(texts), tuple(dict.fromkeys(texts))[:EXAMPLES])
         for (verdict, kind), causes in members.items()
-        for cause, texts in _folded(kind, causes).items()
+        for cause, texts in _folded(kind[0], causes).items()
     ]
     groups.sort(key=lambda group: (ORDER.index(group.verdict), -group.dimensions))
     proposals = reasons.proposals
@@ -196,7 +194,7 @@ def dynamic_places(root: BodyResult) -> Iterator[Place]:
 def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, ...]:
     """Returns a text for each layer that makes dimensions dynamic or, with `bounded`, unbounded."""
     own = counterparts(reasons.result, result)
-    makers: dict[Kind, dict[str, list[str]]] = {}
+    makers: dict[tuple[str, int], dict[str, list[str]]] = {}
     for place in _open(reasons, result, bounded=bounded):
         maker, origin = _made_by(reasons, place), reasons.maker(place)
         kind = origin.layer.type, origin.at
@@ -206,22 +204,21 @@ def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, 
         elif dim is not None and dim.is_static and place.body in reasons.names.around:
             outer, position, tag = reasons.names.around[place.body]
             layer = outer.body.layers[position]
-            line = reasons.line(layer)
             kind = layer.type, 0
-            maker = f"{tag} of {layer.type} '{layer.name}', which does not run (line {line})"
+            maker = f"{tag} of {located(reasons.inference.model, layer)}, which does not run"
         makers.setdefault(kind, {}).setdefault(maker, []).append(maker)
     return tuple(
         f"{counted(len(each), 'dimension')} made by {maker}"
         for kind, causes in makers.items()
-        for maker, each in _folded(kind, causes).items()
+        for maker, each in _folded(kind[0], causes).items()
     )
 
 
-def _folded(kind: Kind, causes: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Joins the causes of one kind if there are more than `EXAMPLES`."""
+def _folded(type: str, causes: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Joins the causes of layers of one type if there are more than `EXAMPLES`."""
     if len(causes) <= EXAMPLES:
         return causes
-    said = f"{len(causes)} {kind[0]} layers, such as {next(iter(causes))}"
+    said = f"{len(causes)} {type} layers, such as {next(iter(causes))}"
     return {said: [text for texts in causes.values() for text in texts]}
 
 

@@ -14,8 +14,7 @@ from ..declaration import ANY, I32_I64, attribute, operand, types
 from ..differences import Site, facts, refused
 from ..kinds import BOOLEAN, INT, STRING, Choice
 from ..lazy import Array, np
-from ..strings import StringTensorPack as PackOfOpset15
-from ..strings import StringTensorUnpack as UnpackOfOpset15
+from ..strings import StringTensorPack as PackOfOpset15, StringTensorUnpack as UnpackOfOpset15
 from ..tensors import Tensor
 from .base import (
     BOOLEAN_ONE,

@@ -34,6 +34,7 @@ INTERNAL = (
     "Expressions",
     "NamedSize",
     "NamedSizes",
+    "Reusable",
     "Means",
     "Measured",
     "Overview",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from ..diagnostics.renderers.common import plain
 from ..model.names import layer_and_index, port_name
-from ..shapes import UNBOUNDED, Dimension, PartialShape
+from ..shapes import Dimension, PartialShape
 from ..spelling import counted, suggestion
 from .arguments import Command, Option, Whole
 from .common import options, pairs
@@ -89,29 +89,6 @@ def _constant_in_the_way(graph: Graph, given: Given) -> str | None:
         return None
     refused = inference.refused
     return fitting_size(inference, refused[0].layer) if refused else None
-
-
-def _too_large(graph: Graph) -> Iterator[str]:
-    """Yields a line for each upper bound of an input that is larger than a layer accepts."""
-    from ..inference.engine import infer
-    from ..inference.named_sizes import tensor_name
-    from ..inference.overview import limits
-
-    dims = [dim for each in graph.inputs for dim in each.shape.dims or ()]
-    if all(dim.is_static or dim.high == UNBOUNDED for dim in dims):
-        return
-    inference = infer(graph.model(), symbols=True)
-    for symbol, which, high, why in limits(inference):
-        if which == "least":
-            continue
-        for layer, given in zip(inference.model.parameters, graph.inputs, strict=True):
-            for axis, size in enumerate(inference.expressions(layer)[0] or ()):
-                bound = given.shape[axis]
-                if size is not None and size.atom is symbol and high < bound.high < UNBOUNDED:
-                    yield (
-                        f"axis {axis} of '{tensor_name(layer)}' is {bound}, but the model accepts "
-                        f"at most {high}, which {why}"
-                    )
 
 
 def _pin_batch(graph: Graph, given: Given) -> None:
@@ -559,7 +536,7 @@ def command(
     exist, a value cannot be read, or a path cannot be opened. Files appear completely or not at
     all.
     """
-    from .fixed_batches import first_axes, kept_batches
+    from .size_warnings import first_axes, kept_batches, too_large
 
     steps = _steps(given)
     if not steps and name is None:
@@ -577,7 +554,7 @@ def command(
             click.echo(f"{flags[0]}: {account}", err=True)
     resized = given["batch"] or given["reshape"]
     warnings = kept_batches(graph, axes) if resized else ()
-    for line in (*warnings, *(_too_large(graph) if resized or given["seq"] else ())):
+    for line in (*warnings, *(too_large(graph) if resized or given["seq"] else ())):
         click.echo(f"warning: {plain(line)}", err=True)
     if name is not None:
         graph.name = name

@@ -24,8 +24,8 @@ from .model_pairs import ModelComparison
 from .model_run import ModelRun, with_values_of_runtime
 from .pairing import common_shapes, paired_inputs, reordered
 
-LAID_OUT = 5
-"""The most axes of an input whose sizes are looked for in another order, e.g. NCDHW."""
+MAX_LAYOUT_AXES = 5
+"""The most axes of an input for which another layout is looked for, e.g. NDHWC for NCDHW."""
 Runtime = Literal["onnxruntime", "irshape"]
 """The runtimes that can compute the values of an ONNX model."""
 
@@ -119,14 +119,20 @@ def _on_inputs(first: Model, second: Model, fed: Fed) -> Iterator[str]:
         yield f"run with {first_of(ran, 5)}"
 
 
+def _in_another_layout(shape: PartialShape, sizes: tuple[int, ...]) -> bool:
+    """Whether sizes do not fit a shape, but would in another order of the axes, e.g. NHWC."""
+    if shape.encloses(PartialShape(sizes)) or len(sizes) > MAX_LAYOUT_AXES:
+        return False
+    return any(shape.encloses(PartialShape(each)) for each in permutations(sizes))
+
+
 def _handed(first: Model, second: Model, fed: Fed) -> Fed:
     """Returns the inputs for the second model: those of the first model, matched by tensor name,
     layer name or order."""
     handed = {other: fed[layer] for layer, other, _ in paired_inputs(first, second)}
     for layer, given in handed.items():
         its = PartialShape.of(layer.attribute("shape") or "")
-        orders = map(PartialShape, permutations(given.shape) if given.ndim <= LAID_OUT else ())
-        if not its.encloses(PartialShape(given.shape)) and any(map(its.encloses, orders)):
+        if _in_another_layout(its, given.shape):
             raise ExecutionError(
                 f"the input of A has the sizes of {its} in another order: "
                 f"{PartialShape(given.shape)}; compare gives both models the same inputs, so give "

@@ -51,7 +51,7 @@ def attainable(
         given = list(inputs)
         for index, tensor in zip(tried, tensors, strict=True):
             given[index] = tensor
-        outputs = infer_operation(operation, tuple(given), False).outputs
+        outputs = infer_operation(operation, tuple(given)).outputs
         if isinstance(outputs, Fault):
             continue
         if output >= len(outputs) or outputs[output].shape.compatible(declared):

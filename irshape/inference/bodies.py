@@ -58,7 +58,7 @@ def infer_with_bodies(
     except Violation as violation:
         result = LayerResult(violation.fault)
     else:
-        result = infer_operation(operation, inputs, False, views, outputs=len(layer.outputs))
+        result = infer_operation(operation, inputs, bodies=views, outputs=len(layer.outputs))
     for tag, body in bodies.items():
         if compare or tag not in inner:
             try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model.graph import Layer
+from ..model.wiring import OutputRef
 from ..spelling import counted
 from .result import BodyResult, Inference, Refusal
 
@@ -41,7 +42,7 @@ def refusal_in_brief(inference: Inference, conflicts: Sequence[str] = ()) -> lis
     fit = fitting_size(inference, layer)
     reasons = [fit] if fit is not None else list(conflicts[:2])
     if not reasons:
-        reasons = [step for step in chain(inference, layer) if ": constant '" not in step]
+        reasons = chain(inference, layer, constants=False)
     lines = [_head(inference, refused[0]), *(f"  {reason}" for reason in reasons[: MAX_LINES - 2])]
     more = len(refused) - 1
     if more:
@@ -49,9 +50,9 @@ def refusal_in_brief(inference: Inference, conflicts: Sequence[str] = ()) -> lis
     return lines
 
 
-def chain(inference: Inference, layer: Layer) -> list[str]:
+def chain(inference: Inference, layer: Layer, *, constants: bool = True) -> list[str]:
     """Returns a line, with the output shape, for each layer between a layer and the model's inputs,
-    nearest first. A constant that feeds one of these layers has a line of its own."""
+    nearest first; with `constants`, also for each constant that feeds one of these layers."""
     result = next((part for part in inference.result.walk() if layer in part.body.layers), None)
     if result is None:
         return []
@@ -64,9 +65,11 @@ def chain(inference: Inference, layer: Layer) -> list[str]:
         for index, source in enumerate(result.wiring.sources[at]):
             if source is None or source[0] in visited:
                 continue
-            steps.append(_step(result, at, index))
             producer = source[0]
-            if result.body.layers[producer].is_constant:
+            is_constant = result.body.layers[producer].is_constant
+            if constants or not is_constant:
+                steps.append(_step(result, source, at, index))
+            if is_constant:
                 continue
             # follow the first input, or the first that depends on an input of the model
             if onward is None or (
@@ -77,17 +80,15 @@ def chain(inference: Inference, layer: Layer) -> list[str]:
     return steps
 
 
-def _step(result: BodyResult, position: int, index: int) -> str:
-    """Returns a line about the layer that feeds an input."""
-    source = result.wiring.sources[position][index]
-    assert source is not None
+def _step(result: BodyResult, source: OutputRef, position: int, index: int) -> str:
+    """Returns a line about the output that feeds an input of the layer at a position."""
     producer, consumer = result.body.layers[source[0]], result.body.layers[position]
-    shape, value = "?", ""
-    for tensor in result.outputs[source[0]][source[1] :][:1]:
-        shape = str(tensor.shape)
-        if tensor.known is not None:
-            text = str(list(tensor.known))
-            value = f" = {text if len(text) <= 60 else text[:57] + '…'}"
+    tensors = result.outputs[source[0]]
+    tensor = tensors[source[1]] if source[1] < len(tensors) else None
+    shape, value = "?" if tensor is None else str(tensor.shape), ""
+    if tensor is not None and tensor.known is not None:
+        text = str(list(tensor.known))
+        value = f" = {text if len(text) <= 60 else text[:57] + '…'}"
     says = f"{producer.label} has shape"
     if producer.is_constant:
         says = f"constant '{producer.name}' (id {producer.id}) of shape"

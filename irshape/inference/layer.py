@@ -47,7 +47,7 @@ class LayerEngine:
         key = (operation, with_values, *inputs)
         result = self.memory.results.get(key)
         if result is None:
-            result = infer_operation(operation, inputs, with_values)
+            result = infer_operation(operation, inputs, with_values=with_values)
             self.memory.keep(key, result, inputs)
         return result
 
@@ -79,20 +79,22 @@ class LayerEngine:
 def infer_operation(
     operation: Operation,
     inputs: tuple[Tensor, ...],
-    with_values: bool,
+    *,
+    with_values: bool = False,
     bodies: dict[str, Any] | None = None,
-    **outputs: int,
+    outputs: int = 0,
 ) -> LayerResult:
     """Infers an operation with its attributes from its inputs.
 
     bodies, outputs: for an operation with bodies, the bodies and the number of outputs.
     """
     around = {} if bodies is None else {"bodies": bodies}
+    whole = around if bodies is None else {**around, "outputs": outputs}
     notes = Notes()
     before = NOTES.set(notes)
     try:
         operands = check_inputs(operation, inputs)
-        inferred = operation.infer(*operands, **around, **outputs)
+        inferred = operation.infer(*operands, **whole)
         tensors = inferred if isinstance(inferred, tuple) else (inferred,)
         asked = operation.questioned
         faults = _questioned(operation, operands, tensors, around) if asked else ()

@@ -244,8 +244,8 @@ class Overview(NamedTuple):
             number = "" if size.equals else f" is {size.size}{step}"
             alike = kind, size.equals and f" = {size.equals}", "" if size.equals else size.reason
             kinds.setdefault(alike, {})[f"{size.input}[{size.axis}]{number}"] = size.reason
-        ordered = sorted(kinds.items(), key=lambda item: item[0][0], reverse=True)
-        for (kind, equals, _), sizes in ordered:
+        order = ("required", "example", "equal")
+        for (kind, equals, _), sizes in sorted(kinds.items(), key=lambda it: order.index(it[0][0])):
             reason, *others = set(sizes.values())
             why = f", which {reason}" if reason and not others else ""
             yield f"{kind}: {first_of(list(sizes), 8)}{equals}{why}"

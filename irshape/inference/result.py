@@ -191,23 +191,34 @@ class OutputNames:
         wanted = [(name, 0)] + ([] if parts is None else [parts])
         net, *inner = self._result.walk()
         for results in ([net], inner):
-            for result, position, layer in _layers(results):
-                for port, output in enumerate(layer.outputs):
-                    if name in output.tensor_names:
-                        return result, position, port
-                if layer.is_result and name in names_in(layer.output_names):
-                    return result, position, 0
-            for text, port in wanted:
-                id = text.removeprefix("id:")
-                for key, value in ((_name, text), (_id, id), (self.label_of, text)):
-                    for result, position, _ in _layers(results):
-                        if port < len(result.outputs[position]) and key(result, position) == value:
-                            return result, position, port
+            output = next(self._named(results, name, wanted), None)
+            if output is not None:
+                return output
         layers = net.body.layers
         known = [text for layer in layers for port in layer.outputs for text in port.tensor_names]
         known += [layer.name for layer in layers]
         hint = suggestion(name, known) or ends_of(layers, net.wiring.sources)
         raise ValueError(f"the model has no tensor and no layer '{name}'{hint}")
+
+    def _named(
+        self, results: Iterable[BodyResult], name: str, wanted: Iterable[tuple[str, int]]
+    ) -> Iterator[tuple[BodyResult, int, int]]:
+        """Yields the outputs with a tensor name, then `wanted` outputs: each a layer and a port."""
+        for result, position, layer in _layers(results):
+            for port, output in enumerate(layer.outputs):
+                if name in output.tensor_names:
+                    yield result, position, port
+            if layer.is_result and name in names_in(layer.output_names):
+                yield result, position, 0
+        for text, port in wanted:
+            for key, value in (
+                (_name, text),
+                (_id, text.removeprefix("id:")),
+                (self.label_of, text),
+            ):
+                for result, position, _ in _layers(results):
+                    if port < len(result.outputs[position]) and key(result, position) == value:
+                        yield result, position, port
 
     def label_of(self, result: BodyResult, position: int) -> str:
         """Returns the name of a layer; in a body, as `OUTER/TAG/NAME`, e.g. `loop/body/add`."""

@@ -1,10 +1,12 @@
-"""Finds outputs with a batch size that a constant fixes, if the inputs have another batch size."""
+"""Finds what does not fit new sizes of inputs: outputs of another batch, and bounds too large."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from ..shapes import UNBOUNDED
 
 if TYPE_CHECKING:
     from ..graph.graph import Graph
@@ -37,6 +39,29 @@ def kept_batches(graph: Graph, before: list[Dimension | None]) -> Iterator[str]:
                 f"output '{name}' is {output.shape} for every batch of the inputs: "
                 f"{constant.label} fixes axis 0 of {layer.label} to {_batch(layer.outputs[0])}"
             )
+
+
+def too_large(graph: Graph) -> Iterator[str]:
+    """Yields a line for each upper bound of an input that is larger than a layer accepts."""
+    from ..inference.engine import infer
+    from ..inference.named_sizes import tensor_name
+    from ..inference.overview import limits
+
+    dims = [dim for each in graph.inputs for dim in each.shape.dims or ()]
+    if all(dim.is_static or dim.high == UNBOUNDED for dim in dims):
+        return
+    inference = infer(graph.model(), symbols=True)
+    for symbol, which, high, why in limits(inference):
+        if which == "least":
+            continue
+        for layer, given in zip(inference.model.parameters, graph.inputs, strict=True):
+            for axis, size in enumerate(inference.expressions(layer)[0] or ()):
+                bound = given.shape[axis]
+                if size is not None and size.atom is symbol and high < bound.high < UNBOUNDED:
+                    yield (
+                        f"axis {axis} of '{tensor_name(layer)}' is {bound}, but the model accepts "
+                        f"at most {high}, which {why}"
+                    )
 
 
 def _fed(graph: Graph) -> set[GraphLayer]:

@@ -24,8 +24,10 @@ def contrary_sizes(plain: Inference) -> Iterator[tuple[Layer, Fault]]:
     model, result = plain.model, plain.result
     if model.kind != "net" or len(model.net.layers) > MAX_LAYERS or not _may_contradict(result):
         return
-    from .symbolic import infer_symbolic
+    from .symbolic import contradicts_itself, infer_symbolic
 
+    if not contradicts_itself(plain):
+        return
     with_sizes, sizes = infer_symbolic(model, {}, {}, known=plain)
     for part in with_sizes.walk():
         for layer, subject in part.observations:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -94,15 +93,14 @@ def _sizes(reasons: Reasons) -> Iterator[ProposedSize]:
 
 def _equal(reasons: Reasons, layer: Layer, axis: int, size: Expression) -> str:
     """Returns the size of a dimension that others decide, as `past[2] + seq`; else empty."""
-    others: dict[str, str] = {}
-    for name in (symbol.name for symbol in size.symbols):
-        origin = reasons.sizes.origin(name)
+    others: dict[Symbol, Symbol] = {}
+    for symbol in size.symbols:
+        origin = reasons.sizes.origin(symbol.name)
         if origin is not None and (origin.layer, origin.axis) != (layer, axis):
-            owned = name in reasons.sizes.origins  # else you gave it as a part of a sum
-            others[name] = f"{origin.tensor}[{origin.axis}]" if owned else name
-    if not others:
-        return ""
-    return re.sub(r"[^\W\d]\w*", lambda name: others.get(name[0], name[0]), spaced(str(size)))
+            owned = symbol.name in reasons.sizes.origins  # else you gave it as a part of a sum
+            name = f"{origin.tensor}[{origin.axis}]" if owned else symbol.name
+            others[symbol] = Symbol(name, symbol.order)
+    return spaced(str(size.renamed(others))) if others else ""
 
 
 def _equating(reasons: Reasons, layer: Layer, axis: int) -> str:

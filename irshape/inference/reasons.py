@@ -101,7 +101,7 @@ class Explanation(NamedTuple):
         return "\n".join(lines)
 
 
-_BETWEEN = re.compile(r"(?<=[\w)])([+-])")
+_BETWEEN = re.compile(r"(?<=[\w)\]])([+-])")
 
 
 @lru_cache(maxsize=1024)

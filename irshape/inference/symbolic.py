@@ -158,12 +158,23 @@ def without_symbols(result: BodyResult) -> tuple[BodyResult, NamedSizes]:
     return result, sizes
 
 
+def contradicts_itself(known: Inference) -> bool:
+    """Whether one pass with named sizes finds layers of a model whose conditions contradict.
+
+    known: the inference of the model without named sizes.
+    """
+    plain = BodyEngine(known.model, known.engine)
+    _, sizes = _settled(plain, {}, {}, (), Facts(), passes=1)
+    return bool(sizes.facts.conflicts)
+
+
 def _settled(
     plain: BodyEngine,
     shapes: Mapping[str, PartialShape],
     names: NamedShapes,
     assumptions: tuple[str, ...],
     facts: Facts,
+    passes: int = MAX_PASSES,
 ) -> tuple[BodyResult, NamedSizes]:
     """Infers a model repeatedly, until a pass adds no condition on the symbols."""
     sizes = NamedSizes(facts)
@@ -172,7 +183,7 @@ def _settled(
     for text in assumptions:
         assume(facts, text)
     result: BodyResult | None = None
-    for _ in range(MAX_PASSES):
+    for _ in range(passes):
         facts.forget_conditional()
         before = len(facts.constraints)
         fed = _parameters(plain, shapes, names, sizes)

@@ -91,8 +91,8 @@ def bracketed(expression: Expression) -> str:
     """Returns the text of an operand of `//`, `%` or `*`: in parentheses if necessary."""
     text = str(expression)
     atom = expression.atom
-    called = isinstance(atom, Call) and atom.function != "//"
-    return text if called or text.isidentifier() or text.isdigit() else f"({text})"
+    whole = isinstance(atom, Symbol) or (isinstance(atom, Call) and atom.function != "//")
+    return text if whole or text.isdigit() else f"({text})"
 
 
 class Facts(Protocol):
@@ -300,6 +300,18 @@ class Expression:
         if atom.function == "//":
             return self.facts.quotient(*arguments)
         return self.facts.extreme(atom.function, arguments)
+
+    def renamed(self, symbols: Mapping[Symbol, Symbol]) -> Expression:
+        """Returns the expression with other symbols, for a text: it is not simplified."""
+
+        def atom(old: Atom) -> Atom:
+            if isinstance(old, Symbol):
+                return symbols.get(old, old)
+            arguments = tuple(argument.renamed(symbols) for argument in old.arguments)
+            return Call(old.function, arguments, old.exact)
+
+        terms = {tuple(map(atom, monomial)): number for monomial, number in self.terms.items()}
+        return Expression(terms, self.facts)
 
     def evaluate(self, sizes: Mapping[str, int], known: dict[Atom, int] | None = None) -> int:
         """Returns the value of the expression, given a size for the name of each symbol.
